@@ -1,0 +1,57 @@
+import {execFileSync} from 'node:child_process'
+import {readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {SQLITE_ASSET} from '../../src/base/runtime.ts'
+import type {Bundles} from './bundle.ts'
+import {withoutSymbols} from './strip.ts'
+
+export type Parts = {
+  readonly bundles: Bundles
+  /** The Node executable that the program is put into. */
+  readonly node: string
+  /** The native library of better-sqlite3 for the same processor. */
+  readonly sqlite: string
+  readonly out: string
+  /** A folder for files needed on the way. */
+  readonly work: string
+  /** Whether `node` runs on this machine. */
+  readonly sameArch: boolean
+}
+
+/** Node looks for this mark to know whether it carries a program; it is split so that a reader of this file does not find it whole. */
+const FUSE = `NODE_SEA_FUSE_${'fce680ab2cc467b6e072b8b5df1996b2'}`
+
+/**
+ * How the executable's V8 is set up, as measured under load. A call leaves nothing behind in the young space: left to grow to several
+ * times these 16 MB it only costs memory, at half of them calls cost a third more. And V8 judges by the first collections where the objects
+ * of all later calls are born; those fall into the first calls, whose objects all survive, so that now and then it put everything into the
+ * old space for good.
+ */
+const V8_FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring']
+
+/** Writes `out`: Node without its symbols, and in it the program, its worker threads and SQLite (nodejs.org/api/single-executable-applications.html). */
+export function makeExecutable({bundles, node, sqlite, out, work, sameArch}: Parts): void {
+  const blob = join(work, 'gateway.blob')
+  const config = join(work, 'gateway.sea.json')
+  const workers = Object.entries(bundles.workers).map(([name, file]) => [`${name}.cjs`, file])
+  const settings = {
+    main: bundles.main,
+    output: blob,
+    disableExperimentalSEAWarning: true,
+    // V8 takes a code cache from the very same build only, so there is none for a foreign processor.
+    useCodeCache: sameArch,
+    execArgv: V8_FLAGS,
+    assets: {[SQLITE_ASSET]: sqlite, ...Object.fromEntries(workers)},
+  }
+  writeFileSync(config, JSON.stringify(settings))
+  // The code cache is rejected by a V8 with other flags than the one that made it.
+  run(sameArch ? node : process.execPath, [...V8_FLAGS, '--experimental-sea-config', config])
+  rmSync(out, {force: true})
+  writeFileSync(out, withoutSymbols(readFileSync(node)))
+  run(process.execPath, [join('node_modules', '.bin', 'postject'), out, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE])
+}
+
+/** Runs a tool to its end. What it says is shown only when it fails, as part of the error: both tools warn about nothing. */
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']})
+}

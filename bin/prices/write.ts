@@ -1,0 +1,119 @@
+import type {CatalogueRow} from '../../src/pricing/catalogue.ts'
+import {type Period, RATE_NAMES, type Rates, type Terms} from '../../src/pricing/price.ts'
+import type {Conflict, Entry, Merged} from './merge.ts'
+import {type Refused, SOURCE_NAMES, SOURCES} from './offer.ts'
+
+/** The text of `catalogue.json`: one model a line, everything sorted, so that a diff shows what changed and nothing else. */
+export function writeCatalogue(merged: Merged, as_of: string): string {
+  const providers = [...merged.shelves].filter(([, entries]) => entries.length > 0).sort(byKey)
+  const shelves = providers.map(([provider, entries]) => {
+    const rows = entries.map(entry => [entry.model, toRow(entry)] as const).sort(byKey)
+    const lines = rows.map(([model, row]) => `      ${JSON.stringify(model)}: ${JSON.stringify(row)}`)
+    return `    ${JSON.stringify(provider)}: {\n${lines.join(',\n')}\n    }`
+  })
+  const sources = SOURCE_NAMES.map(name => `    ${JSON.stringify(name)}: ${JSON.stringify(SOURCES[name])}`)
+  return `{
+  "as_of": ${JSON.stringify(as_of)},
+  "sources": {
+${sources.join(',\n')}
+  },
+  "models": {
+${shelves.join(',\n')}
+  }
+}
+`
+}
+
+/** The text of `docs/pricing-conflicts.md`. */
+export function writeConflicts(merged: Merged, refused: readonly Refused[], as_of: string): string {
+  const entries = [...merged.shelves.values()].flat()
+  const won = SOURCE_NAMES.map(
+    name =>
+      `| ${name} | \`${SOURCES[name].package}\` ${SOURCES[name].version} | ${entries.filter(entry => entry.offer.source === name).length} | ${merged.repeats.get(name) ?? 0} |`,
+  )
+  const overruled = merged.conflicts.filter(conflict => !conflict.apart)
+  const apart = merged.conflicts.filter(conflict => conflict.apart)
+  return `# Where the price sources disagree
+
+Written by \`node bin/prices.ts\`; do not edit. Prices are US dollars per million tokens, as in force on ${as_of}.
+${entries.length} models of ${[...merged.shelves.values()].filter(shelf => shelf.length > 0).length} providers:
+
+| source | package | prices taken | agreeing, not needed |
+| --- | --- | --- | --- |
+${won.join('\n')}
+
+## Overruled
+
+Two sources name the same model and differ by more than 1 %. The earlier source of the list above wins: it is dated and maintained
+model by model, the later ones are snapshots of larger lists. ${overruled.length} prices of ${modelsOf(overruled)} models.
+
+${table(overruled, 'taken', 'not taken')}
+
+## Kept apart
+
+A rule of an earlier source ("every id that starts with ...") also fits an id that a later source spells out at another price. The id
+differs by more than a date or a version, so the rule is held to be too loose: the id keeps the price of the source that spells it.
+${apart.length} prices of ${modelsOf(apart)} models.
+
+${table(apart, 'of the rule', 'taken for the id')}
+
+## Refused
+
+Prices that are no whole number of pico-dollars, or that cannot be meant. ${refused.length} prices.
+
+| provider | model | price | source | reason |
+| --- | --- | --- | --- | --- |
+${refused
+  .map(({provider, model, what, source, why}) => `| ${provider} | ${model} | ${what} | ${source} | ${why} |`)
+  .sort()
+  .join('\n')}
+`
+}
+
+function table(conflicts: readonly Conflict[], first: string, second: string): string {
+  const lines = conflicts.map(({provider, model, rate, winner, loser}) => {
+    const id = loser.id.toLowerCase() === model.toLowerCase() ? '' : ` (as ${loser.id})`
+    return `| ${provider} | ${model} | ${rate} | ${perMillion(winner.pico)} ${winner.source} | ${perMillion(loser.pico)} ${loser.source}${id} |`
+  })
+  return `| provider | model | rate | ${first} | ${second} |\n| --- | --- | --- | --- | --- |\n${[...new Set(lines)].sort().join('\n')}`
+}
+
+function modelsOf(conflicts: readonly Conflict[]): number {
+  return new Set(conflicts.map(({provider, model, loser}) => `${provider}\n${model}\n${loser.id}`)).size
+}
+
+/** Pico-dollars a token are micro-dollars a million tokens. */
+function perMillion(pico: number): number {
+  return pico / 1_000_000
+}
+
+function toRow({offer, aliases}: Entry): CatalogueRow {
+  const extra = {
+    ...(aliases.size > 0 && {aliases: [...aliases].sort()}),
+    ...(offer.dated && {dated: true as const}),
+  }
+  const [only] = offer.periods
+  if (offer.periods.length === 1 && only && !only.from && !only.hours) return {source: offer.source, ...toTerms(only), ...extra}
+  return {source: offer.source, periods: offer.periods.map(toPeriod), ...extra}
+}
+
+function toPeriod(period: Period): Period {
+  return {...(period.from && {from: period.from}), ...(period.hours && {hours: period.hours}), ...toTerms(period)}
+}
+
+function toTerms({rates, tiers, units}: Terms): Terms {
+  return {
+    rates: inOrder(rates),
+    ...(tiers && {tiers: tiers.map(tier => ({above: tier.above, rates: inOrder(tier.rates)}))}),
+    ...(units && {units: Object.fromEntries(Object.entries(units).sort(byKey))}),
+  }
+}
+
+function inOrder(rates: Rates): Rates {
+  return Object.fromEntries(RATE_NAMES.flatMap(name => (rates[name] === undefined ? [] : [[name, rates[name]]])))
+}
+
+/** By code unit: the same on every machine. */
+function byKey(one: readonly [string, unknown], other: readonly [string, unknown]): number {
+  return one[0] < other[0] ? -1 : one[0] > other[0] ? 1 : 0
+}

@@ -1,0 +1,126 @@
+import type {Command} from 'commander'
+import {withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {group, jsonFrom, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
+import type {Column} from '../table.ts'
+import {workspaceFor} from '../workspace.ts'
+import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+
+interface ConfigRow {
+  readonly slug: string
+  readonly name: string
+  readonly is_default: number
+  readonly status: string
+  readonly last_updated_at: string
+}
+
+const configNoun: Noun<ConfigRow> = {
+  command: 'configs',
+  one: 'config',
+  many: 'configs',
+  operations: 'configs',
+  param: 'slug',
+  example: 'pc-main-1a2b3c',
+  one_in_workspace: true,
+  columns: [
+    {title: 'slug', value: row => row.slug, whole: true},
+    {title: 'name', value: row => row.name},
+    {title: 'default', value: row => row.is_default === 1},
+    {title: 'status', value: row => row.status},
+    {title: 'changed', value: row => minute(row.last_updated_at)},
+  ],
+}
+
+interface VersionRow {
+  readonly version: number
+  readonly version_id: string
+  readonly updated_by: string | null
+  readonly created_at: string
+  readonly config: string
+}
+
+const VERSION_COLUMNS: readonly Column<VersionRow>[] = [
+  {title: 'version', value: row => row.version, align: 'right'},
+  {title: 'id', value: row => row.version_id, whole: true},
+  {title: 'by', value: row => row.updated_by ?? 'operator'},
+  {title: 'at', value: row => minute(row.created_at)},
+  {title: 'config', value: row => row.config},
+]
+
+/** `gateway configs`: saved routing. */
+export function configs(): Command {
+  return group('configs', 'Configs: saved routing that calls name by slug', [
+    create(),
+    listCommand(configNoun),
+    showCommand(configNoun),
+    update(),
+    deleteCommand(configNoun, 'calls that name it are refused'),
+    versions(),
+  ])
+}
+
+interface WriteOptions extends WorkspaceOption {
+  readonly name?: string
+  readonly config?: string
+  readonly default?: boolean
+}
+
+function create(): Command {
+  const command = leaf('create', 'Save a config', [
+    'gateway configs create main --config main.json --workspace research --default',
+    'echo \'{"provider":"@my-openai"}\' | gateway configs create main --config -',
+  ])
+    .argument('<name>', 'what to call it; its slug follows from it')
+    .requiredOption('--config <file>', 'JSON file with the routing, or - for stdin')
+    .option('--default', 'for calls of the workspace that name none')
+  return withWorkspace(command, 'workspace it is for').action((name: string, options: WriteOptions & {config: string}, self: Command) =>
+    withGateway(self, async gateway => {
+      const config = await jsonFrom(gateway.world, options.config, '--config')
+      const workspace_id = await workspaceFor(gateway, options.workspace)
+      const body = {name, config, ...(workspace_id !== undefined && {workspace_id}), ...(options.default && {isDefault: 1})}
+      const reply = await gateway.call<{data: {slug: string}}>('configs.create', {body})
+      gateway.print.made(reply, reply.data.slug, `Saved the config ${name}: ${reply.data.slug}`)
+    }),
+  )
+}
+
+function update(): Command {
+  return named(
+    leaf('update', 'Change a config; other routing is a new version', [
+      'gateway configs update pc-main-1a2b3c --config main.json',
+      'gateway configs update pc-main-1a2b3c --no-default',
+    ]),
+    configNoun,
+  )
+    .option('--config <file>', 'JSON file with the routing, or - for stdin')
+    .option('--name <name>', 'a new name')
+    .option('--default', 'for calls of the workspace that name none')
+    .option('--no-default', 'not for those any more')
+    .action((slug: string, options: WriteOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const body = {
+          ...(options.name !== undefined && {name: options.name}),
+          ...(options.config !== undefined && {config: await jsonFrom(gateway.world, options.config, '--config')}),
+          ...(options.default !== undefined && {isDefault: options.default ? 1 : 0}),
+        }
+        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway configs update --help')
+        const reply = await gateway.call('configs.update', {...(await inputOf(gateway, configNoun, slug, options)), body})
+        gateway.print.done(reply, `Changed the config ${slug}.`)
+      }),
+    )
+}
+
+function versions(): Command {
+  return named(
+    leaf('versions', 'List the versions of a config, the newest first', ['gateway configs versions pc-main-1a2b3c']),
+    configNoun,
+  ).action((slug: string, options: WorkspaceOption, self: Command) =>
+    withGateway(self, async gateway => {
+      const reply = await gateway.call<{data: VersionRow[]; total: number}>(
+        'configs.list_versions',
+        await inputOf(gateway, configNoun, slug, options),
+      )
+      gateway.print.list(reply, reply.data, VERSION_COLUMNS, reply.total)
+    }),
+  )
+}

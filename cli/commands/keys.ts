@@ -1,0 +1,173 @@
+import {type Command, Option} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {
+  type ExpiryOption,
+  expiryOf,
+  group,
+  type LimitOptions,
+  leaf,
+  limitsOf,
+  type WorkspaceOption,
+  withExpiry,
+  withLimits,
+  withWorkspace,
+} from '../options.ts'
+import {workspaceFor} from '../workspace.ts'
+import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+
+interface KeyRow {
+  readonly id: string
+  readonly name: string
+  readonly key: string
+  readonly type: string
+  readonly status: string
+  readonly expires_at: string | null
+  readonly created_at: string
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const PAGE = 1000
+
+const keyNoun: Noun<KeyRow> = {
+  command: 'keys',
+  one: 'API key',
+  many: 'API keys, masked',
+  operations: 'api_keys',
+  param: 'id',
+  example: 'blue',
+  one_in_workspace: false,
+  find: keyId,
+  columns: [
+    {title: 'id', value: row => row.id, whole: true},
+    {title: 'name', value: row => row.name},
+    {title: 'key', value: row => row.key},
+    {title: 'type', value: row => row.type},
+    {title: 'status', value: row => row.status},
+    {title: 'expires', value: row => minute(row.expires_at) ?? 'never'},
+    {title: 'created', value: row => minute(row.created_at)},
+  ],
+}
+
+/** `gateway keys`: the keys that callers use. */
+export function keys(): Command {
+  return group('keys', 'API keys that clients call with', [
+    create(),
+    listCommand(keyNoun),
+    showCommand(keyNoun),
+    update(),
+    deleteCommand(keyNoun, 'it works no longer'),
+  ])
+}
+
+interface WriteOptions extends LimitOptions, ExpiryOption {
+  readonly scope?: readonly string[]
+  readonly config?: string
+  readonly description?: string
+}
+
+interface CreateOptions extends WriteOptions, WorkspaceOption {
+  readonly admin?: true
+  readonly user?: string
+}
+
+function create(): Command {
+  const command = leaf('create', 'Create an API key; the key itself is shown this once', [
+    'gateway keys create blue --workspace research',
+    'gateway keys create blue --expires 90d --budget 25 --reset monthly --rate 60rpm',
+    'KEY=$(gateway keys create ci --quiet)',
+    'gateway keys create automation --admin',
+  ])
+    .argument('<name>', 'what to call it')
+    .option('--admin', 'a key of the whole organisation, to administer with; it cannot call models')
+    .option('--user <id>', 'a key of one user, by id')
+    .option('--scope <scope...>', 'permissions, or "all" (default: completions.write; of an admin key, all)')
+  withWorkspace(command, 'workspace the key belongs to')
+  writes(command)
+  return withLimits(command).action((name: string, options: CreateOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const body = {name, ...(await homeOf(gateway, options)), ...written(options, gateway), scopes: await scopesFor(options)}
+      const reply = await gateway.call<{id: string; key: string}>('api_keys.create', {params: kindOf(options), body})
+      gateway.print.made(reply, reply.key, reply.key)
+      gateway.print.note('Keep it now: it is not shown again.')
+    }),
+  )
+}
+
+function update(): Command {
+  const command = named(
+    leaf('update', 'Change an API key', ['gateway keys update blue --rate 120rpm', 'gateway keys update blue --expires never --no-budget']),
+    keyNoun,
+  )
+    .option('--name <name>', 'a new name')
+    .option('--scope <scope...>', 'permissions, in place of those it has')
+    .option('--reset-usage', 'count its use from zero again')
+  writes(command)
+  return withLimits(command, {clears: true}).action(
+    (name: string, options: WriteOptions & {name?: string; resetUsage?: true}, self: Command) =>
+      withGateway(self, async gateway => {
+        const body = {
+          ...(options.name !== undefined && {name: options.name}),
+          ...(options.scope && {scopes: options.scope}),
+          ...(options.resetUsage && {reset_usage: true}),
+          ...written(options, gateway),
+        }
+        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway keys update --help')
+        const reply = await gateway.call('api_keys.update', {...(await inputOf(gateway, keyNoun, name, {})), body})
+        gateway.print.done(reply, `Changed the API key ${name}.`)
+      }),
+  )
+}
+
+function writes(command: Command) {
+  withExpiry(command)
+    .option('--description <text>', 'what it is for')
+    .addOption(new Option('--config <slug>', 'config for calls that name none'))
+}
+
+function written(options: WriteOptions, {world}: Gateway) {
+  return {
+    ...limitsOf(options),
+    ...expiryOf(options, world),
+    ...(options.description !== undefined && {description: options.description}),
+    ...(options.config !== undefined && {defaults: {config_id: options.config}}),
+  }
+}
+
+function kindOf({admin, user}: CreateOptions) {
+  if (admin && user !== undefined) throw usageFault('--admin and --user are both given; keep one.')
+  return admin ? {type: 'organisation', subtype: 'service'} : {type: 'workspace', subtype: user === undefined ? 'service' : 'user'}
+}
+
+async function homeOf(gateway: Gateway, {admin, user, workspace}: CreateOptions) {
+  if (admin && workspace !== undefined) throw usageFault('An admin key is of no workspace: leave --workspace out.')
+  if (admin) return {}
+  const workspace_id = await workspaceFor(gateway, workspace)
+  return {...(workspace_id !== undefined && {workspace_id}), ...(user !== undefined && {user_id: user})}
+}
+
+async function scopesFor({admin, user, scope}: CreateOptions): Promise<readonly string[]> {
+  const said = scope ?? [admin ? 'all' : 'completions.write']
+  if (!said.includes('all')) return said
+  const {scopesOf} = await import('../../src/identity/scopes.ts')
+  return [...scopesOf(admin ? 'organisation-service' : user === undefined ? 'workspace-service' : 'workspace-user')]
+}
+
+/** The id of the key that `name` is the id or the name of. */
+async function keyId({call}: Gateway, name: string): Promise<string> {
+  if (UUID.test(name)) return name
+  const found: KeyRow[] = []
+  for (let current_page = 0; ; current_page++) {
+    const {data, total} = await call<{data: KeyRow[]; total: number}>('api_keys.list', {query: {page_size: PAGE, current_page}})
+    found.push(...data.filter(row => row.name === name))
+    if (!data.length || (current_page + 1) * PAGE >= total) break
+  }
+  if (found.length === 1) return found[0]!.id
+  if (found.length > 1)
+    throw usageFault(`${found.length} API keys have the name ${name}: give an id.`, `They are: ${found.map(({id}) => id).join(', ')}.`)
+  throw new CommandFault(`No API key has the name or id ${name}.`, {
+    exit: EXIT.not_found,
+    code: 'key_not_found',
+    next: 'gateway keys list shows them.',
+  })
+}

@@ -1,0 +1,164 @@
+import type {Command} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
+import {type Column, tableLines} from '../table.ts'
+import {plain} from '../width.ts'
+import {readPairs, readWhole} from '../words.ts'
+import {workspaceIfSaid} from '../workspace.ts'
+
+/** What a list says of a call; a call that never reached a provider lacks the rest. */
+interface LogRow {
+  readonly id: string
+  readonly created_at?: string | null
+  readonly ai_org?: string | null
+  readonly ai_model?: string | null
+  readonly response_status_code?: number | null
+  readonly total_units?: number | null
+  /** US cents. */
+  readonly cost?: number | null
+  readonly unpriced?: boolean
+  /** Milliseconds. */
+  readonly response_time?: number | null
+}
+
+const COLUMNS: readonly Column<LogRow>[] = [
+  {title: 'time', value: row => row.created_at?.slice(0, 19).replace('T', ' '), whole: true},
+  {title: 'id', value: row => row.id, whole: true},
+  {title: 'status', value: row => row.response_status_code, align: 'right'},
+  {title: 'provider', value: row => row.ai_org},
+  {title: 'model', value: row => row.ai_model},
+  {title: 'tokens', value: row => row.total_units, align: 'right'},
+  {title: 'cost $', value: costOf, align: 'right'},
+  {title: 'ms', value: row => row.response_time, align: 'right'},
+]
+
+/** One call: its numbers, and what was asked and answered where that is kept still. */
+interface LogReply {
+  readonly metrics?: object
+  readonly request?: unknown
+  readonly response?: unknown
+}
+
+const TAIL_EVERY_MS = 1000
+const TAIL_PAGE = 100
+const MOST_PAGES = 50
+const REMEMBERED = 2 * MOST_PAGES * TAIL_PAGE
+
+/** `gateway logs`: the calls that were made. */
+export function logs(): Command {
+  return group('logs', 'Logs of the calls that were made', [list(), show(), tail()])
+}
+
+interface FilterOptions extends WorkspaceOption {
+  readonly filter?: readonly string[]
+}
+
+function withFilters(command: Command): Command {
+  return withWorkspace(command, 'only calls of this workspace').option(
+    '--filter <name=value...>',
+    'as the operation takes them, for example ai_model=gpt-5 status_code=429',
+  )
+}
+
+function list(): Command {
+  const command = leaf('list', 'List calls, the newest first', [
+    'gateway logs list',
+    'gateway logs list --workspace research --filter status_code=429 --limit 20',
+  ])
+  return withPage(withFilters(command)).action((options: PageOptions & FilterOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const reply = await page(gateway, {...(await queryOf(gateway, options)), ...pageOf(options)})
+      gateway.print.list(reply, reply.data, COLUMNS, reply.total)
+    }),
+  )
+}
+
+function show(): Command {
+  return leaf('show', 'Show a call with its request, answer and cost', ['gateway logs show 0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11'])
+    .argument('<id>', 'id of the log')
+    .action((logId: string, _: object, self: Command) =>
+      withGateway(self, async ({call, print}) => {
+        const reply = await call<LogReply>('logs.get', {params: {logId}})
+        const {metrics, request, response} = reply
+        print.view(reply, Object.fromEntries(Object.entries(metrics ?? {}).filter(([, value]) => value !== null)))
+        if (!print.json) for (const text of [...block('Request', request), ...block('Answer', response)]) print.line(text)
+      }),
+    )
+}
+
+function tail(): Command {
+  const command = leaf('tail', 'Show calls as they end, until Ctrl-C', ['gateway logs tail', 'gateway logs tail --lines 20 --json'])
+  return withFilters(command)
+    .option('--lines <n>', 'calls to begin with', '10')
+    .action((options: FilterOptions & {lines: string}, self: Command) => withGateway(self, gateway => follow(gateway, options)))
+}
+
+/** Polls until a signal comes or the reader of stdout goes. With --json each call is one line. */
+async function follow(gateway: Gateway, options: FilterOptions & {lines: string}): Promise<void> {
+  const {world, print} = gateway
+  const lines = readWhole(options.lines, '--lines', 0, TAIL_PAGE)
+  const query = await queryOf(gateway, options)
+  const ended = new AbortController()
+  const off = world.onSignal(() => ended.abort())
+  const seen = new Set<string>()
+  try {
+    for (let first = true; !ended.signal.aborted && !world.stdout.closed; first = false) {
+      const fresh = (await unseen(gateway, query, seen, first ? 1 : MOST_PAGES)).reverse()
+      const shown = first ? fresh.slice(fresh.length - lines) : fresh
+      for (const {id} of fresh) remember(seen, id)
+      for (const text of linesOf(shown, gateway, first)) print.line(text)
+      await world.sleep(TAIL_EVERY_MS, ended.signal)
+    }
+  } finally {
+    off()
+  }
+}
+
+/** At least these widths, so that lines which come later stand under those before. */
+const TAIL_WIDTHS: Readonly<Record<string, number>> = {id: 36, provider: 12, model: 24, tokens: 7, 'cost $': 11, ms: 6}
+const TAIL_COLUMNS = COLUMNS.map(column => ({...column, least: TAIL_WIDTHS[column.title] ?? 0}))
+
+/** The newest calls that were not seen yet, newest first; as many pages as it takes to meet one that was. */
+async function unseen(gateway: Gateway, query: object, seen: ReadonlySet<string>, pages: number): Promise<LogRow[]> {
+  const rows = new Map<string, LogRow>()
+  for (let current_page = 0; current_page < pages; current_page++) {
+    const {data} = await page(gateway, {...query, page_size: TAIL_PAGE, current_page})
+    for (const row of data) if (!seen.has(row.id)) rows.set(row.id, row)
+    if (data.length < TAIL_PAGE || data.some(({id}) => seen.has(id))) break
+  }
+  return [...rows.values()]
+}
+
+function linesOf(rows: readonly LogRow[], {world, print}: Gateway, first: boolean): string[] {
+  if (print.json) return rows.map(row => JSON.stringify(row))
+  const [titles, ...lines] = tableLines(rows, TAIL_COLUMNS, {columns: world.stdout.columns, style: (_, text) => text})
+  return first ? [titles!, ...lines] : lines
+}
+
+function remember(seen: Set<string>, id: string) {
+  seen.add(id)
+  if (seen.size > REMEMBERED) seen.delete(seen.values().next().value!)
+}
+
+async function queryOf(gateway: Gateway, {workspace, filter}: FilterOptions) {
+  const workspace_id = await workspaceIfSaid(gateway, workspace)
+  return {...(filter && readPairs(filter, '--filter')), ...(workspace_id !== undefined && {workspace_id})}
+}
+
+function page({call}: Gateway, query: Record<string, unknown>) {
+  return call<{data: LogRow[]; total: number}>('logs.list', {query})
+}
+
+function block(title: string, value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  return ['', `${title}:`, ...JSON.stringify(value, null, 2).split('\n').map(plain)]
+}
+
+function costOf({cost, unpriced}: LogRow): string | null {
+  if (unpriced) return 'unpriced'
+  return cost === null || cost === undefined ? null : dollars(cost)
+}
+
+function dollars(cents: number): string {
+  return (cents / 100).toFixed(9).replace(/(\.\d\d\d*?)0+$/, '$1')
+}

@@ -1,0 +1,30 @@
+import type {Command} from 'commander'
+import {usageFault} from '../fault.ts'
+import {jsonFrom} from '../options.ts'
+import {readPairs} from '../words.ts'
+import type {World} from '../world.ts'
+
+/** Where a provider is reached, and what its kind needs beside a key. */
+export interface PlaceOptions {
+  readonly customHost?: string
+  readonly set?: readonly string[]
+  readonly configurations?: string
+}
+
+export function withPlace(command: Command): Command {
+  return command
+    .option('--custom-host <url>', 'base URL to call in place of the usual one; a private address may be named')
+    .option('--set <name=value...>', 'settings of its kind, for example azure_resource_name=my-models')
+    .option('--configurations <file>', 'the same from a JSON file, or - for stdin: for settings that are secret or nested')
+}
+
+/** The `configurations` of an integration; undefined where nothing was said. */
+export async function configurationsOf(
+  {customHost, set, configurations}: PlaceOptions,
+  world: World,
+): Promise<Record<string, unknown> | undefined> {
+  const given = configurations === undefined ? {} : await jsonFrom(world, configurations, '--configurations')
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw usageFault('--configurations takes a JSON object.')
+  const all = {...given, ...(set && readPairs(set, '--set')), ...(customHost !== undefined && {custom_host: customHost})}
+  return Object.keys(all).length ? all : undefined
+}

@@ -1,0 +1,133 @@
+import type {Command} from 'commander'
+import {withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {group, type LimitOptions, leaf, limitsOf, type PageOptions, pageOf, withLimits, withPage} from '../options.ts'
+import {readPairs} from '../words.ts'
+import {workspaceFor} from '../workspace.ts'
+import {minute, type Noun, showCommand} from './rows.ts'
+
+interface WorkspaceRow {
+  readonly slug: string
+  readonly name: string
+  readonly status: string
+  readonly is_default: boolean
+  readonly created_at: string
+}
+
+const workspaceNoun: Noun<WorkspaceRow> = {
+  command: 'workspaces',
+  one: 'workspace',
+  many: 'workspaces',
+  operations: 'workspaces',
+  param: 'workspaceId',
+  example: 'research',
+  one_in_workspace: false,
+  find: async (gateway, name) => (await workspaceFor(gateway, name)) ?? name,
+  columns: [
+    {title: 'slug', value: row => row.slug, whole: true},
+    {title: 'name', value: row => row.name},
+    {title: 'status', value: row => row.status},
+    {title: 'default', value: row => row.is_default},
+    {title: 'created', value: row => minute(row.created_at)},
+  ],
+}
+
+/** `gateway workspaces`: teams, each with its keys, providers and configs. */
+export function workspaces(): Command {
+  return group('workspaces', 'Workspaces: teams with keys, providers and configs of their own', [
+    create(),
+    list(),
+    showCommand(workspaceNoun),
+    update(),
+    remove(),
+  ])
+}
+
+interface WriteOptions extends LimitOptions {
+  readonly name?: string
+  readonly description?: string
+  readonly metadata?: readonly string[]
+  readonly restore?: true
+}
+
+function create(): Command {
+  const command = leaf('create', 'Create a workspace', [
+    'gateway workspaces create research',
+    'gateway workspaces create research --budget 500 --reset monthly',
+  ]).argument('<name>', 'what to call it')
+  writes(command)
+  return withLimits(command).action((name: string, options: WriteOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const reply = await gateway.call<{slug: string}>('workspaces.create', {body: {name, ...written(options)}})
+      gateway.print.made(reply, reply.slug, `Created the workspace ${name}: ${reply.slug}`)
+    }),
+  )
+}
+
+function list(): Command {
+  const command = leaf('list', 'List workspaces', ['gateway workspaces list', 'gateway workspaces list --archived --json']).option(
+    '--archived',
+    'archived ones too',
+  )
+  return withPage(command).action((options: PageOptions & {archived?: true}, self: Command) =>
+    withGateway(self, async ({call, print}) => {
+      const query = {...pageOf(options), ...(options.archived && {status: 'active,archived'})}
+      const reply = await call<{data: WorkspaceRow[]; total: number}>('workspaces.list', {query})
+      print.list(reply, reply.data, workspaceNoun.columns, reply.total)
+    }),
+  )
+}
+
+function update(): Command {
+  const command = leaf('update', 'Change a workspace, or bring an archived one back', [
+    'gateway workspaces update research --name "Research and development"',
+    'gateway workspaces update ws-research-1a2b3c --restore',
+  ])
+    .argument('<name>', 'which workspace')
+    .option('--name <name>', 'a new name')
+    .option('--restore', 'bring an archived workspace back, empty (name it by slug)')
+  writes(command)
+  return withLimits(command, {clears: true}).action((name: string, options: WriteOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const body = {
+        ...(options.name !== undefined && {name: options.name}),
+        ...(options.restore && {status: 'active'}),
+        ...written(options),
+      }
+      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway workspaces update --help')
+      const workspaceId = options.restore ? name : ((await workspaceFor(gateway, name)) ?? name)
+      const reply = await gateway.call('workspaces.update', {params: {workspaceId}, body})
+      gateway.print.done(reply, `Changed the workspace ${name}.`)
+    }),
+  )
+}
+
+function remove(): Command {
+  return leaf('delete', 'Archive a workspace', ['gateway workspaces delete research', 'gateway workspaces delete research --force'])
+    .argument('<name>', 'which workspace')
+    .option('--force', 'archive what lives in it too: keys, providers, configs')
+    .action((name: string, {force}: {force?: true}, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspaceId = (await workspaceFor(gateway, name)) ?? name
+        // The operation asks for the exact name as a guard against a wrong id; who typed a slug here has said which one.
+        const {name: exact} = await gateway.call<{name: string}>('workspaces.get', {params: {workspaceId}})
+        const reply = await gateway.call('workspaces.delete', {
+          params: {workspaceId},
+          body: {name: exact, ...(force && {force_delete: true})},
+        })
+        gateway.print.done(reply, `Archived the workspace ${name}.`)
+      }),
+    )
+}
+
+function writes(command: Command) {
+  command.option('--description <text>', 'what it is for').option('--metadata <name=value...>', 'metadata that every call of it carries')
+}
+
+function written(options: WriteOptions) {
+  return {
+    ...limitsOf(options),
+    ...(options.description !== undefined && {description: options.description}),
+    ...(options.metadata && {defaults: {metadata: readPairs(options.metadata, '--metadata')}}),
+  }
+}

@@ -1,0 +1,134 @@
+import type {Command} from 'commander'
+import type {AnyOperation} from '../src/admin/operation.ts'
+import type {Settings} from '../src/settings/index.ts'
+import {CommandFault, EXIT, exitOf, usageFault} from './fault.ts'
+import type {Printer} from './print.ts'
+import {openSession, type Session} from './session.ts'
+import type {Request, Transport} from './transport.ts'
+import type {World} from './world.ts'
+
+/** The input of an operation, as its schemas take it. */
+export interface Input {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+/** A gateway that a command works on. */
+export interface Gateway {
+  readonly world: World
+  readonly print: Printer
+  readonly operations: readonly AnyOperation[]
+  /** Calls an operation; a refusal is thrown as a fault with the refusal's sentence. */
+  call<Said = unknown>(operation_id: string, input?: Input): Promise<Said>
+  /** Sends any request; a refusal is thrown. */
+  ask(request: Request): Promise<unknown>
+}
+
+/** Connects, works, and disconnects whatever happened. */
+export async function withGateway(command: Command, work: (gateway: Gateway) => Promise<void>): Promise<void> {
+  const session = await openSession(command)
+  const {OPERATIONS} = await import('../src/admin/registry.ts')
+  const transport = await connect(session)
+  try {
+    await work(gatewayOver(transport, OPERATIONS, session))
+  } catch (fault) {
+    throw withHint(fault, command)
+  } finally {
+    await transport.close()
+  }
+}
+
+/** What was not found is best looked for in the list, where there is one beside the command. */
+function withHint(fault: unknown, {parent}: Command): unknown {
+  if (!(fault instanceof CommandFault) || fault.status !== 404 || fault.next || !parent?.commands.some(each => each.name() === 'list'))
+    return fault
+  const {message, exit, code, status} = fault
+  return new CommandFault(message, {exit, code, status, next: `gateway ${parent.name()} list shows what there is.`})
+}
+
+/** A gateway reached by `transport`, spoken to in `operations`. */
+export function gatewayOver(
+  transport: Transport,
+  operations: readonly AnyOperation[],
+  {world, print}: Pick<Session, 'world' | 'print'>,
+): Gateway {
+  const ask = async (request: Request) => {
+    const {status, body} = await transport.send(request)
+    if (status >= 400) throw refused(status, body, transport.kind)
+    return body
+  }
+  return {
+    world,
+    print,
+    operations,
+    ask,
+    async call<Said>(id: string, input: Input = {}) {
+      const operation = operations.find(each => each.id === id)
+      if (operation) return (await ask(requestOf(operation, input))) as Said
+      throw new CommandFault(`This version of gateway does not offer ${id}.`, {
+        exit: EXIT.failure,
+        code: 'not_available',
+        next: 'gateway api --list shows what it offers.',
+      })
+    },
+  }
+}
+
+/** The HTTP request of an operation. */
+export function requestOf({method, path}: Pick<AnyOperation, 'method' | 'path'>, {params = {}, query = {}, body}: Input): Request {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined || value === '') throw usageFault(`${name} is missing.`)
+    return encodeURIComponent(value)
+  })
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null) search.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  return {method, path: `/v1${filled}${search.size ? `?${search}` : ''}`, ...(body !== undefined && {body})}
+}
+
+async function connect(session: Session): Promise<Transport> {
+  const {world} = session
+  if (world.transport) return world.transport
+  const {settings, origins} = await session.settings()
+  const url = urlOf(session, settings, origins.GATEWAY_URL)
+  if (url === undefined) return (await import('./here.ts')).openHere(world, settings)
+  return (await import('./there.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
+}
+
+/** The URL to talk to; undefined for the data directory. A flag goes before the environment, whichever of the two it names. */
+function urlOf({options}: Session, {url}: Settings, origin: string): string | undefined {
+  if (options.url !== undefined && options.dataDir !== undefined) throw usageFault('--url and --data-dir are both given; keep one.')
+  const here = url === undefined || (options.dataDir !== undefined && origin !== 'flag')
+  if (here && options.apiKey !== undefined)
+    throw usageFault('--api-key is for a gateway at a URL, and none is named.', 'Add --url, or leave the key out.')
+  return here ? undefined : url
+}
+
+/** The fault of a refusal, with the gateway's own sentence. */
+export function refused(status: number, body: unknown, kind: Transport['kind']): CommandFault {
+  const {message, code} = saidOf(body)
+  const next = status === 401 && kind === 'there' ? 'The key is read from GATEWAY_API_KEY or --api-key-file.' : undefined
+  const unknown = kind === 'there' ? 'Is it a gateway that answers at this address?' : ''
+  return new CommandFault(message ?? `The answer was ${status} without a reason. ${unknown}`.trim(), {
+    exit: exitOf(status),
+    code: code ?? `http_${status}`,
+    status,
+    ...(next && {next}),
+  })
+}
+
+/** The message and code of a refusal: the administration's, or a model call's. */
+function saidOf(body: unknown): {message: string | undefined; code: string | undefined} {
+  const said = (body ?? {}) as {
+    message?: unknown
+    data?: {message?: unknown; errorCode?: unknown}
+    error?: {message?: unknown; code?: unknown; type?: unknown}
+  }
+  const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
+  return {
+    message: text(said.data?.message) ?? text(said.error?.message) ?? text(said.message) ?? text(said.error),
+    code: text(said.data?.errorCode) ?? text(said.error?.code) ?? text(said.error?.type),
+  }
+}

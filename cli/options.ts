@@ -1,0 +1,142 @@
+import {Command, Option} from 'commander'
+import {fileReason, usageFault} from './fault.ts'
+import {readExpiry, readJson, readNumber, readRate, readReset, readWhole} from './words.ts'
+import type {World} from './world.ts'
+
+/** A command with its examples, one at least; each is written without the prompt. */
+export function leaf(name: string, description: string, examples: readonly [string, ...string[]]): Command {
+  const lines = examples.map(example => `  $ ${example}`).join('\n')
+  return new Command(name).description(description).addHelpText('after', `\nExamples:\n${lines}`)
+}
+
+/** A command that only holds others. */
+export function group(name: string, description: string, commands: readonly Command[]): Command {
+  const made = new Command(name).description(description)
+  for (const each of commands) made.addCommand(each)
+  return made
+}
+
+export interface WorkspaceOption {
+  readonly workspace?: string
+}
+
+export function withWorkspace(command: Command, meaning: string): Command {
+  return command.option('-w, --workspace <slug>', meaning)
+}
+
+export interface PageOptions {
+  readonly limit: string
+  readonly page: string
+}
+
+export function withPage(command: Command): Command {
+  return command.option('--limit <n>', 'rows of a page, 1000 at most', '100').option('--page <n>', 'page to show, from 1', '1')
+}
+
+/** The page as lists take it: theirs count from 0. */
+export function pageOf({limit, page}: PageOptions) {
+  return {page_size: readWhole(limit, '--limit', 1, 1000), current_page: readWhole(page, '--page', 1, 1_000_000) - 1}
+}
+
+export interface LimitOptions {
+  readonly budget?: string | false
+  readonly tokenBudget?: string
+  readonly reset?: string
+  readonly alert?: string
+  readonly rate?: readonly string[] | false
+  readonly tokenRate?: readonly string[]
+}
+
+/** Adds the words of limits; `clears` adds those that take them away. */
+export function withLimits(command: Command, {clears = false} = {}): Command {
+  command
+    .optionsGroup('Limits:')
+    .option('--budget <usd>', 'most that may be spent, in US dollars')
+    .option('--token-budget <n>', 'most tokens that may be used')
+    .option('--reset <period>', 'when a budget starts again: weekly, monthly, or days such as 30d (default: never)')
+    .option('--alert <n>', 'amount of the budget at which to alert')
+    .option('--rate <rate...>', 'most requests, for example 60rpm (rpm, rph, rpd)')
+    .option('--token-rate <rate...>', 'most tokens, for example 90000rpm')
+  if (clears) command.option('--no-budget', 'take the budget away').option('--no-rate', 'take the rate limits away')
+  return command.optionsGroup('Options:')
+}
+
+/** The limits in words, as the operations take them; what was not said is absent. */
+export function limitsOf({budget, tokenBudget, reset, alert, rate, tokenRate = []}: LimitOptions): {
+  usage_limits?: object[] | null
+  rate_limits?: object[] | null
+} {
+  const period = reset === undefined ? {} : readReset(reset)
+  const threshold = alert === undefined ? {} : {alert_threshold: readNumber(alert, '--alert')}
+  if (budget && tokenBudget !== undefined) throw usageFault('--budget and --token-budget are both given; keep one.')
+  const amount = budget || tokenBudget
+  if (!amount && (reset !== undefined || alert !== undefined))
+    throw usageFault('--reset and --alert say more of a budget: add --budget or --token-budget.')
+  const credit_limit = amount ? readNumber(amount, budget ? '--budget' : '--token-budget') : 0
+  const budgets = amount ? [{type: budget ? 'cost' : 'tokens', credit_limit, ...threshold, ...period}] : []
+  const rates = [...(rate || []).map(said => readRate(said, 'requests')), ...tokenRate.map(said => readRate(said, 'tokens'))]
+  return {
+    ...(budgets.length ? {usage_limits: budgets} : budget === false && {usage_limits: null}),
+    ...(rates.length ? {rate_limits: rates} : rate === false && {rate_limits: null}),
+  }
+}
+
+export interface ExpiryOption {
+  readonly expires?: string
+}
+
+export function withExpiry(command: Command): Command {
+  return command.option('--expires <when>', 'for example 90d, 12h, 2030-12-31 or never')
+}
+
+export function expiryOf({expires}: ExpiryOption, {now}: World): {expires_at?: string | null} {
+  return expires === undefined ? {} : {expires_at: readExpiry(expires, now())}
+}
+
+export interface SecretOptions {
+  readonly key?: string
+  readonly keyFile?: string
+  readonly keyStdin?: true
+}
+
+/** Adds the three ways to give a provider's key. */
+export function withSecret(command: Command): Command {
+  return command
+    .option('--key-file <file>', "file that holds the provider's key")
+    .option('--key-stdin', 'read the key from stdin')
+    .addOption(new Option('--key <key>', 'the key itself; others on this machine can see it (ps)'))
+}
+
+/** The key that was given, without the line end of its file; undefined when none was. */
+export async function secretOf(
+  {key, keyFile, keyStdin}: SecretOptions,
+  world: World,
+  note: (text: string) => void,
+): Promise<string | undefined> {
+  if ([key, keyFile, keyStdin].filter(each => each !== undefined).length > 1)
+    throw usageFault('Give the key once: --key-file, --key-stdin or --key.')
+  if (key !== undefined) {
+    note('Note: --key is seen by everybody on this machine (ps). --key-file and --key-stdin are not.')
+    return key
+  }
+  if (keyStdin && world.stdinIsTTY)
+    throw usageFault('--key-stdin reads a pipe, and stdin is the terminal.', 'For example: cat key.txt | gateway ... --key-stdin')
+  const text = keyStdin ? await world.readStdin() : keyFile === undefined ? undefined : fileText(world, keyFile, '--key-file')
+  if (text?.trim() === '') throw usageFault(`${keyStdin ? 'Stdin' : keyFile} is empty; it should hold the key.`)
+  return text?.trim()
+}
+
+/** The text of a file named on the command line. */
+export function fileText(world: World, path: string, option: string): string {
+  try {
+    return world.readFile(path)
+  } catch (cause) {
+    throw usageFault(`${option} ${path} cannot be read: ${fileReason(cause)}.`)
+  }
+}
+
+/** The JSON of a file, or of stdin for `-`. */
+export async function jsonFrom(world: World, path: string, option: string): Promise<unknown> {
+  if (path === '-') return readJson(await world.readStdin(), 'What stdin holds')
+  return readJson(fileText(world, path, option), `What ${path} holds`)
+}

@@ -1,0 +1,19 @@
+/** A request of the administration (or, to a URL, of any route): `path` begins with `/v1`. */
+export interface Request {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}
+
+export interface Reply {
+  readonly status: number
+  /** The reply as JSON; a text where it is none; undefined where it is empty. */
+  readonly body: unknown
+}
+
+/** A way to a gateway: this machine's data directory, or a URL. */
+export interface Transport {
+  readonly kind: 'here' | 'there'
+  send(request: Request): Promise<Reply>
+  close(): Promise<void>
+}

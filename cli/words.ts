@@ -1,0 +1,66 @@
+import {usageFault} from './fault.ts'
+
+const MINUTE_MS = 60_000
+const UNITS_MS: Readonly<Record<string, number>> = {m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS, w: 7 * 1440 * MINUTE_MS}
+const MOST_MS = 100 * 366 * 1440 * MINUTE_MS
+
+/** A moment in words: `90d`, `12h`, `2w`, `30m` from `now_ms` on, a date, or `never` (null). ISO 8601 UTC. */
+export function readExpiry(said: string, now_ms: number): string | null {
+  if (said === 'never') return null
+  const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(said) ?? []
+  const at_ms =
+    count && unit ? now_ms + Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+  if (Number.isNaN(at_ms))
+    throw usageFault(`--expires ${said} is no time: expected 90d, 12h, 2w, 30m, a date such as 2030-12-31, or never.`)
+  if (at_ms <= now_ms) throw usageFault(`--expires ${said} is not in the future.`)
+  if (at_ms > now_ms + MOST_MS) throw usageFault(`--expires ${said} is more than 100 years away: use never.`)
+  return new Date(at_ms).toISOString()
+}
+
+/** A rate in words: `60rpm`, `1000rph`, `5000rpd`. */
+export function readRate(said: string, type: 'requests' | 'tokens') {
+  const [, value, unit] = /^(\d{1,15})(rpm|rph|rpd)$/.exec(said) ?? []
+  if (value && unit) return {type, unit, value: Number(value)}
+  throw usageFault(`${said} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`)
+}
+
+/** How often a budget starts again: `weekly`, `monthly` or every so many days, `30d`. */
+export function readReset(said: string): {periodic_reset: string} | {periodic_reset_days: number} {
+  if (said === 'weekly' || said === 'monthly') return {periodic_reset: said}
+  const [, days] = /^(\d{1,3})d$/.exec(said) ?? []
+  if (days) return {periodic_reset_days: Number(days)}
+  throw usageFault(`--reset ${said} is no period: expected weekly, monthly, or days such as 30d.`)
+}
+
+/** A number of an option, at least 0. */
+export function readNumber(said: string, option: string): number {
+  if (/^\d+(\.\d+)?$/.test(said) && Number.isFinite(Number(said))) return Number(said)
+  throw usageFault(`${option} ${said} is not a number.`)
+}
+
+/** A whole number of an option within bounds. */
+export function readWhole(said: string, option: string, least: number, most: number): number {
+  const value = /^\d{1,15}$/.test(said) ? Number(said) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw usageFault(`${option} ${said} is not a whole number from ${least} to ${most}.`)
+}
+
+/** `name=value` words as an object; the value of `name=` is an empty text. */
+export function readPairs(said: readonly string[], option: string): Record<string, string> {
+  return Object.fromEntries(
+    said.map(pair => {
+      const at = pair.indexOf('=')
+      if (at <= 0) throw usageFault(`${option} takes name=value.`)
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+}
+
+/** A JSON text from `source`; what it holds is not echoed, for it may be secret. */
+export function readJson(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw usageFault(`${source} is not JSON.`)
+  }
+}

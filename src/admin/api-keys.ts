@@ -1,0 +1,252 @@
+import {z} from 'zod'
+import {Refusal} from '../base/errors.ts'
+import {newId} from '../base/ids.ts'
+import {makeKey} from '../identity/keys.ts'
+import {holds} from '../identity/may.ts'
+import {CreatedKey, KeyCreate, KeyParams, KeysQuery, KeyUpdate, KeyView} from '../schema/api-keys.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates, usageLimitViews} from '../schema/limits.ts'
+import {Handle} from '../schema/names.ts'
+import {Empty, list, listOf} from '../schema/paging.ts'
+import * as store from '../store/api-keys.ts'
+import {findConfigForCall} from '../store/configs.ts'
+import type {ApiKeyKind, ApiKeysTable} from '../store/tables/identity.ts'
+import {checkGrant, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
+import {type Call, operation} from './operation.ts'
+import type {Actor} from './services.ts'
+import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
+
+const tag = 'Api-Keys'
+const KINDS: readonly ApiKeyKind[] = ['organisation-service', 'workspace-service', 'workspace-user']
+type Action = 'create' | 'read' | 'update' | 'delete' | 'list'
+
+const params = z.strictObject({id: Handle})
+type One<Body extends z.ZodType | undefined = undefined> = Call<typeof params, undefined, Body>
+
+/** Service keys. The key itself is said once, when it is made; only its hash is kept. */
+export const apiKeys = [
+  operation({
+    id: 'api_keys.create',
+    tag,
+    method: 'POST',
+    path: '/api-keys/:type/:subtype',
+    summary: 'Create an API key; the reply is the only one that says it',
+    scopes: scopesFor('create'),
+    audit: {resource: 'api-key', action: 'create'},
+    params: KeyParams,
+    body: KeyCreate,
+    reply: CreatedKey,
+    handle: created,
+  }),
+  operation({
+    id: 'api_keys.list',
+    tag,
+    method: 'GET',
+    path: '/api-keys',
+    summary: 'List API keys, masked',
+    scopes: scopesFor('list'),
+    query: KeysQuery,
+    reply: listOf(KeyView),
+    handle: listed,
+  }),
+  operation({
+    id: 'api_keys.get',
+    tag,
+    method: 'GET',
+    path: '/api-keys/:id',
+    summary: 'Show an API key, masked',
+    scopes: scopesFor('read'),
+    params,
+    reply: KeyView,
+    handle: async call => view(await keyOf(call, 'read'), call.now),
+  }),
+  operation({
+    id: 'api_keys.update',
+    tag,
+    method: 'PUT',
+    path: '/api-keys/:id',
+    summary: 'Change an API key: what is absent stays, null clears',
+    scopes: scopesFor('update'),
+    audit: {resource: 'api-key', action: 'update'},
+    params,
+    body: KeyUpdate,
+    reply: Empty,
+    handle: updated,
+  }),
+  operation({
+    id: 'api_keys.delete',
+    tag,
+    method: 'DELETE',
+    path: '/api-keys/:id',
+    summary: 'Delete an API key: it works no longer',
+    scopes: scopesFor('delete'),
+    audit: {resource: 'api-key', action: 'delete'},
+    params,
+    reply: Empty,
+    handle: deleted,
+  }),
+]
+
+async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>) {
+  const {actor, db, body, now} = call
+  const kind = kindOf(call.params)
+  if (!holds(actor, scopeFor(kind, 'create'))) throw new Refusal('scope.missing', {scope: scopeFor(kind, 'create')})
+  const scopes = checkGrant(actor, kind, body.scopes)
+  if (body.user_id && kind !== 'workspace-user') throw invalid('user_id', 'is for keys of type workspace/user only')
+  if (body.organisation_id && body.organisation_id !== actor.organisation_id) {
+    throw new Refusal('parent.not_found', {field: 'organisation_id', object: 'organisation', value: body.organisation_id})
+  }
+  const workspace_id = await homeOf(call, kind, body.workspace_id ?? undefined)
+  checkExpiry(body.expires_at, now)
+  await checkDefaults(call, kind, workspace_id, body.defaults)
+  const {key, hash, masked} = makeKey()
+  const row: ApiKeysTable = {
+    id: newId(),
+    organisation_id: actor.organisation_id,
+    workspace_id,
+    user_id: kind === 'workspace-user' ? (body.user_id ?? actor.user_id) : null,
+    kind,
+    name: body.name,
+    description: body.description ?? null,
+    key_hash: hash,
+    key_masked: masked,
+    scopes: JSON.stringify(scopes),
+    usage_limits: keepUsageLimits(body.usage_limits ?? null, null, now),
+    rate_limits: keepRateLimits(body.rate_limits ?? null),
+    defaults: keepKeyDefaults(null, body.defaults),
+    alert_emails: listText(body.alert_emails),
+    status: 'active',
+    creation_mode: 'api',
+    expires_at: body.expires_at ?? null,
+    last_reset_at: null,
+    created_at: now,
+    last_updated_at: now,
+  }
+  await store.insertKey(db, row)
+  call.about(row.id, workspace_id)
+  call.changed('api_keys')
+  return {id: row.id, key, object: 'api-key' as const}
+}
+
+async function listed(call: Call<undefined, typeof KeysQuery>) {
+  const workspace = await namedWorkspace(call, call.query.workspace_id)
+  const reach = {...reachOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
+  return list(await store.listKeys(call.db, reach, call.query), row => view(row, call.now))
+}
+
+async function updated(call: One<typeof KeyUpdate>) {
+  const {actor, db, body, now} = call
+  const before = await keyOf(call, 'update')
+  const held = JSON.parse(before.scopes) as string[]
+  const scopes = body.scopes && checkGrant(actor, before.kind, body.scopes, held)
+  checkExpiry(body.expires_at, now)
+  await checkDefaults(call, before.kind, before.workspace_id, body.defaults)
+  const limits = body.usage_limits === undefined ? before.usage_limits : keepUsageLimits(body.usage_limits, before.usage_limits, now)
+  await store.updateKey(db, before.id, {
+    ...(body.name !== undefined && {name: body.name}),
+    ...(body.description !== undefined && {description: body.description}),
+    ...(scopes && {scopes: JSON.stringify(scopes)}),
+    ...(body.rate_limits !== undefined && {rate_limits: keepRateLimits(body.rate_limits)}),
+    ...(body.defaults !== undefined && {defaults: keepKeyDefaults(before.defaults, body.defaults)}),
+    ...(body.alert_emails !== undefined && {alert_emails: listText(body.alert_emails)}),
+    ...(body.expires_at !== undefined && {expires_at: body.expires_at}),
+    ...(body.reset_usage && {last_reset_at: now}),
+    usage_limits: limits,
+    status: statusAfter(before, body, limits),
+    last_updated_at: now,
+  })
+  call.about(before.id, before.workspace_id)
+  call.changed('api_keys')
+  return {}
+}
+
+async function deleted(call: One) {
+  const key = await keyOf(call, 'delete')
+  await store.updateKey(call.db, key.id, {status: 'archived', last_updated_at: call.now})
+  call.about(key.id, key.workspace_id)
+  call.changed('api_keys')
+  return {}
+}
+
+function kindOf({type, subtype}: z.output<typeof KeyParams>): ApiKeyKind {
+  const kind = KINDS.find(each => each === `${type}-${subtype}`)
+  if (kind) return kind
+  throw new Refusal('body.invalid', {
+    issues: 'The path must be organisation/service, workspace/service or workspace/user: there are no organisation/user keys.',
+  })
+}
+
+function scopeFor(kind: ApiKeyKind, action: Action): string {
+  return `${kind.replace('-', '_')}_api_keys.${action}`
+}
+
+function scopesFor(action: Action): string[] {
+  return KINDS.map(kind => scopeFor(kind, action))
+}
+
+/** The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace. */
+function reachOf(actor: Actor, action: Action): store.KeyReach {
+  const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
+  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id, kinds}
+}
+
+async function keyOf({actor, db, params}: Standing & {readonly params: {readonly id: string}}, action: Action): Promise<ApiKeysTable> {
+  return found(await store.findKey(db, reachOf(actor, action), params.id), 'API key')
+}
+
+/** Where a new key lives: in the workspace it names, or its maker's; an admin key in none. */
+async function homeOf(call: Standing, kind: ApiKeyKind, named: string | undefined): Promise<string | null> {
+  if (kind !== 'organisation-service') return (await workspaceOf(call, named)).id
+  if (named !== undefined) throw invalid('workspace_id', 'is for keys of type workspace/service and workspace/user only')
+  return null
+}
+
+function checkExpiry(expires_at: string | null | undefined, now: string) {
+  if (expires_at && expires_at <= now) throw invalid('expires_at', 'must be in the future')
+}
+
+async function checkDefaults({db}: Standing, kind: ApiKeyKind, workspace_id: string | null, defaults: KeyCreateDefaults) {
+  const named = defaults?.config_id
+  if (!named) return
+  if (workspace_id === null) throw invalid('defaults.config_id', `has no effect on a key of type ${kind}, which calls no models`)
+  if (await findConfigForCall(db, workspace_id, named)) return
+  throw new Refusal('parent.not_found', {field: 'defaults.config_id', object: 'config', value: named})
+}
+type KeyCreateDefaults = z.output<typeof KeyCreate>['defaults']
+
+function statusAfter(before: ApiKeysTable, body: z.output<typeof KeyUpdate>, limits: string | null): ApiKeysTable['status'] {
+  const revived =
+    (before.status === 'expired' && body.expires_at !== undefined) ||
+    (before.status === 'exhausted' && (body.reset_usage || reactivates(before.usage_limits, limits)))
+  return revived ? 'active' : before.status
+}
+
+function listText(texts: readonly string[] | null | undefined): string | null {
+  return texts?.length ? JSON.stringify(texts) : null
+}
+
+function view(row: ApiKeysTable, now: string): z.input<typeof KeyView> {
+  const past = row.expires_at !== null && row.expires_at <= now
+  return {
+    id: row.id,
+    key: row.key_masked,
+    name: row.name,
+    description: row.description,
+    type: row.kind,
+    organisation_id: row.organisation_id,
+    workspace_id: row.workspace_id,
+    user_id: row.user_id,
+    status: past || row.status === 'archived' ? 'expired' : row.status,
+    created_at: row.created_at,
+    last_updated_at: row.last_updated_at,
+    creation_mode: row.creation_mode,
+    rate_limits: rateLimitViews(row.rate_limits),
+    usage_limits: usageLimitViews(row.usage_limits)[0] ?? null,
+    last_reset_at: row.last_reset_at,
+    reset_usage: null,
+    scopes: JSON.parse(row.scopes) as string[],
+    defaults: readKeyDefaults(row.defaults),
+    alert_emails: row.alert_emails === null ? [] : (JSON.parse(row.alert_emails) as string[]),
+    expires_at: row.expires_at,
+    object: 'api-key',
+  }
+}

@@ -1,0 +1,80 @@
+import type {IncomingHttpHeaders} from 'node:http'
+import {newTimeId} from '../base/ids.ts'
+import {SECRET_HEADERS} from '../schema/headers.ts'
+import type {AuditLogsTable} from '../store/tables/identity.ts'
+import type {AnyOperation} from './operation.ts'
+import type {Actor} from './services.ts'
+
+/** One administrative write that was done, and who did it. */
+export interface Deed {
+  readonly operation: Pick<AnyOperation, 'audit'>
+  readonly actor: Actor
+  readonly request_id: string
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  readonly query: unknown
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+  readonly client_ip: string | null
+  readonly resource_id: string | null
+  readonly workspace_id: string | null
+  readonly status: number
+  /** Headers masked beside those that always are. */
+  readonly masked_headers: readonly string[]
+}
+
+/** The row of the audit log that tells of a deed, its secrets masked. */
+export function auditRow(deed: Deed, at: string): AuditLogsTable {
+  const {actor, operation} = deed
+  return {
+    id: newTimeId(Date.parse(at)),
+    at,
+    organisation_id: actor.organisation_id,
+    workspace_id: deed.workspace_id,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    method: deed.method,
+    uri: deed.path,
+    request_id: deed.request_id,
+    request_headers: JSON.stringify(maskedHeaders(deed.headers, deed.masked_headers)),
+    request_body: deed.body === undefined ? null : cut(JSON.stringify(masked(deed.body))),
+    query_params: isEmpty(deed.query) ? null : cut(JSON.stringify(masked(deed.query))),
+    status: deed.status,
+    resource_type: operation.audit?.resource ?? 'unknown',
+    resource_id: deed.resource_id,
+    action: operation.audit?.action ?? 'manage',
+    client_ip: deed.client_ip,
+  }
+}
+
+const MASK = '***'
+const MOST_CHARACTERS = 65_536
+const SECRET_NAME =
+  /^custom_headers$|(^|[_-])(api|access|private|secret)?[_-]?key$|secret|token$|password|passphrase|credential|private|authorization|cookie|access_key|service_account/i
+const USER_IN_URL = /(:\/\/)[^/\s@]+@/g
+
+/** Headers with the values of secret ones masked: those of the list, those named like one, those that `also` names. */
+export function maskedHeaders(headers: IncomingHttpHeaders, also: readonly string[]): Record<string, string> {
+  const hidden = new Set(also.map(name => name.toLowerCase()))
+  const secret = (name: string) => SECRET_HEADERS.has(name) || hidden.has(name) || SECRET_NAME.test(name) || name.endsWith('-config')
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, secret(name) ? MASK : String(value).replace(USER_IN_URL, `$1${MASK}@`)]),
+  )
+}
+
+/** A copy in which every text under a name that speaks of a secret is masked, however deep, and so are users in URLs. */
+export function masked(value: unknown, hides = false): unknown {
+  if (typeof value === 'string') return hides ? MASK : value.replace(USER_IN_URL, `$1${MASK}@`)
+  if (Array.isArray(value)) return value.map(each => masked(each, hides))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, hides || SECRET_NAME.test(name))]))
+}
+
+function isEmpty(query: unknown): boolean {
+  return typeof query !== 'object' || query === null || Object.keys(query).length === 0
+}
+
+function cut(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+}

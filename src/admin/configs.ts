@@ -1,0 +1,231 @@
+import {z} from 'zod'
+import {readDestination} from '../base/egress/target.ts'
+import {readTrusted} from '../base/egress/trust.ts'
+import {Refusal} from '../base/errors.ts'
+import {newId} from '../base/ids.ts'
+import {
+  ConfigCreate,
+  ConfigRow,
+  ConfigUpdate,
+  ConfigVersion,
+  ConfigView,
+  type GatewayConfig,
+  readConfig,
+  targetOf,
+} from '../schema/configs.ts'
+import {Handle} from '../schema/names.ts'
+import {Empty, listOf, pageParams} from '../schema/paging.ts'
+import {WorkspaceQuery} from '../schema/providers.ts'
+import {restored} from '../schema/secrets.ts'
+import * as store from '../store/configs.ts'
+import type {ConfigsTable} from '../store/tables/catalog.ts'
+import {kindOf} from './integrations/credentials.ts'
+import {type Call, operation} from './operation.ts'
+import type {AdminServices} from './services.ts'
+import {freeSlug} from './slugs.ts'
+import {found, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
+
+const tag = 'Configs'
+const params = z.strictObject({slug: Handle})
+const PageQuery = z.strictObject({...pageParams(), ...WorkspaceQuery.shape})
+
+/** Saved configs: where calls that name one go. Each change of the routing is a version. */
+export const configs = [
+  operation({
+    id: 'configs.list',
+    tag,
+    method: 'GET',
+    path: '/configs',
+    summary: 'List configs',
+    scopes: ['configs.list'],
+    query: PageQuery,
+    reply: success(z.array(ConfigRow)),
+    handle: listed,
+  }),
+  operation({
+    id: 'configs.create',
+    tag,
+    method: 'POST',
+    path: '/configs',
+    summary: 'Save a config',
+    scopes: ['configs.create'],
+    audit: {resource: 'config', action: 'create'},
+    body: ConfigCreate,
+    reply: success(z.strictObject({id: z.uuid(), slug: z.string(), version_id: z.uuid()})),
+    handle: created,
+  }),
+  operation({
+    id: 'configs.get',
+    tag,
+    method: 'GET',
+    path: '/configs/:slug',
+    summary: 'Show a config',
+    scopes: ['configs.read'],
+    params,
+    query: WorkspaceQuery,
+    reply: success(ConfigView),
+    handle: shown,
+  }),
+  operation({
+    id: 'configs.update',
+    tag,
+    method: 'PUT',
+    path: '/configs/:slug',
+    summary: 'Change a config; a change of its routing is a new version',
+    scopes: ['configs.update'],
+    audit: {resource: 'config', action: 'update'},
+    params,
+    query: WorkspaceQuery,
+    body: ConfigUpdate,
+    reply: success(z.strictObject({version_id: z.uuid()})),
+    handle: updated,
+  }),
+  operation({
+    id: 'configs.delete',
+    tag,
+    method: 'DELETE',
+    path: '/configs/:slug',
+    summary: 'Archive a config that nothing has as its default',
+    scopes: ['configs.delete'],
+    audit: {resource: 'config', action: 'delete'},
+    params,
+    query: WorkspaceQuery,
+    reply: Empty,
+    handle: archived,
+  }),
+  operation({
+    id: 'configs.list_versions',
+    tag,
+    method: 'GET',
+    path: '/configs/:slug/versions',
+    summary: 'List the versions of a config, the newest first',
+    scopes: ['configs.read'],
+    params,
+    query: WorkspaceQuery,
+    reply: listOf(ConfigVersion),
+    handle: versionsListed,
+  }),
+]
+
+async function listed(call: Call<undefined, typeof PageQuery>) {
+  const workspace = await namedWorkspace(call, call.query.workspace_id)
+  const {rows} = await store.listConfigs(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, call.query)
+  return {success: true as const, data: rows.map(row => ({...view(row), object: 'config' as const}))}
+}
+
+async function created(call: Call<undefined, undefined, typeof ConfigCreate>) {
+  const {actor, app, db, body, now} = call
+  const workspace = await workspaceOf(call, body.workspace_id)
+  const config = checkedConfig(app, body.config)
+  const owner = {id: newId(), organisation_id: workspace.organisation_id}
+  const is_default = body.isDefault ? 1 : 0
+  if (is_default) await store.clearDefaultConfig(db, workspace.id)
+  const row: ConfigsTable = {
+    ...owner,
+    slug: await freeSlug('pc-', body.name, 6, slug => store.configSlugTaken(db, slug)),
+    workspace_id: workspace.id,
+    name: body.name,
+    is_default,
+    status: 'active',
+    version_id: newId(),
+    version: 1,
+    owner_id: actor.user_id ?? actor.id,
+    updated_by: actor.user_id ?? actor.id,
+    created_at: now,
+    last_updated_at: now,
+    ...store.sealConfig(app.seal, owner, config),
+  }
+  await store.insertConfig(db, row)
+  call.about(row.id, workspace.id)
+  call.changed('configs')
+  return {success: true as const, data: {id: row.id, slug: row.slug, version_id: row.version_id}}
+}
+
+async function shown(call: Call<typeof params, typeof WorkspaceQuery>) {
+  const row = await reachConfig(call, call.params.slug, call.query.workspace_id)
+  const config = JSON.parse(row.config) as Record<string, unknown>
+  return {success: true as const, data: {...view(row), version_id: row.version_id, config, object: 'config' as const}}
+}
+
+async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof ConfigUpdate>) {
+  const {actor, app, db, body, now} = call
+  const before = await reachConfig(call, call.params.slug, call.query.workspace_id ?? body.workspace_id)
+  if (body.status === 'archived') await requireUnused(call, before)
+  if (body.isDefault) await store.clearDefaultConfig(db, before.workspace_id)
+  const change: Partial<ConfigsTable> = {
+    ...(body.name !== undefined && {name: body.name}),
+    ...(body.isDefault !== undefined && {is_default: body.isDefault ? 1 : 0}),
+    ...(body.status !== undefined && {status: body.status}),
+    ...(body.config !== undefined && nextVersion(app, before, body.config)),
+    updated_by: actor.user_id ?? actor.id,
+    last_updated_at: now,
+  }
+  const after = {...before, ...change}
+  await store.updateConfig(db, before.id, change)
+  if (change.version_id) await store.insertVersion(db, after)
+  call.about(before.id, before.workspace_id)
+  call.changed('configs')
+  return {success: true as const, data: {version_id: after.version_id}}
+}
+
+/** The columns of a new version; none when the routing is what it was. A masked `api_key` that comes back stays what it was. */
+function nextVersion(app: AdminServices, before: ConfigsTable, given: Readonly<Record<string, unknown>>): Partial<ConfigsTable> {
+  const old = store.openConfig(app.seal, before)
+  const config = checkedConfig(app, restored(given, old))
+  if (JSON.stringify(config) === JSON.stringify(old)) return {}
+  return {...store.sealConfig(app.seal, before, config), version: before.version + 1, version_id: newId()}
+}
+
+async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
+  const row = await reachConfig(call, call.params.slug, call.query.workspace_id)
+  await requireUnused(call, row)
+  await store.updateConfig(call.db, row.id, {status: 'archived', last_updated_at: call.now})
+  call.about(row.id, row.workspace_id)
+  call.changed('configs')
+  return {}
+}
+
+async function versionsListed(call: Call<typeof params, typeof WorkspaceQuery>) {
+  const row = await reachConfig(call, call.params.slug, call.query.workspace_id)
+  const versions = await store.configVersions(call.db, row.id)
+  const data = versions.map(({id, version, config, updated_by, created_at}) => ({
+    ...view(row),
+    ...{config, version, version_id: id, updated_by, created_at, last_updated_at: created_at},
+    ...({format: 'json', type: 'ORG_CONFIG', object: 'config'} as const),
+  }))
+  return {object: 'list' as const, total: data.length, data}
+}
+
+async function reachConfig(call: Standing, named: string, workspace_id: string | undefined): Promise<ConfigsTable> {
+  const workspace = await namedWorkspace(call, workspace_id)
+  return found(await store.findConfig(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, named), 'config')
+}
+
+/** A config that may be saved: read, every kind of provider in the catalogue, its host one that may be called, no key idle. */
+function checkedConfig({settings}: AdminServices, given: unknown): GatewayConfig {
+  const read = readConfig(given)
+  const wrong = 'issues' in read ? read.issues : read.warnings
+  if ('issues' in read || wrong.length)
+    throw new Refusal('config.invalid', {issues: wrong.map(({path, message}) => `${path} ${message}`).join('; ')})
+  const {target, path} = targetOf(read.config)
+  if (target.provider && !target.provider.startsWith('@')) kindOf(target.provider, `${path}.provider`)
+  if (target.custom_host) readDestination(target.custom_host, {kind: 'caller'}, readTrusted(settings.trusted_custom_hosts))
+  return read.config
+}
+
+/** Refuses to take away what keys or workspaces have as their default: their calls would fail. */
+async function requireUnused({db}: Standing, {id, slug, workspace_id}: ConfigsTable) {
+  const users = await store.configUsers(db, workspace_id, [id, slug])
+  if (!users.length) return
+  const dependants = `${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''} with it as default`
+  throw new Refusal('row.in_use', {object: 'config', dependants, cure: 'Give them another default first.'})
+}
+
+function view(row: ConfigsTable) {
+  const {id, name, slug, organisation_id, workspace_id, is_default, status, owner_id, updated_by, created_at, last_updated_at} = row
+  return {id, name, slug, organisation_id, workspace_id, is_default, status, owner_id, updated_by, created_at, last_updated_at}
+}
+
+function success<T extends z.ZodType>(data: T) {
+  return z.strictObject({success: z.literal(true), data})
+}

@@ -1,0 +1,245 @@
+import type {FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
+import type {z} from 'zod'
+import {Refusal} from '../base/errors.ts'
+import {newTimeId} from '../base/ids.ts'
+import {may} from '../identity/may.ts'
+import {explain, type Place} from '../schema/explain.ts'
+import {ownHeaders} from '../schema/headers.ts'
+import {FLAGS, type FlagName} from '../settings/flags.ts'
+import {insertAuditLog} from '../store/audit-logs.ts'
+import type {Db} from '../store/database.ts'
+import {bumpRevisions} from '../store/revisions.ts'
+import {isTaken} from '../store/rows.ts'
+import {auditRow} from './audit.ts'
+import {ANYONE, callerByKey} from './caller.ts'
+import type {AnyOperation, Call, ChangedTable} from './operation.ts'
+import type {Actor, AdminServices} from './services.ts'
+
+export interface MountOptions {
+  /** Who calls, where no key says it: the operator on the data directory, whom `API_ACCESS_ENABLED=OFF` does not concern. */
+  readonly actorOf?: (request: FastifyRequest) => Actor | Promise<Actor>
+  /** Holds every reply against its schema, and fails where they differ; for tests. */
+  readonly checks_replies?: boolean
+}
+
+/**
+ * Serves the operations under `/v1` (those `atRoot` at the root too). In this order: flags, key, scope, and only then the body is
+ * read and anything is looked up; input by its schema; a write, its revision and its audit row in one transaction. Refusals answer
+ * `{"success": false, "data": {"message", "errorCode"}}`; the id of the request is in the header `x-gateway-trace-id`.
+ */
+export function mountAdmin(
+  server: FastifyInstance,
+  operations: readonly AnyOperation[],
+  services: AdminServices,
+  options: MountOptions = {},
+) {
+  server.register(async scope => {
+    onlyJson(scope)
+    scope.setErrorHandler<FastifyError>((error, request, reply) => refuse(error, request, reply, services))
+    for (const operation of operations) {
+      for (const root of operation.atRoot ? ['/v1', ''] : ['/v1']) {
+        scope.route({
+          method: operation.method,
+          url: `${root}${operation.takes_rest ? operation.path.replace(LAST_PARAMETER, '*') : operation.path}`,
+          exposeHeadRoute: false,
+          bodyLimit: services.settings.max_json_payload_size_in_mb * 1024 * 1024,
+          onRequest: (request, reply) => admit(operation, request, reply, services, options),
+          handler: (request, reply) => serve(operation, request, reply, services, options),
+        })
+      }
+    }
+  })
+}
+
+const LAST_PARAMETER = /:(\w+)$/
+
+/** What is known of a request before its body is read. */
+interface Visit {
+  readonly operation: AnyOperation
+  readonly request_id: string
+  actor: Actor
+}
+
+const visits = new WeakMap<FastifyRequest, Visit>()
+
+async function admit(
+  operation: AnyOperation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: AdminServices,
+  options: MountOptions,
+) {
+  const now = services.now()
+  const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANYONE}
+  visits.set(request, visit)
+  reply.headers({[`${ownHeaders(request.headers).prefix}-trace-id`]: visit.request_id, 'cache-control': 'no-store'})
+  if (!options.actorOf) requireFlag('api_access', services)
+  if (operation.scopes) {
+    visit.actor = options.actorOf
+      ? await options.actorOf(request)
+      : await callerByKey(services.store.db, request.headers, now.toISOString())
+    if (!may(visit.actor, operation.scopes)) throw new Refusal('scope.missing', {scope: operation.scopes.join(' or ')})
+  }
+  if (operation.flag) requireFlag(operation.flag, services)
+}
+
+function requireFlag(flag: FlagName, {settings}: AdminServices) {
+  if (!settings[`${flag}_enabled`]) throw new Refusal('flag.off', {variable: FLAGS[flag].env})
+}
+
+async function serve(
+  operation: AnyOperation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: AdminServices,
+  options: MountOptions,
+) {
+  const said = await (operation.method === 'GET' ? read : write)(operation, request, services)
+  if (options.checks_replies) checkReply(operation, said)
+  return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(said))
+}
+
+async function read(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
+  return operation.handle(openCall(inputOf(operation, request), request, services, services.store.db).call)
+}
+
+async function write(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
+  const {store, settings} = services
+  const input = inputOf(operation, request)
+  try {
+    const {said, changed} = await store.write(async db => {
+      const {call, told} = openCall(input, request, services, db)
+      const said = await operation.handle(call)
+      await bumpRevisions(db, told.changed)
+      if (operation.audit && settings.audit_logs_enabled) await insertAuditLog(db, record(operation, request, call, told, services))
+      return {said, changed: told.changed}
+    })
+    if (changed.length) services.published(changed)
+    return said
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    throw new Refusal('row.exists', {object: operation.audit?.resource ?? 'row', field: 'slug', value: 'given'}, {cause: error})
+  }
+}
+
+/** What a handler says of itself while it works. */
+interface Told {
+  resource_id?: string
+  workspace_id?: string | null
+  readonly changed: ChangedTable[]
+}
+
+type AnyCall = Call<z.ZodType, z.ZodType, z.ZodType>
+
+type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
+
+/** The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one. */
+function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
+  const {params, query, body} = operation
+  return {
+    params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter '}),
+    query: checked(query, request.query, {root: 'the query', before: 'query parameter '}),
+    body: checked(body, request.body === undefined ? {} : request.body, {root: 'the request body'}),
+  }
+}
+
+function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest): unknown {
+  if (!takes_rest) return request.params
+  const {'*': rest, ...named} = request.params as Record<string, string>
+  return {...named, [LAST_PARAMETER.exec(path)![1]!]: rest}
+}
+
+function openCall(input: Input, request: FastifyRequest, app: AdminServices, db: Db): {call: AnyCall; told: Told} {
+  const told: Told = {changed: []}
+  const call: AnyCall = {
+    ...input,
+    actor: visits.get(request)!.actor,
+    db,
+    app,
+    now: app.now().toISOString(),
+    about(resource_id, workspace_id) {
+      told.resource_id = resource_id
+      if (workspace_id !== undefined) told.workspace_id = workspace_id
+    },
+    changed: (...tables) => void told.changed.push(...tables),
+  }
+  return {call, told}
+}
+
+function checked(schema: z.ZodType | undefined, input: unknown, place: Place): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  throw new Refusal('body.invalid', {issues: explain(result.error, schema, input, place)})
+}
+
+function record(operation: AnyOperation, request: FastifyRequest, {actor, now}: AnyCall, told: Told, {settings}: AdminServices) {
+  const named = Object.values(request.params as Record<string, string>).at(-1)
+  return auditRow(
+    {
+      operation,
+      actor,
+      request_id: visits.get(request)!.request_id,
+      method: request.method,
+      path: request.url.split('?', 1)[0]!,
+      query: request.query,
+      headers: request.headers,
+      body: request.body,
+      client_ip: actor.type === 'operator' ? null : request.ip,
+      resource_id: told.resource_id ?? named ?? null,
+      workspace_id: told.workspace_id === undefined ? actor.workspace_id : told.workspace_id,
+      status: 200,
+      masked_headers: settings.organisation_headers_to_mask,
+    },
+    now,
+  )
+}
+
+function checkReply(operation: AnyOperation, said: unknown) {
+  const result = operation.reply.safeParse(said)
+  if (!result.success)
+    throw new Error(`${operation.id} answers other than it says: ${explain(result.error, operation.reply, said, {root: 'the reply'})}`)
+}
+
+/** Bodies are JSON or empty; a body that is empty is none, whatever its type says (clients send one with DELETE). */
+function onlyJson(scope: FastifyInstance) {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i, {parseAs: 'string'}, async (_: FastifyRequest, text: string) =>
+    parseJson(text),
+  )
+  scope.addContentTypeParser('*', {parseAs: 'buffer'}, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined
+    throw new Refusal('body.content_type', {content_type: request.headers['content-type'] ?? '(none)', expected: 'application/json'})
+  })
+}
+
+function parseJson(text: string): unknown {
+  if (text.trim() === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The library quotes what it read, which may be a secret.
+    const reason = (error as SyntaxError).message.replace(/, (?:\.\.\.)?"[\s\S]*is not valid JSON$/, '')
+    throw new Refusal('body.not_json', {reason})
+  }
+}
+
+function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply, services: AdminServices) {
+  const refusal = error instanceof Refusal ? error : refusalOf(error, request, services)
+  if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
+  const isBare = refusal.status === 404 && visits.get(request)?.operation.bare_404
+  const said = isBare ? {error: refusal.message} : {success: false, data: {message: refusal.message, errorCode: refusal.said.admin}}
+  return reply.code(refusal.status).send(said)
+}
+
+function refusalOf(error: FastifyError, request: FastifyRequest, services: AdminServices): Refusal {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new Refusal('body.too_large', {limit_mb: services.settings.max_json_payload_size_in_mb})
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new Refusal('body.content_type', {content_type: request.headers['content-type'] ?? '(none)', expected: 'application/json'})
+  }
+  if (error.code?.startsWith('FST_ERR_CTP')) return new Refusal('body.not_json', {reason: 'it is not as long as content-length says'})
+  const visit = visits.get(request)
+  services.failed?.(error, {operation: visit?.operation.id ?? 'unknown', request_id: visit?.request_id ?? 'unknown'})
+  return new Refusal('internal', {}, {cause: error})
+}

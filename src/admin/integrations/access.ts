@@ -1,0 +1,207 @@
+import {z} from 'zod'
+import {Refusal} from '../../base/errors.ts'
+import {AccessList, AccessUpdate} from '../../schema/integrations.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews, usageLimitViews} from '../../schema/limits.ts'
+import {Handle} from '../../schema/names.ts'
+import {Empty} from '../../schema/paging.ts'
+import type {Db} from '../../store/database.ts'
+import * as store from '../../store/integrations.ts'
+import {type GlobalAccess, globalAccess, providerSlugTaken, workspacesWithProvider} from '../../store/providers.ts'
+import type {IntegrationsTable, IntegrationWorkspacesTable} from '../../store/tables/catalog.ts'
+import {type Call, operation} from '../operation.ts'
+import {invalid} from '../tenancy.ts'
+import {makeDefaultProvider} from './default-provider.ts'
+import {integrationScopes, reachIntegration} from './reach.ts'
+
+const tag = 'Integrations > Workspaces'
+const path = '/integrations/:slug/workspaces'
+const params = z.strictObject({slug: Handle})
+
+/** Which workspaces may use an integration, and within which limits. */
+export const integrationAccess = [
+  operation({
+    id: 'integrations.list_workspaces',
+    tag,
+    method: 'GET',
+    path,
+    summary: 'List the workspaces that have an integration, or had it',
+    scopes: integrationScopes('read'),
+    params,
+    reply: AccessList,
+    handle: listed,
+  }),
+  operation({
+    id: 'integrations.update_workspaces',
+    tag,
+    method: 'PUT',
+    path,
+    summary: 'Open an integration to workspaces, or close it',
+    scopes: integrationScopes('update'),
+    audit: {resource: 'integration', action: 'update'},
+    params,
+    body: AccessUpdate,
+    reply: Empty,
+    handle: updated,
+  }),
+]
+
+/** What every active workspace has of an integration by its own row or by what is said for all; those with neither are left out. */
+export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
+  const own = new Map((await store.integrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
+  const global = globalAccess(integration.global_workspace_access)
+  return (await reachable(db, integration)).flatMap(workspace => {
+    const row = own.get(workspace.id)
+    if (!row && !openWithout(integration)) return []
+    const {usage_limits, rate_limits} = row ?? global
+    return [{...workspace, enabled: !row || row.enabled === 1, usage_limits, rate_limits}]
+  })
+}
+
+async function listed(call: Call<typeof params>) {
+  const access = await effectiveAccess(call.db, await reachIntegration(call, call.params.slug, 'read'))
+  const workspaces = access.map(({usage_limits, rate_limits, ...rest}) => ({
+    ...rest,
+    ...limitViews({usage_limits, rate_limits}),
+  }))
+  return {total: workspaces.length, workspaces}
+}
+
+type AccessCall = Call<typeof params, undefined, typeof AccessUpdate>
+type Asked = NonNullable<AccessUpdate['workspaces']>[number]
+
+async function updated(call: AccessCall) {
+  const {db, body, now} = call
+  const integration = await reachIntegration(call, call.params.slug, 'update')
+  const workspaces = await reachable(db, integration)
+  const asked = resolved(body.workspaces ?? [], workspaces)
+  const rows = new Map((await store.integrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
+  const openBefore = new Set(workspaces.filter(({id}) => isOpen(integration, rows.get(id))).map(({id}) => id))
+  if (body.override_existing_workspace_access) {
+    for (const id of rows.keys()) if (!asked.has(id)) rows.delete(id)
+    await store.removeIntegrationWorkspaces(db, integration.id, [...asked.keys()])
+  }
+  for (const [id, given] of asked) {
+    const row = accessRow(integration.id, id, given, rows.get(id), now)
+    await store.putIntegrationWorkspace(db, row)
+    rows.set(id, row)
+  }
+  const change = {...globalColumns(integration, body, now), last_updated_at: now}
+  await store.updateIntegration(db, integration.id, change)
+  const opened = workspaces.filter(({id}) => isOpen({...integration, ...change}, rows.get(id)))
+  const fresh = opened.map(({id}) => ({id, given: asked.get(id), isNew: !openBefore.has(id)}))
+  if (await giveProviders(call, integration, fresh)) call.changed('providers')
+  call.about(integration.id, integration.workspace_id)
+  call.changed('integrations')
+  return {}
+}
+
+/**
+ * A provider for each workspace that is newly open, or for which one was asked by name, and has none of this integration; unless
+ * it was declined. Whether any was made.
+ */
+async function giveProviders(
+  {db, body, now}: AccessCall,
+  integration: IntegrationsTable,
+  open: readonly {readonly id: string; readonly given: Asked | undefined; readonly isNew: boolean}[],
+): Promise<boolean> {
+  const served = await workspacesWithProvider(db, integration.id)
+  let made = false
+  for (const {id, given, isNew} of open) {
+    const wanted = given?.create_default_provider ?? body.create_default_provider ?? true
+    const slug = given?.default_provider_slug ?? body.default_provider_slug
+    const asked = given?.create_default_provider === true || given?.default_provider_slug !== undefined
+    if (!wanted || served.has(id) || !(isNew || asked)) continue
+    if (slug && (await providerSlugTaken(db, id, slug))) {
+      throw invalid('default_provider_slug', `${slug} is the slug of another provider in that workspace`)
+    }
+    await makeDefaultProvider(db, integration, {workspace_id: id, slug, now})
+    made = true
+  }
+  return made
+}
+
+/** The given workspaces by id; each must be one the integration can be opened to, and be named once. */
+function resolved(given: readonly Asked[], workspaces: readonly {readonly id: string; readonly slug: string}[]): Map<string, Asked> {
+  const found = new Map<string, Asked>()
+  const named = new Map((['slug', 'id'] as const).flatMap(name => workspaces.map(workspace => [workspace[name], workspace])))
+  given.forEach((each, at) => {
+    const workspace = named.get(each.id)
+    const field = `workspaces[${at}].id`
+    if (!workspace) throw new Refusal('parent.not_found', {field, object: 'workspace', value: each.id})
+    if (found.has(workspace.id)) throw invalid(field, 'names a workspace that stands in the list already')
+    found.set(workspace.id, each)
+  })
+  return found
+}
+
+/** A workspace's row as it will be; limits that are not given stay. */
+function accessRow(
+  integration_id: string,
+  workspace_id: string,
+  given: Asked,
+  before: IntegrationWorkspacesTable | undefined,
+  now: string,
+): IntegrationWorkspacesTable {
+  return {
+    integration_id,
+    workspace_id,
+    enabled: given.enabled ? 1 : 0,
+    ...limitColumns(given, before ?? NO_LIMITS, now),
+    last_reset_at: given.reset_usage ? now : (before?.last_reset_at ?? null),
+    created_at: before?.created_at ?? now,
+    last_updated_at: now,
+  }
+}
+
+function globalColumns(integration: IntegrationsTable, {global_workspace_access: given, ...body}: AccessUpdate, now: string) {
+  if (!given) return {}
+  if (integration.workspace_id !== null)
+    throw invalid('global_workspace_access', 'belongs to integrations of the organisation; this one is of one workspace')
+  const access: GlobalAccess = {
+    ...limitColumns(given, globalAccess(integration.global_workspace_access), now),
+    create_default_provider: body.create_default_provider ?? true,
+    default_provider_slug: body.default_provider_slug ?? null,
+  }
+  return {global_access_enabled: given.enabled ? 1 : 0, global_workspace_access: JSON.stringify(access)}
+}
+
+interface LimitColumns {
+  readonly usage_limits: string | null
+  readonly rate_limits: string | null
+}
+
+/** Limits as replies show them: null where there are none. */
+export function limitViews({usage_limits, rate_limits}: LimitColumns) {
+  return {
+    usage_limits: usage_limits === null ? null : usageLimitViews(usage_limits),
+    rate_limits: rate_limits === null ? null : rateLimitViews(rate_limits),
+  }
+}
+
+const NO_LIMITS: LimitColumns = {usage_limits: null, rate_limits: null}
+
+function limitColumns(
+  {usage_limits, rate_limits}: Pick<Asked, 'usage_limits' | 'rate_limits'>,
+  before: LimitColumns,
+  now: string,
+): LimitColumns {
+  return {
+    usage_limits: usage_limits === undefined ? before.usage_limits : keepUsageLimits(usage_limits, before.usage_limits, now),
+    rate_limits: rate_limits === undefined ? before.rate_limits : keepRateLimits(rate_limits),
+  }
+}
+
+/** Open to a workspace that has no row of its own: those open to all, and a workspace's own integration to that workspace. */
+function openWithout({workspace_id, global_access_enabled}: IntegrationsTable): boolean {
+  return workspace_id !== null || global_access_enabled === 1
+}
+
+function isOpen(integration: IntegrationsTable, row: IntegrationWorkspacesTable | undefined): boolean {
+  return row ? row.enabled === 1 : openWithout(integration)
+}
+
+/** The workspaces an integration can be opened to: all of the organisation, or the one it is of. */
+async function reachable(db: Db, {organisation_id, workspace_id}: IntegrationsTable) {
+  const all = await store.workspacesOf(db, organisation_id)
+  return workspace_id === null ? all : all.filter(({id}) => id === workspace_id)
+}

@@ -1,0 +1,110 @@
+import type {z} from 'zod'
+import {readBaseUrl} from '../../base/egress/base-url.ts'
+import {readDestination} from '../../base/egress/target.ts'
+import {readTrusted} from '../../base/egress/trust.ts'
+import {Refusal} from '../../base/errors.ts'
+import {HOST_SETTINGS, SECRET_SETTINGS, settingsOf} from '../../providers/configurations.ts'
+import {find, nearestSlugs} from '../../providers/registry.ts'
+import {explain} from '../../schema/explain.ts'
+import {hasMask, mask, maskAll, restored} from '../../schema/secrets.ts'
+import {openCredentials, sealSecret} from '../../store/integrations.ts'
+import type {IntegrationsTable} from '../../store/tables/catalog.ts'
+import type {AdminServices} from '../services.ts'
+import {invalid} from '../tenancy.ts'
+
+type Columns = Pick<IntegrationsTable, 'key_sealed' | 'key_masked' | 'configurations' | 'configurations_sealed' | 'trusts_host'>
+
+/** An integration as far as its credentials go; `ai_provider_id` is the kind. */
+export interface Owner {
+  readonly id: string
+  readonly organisation_id: string
+  readonly ai_provider_id: string
+}
+
+export interface Given {
+  readonly key?: string | null | undefined
+  readonly configurations?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The catalogue's name for the kind a client names; refuses one the catalogue does not have, with the nearest it has. */
+export function kindOf(named: string, field: string): string {
+  const known = find(named)
+  if (known) return known.slug
+  const [close] = nearestSlugs(named)
+  throw invalid(field, `no kind of provider is called so${close ? `; did you mean ${close}?` : ''}`)
+}
+
+/**
+ * The columns that `given` changes, its secrets sealed and masked. A secret that comes back as its mask stays what it was `before`.
+ * `trusted` callers (owners, admins, the operator) may name a private host, which the integration is then trusted for alone.
+ * Refuses settings the kind does not have, a host that may not be called, and a mask that stands for nothing.
+ */
+export function credentialColumns(
+  app: AdminServices,
+  owner: Owner,
+  given: Given,
+  trusted: boolean,
+  before?: IntegrationsTable,
+): Partial<Columns> {
+  return {...keyColumns(app, owner, given.key, before), ...settingsColumns(app, owner, given.configurations, trusted, before)}
+}
+
+function keyColumns({seal}: AdminServices, owner: Owner, given: string | null | undefined, before?: IntegrationsTable): Partial<Columns> {
+  if (given === undefined) return {}
+  const key = before && hasMask(given) ? (restored(given, openCredentials(seal, before).key) as string) : given
+  if (hasMask(key)) throw invalid('key', 'is the mask of a key, not a key')
+  return {key_sealed: sealSecret(seal, owner, 'key_sealed', key), key_masked: key === null ? null : mask(key)}
+}
+
+function settingsColumns(
+  app: AdminServices,
+  owner: Owner,
+  given: Given['configurations'],
+  trusted: boolean,
+  before?: IntegrationsTable,
+): Partial<Columns> {
+  if (given === undefined) return {}
+  const whole = before && hasMask(given) ? (restored(given, openCredentials(app.seal, before).configurations) as typeof given) : given
+  const settings = parsed(settingsOf(owner.ai_provider_id), whole, 'configurations')
+  const secrets = Object.fromEntries(Object.entries(settings).filter(([name]) => SECRET_SETTINGS.includes(name)))
+  const masked = Object.keys(secrets).find(name => hasMask(secrets[name]))
+  if (masked) throw invalid(`configurations.${masked}`, 'holds the mask of a secret, not a secret')
+  const shown = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, name in secrets ? maskAll(value) : value]))
+  return {
+    configurations: JSON.stringify(shown),
+    configurations_sealed: sealSecret(
+      app.seal,
+      owner,
+      'configurations_sealed',
+      Object.keys(secrets).length ? JSON.stringify(secrets) : null,
+    ),
+    trusts_host: trustsHost(app, owner.id, settings, trusted, before),
+  }
+}
+
+/** Judges the host that `settings` name. One that stands as it did keeps the trust it was given. */
+function trustsHost(
+  {settings: {trusted_custom_hosts}}: AdminServices,
+  id: string,
+  settings: Readonly<Record<string, unknown>>,
+  trusted: boolean,
+  before?: IntegrationsTable,
+): 0 | 1 {
+  const earlier: Readonly<Record<string, unknown>> = before ? JSON.parse(before.configurations) : {}
+  let trusts = false
+  for (const name of HOST_SETTINGS) {
+    const text = settings[name]
+    if (typeof text !== 'string') continue
+    const trust = trusted || (before?.trusts_host === 1 && earlier[name] === text)
+    const {hostname} = readBaseUrl(text)
+    readDestination(text, trust ? {kind: 'integration', id, host: hostname} : {kind: 'caller'}, readTrusted(trusted_custom_hosts))
+    trusts ||= trust
+  }
+  return trusts ? 1 : 0
+}
+
+function parsed<T extends z.ZodType>(schema: T, value: unknown, root: string): z.output<T> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new Refusal('body.invalid', {issues: explain(result.error, schema, value, {root, before: `${root}.`})})
+}

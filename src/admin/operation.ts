@@ -1,0 +1,72 @@
+import type {z} from 'zod'
+import type {FlagName} from '../settings/flags.ts'
+import type {Db} from '../store/database.ts'
+import type {Actor, AdminServices, ChangedTable} from './services.ts'
+
+export type {ChangedTable} from './services.ts'
+
+type Shape = z.ZodType | undefined
+type Out<T extends Shape> = T extends z.ZodType ? z.output<T> : undefined
+
+/** One call of one operation: its checked input, who calls, and the store as this call may use it. */
+export interface Call<P extends Shape = undefined, Q extends Shape = undefined, B extends Shape = undefined> {
+  readonly params: Out<P>
+  readonly query: Out<Q>
+  readonly body: Out<B>
+  readonly actor: Actor
+  /** The write transaction for POST, PUT, PATCH and DELETE (the audit row goes into it too), a plain connection for GET. */
+  readonly db: Db
+  readonly app: AdminServices
+  /** ISO 8601 UTC, the same for the whole call. */
+  readonly now: string
+  /** Names the row this call is about, for the audit log; the id of path parameters is the default. */
+  about(resource_id: string, workspace_id?: string | null): void
+  /** Says what must be dropped from caches once the transaction is in. */
+  changed(...tables: ChangedTable[]): void
+}
+
+/**
+ * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
+ * its audit record, its scope check and its CLI form.
+ */
+export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape, R extends z.ZodType = z.ZodType> {
+  /** `noun.verb`, for example `api_keys.create`. */
+  readonly id: string
+  readonly tag: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Path after `/v1` with `:name` parameters. */
+  readonly path: string
+  readonly summary: string
+  /** Any one of these suffices; `null` is open to everyone, without a key. */
+  readonly scopes: readonly string[] | null
+  /** What the audit log calls it; writes only. */
+  readonly audit?: {readonly resource: string; readonly action: 'create' | 'update' | 'delete' | 'rotate' | 'manage'}
+  /** Answers 403 when this flag is off. */
+  readonly flag?: FlagName
+  /** The path stands outside `/v1` too. */
+  readonly atRoot?: true
+  /** The last parameter takes the rest of the path, its slashes too. */
+  readonly takes_rest?: true
+  /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */
+  readonly bare_404?: true
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  readonly reply: R
+  handle(call: Call<P, Q, B>): Promise<z.input<R>>
+}
+
+/** An operation with the types of its parts kept for `handle`, forgotten outside. */
+export function operation<
+  P extends Shape = undefined,
+  Q extends Shape = undefined,
+  B extends Shape = undefined,
+  R extends z.ZodType = z.ZodType,
+>(parts: Operation<P, Q, B, R>): AnyOperation {
+  return parts as unknown as AnyOperation
+}
+
+/** Any operation, as the registry, the routes, the OpenAPI document and the CLI see it. */
+export interface AnyOperation extends Omit<Operation, 'handle'> {
+  handle(call: Call<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
+}

@@ -1,0 +1,233 @@
+import {z} from 'zod'
+import {Refusal} from '../base/errors.ts'
+import {newId} from '../base/ids.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates, usageLimitViews} from '../schema/limits.ts'
+import {Handle} from '../schema/names.ts'
+import {Empty, list, listOf} from '../schema/paging.ts'
+import {ProviderCreate, type ProviderFields, ProviderQuery, ProviderUpdate, ProviderView, WorkspaceQuery} from '../schema/providers.ts'
+import type {Db} from '../store/database.ts'
+import {findIntegration, isOpenTo} from '../store/integrations.ts'
+import * as store from '../store/providers.ts'
+import type {IntegrationsTable, ProvidersTable} from '../store/tables/catalog.ts'
+import {keepTags, readTags} from '../store/tags.ts'
+import {type Call, operation} from './operation.ts'
+import {freeSlug} from './slugs.ts'
+import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
+
+const tag = 'Providers'
+const params = z.strictObject({slug: Handle})
+const scopes = (verb: string) => [`providers.${verb}`, `virtual_keys.${verb}`]
+const identity = z.strictObject({id: z.uuid(), slug: z.string()})
+
+/** Providers: a workspace's use of an integration, called `@slug`. */
+export const providers = [
+  operation({
+    id: 'providers.list',
+    tag,
+    method: 'GET',
+    path: '/providers',
+    summary: 'List providers',
+    scopes: scopes('list'),
+    query: ProviderQuery,
+    reply: listOf(ProviderView),
+    handle: async call => list(await providersOf(call), row => view(row, call.now)),
+  }),
+  operation({
+    id: 'providers.create',
+    tag,
+    method: 'POST',
+    path: '/providers',
+    summary: 'Create a provider of an integration',
+    scopes: scopes('create'),
+    audit: {resource: 'provider', action: 'create'},
+    body: ProviderCreate,
+    reply: identity,
+    handle: created,
+  }),
+  operation({
+    id: 'providers.get',
+    tag,
+    method: 'GET',
+    path: '/providers/:slug',
+    summary: 'Show a provider',
+    scopes: scopes('read'),
+    params,
+    query: WorkspaceQuery,
+    reply: ProviderView,
+    handle: async call => view(await reachProvider(call, call.params.slug, call.query.workspace_id, 'provider'), call.now),
+  }),
+  operation({
+    id: 'providers.update',
+    tag,
+    method: 'PUT',
+    path: '/providers/:slug',
+    summary: 'Change a provider',
+    scopes: scopes('update'),
+    audit: {resource: 'provider', action: 'update'},
+    params,
+    query: WorkspaceQuery,
+    body: ProviderUpdate,
+    reply: identity,
+    handle: updated,
+  }),
+  operation({
+    id: 'providers.delete',
+    tag,
+    method: 'DELETE',
+    path: '/providers/:slug',
+    summary: 'Archive a provider',
+    scopes: scopes('delete'),
+    audit: {resource: 'provider', action: 'delete'},
+    params,
+    query: WorkspaceQuery,
+    reply: Empty,
+    handle: archived,
+  }),
+]
+
+/** One page of the providers the caller may see. */
+export async function providersOf(call: Pick<Call<undefined, typeof ProviderQuery>, 'actor' | 'db' | 'query'>) {
+  const {actor, db, query} = call
+  const workspace = await namedWorkspace(call, query.workspace_id)
+  return store.listProviders(db, {organisation_id: actor.organisation_id, workspace_id: workspace?.id, tags: query.tags}, query)
+}
+
+/**
+ * The provider that a call names by slug or id, in the workspace it names or is of. Where several workspaces have the slug and none is
+ * named, that is asked for.
+ */
+export async function reachProvider(
+  call: Standing,
+  named: string,
+  workspace_id: string | undefined,
+  object: string,
+): Promise<store.ProviderRow> {
+  const {organisation_id} = call.actor
+  const workspace = await namedWorkspace(call, workspace_id)
+  const matching = await store.findProviders(call.db, {organisation_id, workspace_id: workspace?.id}, named)
+  const bySlug = matching.filter(row => row.slug === named)
+  if (bySlug.length > 1) throw invalid('workspace_id', 'is required (the id or slug of a workspace), as several workspaces have this slug')
+  return found(bySlug[0] ?? matching[0], object)
+}
+
+async function created(call: Call<undefined, undefined, typeof ProviderCreate>) {
+  const {db, body, now} = call
+  const workspace = await workspaceOf(call, body.workspace_id)
+  const integration = await findIntegration(db, workspace.organisation_id, body.integration_id)
+  if (!integration || !(await isOpenTo(db, integration, workspace.id))) {
+    throw new Refusal('parent.not_found', {field: 'integration_id', object: 'integration', value: body.integration_id})
+  }
+  const row = await newProvider(db, integration, {workspace_id: workspace.id, is_virtual_key: 0, slug: body.slug, fields: body, now})
+  await store.insertProvider(db, row)
+  call.about(row.id, workspace.id)
+  call.changed('providers')
+  return {id: row.id, slug: row.slug}
+}
+
+type Fields = {readonly [Name in keyof typeof ProviderFields]: z.output<(typeof ProviderFields)[Name]>}
+
+interface Making {
+  readonly workspace_id: string
+  readonly is_virtual_key: 0 | 1
+  readonly slug: string | undefined
+  readonly fields: Pick<Fields, 'name'> & Partial<Fields>
+  readonly now: string
+}
+
+/** The row of a new provider. Refuses a slug that the workspace has already. */
+export async function newProvider(
+  db: Db,
+  {id, organisation_id}: Pick<IntegrationsTable, 'id' | 'organisation_id'>,
+  {workspace_id, is_virtual_key, slug, fields, now}: Making,
+): Promise<ProvidersTable> {
+  const taken = (slug: string) => store.providerSlugTaken(db, workspace_id, slug)
+  if (slug && (await taken(slug)))
+    throw new Refusal('row.exists', {object: is_virtual_key ? 'virtual key' : 'provider', field: 'slug', value: slug})
+  return {
+    id: newId(),
+    slug: slug ?? (await freeSlug('', fields.name, 10, taken)),
+    organisation_id,
+    workspace_id,
+    integration_id: id,
+    name: fields.name,
+    note: fields.note ?? null,
+    is_virtual_key,
+    usage_limits: keepUsageLimits(fields.usage_limits ?? null, null, now),
+    rate_limits: keepRateLimits(fields.rate_limits ?? null),
+    tags: keepTags(fields.tags ?? {}),
+    status: 'active',
+    expires_at: fields.expires_at ?? null,
+    last_reset_at: null,
+    created_at: now,
+    last_updated_at: now,
+  }
+}
+
+/**
+ * The columns that a change of fields changes. A raised or removed budget and a reset bring an exhausted provider back; a reset
+ * starts its count anew.
+ */
+export function changedColumns(
+  before: ProvidersTable,
+  fields: Partial<Fields> & {readonly reset_usage?: boolean | null | undefined},
+  now: string,
+): Partial<ProvidersTable> {
+  const usage_limits =
+    fields.usage_limits === undefined ? before.usage_limits : keepUsageLimits(fields.usage_limits, before.usage_limits, now)
+  const again = before.status === 'exhausted' && (fields.reset_usage === true || reactivates(before.usage_limits, usage_limits))
+  return {
+    ...(fields.name !== undefined && {name: fields.name}),
+    ...(fields.note !== undefined && {note: fields.note}),
+    ...(fields.tags !== undefined && {tags: keepTags(fields.tags)}),
+    ...(fields.rate_limits !== undefined && {rate_limits: keepRateLimits(fields.rate_limits)}),
+    ...(fields.expires_at !== undefined && {expires_at: fields.expires_at}),
+    ...(fields.reset_usage && {last_reset_at: now}),
+    ...(again && {status: 'active' as const}),
+    usage_limits,
+    last_updated_at: now,
+  }
+}
+
+async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof ProviderUpdate>) {
+  const {body, query} = call
+  const before = await reachProvider(call, call.params.slug, query.workspace_id ?? body.workspace_id, 'provider')
+  await store.updateProvider(call.db, before.id, changedColumns(before, body, call.now))
+  call.about(before.id, before.workspace_id)
+  call.changed('providers')
+  return {id: before.id, slug: before.slug}
+}
+
+async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
+  const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'provider')
+  await retireProvider(call, row)
+  return {}
+}
+
+/** Takes a provider out of service, and with it the hidden integration that a virtual key is made of. */
+export async function retireProvider(call: Pick<Call, 'db' | 'now' | 'about' | 'changed'>, row: store.ProviderRow) {
+  await store.archiveProvider(call.db, row.id, call.now)
+  call.about(row.id, row.workspace_id)
+  call.changed('providers')
+  if (!row.is_hidden) return
+  await store.archiveHidden(call.db, row.integration_id, call.now)
+  call.changed('integrations')
+}
+
+/** What both views say of a row. An expiry is said by the clock, not by the row. */
+export function commonView(row: ProvidersTable, now: string) {
+  const {id, name, note, expires_at, created_at, last_updated_at, slug, workspace_id} = row
+  const expired = expires_at !== null && expires_at <= now
+  return {
+    ...{id, name, note, expires_at, created_at, last_updated_at, slug, workspace_id},
+    status: expired ? ('expired' as const) : row.status === 'exhausted' ? row.status : ('active' as const),
+    usage_limits: usageLimitViews(row.usage_limits)[0] ?? null,
+    rate_limits: row.rate_limits === null ? null : rateLimitViews(row.rate_limits),
+    reset_usage: null,
+    tags: readTags(row.tags),
+  }
+}
+
+function view(row: store.ProviderRow, now: string): z.input<typeof ProviderView> {
+  const {integration_id, ai_provider_id} = row
+  return {...commonView(row, now), integration_id, ai_provider_id, object: 'provider'}
+}

@@ -1,0 +1,158 @@
+import {z} from 'zod'
+import {newId} from '../base/ids.ts'
+import {newerSettings} from '../providers/configurations.ts'
+import {Handle} from '../schema/names.ts'
+import {Empty, list, listOf} from '../schema/paging.ts'
+import {ProviderQuery, WorkspaceQuery} from '../schema/providers.ts'
+import {VirtualKeyCreate, VirtualKeyUpdate, VirtualKeyView} from '../schema/virtual-keys.ts'
+import {insertIntegration, integrationById, updateIntegration} from '../store/integrations.ts'
+import {insertProvider, type ProviderRow, updateProvider} from '../store/providers.ts'
+import type {IntegrationsTable} from '../store/tables/catalog.ts'
+import {credentialColumns, kindOf} from './integrations/credentials.ts'
+import {type Call, operation} from './operation.ts'
+import {changedColumns, commonView, newProvider, providersOf, reachProvider, retireProvider} from './providers.ts'
+import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
+
+const tag = 'Virtual-keys'
+const params = z.strictObject({slug: Handle})
+
+/** Virtual keys: providers under their older name, each made with a credential of its own, kept in an integration that is hidden. */
+export const virtualKeys = [
+  operation({
+    id: 'virtual_keys.list',
+    tag,
+    method: 'GET',
+    path: '/virtual-keys',
+    summary: 'List virtual keys',
+    scopes: ['virtual_keys.list'],
+    query: ProviderQuery,
+    reply: listOf(VirtualKeyView),
+    handle: async call => list(await providersOf(call), row => view(row, call.now)),
+  }),
+  operation({
+    id: 'virtual_keys.create',
+    tag,
+    method: 'POST',
+    path: '/virtual-keys',
+    summary: 'Create a virtual key',
+    scopes: ['virtual_keys.create'],
+    audit: {resource: 'virtual-key', action: 'create'},
+    body: VirtualKeyCreate,
+    reply: z.strictObject({success: z.literal(true), data: z.strictObject({slug: z.string()})}),
+    handle: created,
+  }),
+  operation({
+    id: 'virtual_keys.get',
+    tag,
+    method: 'GET',
+    path: '/virtual-keys/:slug',
+    summary: 'Show a virtual key',
+    scopes: ['virtual_keys.read'],
+    params,
+    query: WorkspaceQuery,
+    reply: VirtualKeyView,
+    handle: async call => view(await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key'), call.now),
+  }),
+  operation({
+    id: 'virtual_keys.update',
+    tag,
+    method: 'PUT',
+    path: '/virtual-keys/:slug',
+    summary: 'Change a virtual key',
+    scopes: ['virtual_keys.update'],
+    audit: {resource: 'virtual-key', action: 'update'},
+    params,
+    query: WorkspaceQuery,
+    body: VirtualKeyUpdate,
+    reply: Empty,
+    handle: updated,
+  }),
+  operation({
+    id: 'virtual_keys.delete',
+    tag,
+    method: 'DELETE',
+    path: '/virtual-keys/:slug',
+    summary: 'Archive a virtual key',
+    scopes: ['virtual_keys.delete'],
+    audit: {resource: 'virtual-key', action: 'delete'},
+    params,
+    query: WorkspaceQuery,
+    reply: Empty,
+    handle: archived,
+  }),
+]
+
+async function created(call: Call<undefined, undefined, typeof VirtualKeyCreate>) {
+  const {actor, app, db, body, now} = call
+  const {id: workspace_id, organisation_id} = await workspaceOf(call, body.workspace_id)
+  const owner = {id: newId(), organisation_id, ai_provider_id: kindOf(body.provider, 'provider')}
+  const configurations = {...newerSettings(body), ...body.model_config}
+  const hidden: IntegrationsTable = {
+    ...owner,
+    slug: `virtual-key-${owner.id}`,
+    workspace_id,
+    name: body.name,
+    description: null,
+    key_sealed: null,
+    key_masked: null,
+    configurations: '{}',
+    configurations_sealed: null,
+    tags: '{}',
+    allow_all_models: 1,
+    global_access_enabled: 0,
+    global_workspace_access: null,
+    trusts_host: 0,
+    is_hidden: 1,
+    status: 'active',
+    created_at: now,
+    last_updated_at: now,
+    ...credentialColumns(app, owner, {key: body.key, configurations}, isAdmin(actor)),
+  }
+  const row = await newProvider(db, hidden, {workspace_id, is_virtual_key: 1, slug: body.slug, fields: body, now})
+  await insertIntegration(db, hidden)
+  await insertProvider(db, row)
+  call.about(row.id, workspace_id)
+  call.changed('integrations', 'providers')
+  return {success: true as const, data: {slug: row.slug}}
+}
+
+async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>) {
+  const {db, body, now} = call
+  const before = await reachProvider(call, call.params.slug, call.query.workspace_id ?? body.workspace_id, 'virtual key')
+  await changeCredentials(call, before)
+  await updateProvider(db, before.id, changedColumns(before, body, now))
+  call.about(before.id, before.workspace_id)
+  call.changed('integrations', 'providers')
+  return {}
+}
+
+/** The credential of a virtual key is its own; that of a provider made of a shared integration is changed there, by those who may. */
+async function changeCredentials(
+  {actor, app, db, body, now}: Call<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>,
+  row: ProviderRow,
+) {
+  const given = (['key', 'deploymentConfig', 'model_config'] as const).filter(field => body[field] !== undefined)
+  if (!given.length) return
+  if (!row.is_hidden) throw invalid(given[0]!, `belongs to the integration ${row.integration_slug} and is changed there`)
+  const integration = (await integrationById(db, row.integration_id))!
+  const shown = JSON.parse(integration.configurations) as Record<string, unknown>
+  const settings = {...(body.model_config ?? shown), ...newerSettings(body)}
+  const configurations = given.some(field => field !== 'key') ? settings : undefined
+  const columns = credentialColumns(app, integration, {key: body.key, configurations}, isAdmin(actor), integration)
+  await updateIntegration(db, integration.id, {...columns, last_updated_at: now})
+}
+
+async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
+  await retireProvider(call, await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key'))
+  return {}
+}
+
+function view(row: ProviderRow, now: string): z.input<typeof VirtualKeyView> {
+  return {
+    ...commonView(row, now),
+    provider: row.ai_provider_id,
+    model_config: row.is_hidden ? (JSON.parse(row.configurations) as Record<string, unknown>) : {},
+    secret_mappings: [],
+    object: 'virtual-key',
+  }
+}

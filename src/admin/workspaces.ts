@@ -1,0 +1,197 @@
+import {z} from 'zod'
+import {Refusal} from '../base/errors.ts'
+import {newId} from '../base/ids.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews, usageLimitViews} from '../schema/limits.ts'
+import {Handle} from '../schema/names.ts'
+import {Empty, list, listOf} from '../schema/paging.ts'
+import {WorkspaceCreate, WorkspaceDelete, WorkspaceDetails, WorkspacesQuery, WorkspaceUpdate, WorkspaceView} from '../schema/workspaces.ts'
+import type {WorkspacesTable} from '../store/tables/identity.ts'
+import * as store from '../store/workspaces.ts'
+import {offerGlobalIntegrations} from './integrations/default-provider.ts'
+import {type Call, operation} from './operation.ts'
+import {freeSlug} from './slugs.ts'
+import {found, invalid, isAdmin, type Standing, workspaceOf} from './tenancy.ts'
+
+const tag = 'Workspaces'
+const params = z.strictObject({workspaceId: Handle})
+type One<Body extends z.ZodType | undefined = undefined> = Call<typeof params, undefined, Body>
+
+/** Workspaces. Admin keys see all of them; a workspace's key sees and changes its own. */
+export const workspaces = [
+  ...['/admin/workspaces', '/workspaces'].map(path =>
+    operation({
+      id: path === '/workspaces' ? 'workspaces.list_short' : 'workspaces.list',
+      tag,
+      method: 'GET',
+      path,
+      summary: 'List workspaces',
+      scopes: ['workspaces.list'],
+      query: WorkspacesQuery,
+      reply: listOf(WorkspaceView),
+      handle: listed,
+    }),
+  ),
+  operation({
+    id: 'workspaces.create',
+    tag,
+    method: 'POST',
+    path: '/admin/workspaces',
+    summary: 'Create a workspace',
+    scopes: ['workspaces.create'],
+    audit: {resource: 'workspace', action: 'create'},
+    body: WorkspaceCreate,
+    reply: WorkspaceView,
+    handle: created,
+  }),
+  operation({
+    id: 'workspaces.get',
+    tag,
+    method: 'GET',
+    path: '/admin/workspaces/:workspaceId',
+    summary: 'Show a workspace',
+    scopes: ['workspaces.read'],
+    params,
+    reply: WorkspaceDetails,
+    handle: async call => ({...view(await workspaceOf(call, call.params.workspaceId)), users: []}),
+  }),
+  operation({
+    id: 'workspaces.update',
+    tag,
+    method: 'PUT',
+    path: '/admin/workspaces/:workspaceId',
+    summary: 'Change a workspace, or bring an archived one back',
+    scopes: ['workspaces.update'],
+    audit: {resource: 'workspace', action: 'update'},
+    params,
+    body: WorkspaceUpdate,
+    reply: Empty,
+    handle: updated,
+  }),
+  operation({
+    id: 'workspaces.delete',
+    tag,
+    method: 'DELETE',
+    path: '/admin/workspaces/:workspaceId',
+    summary: 'Archive a workspace',
+    scopes: ['workspaces.delete'],
+    audit: {resource: 'workspace', action: 'delete'},
+    params,
+    body: WorkspaceDelete,
+    reply: Empty,
+    handle: archived,
+  }),
+]
+
+async function listed({actor, db, query}: Call<undefined, typeof WorkspacesQuery>) {
+  const statuses = query.status ?? ['active']
+  if (statuses.includes('archived') && !isAdmin(actor)) throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
+  const {organisation_id, workspace_id} = actor
+  const {name, exact_name} = query
+  return list(await store.listWorkspaces(db, {organisation_id, id: workspace_id ?? undefined, statuses, name, exact_name}, query), view)
+}
+
+async function created({actor, db, body, now, about, changed}: Call<undefined, undefined, typeof WorkspaceCreate>) {
+  refuseUnknown('users', 'user', body.users)
+  const {organisation_id} = actor
+  const row: WorkspacesTable = {
+    id: newId(),
+    slug: await freeSlug('ws-', body.name, 10, slug => store.workspaceSlugTaken(db, organisation_id, slug)),
+    organisation_id,
+    name: body.name,
+    description: body.description ?? null,
+    icon: null,
+    is_default: 0,
+    status: 'active',
+    defaults: keepDefaults({metadata: body.defaults?.metadata ?? {}}),
+    usage_limits: keepUsageLimits(body.usage_limits ?? null, null, now),
+    rate_limits: keepRateLimits(body.rate_limits ?? null),
+    created_at: now,
+    last_updated_at: now,
+  }
+  await store.insertWorkspace(db, row)
+  await offerGlobalIntegrations(db, row, now)
+  about(row.id, row.id)
+  changed('workspaces', 'providers')
+  return view(row)
+}
+
+async function updated(call: One<typeof WorkspaceUpdate>) {
+  const {db, body, now} = call
+  const before = body.status ? await anyStatus(call, call.params.workspaceId) : await workspaceOf(call, call.params.workspaceId)
+  refuseUnknown('defaults.input_guardrails', 'guardrail', body.defaults?.input_guardrails)
+  refuseUnknown('defaults.output_guardrails', 'guardrail', body.defaults?.output_guardrails)
+  await store.updateWorkspace(db, before.id, {
+    ...(body.name !== undefined && {name: body.name}),
+    ...(body.description !== undefined && {description: body.description}),
+    ...(body.defaults !== undefined && {defaults: keepDefaults({...readDefaults(before), ...(body.defaults ?? {metadata: {}})})}),
+    ...(body.usage_limits !== undefined && {usage_limits: keepUsageLimits(body.usage_limits, before.usage_limits, now)}),
+    ...(body.rate_limits !== undefined && {rate_limits: keepRateLimits(body.rate_limits)}),
+    ...(body.status && {status: body.status}),
+    last_updated_at: now,
+  })
+  call.about(before.id, before.id)
+  call.changed('workspaces')
+  return {}
+}
+
+async function archived(call: One<typeof WorkspaceDelete>) {
+  const {db, body, now} = call
+  const workspace = await workspaceOf(call, call.params.workspaceId)
+  if (workspace.is_default) throw new Refusal('body.invalid', {issues: 'The default workspace cannot be deleted.'})
+  if (body.name !== workspace.name) throw invalid('name', "must be the workspace's exact name")
+  const dependants = await store.workspaceDependants(db, workspace.id)
+  if (dependants.length && !body.force_delete) {
+    const cure = 'Delete them first, or send "force_delete": true.'
+    throw new Refusal('row.in_use', {object: 'workspace', dependants: dependants.join(', '), cure})
+  }
+  await store.archiveWorkspace(db, workspace.id, now)
+  call.about(workspace.id, workspace.id)
+  call.changed('workspaces', 'api_keys', 'providers', 'configs', 'integrations')
+  return {}
+}
+
+/** The caller's workspace, archived ones too for those who may bring them back. */
+async function anyStatus(call: Standing, named: string): Promise<WorkspacesTable> {
+  if (!isAdmin(call.actor)) return workspaceOf(call, named)
+  return found(await store.findWorkspace(call.db, call.actor.organisation_id, named), 'workspace')
+}
+
+/** There are no users and no guardrails to be named yet. */
+function refuseUnknown(field: string, object: string, named: readonly string[] | null | undefined) {
+  if (named?.length) throw new Refusal('parent.not_found', {field, object, value: named[0]!})
+}
+
+interface Defaults {
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+function readDefaults({defaults}: WorkspacesTable): Defaults {
+  return defaults === null ? {metadata: {}} : (JSON.parse(defaults) as Defaults)
+}
+
+function keepDefaults({metadata}: {metadata?: Readonly<Record<string, string>> | null | undefined}): string | null {
+  return metadata && Object.keys(metadata).length ? JSON.stringify({metadata}) : null
+}
+
+function view(row: WorkspacesTable): z.input<typeof WorkspaceView> {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    created_at: row.created_at,
+    last_updated_at: row.last_updated_at,
+    status: row.status,
+    is_default: row.is_default === 1,
+    defaults: {
+      metadata: readDefaults(row).metadata,
+      input_guardrails: [],
+      output_guardrails: [],
+      is_default: row.is_default ? 1 : 0,
+      object: 'workspace',
+    },
+    usage_limits: usageLimitViews(row.usage_limits),
+    rate_limits: rateLimitViews(row.rate_limits),
+    object: 'workspace',
+  }
+}

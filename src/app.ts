@@ -1,0 +1,240 @@
+import type {FastifyInstance} from 'fastify'
+import {type FirstRun, firstRun} from './admin/first-run.ts'
+import {mountAdmin} from './admin/http.ts'
+import {OPERATIONS} from './admin/registry.ts'
+import type {Actor, AdminServices} from './admin/services.ts'
+import type {Log} from './base/log.ts'
+import {sqliteBinding, version} from './base/runtime.ts'
+import {createSeal, type Seal} from './base/seal.ts'
+import {type DataPlane, openDataPlane} from './data-plane.ts'
+import {makeDemo} from './demo.ts'
+import {createServer} from './server.ts'
+import {databaseSettings, type Settings} from './settings/index.ts'
+import {backUp} from './store/backup.ts'
+import {checkSeal} from './store/canary.ts'
+import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from './store/data-dir.ts'
+import type {Store} from './store/database.ts'
+import {openStore, type StoreOptions} from './store/dialect/index.ts'
+import {MigrationFault, migrate, migrationState} from './store/migrate.ts'
+import {organisations} from './store/organisations.ts'
+
+export interface AppOptions {
+  /** A `server` owns the data directory; an `operator` works beside it: no journal, no workers, no data plane (core rule 3). */
+  readonly role: 'server' | 'operator'
+  readonly log: Log
+  /** Adds the provider `@demo`, which answers in this process. */
+  readonly demo?: boolean
+  readonly now?: () => number
+}
+
+/** A gateway put together: serving, or open for the operator's commands. */
+export interface App {
+  readonly role: AppOptions['role']
+  readonly settings: Settings
+  /** Keys of the first run, said once; undefined on every later one. */
+  readonly first_run: FirstRun | undefined
+  /** Backups and steps of the migration, in sentences for the operator. */
+  readonly notes: readonly string[]
+  /** Calls an operation with the operator's rights. */
+  inject(request: {
+    readonly method: string
+    readonly url: string
+    readonly body?: unknown
+  }): Promise<{readonly status: number; readonly body: unknown}>
+  /** Takes connections; says where. */
+  listen(): Promise<{readonly url: string}>
+  /** Resolves when the log holds every call that has ended. */
+  flushed(): Promise<void>
+  /** Takes no more calls, and waits for those under way up to DRAIN_TIMEOUT_MS. */
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+const POLL_MS = {sqlite: 100, postgres: 1000} as const
+
+/**
+ * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator: DataDirFault,
+ * MigrationFault, SealFault.
+ */
+export async function createApp(settings: Settings, options: AppOptions): Promise<App> {
+  const {role, log} = options
+  const now = options.now ?? Date.now
+  const binding = sqliteBinding()
+  const directory = role === 'server' ? ownDataDir(settings.data_dir, binding) : findDataDir(settings.data_dir)
+  const opened: {close(): Promise<void>}[] = [{close: async () => directory.release()}]
+  const close = async () => {
+    for (const part of opened.splice(0).reverse()) await part.close()
+  }
+  try {
+    const seal = openSeal(settings, directory, role)
+    const store_options = storeOptions(settings, directory, role, binding)
+    const store = await openStore(store_options)
+    opened.push(store)
+    const notes = role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store)
+    await checkSeal(store, seal)
+    const first_run =
+      role === 'server'
+        ? await firstRun(store, new Date(now()), {admin: settings.bootstrap_admin_key, workspace: settings.bootstrap_workspace_key})
+        : undefined
+    const plane = role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, log, now, binding}) : undefined
+    if (plane) opened.push(plane)
+    const services = adminServices(store, settings, seal, log, now, plane)
+    const operator = await operatorServer(store, services, settings, log)
+    opened.push({close: () => operator.close()})
+    if (plane) opened.push(watch(store, plane, log))
+    if (options.demo && role === 'server') await makeDemo(request => call(operator, request))
+    const server =
+      plane &&
+      createServer({
+        settings,
+        log,
+        version,
+        admin: instance => mountAdmin(instance, OPERATIONS, services),
+        proxy: plane.proxy,
+        metrics: plane.metrics,
+        unready: () => plane.unready(),
+      })
+    if (server) opened.push({close: () => server.close()})
+    return {
+      role,
+      settings,
+      first_run,
+      notes,
+      inject: request => call(operator, request),
+      async listen() {
+        if (!server) throw new Error('An operator does not listen.')
+        const url = await server.listen({host: settings.host, port: settings.port})
+        return {url}
+      },
+      flushed: async () => plane?.records.flushed(),
+      async drain() {
+        await plane?.proxy.drain(settings.drain_timeout_ms)
+        await server?.close()
+      },
+      close,
+    }
+  } catch (fault) {
+    await close().catch(() => undefined)
+    throw fault
+  }
+}
+
+function storeOptions(settings: Settings, {folder}: DataDir, role: AppOptions['role'], binding: object | undefined): StoreOptions {
+  const database = databaseSettings(settings)
+  return database ? {kind: 'postgres', ...database} : {kind: 'sqlite', folder, role, binding}
+}
+
+function openSeal(settings: Settings, directory: DataDir, role: AppOptions['role']): Seal {
+  if (settings.sealing_key) return createSeal(settings.sealing_key)
+  if (databaseSettings(settings))
+    throw new DataDirFault(
+      'A shared database needs the same sealing key in every process: set GATEWAY_SEALING_KEY or GATEWAY_SEALING_KEY_FILE (openssl rand -base64 32).',
+    )
+  return createSeal(sealingKey(directory, role === 'server' && directory.is_new))
+}
+
+/** Migrates, after a backup where there is something to lose. */
+async function bringUp(store: Store, directory: DataDir, now: () => number, binding: object | undefined): Promise<string[]> {
+  const notes: string[] = []
+  const before = async () => {
+    if (store.kind === 'postgres')
+      return void notes.push('The database is migrated without a backup: back up PostgreSQL with its own tools.')
+    const folder = await backUp({data_folder: directory.folder, backups: directory.backups, now: new Date(now()), version, binding})
+    notes.push(`The databases were copied to ${folder} before the migration.`)
+  }
+  const steps = await migrate(store, {now: () => new Date(now()), before})
+  if (steps.length && !directory.is_new) notes.push(`The database was migrated: ${steps.join(', ')}.`)
+  return notes
+}
+
+async function checkUp(store: Store): Promise<string[]> {
+  const {pending} = await migrationState(store)
+  if (pending.length)
+    throw new MigrationFault(
+      `The database lacks ${pending.length} migration(s) of this version. Run gateway migrate, or start gateway serve once.`,
+    )
+  return []
+}
+
+function adminServices(
+  store: Store,
+  settings: Settings,
+  seal: Seal,
+  log: Log,
+  now: () => number,
+  plane: DataPlane | undefined,
+): AdminServices {
+  return {
+    store,
+    settings,
+    seal,
+    now: () => new Date(now()),
+    published: () => plane?.forget(),
+    failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
+    settled: async () => plane?.records.flushed(),
+    ...(plane ? {prices: plane.prices} : {}),
+  }
+}
+
+/** A server that never listens: the operator's commands go through the same operations, with the operator's rights. */
+async function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
+  const [organisation] = await organisations(store.db)
+  if (!organisation) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
+  const operator: Actor = {
+    type: 'operator',
+    id: null,
+    kind: 'operator',
+    organisation_id: organisation.id,
+    workspace_id: null,
+    user_id: null,
+    scopes: 'all',
+  }
+  return createServer({
+    settings,
+    log,
+    version,
+    admin: instance => mountAdmin(instance, OPERATIONS, services, {actorOf: () => operator}),
+    unready: () => null,
+  })
+}
+
+/** What needs no key needs no database either: prices are known without a data directory. */
+export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
+  const services = {settings, store: {}, now: () => new Date()} as AdminServices
+  const open = OPERATIONS.filter(operation => operation.scopes === null)
+  const server = createServer({settings, log, version, admin: instance => mountAdmin(instance, open, services), unready: () => null})
+  return {inject: request => call(server, request), close: async () => server.close()}
+}
+
+async function call(server: FastifyInstance, {method, url, body}: {method: string; url: string; body?: unknown}) {
+  const reply = await server.inject({
+    method: method as 'GET',
+    url,
+    ...(body === undefined ? {} : {payload: JSON.stringify(body), headers: {'content-type': 'application/json'}}),
+  })
+  return {status: reply.statusCode, body: reply.body === '' ? undefined : (JSON.parse(reply.body) as unknown)}
+}
+
+/** Another process wrote (a command, another gateway): what is remembered is dropped. */
+function watch(store: Store, plane: DataPlane, log: Log) {
+  let known: number | undefined
+  let ended = false
+  let timer: NodeJS.Timeout
+  const look = async () => {
+    try {
+      const version = await store.dataVersion()
+      if (known !== undefined && version !== known) plane.forget()
+      known = version
+    } catch (fault) {
+      log.warn({fault}, 'the database could not be asked for changes')
+    }
+    if (!ended) timer = setTimeout(look, POLL_MS[store.kind]).unref()
+  }
+  timer = setTimeout(look, 0).unref()
+  return {
+    async close() {
+      ended = true
+      clearTimeout(timer)
+    },
+  }
+}

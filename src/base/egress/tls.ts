@@ -1,0 +1,35 @@
+import {isIP, type Socket} from 'node:net'
+import {connect, createSecureContext, type SecureContext} from 'node:tls'
+import {opened} from './opened.ts'
+
+export interface TlsSettings {
+  /** Authorities in PEM, instead of those that Node.js trusts (which NODE_EXTRA_CA_CERTS adds to). */
+  readonly ca?: string | undefined
+  readonly rejectUnauthorized?: boolean | undefined
+}
+
+/** How certificates are checked, read once: to read the authorities for every socket would take milliseconds each. */
+export interface Tls {
+  readonly secureContext: SecureContext
+  readonly rejectUnauthorized: boolean
+}
+
+export function readTls({ca, rejectUnauthorized = true}: TlsSettings = {}): Tls {
+  return {secureContext: createSecureContext(ca === undefined ? {} : {ca}), rejectUnauthorized}
+}
+
+/**
+ * A function that puts TLS on an open socket, for one host: its certificate must be for `hostname`, whatever address the socket
+ * goes to and whatever `host` header a call carries. Sessions are resumed.
+ */
+export function securing(hostname: string, tls: Tls): (raw: Socket, signal: AbortSignal) => Promise<Socket> {
+  let session: Buffer | undefined
+  const named = isIP(hostname) ? {} : {servername: hostname} // an address has no place in SNI (RFC 6066, 3)
+  return (raw, signal) => {
+    const socket = connect({...tls, ...named, socket: raw, host: hostname, session, ALPNProtocols: ['http/1.1']})
+    socket.on('session', fresh => {
+      session = fresh
+    })
+    return opened(socket, 'secureConnect', signal)
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Every refusal the service can utter: code → status, sentence, and the codes that travel with it.
+ * `admin` is the control plane's errorCode (AB01-AB09), `type` and `code` the data plane's (reference: entry and target checks).
+ * Words in `{}` are filled from `details`.
+ */
+// biome-ignore format: a table is read by its lines
+export const REFUSALS = {
+  'key.missing': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'No API key was sent. Send it as {header}, or as Authorization: Bearer.'},
+  'key.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The API key is not known to this gateway. Check that it is whole and was not deleted.'},
+  'key.expired': {status: 401, admin: 'AB05', type: 'authentication_error', code: '01', say: 'The API key expired at {expires_at}. Create a new one.'},
+  'key.exhausted': {status: 412, admin: 'AB03', type: 'api_key_exhaust_error', code: '04', say: 'The usage limit of this API key is used up.'},
+  'key.admin_inference': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'An admin key cannot call models. Use a workspace key.'},
+  'key.rate_reached': {status: 429, admin: 'AB06', type: 'rate_limit_exceeded', code: '05', say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.'},
+  'workspace.exhausted': {status: 412, admin: 'AB03', type: 'workspace_exhaust_error', code: '04', say: 'The usage limit of the workspace {workspace} is used up.'},
+  'limit.unavailable': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The limit {limit} is strict and cannot be held now, so no call is let through.'},
+  'workspace.archived': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'The workspace of this API key is archived.'},
+  'scope.missing': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: it needs the scope {scope}.'},
+  'flag.off': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'This part of the service is switched off here: {variable}=OFF.'},
+  'body.not_json': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body is not valid JSON: {reason}.'},
+  'body.duplicate_key': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body names "{key}" more than once at its top level. Send it once.'},
+  'body.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{issues}'}, 'body.too_large': {status: 413, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body is larger than the {limit_mb} MB this gateway accepts (MAX_JSON_PAYLOAD_SIZE_IN_MB).'},
+  'body.content_type': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The content type {content_type} is not accepted here; send {expected}.'},
+  'header.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The header {header} is not valid: {reason}.'},
+  'provider.missing': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is named. Send {prefix}-provider, {prefix}-config, or a model such as @my-provider/model.'},
+  'provider.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is called {provider}.{hint}'},
+  'provider.expired': {status: 401, admin: 'AB03', type: 'virtual_key_expired_error', code: '01', say: 'The provider @{provider} expired at {expires_at}.'},
+  'provider.exhausted': {status: 412, admin: 'AB03', type: 'virtual_key_exhaust_error', code: '04', say: 'The usage limit of the provider @{provider} is used up.'},
+  'provider.rate_reached': {status: 429, admin: 'AB06', type: 'virtual_key_rate_limit_error', code: null, say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.'},
+  'integration.exhausted': {status: 412, admin: 'AB03', type: 'integration_exhaust_error', code: '04', say: 'The usage limit of the integration {integration} is used up in this workspace.'},
+  'integration.rate_reached': {status: 429, admin: 'AB06', type: 'integration_rate_limit_error', code: null, say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.'},
+  'provider.no_credentials': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} needs credentials: send Authorization: Bearer, or name a managed provider as @slug.'},
+  'provider.no_host': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} has no address of its own. Give one as {prefix}-custom-host.'},
+  'provider.unavailable': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} is not available in this version.'},
+  'provider.needs_dialect': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: '{path} is not available for the provider {provider} in this version. Its own endpoints are reached as they are, below /v1/proxy/.'},
+  'endpoint.unsupported': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} does not offer {endpoint}.'},
+  'model.not_allowed': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'The model {model} is not allowed for the provider {provider}.'},
+  'config.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: the config is not valid: {issues}'},
+  'config.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: no config is called {config} in this workspace.'},
+  'config.override_forbidden': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'This API key does not allow a config to be given with the request.'},
+  'host.blocked': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'Invalid custom host: {reason}.'}, 'upstream.unreachable': {status: 503, admin: 'AB04', type: 'connection_error', code: null, say: 'The provider {provider} could not be reached: {reason}.'},
+  'upstream.broken': {status: 502, admin: 'AB04', type: 'connection_error', code: null, say: 'The provider {provider} closed the connection before it answered.'},
+  'upstream.timeout': {status: 408, admin: 'AB04', type: 'timeout_error', code: null, say: 'The provider {provider} did not answer within {limit_ms} ms.'},
+  'upstream.queue_full': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'Too many calls wait for {provider}; try again shortly.'},
+  'client.gone': {status: 499, admin: 'AB04', type: 'client_closed_request', code: null, say: 'The client closed the connection before the answer.'},
+  'journal.full': {status: 503, admin: 'AB04', type: 'storage_error', code: null, say: 'The gateway cannot record calls now (its journal cannot be written), so it takes none. Free disk space on the data directory.'},
+  draining: {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The gateway is shutting down; send the call again.'}, 'route.unknown': {status: 404, admin: 'AB08', type: 'invalid_request_error', code: null, say: 'Nothing is served at {path}. Calls go to /v1/...'},
+  'route.method': {status: 405, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{method} is not served at {path}. To reach a provider endpoint of this name use /v1/proxy{rest}.'},
+  'route.later': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: '{path} is not available in this version.'}, 'row.not_found': {status: 404, admin: 'AB08', type: 'not_found_error', code: null, say: 'No {object} is known by this id.'}, 'row.exists': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: 'The {field} {value} is taken by another {object}.'},
+  'row.in_use': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: 'This {object} still has {dependants}. {cure}'}, 'parent.not_found': {status: 404, admin: 'AB02', type: 'not_found_error', code: null, say: '{field}: no {object} is known by the id {value}.'},
+  'pricing.unknown': {status: 404, admin: 'AB08', type: 'not_found_error', code: null, say: 'Model not found'}, internal: {status: 500, admin: 'AB04', type: 'internal_error', code: null, say: 'Something went wrong inside the gateway. The log has the cause under the trace id.'},
+} as const satisfies Record<string, Refusable>
+
+interface Refusable {
+  readonly status: number
+  readonly admin: `AB0${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`
+  readonly type: string
+  readonly code: string | null
+  readonly say: string
+}
+
+export type RefusalCode = keyof typeof REFUSALS
+
+/** A request we decline on purpose. `details` fills the sentence and reaches the client; `cause` stays in our log. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly details: Readonly<Record<string, string | number>>
+
+  constructor(code: RefusalCode, details: Record<string, string | number> = {}, options?: ErrorOptions) {
+    super(
+      REFUSALS[code].say.replace(/\{(\w+)\}/g, (_, word: string) => String(details[word] ?? '')),
+      options,
+    )
+    this.name = 'Refusal'
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return REFUSALS[this.code].status
+  }
+
+  get said(): Refusable {
+    return REFUSALS[this.code]
+  }
+}

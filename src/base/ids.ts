@@ -1,0 +1,41 @@
+import {randomBytes, randomUUID} from 'node:crypto'
+
+/** A random UUID (version 4), the id of every administrative row. */
+export const newId = (): string => randomUUID()
+
+let counter = 0
+
+/** A UUID of version 7 (RFC 9562): sorts by time, and by order of making within a millisecond. For calls and log rows. */
+export function newTimeId(now_ms: number): string {
+  counter = (counter + 1) & 0xfff
+  const time = Math.trunc(now_ms).toString(16).padStart(12, '0')
+  const random = randomHex16()
+  const variant = ((Number.parseInt(random[0]!, 16) & 0x3) | 0x8).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
+}
+
+/** Sixteen random hex digits, a span's id. */
+export const newSpanId = (): string => randomHex16()
+
+let pool = Buffer.alloc(0)
+let used = 0
+
+/** One call to the random source serves many ids. */
+function randomHex16(): string {
+  if (used + 8 > pool.length) {
+    pool = randomBytes(4096)
+    used = 0
+  }
+  used += 8
+  return pool.toString('hex', used - 8, used)
+}
+
+/** `<prefix><stub of name>-<6 hex>`: lower case, other characters to `-`, cut to `most` (reference: ids and slugs). */
+export function newSlug(prefix: string, name: string, most: number): string {
+  const stub = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, most)
+    .replace(/^-+|-+$/g, '')
+  return `${prefix}${stub ? `${stub}-` : ''}${randomBytes(3).toString('hex')}`
+}

@@ -1,0 +1,21 @@
+import {execFile} from 'node:child_process'
+
+/** What a service manager is told: the service takes calls, or it is on its way out. */
+export type ServiceState = 'ready' | 'stopping'
+
+/**
+ * Tells systemd of `state` (sd_notify(3)) when `socket`, the value of NOTIFY_SOCKET, is set; does nothing otherwise. Resolves to
+ * true once systemd has taken the message; false when there is nobody to tell or the message could not be sent.
+ *
+ * The message is a datagram on a unix socket, which Node cannot send, so `systemd-notify` sends it: systemd ships it, and from
+ * version 246 it waits until the message is read. The unit needs NotifyAccess=all, as the sender is a child of the service.
+ */
+export function notifyServiceManager(state: ServiceState, socket: string | undefined, command = 'systemd-notify'): Promise<boolean> {
+  if (!socket) return Promise.resolve(false)
+  const message = state === 'ready' ? '--ready' : 'STOPPING=1'
+  const options = {env: {NOTIFY_SOCKET: socket, PATH: SYSTEM_PATH}, timeout: 5_000}
+  return new Promise(done => execFile(command, [message], options, error => done(error === null)))
+}
+
+/** Looked through for the command; never the service's own PATH, which may be empty. */
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'

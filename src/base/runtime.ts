@@ -1,0 +1,102 @@
+import {randomUUID} from 'node:crypto'
+import {closeSync, constants, openSync, readFileSync, unlinkSync, writeFileSync} from 'node:fs'
+import {homedir, constants as system, tmpdir} from 'node:os'
+import {join} from 'node:path'
+import sea from 'node:sea'
+import {getEnvironmentData, setEnvironmentData, Worker} from 'node:worker_threads'
+
+/** Written in by the build; absent when the sources run directly. */
+declare const __GATEWAY_VERSION__: string | undefined
+
+/** True in the single executable, false when Node runs the sources. */
+export const isExecutable = sea.isSea()
+
+/** The version of this gateway, as package.json says it. */
+export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEWAY_VERSION__ : packageVersion()
+
+/** Every worker thread there is: name → source file. The build makes one bundle of each, as a bundle has no folder to look in. */
+export const WORKERS = {
+  flusher: 'src/workers/flusher-thread.ts',
+} as const
+
+export type WorkerName = keyof typeof WORKERS
+
+/** What a thread makes in passing. It goes from one batch to the next and keeps nothing, so that more would only be memory. */
+const YOUNG_MB = 12
+
+/** Starts the named worker thread with `data` as its workerData. It takes the SQLite library that this thread has. */
+export function startWorker(name: WorkerName, data?: unknown): Worker {
+  const options = {name, workerData: data, resourceLimits: {maxYoungGenerationSizeMb: YOUNG_MB}}
+  if (!isExecutable) return new Worker(new URL(`../../${WORKERS[name]}`, import.meta.url), options)
+  sqliteBinding()
+  return new Worker(sea.getAsset(`${name}.cjs`, 'utf8'), {...options, eval: true})
+}
+
+/** The name, in the executable, of the asset that holds better-sqlite3's native library. */
+export const SQLITE_ASSET = 'better_sqlite3.node'
+
+/**
+ * The native library of better-sqlite3 for its option `nativeBinding`; undefined when Node runs the sources, where
+ * better-sqlite3 finds its own. Throws when no folder here lets a library be loaded from it.
+ *
+ * All threads get one and the same library: two copies of SQLite in a process undo each other's file locks
+ * (sqlite.org/howtocorrupt.html, section 2.2.1).
+ */
+export function sqliteBinding(): object | undefined {
+  if (isExecutable) library ??= loadLibrary()
+  return library
+}
+
+/** This thread's, once loaded: an addon that is initialised twice in a thread forgets its first time. */
+let library: object | undefined
+
+function loadLibrary(): object {
+  const known = getEnvironmentData(SQLITE_ASSET)
+  if (typeof known === 'string') return load(known)
+  const bytes = new Uint8Array(sea.getRawAsset(SQLITE_ASSET))
+  const refused: string[] = []
+  for (const folder of libraryFolders()) {
+    try {
+      return loadUnnamed(folder, bytes)
+    } catch (error) {
+      refused.push(`${folder}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  throw new Error(`SQLite's library could not be loaded. Set TMPDIR to a folder that is not mounted noexec. Tried ${refused.join('; ')}`)
+}
+
+/** Where a library may be put for the moment of loading it: any of them may be read-only or mounted noexec. */
+function libraryFolders(): string[] {
+  return [...new Set([tmpdir(), '/var/tmp', '/dev/shm', homedir(), process.cwd()])]
+}
+
+/**
+ * Loads the library from a file in `folder` that has no name any more: nobody can swap it, and nothing is left behind. Its
+ * descriptor stays open, so that every thread reaches the same file by the path kept for it.
+ */
+function loadUnnamed(folder: string, bytes: Uint8Array): object {
+  const name = join(folder, `.gateway-${randomUUID()}.node`)
+  const file = openSync(name, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_NOFOLLOW, 0o700)
+  const path = `/proc/self/fd/${file}`
+  try {
+    unlinkSync(name)
+    writeFileSync(file, bytes)
+    const loaded = load(path)
+    setEnvironmentData(SQLITE_ASSET, path)
+    return loaded
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+function load(path: string): object {
+  const module: {exports: object} = {exports: {}}
+  process.dlopen(module, path, system.dlopen.RTLD_NOW)
+  return module.exports
+}
+
+function packageVersion(): string {
+  const {version} = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {version: string}
+  return version
+}

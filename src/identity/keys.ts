@@ -1,0 +1,49 @@
+import {createHash, randomBytes} from 'node:crypto'
+import type {IncomingHttpHeaders} from 'node:http'
+import {ownHeaders, type Prefix} from '../schema/headers.ts'
+
+/** A service key in its three forms; only `hash` and `masked` are kept. */
+export interface MadeKey {
+  /** `gk-` and 32 random bytes in base64url, 43 characters. */
+  readonly key: string
+  readonly hash: string
+  readonly masked: string
+}
+
+const PREFIX = 'gk-'
+const LEAST = 32
+
+export function makeKey(): MadeKey {
+  return formsOf(`${PREFIX}${randomBytes(32).toString('base64url')}`)
+}
+
+/** The forms of a key that an operator chose. Throws a RangeError when it is shorter than 32 characters (core rule 22). */
+export function givenKey(key: string): MadeKey {
+  if (key.length < LEAST) throw new RangeError(`A bootstrap key must have at least ${LEAST} characters.`)
+  return formsOf(key)
+}
+
+/** SHA-256 in 64 hex digits. A key has 256 bits of chance, so a slow hash would add nothing. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** Enough to tell keys apart, too little to guess one: `gk-ab…wxyz`. */
+export function maskKey(key: string): string {
+  const start = key.startsWith(PREFIX) ? PREFIX.length + 2 : 2
+  return `${key.slice(0, start)}…${key.slice(-4)}`
+}
+
+/** The service key of a request, and the prefix that the request speaks: `x-gateway-api-key`, or else `Authorization: Bearer`. */
+export function sentKey(headers: IncomingHttpHeaders): {readonly key: string | undefined; readonly prefix: Prefix} {
+  const {prefix, values} = ownHeaders(headers)
+  return {key: values['api-key']?.trim() || bearer(headers.authorization), prefix}
+}
+
+function bearer(authorization: string | undefined): string | undefined {
+  return authorization?.match(/^bearer +(\S+) *$/i)?.[1]
+}
+
+function formsOf(key: string): MadeKey {
+  return {key, hash: hashKey(key), masked: maskKey(key)}
+}

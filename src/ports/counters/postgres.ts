@@ -1,0 +1,90 @@
+import type {Actual, Claim, Counters, Reserved} from './index.ts'
+import {createRemote, type RemoteOptions} from './remote.ts'
+import {CORRECTABLE_MS, most} from './rules.ts'
+
+/** The statements, as the store says them (`counterTable`). */
+export interface CounterTable {
+  reserve(
+    id: string,
+    claims: readonly {
+      readonly key: string
+      readonly type: string
+      readonly amount: number
+      readonly most: string
+      readonly ends_at_ms: number | null
+      readonly rebuilds: boolean
+      readonly shadow: boolean
+    }[],
+    deadline_ms: number | null,
+  ): Promise<{
+    readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
+    readonly now_ms: number
+    readonly places: readonly number[]
+  }>
+  settle(id: string, actual: Actual | null): Promise<boolean>
+  read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
+  insert(rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]): Promise<void>
+  add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
+  sweep(counters_before_ms: number, holds_before_ms: number): Promise<void>
+}
+
+/** The tables are as durable as the ledger: its counters are never lost behind our back. */
+const GENERATION = 'tables'
+const SWEEP_EVERY_MS = 60_000
+const LINGER_MS = 60 * 60 * 1000
+
+/** Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. */
+export function createPostgresCounters({table, ...options}: RemoteOptions & {readonly table: CounterTable}): Counters {
+  const remote = createRemote(options)
+  let sweeps_at_ms = options.now() + SWEEP_EVERY_MS
+
+  return {
+    time: remote.time,
+    reserve(id, claims, deadline_ms) {
+      sweep()
+      return remote.claim(claims, () => take(id, claims, Math.trunc(deadline_ms)))
+    },
+    extend: (id, claims) => remote.claim(claims, () => take(id, claims, null)),
+    settle: (id, actual) => remote.within(table.settle(id, actual)),
+    release: id => remote.within(table.settle(id, null)),
+    async read(keys) {
+      if (keys.length === 0) return []
+      const used = await remote.within(table.read(keys))
+      return keys.map(key => used.get(key) ?? null)
+    },
+    async restore(bases) {
+      if (bases.length > 0) await remote.within(table.insert(bases.map(base => ({...base, ends_at_ms: endOf(base)}))))
+    },
+    async adjust(changes) {
+      if (changes.length > 0) await remote.within(table.add(changes))
+    },
+    close: async () => undefined,
+  }
+
+  async function take<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number | null): Promise<Reserved<C>> {
+    const rows = claims.map(claim => ({
+      key: claim.key,
+      type: claim.type,
+      amount: claim.amount,
+      most: `${most(claim)}`,
+      ends_at_ms: endOf(claim),
+      rebuilds: claim.rebuilds,
+      shadow: claim.mode === 'shadow',
+    }))
+    const {word, now_ms, places} = await table.reserve(id, rows, deadline_ms)
+    remote.heard(now_ms)
+    const named = places.toSorted((a, b) => a - b).map(place => claims[place]!)
+    if (word === 'taken') return {outcome: 'taken', over: named}
+    if (word === 'refused') return {outcome: 'refused', claim: named[0]!}
+    return word === 'missing' ? {outcome: 'missing', claims: named, generation: GENERATION} : {outcome: 'unknown'}
+  }
+
+  function sweep() {
+    if (options.now() < sweeps_at_ms) return
+    sweeps_at_ms = options.now() + SWEEP_EVERY_MS
+    const now_ms = remote.time(options.now())
+    table.sweep(now_ms - LINGER_MS, now_ms - CORRECTABLE_MS).catch(fault => options.onFault?.(fault))
+  }
+}
+
+const endOf = ({ends_at_ms}: {readonly ends_at_ms: number}): number | null => (Number.isFinite(ends_at_ms) ? Math.trunc(ends_at_ms) : null)

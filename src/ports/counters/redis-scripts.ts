@@ -1,0 +1,104 @@
+import {createHash} from 'node:crypto'
+
+/** A script that Redis runs as one step, and the name it keeps it under. */
+export interface Script {
+  readonly lua: string
+  readonly sha: string
+}
+
+const script = (lua: string): Script => ({lua, sha: createHash('sha1').update(lua).digest('hex')})
+
+/**
+ * Keys: marker of the generation, reservation, counters. Arguments: generation the names were made for, one to begin when there is
+ * none, whether to extend, deadline, when to forget the reservation; then for each counter its type, amount, the most that may be
+ * used before, when to forget it, and whether it rebuilds or is a shadow.
+ * Answers a word, the store's time, and the places (from 1) of the counters it speaks of.
+ * Numbers are compared as texts: Lua's are doubles, and sums of nano-dollars go beyond what they hold exactly.
+ */
+export const RESERVE = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function answer(word, list) return {word, string.format('%.0f', now), list} end
+local function above(used, most)
+  if string.sub(most, 1, 1) == '-' then return true end
+  if #used ~= #most then return #used > #most end
+  return used > most
+end
+
+local generation = redis.call('GET', KEYS[1])
+if not generation then
+  generation = ARGV[2]
+  redis.call('SET', KEYS[1], generation)
+end
+if generation ~= ARGV[1] then return answer('generation', {generation}) end
+
+local extends = ARGV[3] == '1'
+if extends then
+  local deadline = redis.call('HGET', KEYS[2], 'deadline')
+  if not deadline or tonumber(deadline) <= now then return answer('unknown', {}) end
+end
+
+local over, missing, refused = {}, {}, {}
+for i = 3, #KEYS do
+  local at = 6 + (i - 3) * 5
+  local used = redis.call('GET', KEYS[i])
+  if not used and string.find(ARGV[at + 4], 'rebuilds') then
+    missing[#missing + 1] = i - 2
+  elseif above(used or '0', ARGV[at + 2]) then
+    local list = string.find(ARGV[at + 4], 'shadow') and over or refused
+    list[#list + 1] = i - 2
+  end
+end
+if #missing > 0 then return answer('missing', missing) end
+if #refused > 0 then return answer('refused', refused) end
+
+for i = 3, #KEYS do
+  local at = 6 + (i - 3) * 5
+  redis.call('INCRBY', KEYS[i], ARGV[at + 1])
+  redis.call('PEXPIREAT', KEYS[i], ARGV[at + 3])
+  redis.call('HINCRBY', KEYS[2], ARGV[at] .. '|' .. KEYS[i], ARGV[at + 1])
+end
+if not extends then
+  redis.call('HSET', KEYS[2], 'deadline', ARGV[4])
+  redis.call('PEXPIREAT', KEYS[2], ARGV[5])
+end
+return answer('taken', over)
+`)
+
+/**
+ * Key: reservation. Arguments: tokens and nano-dollars used, or \`release\`. Answers 0 when there is no such reservation.
+ * The names of the counters come from the reservation; they share its hash tag, so they live where it lives.
+ */
+export const SETTLE = script(`
+local fields = redis.call('HGETALL', KEYS[1])
+if #fields == 0 then return 0 end
+redis.call('DEL', KEYS[1])
+for i = 1, #fields, 2 do
+  local type, name = string.match(fields[i], '^(%a+)|(.+)$')
+  if type and redis.call('EXISTS', name) == 1 then
+    local held = fields[i + 1]
+    local used = held
+    if ARGV[1] == 'release' then used = '0'
+    elseif type == 'tokens' then used = ARGV[1]
+    elseif type == 'cost' then used = ARGV[2] end
+    redis.call('INCRBY', name, used)
+    if redis.call('DECRBY', name, held) < 0 then redis.call('SET', name, '0', 'KEEPTTL') end
+  end
+end
+return 1
+`)
+
+/** Keys: marker of the generation, counters. Arguments: the generation, then for each counter its value and when to forget it. */
+export const RESTORE = script(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+for i = 2, #KEYS do redis.call('SET', KEYS[i], ARGV[(i - 1) * 2], 'NX', 'PXAT', ARGV[(i - 1) * 2 + 1]) end
+return 1
+`)
+
+/** Keys: counters. Arguments: what to add to each that exists. */
+export const ADJUST = script(`
+for i = 1, #KEYS do
+  if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('INCRBY', KEYS[i], ARGV[i]) end
+end
+return 1
+`)

@@ -1,0 +1,122 @@
+import {randomBytes} from 'node:crypto'
+import {Redis, type RedisOptions} from 'iovalkey'
+import type {Claim, Counters, Reserved} from './index.ts'
+import {ADJUST, RESERVE, RESTORE, type Script, SETTLE} from './redis-scripts.ts'
+import {createRemote, type RemoteOptions} from './remote.ts'
+import {CORRECTABLE_MS, most} from './rules.ts'
+
+export interface RedisCountersOptions extends RemoteOptions {
+  /** `redis://` or `rediss://`, with user, password and database where there are any. */
+  readonly url: string
+  readonly tls?: RedisOptions['tls']
+  /** Installations that share a server are told apart by it. */
+  readonly tag?: string
+}
+
+/** A counter whose period never ends is forgotten when nobody claimed it for so long; the ledger still knows it. */
+const IDLE_MS = 35 * 24 * 60 * 60 * 1000
+/** Clocks differ a little: a counter outlives its period by this. */
+const LINGER_MS = 60_000
+/** Redis lost its counters between two questions at most so often before the store counts as silent. */
+const MOST_GENERATIONS = 3
+
+/**
+ * Counters shared through Redis 6.2 or later: every method is one script, one round trip. All names share one hash tag, so that a
+ * cluster keeps them in one place. Names carry a generation that a marker holds: when the marker is gone (a restart without
+ * persistence, a flush), whatever is left of the old counters is not looked at again, and budgets are rebuilt from the ledger.
+ * Resolves also while the server cannot be reached: the claims then fail open or closed, until it can.
+ */
+export async function openRedisCounters({url, tls, tag = 'gateway', ...options}: RedisCountersOptions): Promise<Counters> {
+  const remote = createRemote(options)
+  const connection_ms = options.timeout_ms ?? 1_000
+  const redis = new Redis(url, {
+    ...(tls && {tls}),
+    // A command is sent once or not at all: one that was sent again after a lost answer would count twice.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    lazyConnect: true,
+    connectTimeout: connection_ms,
+    retryStrategy: times => Math.min(times * 100, 2_000),
+  })
+  redis.on('error', fault => options.onFault?.(fault))
+  const marker = `{${tag}}:generation`
+  let generation = ''
+  await remote.within(greet()).catch(() => undefined)
+
+  const named = (key: string) => `{${tag}}:${generation}:${key}`
+  const reservation = (id: string) => `{${tag}}:reservation:${id}`
+  const forgottenAt = (ends_at_ms: number) => Math.trunc(Math.min(ends_at_ms, remote.time(options.now()) + IDLE_MS) + LINGER_MS)
+
+  return {
+    time: remote.time,
+    reserve: (id, claims, deadline_ms) => remote.claim(claims, () => take(id, claims, deadline_ms)),
+    extend: (id, claims) => remote.claim(claims, () => take(id, claims, null)),
+    settle: async (id, {tokens, cost_nanousd}) => (await run(SETTLE, [reservation(id)], [tokens, cost_nanousd])) === 1,
+    release: async id => (await run(SETTLE, [reservation(id)], ['release'])) === 1,
+    async read(keys) {
+      if (keys.length === 0) return []
+      generation ||= (await remote.within(redis.get(marker))) ?? ''
+      const values = await remote.within(redis.mget(keys.map(named)))
+      return values.map(value => (value === null ? null : BigInt(value)))
+    },
+    async restore(bases, under) {
+      const args = bases.flatMap(({used, ends_at_ms}) => [`${used}`, forgottenAt(ends_at_ms)])
+      if (under === generation) await run(RESTORE, [marker, ...bases.map(({key}) => named(key))], [under, ...args])
+    },
+    async adjust(changes) {
+      const keys = changes.map(({key}) => named(key))
+      const amounts = changes.map(({amount}) => amount)
+      if (changes.length > 0) await run(ADJUST, keys, amounts)
+    },
+    async close() {
+      redis.disconnect()
+    },
+  }
+
+  async function take<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number | null): Promise<Reserved<C>> {
+    const each = claims.flatMap(claim => [claim.type, claim.amount, `${most(claim)}`, forgottenAt(claim.ends_at_ms), kind(claim)])
+    const deadline = deadline_ms === null ? ['1', 0, 0] : ['0', Math.trunc(deadline_ms), Math.trunc(deadline_ms) + CORRECTABLE_MS]
+    for (let tries = 0; tries < MOST_GENERATIONS; tries++) {
+      const keys = [marker, reservation(id), ...claims.map(({key}) => named(key))]
+      const answer = await ask(keys, [generation, randomBytes(8).toString('hex'), ...deadline, ...each])
+      const {word, list} = answer
+      if (word === 'taken') return {outcome: 'taken', over: list.map(place => claims[Number(place) - 1]!)}
+      if (word === 'refused') return {outcome: 'refused', claim: claims[Number(list[0]) - 1]!}
+      if (word === 'missing') return {outcome: 'missing', claims: list.map(place => claims[Number(place) - 1]!), generation}
+      if (word === 'unknown') return {outcome: 'unknown'}
+      generation = String(list[0])
+    }
+    throw new Error('Redis loses its counters again and again.')
+  }
+
+  async function ask(keys: readonly string[], args: readonly (string | number)[]) {
+    const [word, store_ms, list] = (await evaluate(RESERVE, keys, args)) as [string, string, readonly (string | number)[]]
+    remote.heard(Number(store_ms))
+    return {word, list}
+  }
+
+  function run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    return remote.within(evaluate(script, keys, args))
+  }
+
+  async function evaluate({lua, sha}: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await redis.evalsha(sha, keys.length, ...keys, ...args)
+    } catch (fault) {
+      if (!(fault instanceof Error && fault.message.startsWith('NOSCRIPT'))) throw fault
+      return redis.eval(lua, keys.length, ...keys, ...args)
+    }
+  }
+
+  async function greet() {
+    await redis.connect()
+    const [seconds, micros] = await redis.time()
+    remote.heard(Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000))
+    generation = (await redis.get(marker)) ?? ''
+  }
+}
+
+function kind({rebuilds, mode}: Claim): string {
+  return [rebuilds && 'rebuilds', mode === 'shadow' && 'shadow'].filter(Boolean).join(' ')
+}

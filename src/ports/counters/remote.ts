@@ -1,0 +1,52 @@
+import type {Claim, Reserved} from './index.ts'
+import {unanswered} from './rules.ts'
+
+export interface RemoteOptions {
+  /** Epoch milliseconds of this machine. */
+  readonly now: () => number
+  /** How long a call waits for an answer. */
+  readonly timeout_ms?: number
+  /** Told of every fault of the store; the calls themselves go on, or are refused. */
+  readonly onFault?: (fault: unknown) => void
+}
+
+/** For so long no claim asks a store that did not answer: a dead store costs one call its wait, not every call. */
+const PAUSE_MS = 1_000
+
+/** What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer. */
+export function createRemote({now, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {
+  let ahead_ms = 0
+  let last_ms = 0
+  let silent_until_ms = 0
+
+  async function within<T>(work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`The counters did not answer within ${timeout_ms} ms.`)), timeout_ms)
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    within,
+    time: (now_ms: number) => (last_ms = Math.max(last_ms, now_ms + ahead_ms)),
+    /** Learns the store's clock from an answer that has just come. */
+    heard(store_ms: number) {
+      ahead_ms = store_ms - now()
+    },
+    async claim<C extends Claim>(claims: readonly C[], work: () => Promise<Reserved<C>>): Promise<Reserved<C>> {
+      if (now() < silent_until_ms) return unanswered(claims)
+      try {
+        return await within(work())
+      } catch (fault) {
+        silent_until_ms = now() + PAUSE_MS
+        onFault(fault)
+        return unanswered(claims)
+      }
+    },
+  }
+}

@@ -1,0 +1,171 @@
+import {INPUT_CLASSES, isEmptyUsage, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
+import {roundHalfEven} from './decimal.ts'
+import {CLASS_OF_RATE, effectiveRates, type Period, type Price, periodAt, RATE_NAMES, type Terms, type UnitRate, unitRate} from './price.ts'
+
+/** What an attempt costs. */
+export interface Cost {
+  /** The whole, rounded once, half to even. A safe integer: a claim beyond 9 million dollars is cut there. */
+  readonly cost_nanousd: number
+  /** True when something was used that has no price: no price at all, or a class of tokens without a rate. Its share is counted as 0. */
+  readonly unpriced: boolean
+  /** Shares by token class or unit, for showing; each is rounded by itself, so that they may differ from the whole by some nano-dollars. */
+  readonly parts: Readonly<Record<string, number>>
+}
+
+export interface CostOptions {
+  /** A row of a batch job: its own price where the provider names one, else half. */
+  readonly batch?: boolean
+  /** When the call was admitted, in epoch milliseconds: prices change with date and hour. */
+  readonly at: number
+}
+
+const UNPRICED: Cost = {cost_nanousd: 0, unpriced: true, parts: {}}
+const CLASSES = RATE_NAMES.map(name => CLASS_OF_RATE[name])
+const PICO_PER_NANO = 1000
+/** Below 2⁵³ every product and sum of non-negative integers is exact in a double. */
+const EXACT = 2 ** 53
+
+/**
+ * The cost of `usage` at `price`: exact pico-dollars, all classes added, rounded half to even once to nano-dollars (core rule 13).
+ * Counts must be non-negative safe integers, as `mergeUsage` makes them; others throw a RangeError.
+ */
+export function cost(usage: Partial<Usage>, price: Price | undefined, options: CostOptions): Cost {
+  if (!price) return UNPRICED
+  const period = periodAt(price, options.at)
+  const terms = termsOf(period, options.batch ?? false)
+  return costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
+}
+
+/** What is laid on usage: terms, and the part of them that is charged (a batch without a price of its own: half). */
+export interface Charged {
+  readonly terms: Terms
+  readonly halved: boolean
+}
+
+function termsOf(period: Period, batch: boolean): Charged {
+  if (!batch) return {terms: period, halved: false}
+  return period.batch ? {terms: period.batch, halved: false} : {terms: period, halved: true}
+}
+
+/** The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to `costInBigInts`. */
+export function costInNumbers(usage: Partial<Usage>, {terms, halved}: Charged): Cost | undefined {
+  if (terms.units && (hasUnits(usage.units) || terms.units[UNIT.requests] !== undefined)) return undefined
+  const {values, most} = vectorFor(terms, usage)
+  const divisor = halved ? 2 * PICO_PER_NANO : PICO_PER_NANO
+  const parts: Record<string, number> = {}
+  let pico = 0
+  let counted = 0
+  let unpriced = false
+  for (let index = 0; index < CLASSES.length; index++) {
+    const name = CLASSES[index]!
+    const count = countOf(usage, name)
+    if (count === 0) continue
+    counted += count
+    const rate = values[index]
+    if (rate === undefined) {
+      unpriced = true
+      continue
+    }
+    pico += count * rate
+    parts[name] = toNano(count * rate, divisor)
+  }
+  if (counted * (most + 1) >= EXACT) return undefined
+  return {cost_nanousd: toNano(pico, divisor), unpriced: unpriced || (counted === 0 && hasUnits(usage.units)), parts}
+}
+
+/** The cost in BigInt: the definition. Units may be priced per several, so sums are kept over a common denominator until the end. */
+export function costInBigInts(usage: Partial<Usage>, {terms, halved}: Charged): Cost {
+  const {values} = vectorFor(terms, usage)
+  const shares: {name: string; pico: bigint; per: bigint}[] = []
+  let counted = false
+  let unpriced = false
+  CLASSES.forEach((name, index) => {
+    const count = countOf(usage, name)
+    if (count === 0) return
+    counted = true
+    const rate = values[index]
+    if (rate === undefined) unpriced = true
+    else shares.push({name, pico: BigInt(count) * BigInt(rate), per: 1n})
+  })
+  let unit_seen = false
+  let unit_priced = false
+  for (const [name, count] of Object.entries(unitsOf(usage, terms))) {
+    if (checked(count, name) === 0) continue
+    unit_seen = true
+    const rate = terms.units ? unitRate(terms.units, name) : undefined
+    if (rate === undefined) continue
+    unit_priced = true
+    const [pico, per] = unitParts(rate)
+    shares.push({name, pico: BigInt(count) * pico, per})
+  }
+  if (!counted && unit_seen && !unit_priced) unpriced = true
+
+  const divisor = BigInt(halved ? 2 * PICO_PER_NANO : PICO_PER_NANO)
+  const common = [...new Set(shares.map(share => share.per))].reduce((product, per) => product * per, 1n)
+  const whole = shares.reduce((sum, {pico, per}) => sum + pico * (common / per), 0n)
+  const parts = Object.fromEntries(shares.map(({name, pico, per}) => [name, safe(roundHalfEven(pico, per * divisor))]))
+  return {cost_nanousd: safe(roundHalfEven(whole, common * divisor)), unpriced, parts}
+}
+
+/** Rates in the order of `CLASSES`, gaps filled, and the largest of them. */
+interface Vector {
+  readonly values: readonly (number | undefined)[]
+  readonly most: number
+}
+
+const vectors = new WeakMap<Terms, {base: Vector; tiers: {above: number; vector: Vector}[]}>()
+
+function vectorFor(terms: Terms, usage: Partial<Usage>): Vector {
+  let known = vectors.get(terms)
+  if (!known) {
+    known = {base: toVector(terms.rates), tiers: (terms.tiers ?? []).map(({above, rates}) => ({above, vector: toVector(rates)}))}
+    vectors.set(terms, known)
+  }
+  if (known.tiers.length === 0) return known.base
+  let prompt_tokens = 0
+  for (const name of INPUT_CLASSES) prompt_tokens += countOf(usage, name)
+  return known.tiers.findLast(tier => prompt_tokens > tier.above)?.vector ?? known.base
+}
+
+function toVector(rates: Terms['rates']): Vector {
+  const effective = effectiveRates(rates)
+  const values = RATE_NAMES.map(name => effective[name])
+  return {values, most: Math.max(0, ...values.map(value => value ?? 0))}
+}
+
+function unitParts(rate: UnitRate): readonly [pico: bigint, per: bigint] {
+  return typeof rate === 'number' ? [BigInt(rate), 1n] : [BigInt(rate[0]), BigInt(rate[1])]
+}
+
+/** The units used. An attempt that used anything is one request: nobody has to count that. */
+function unitsOf(usage: Partial<Usage>, terms: Terms): Readonly<Record<string, number>> {
+  const {units = {}} = usage
+  if (terms.units?.[UNIT.requests] === undefined || units[UNIT.requests] !== undefined || isEmptyUsage(usage)) return units
+  return {...units, [UNIT.requests]: 1}
+}
+
+function hasUnits(units: Readonly<Record<string, number>> | undefined): boolean {
+  for (const name in units) if (units[name] !== 0) return true
+  return false
+}
+
+function countOf(usage: Partial<Usage>, name: TokenClass): number {
+  return checked(usage[name] ?? 0, name)
+}
+
+function checked(count: number, name: string): number {
+  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`usage.${name} is ${count}; expected a non-negative safe integer`)
+  return count
+}
+
+/** Exact below 2⁵³: the remainder is, and so is a quotient without one. */
+function toNano(pico: number, divisor: number): number {
+  const rest = pico % divisor
+  const nano = (pico - rest) / divisor
+  const twice = rest * 2
+  return twice > divisor || (twice === divisor && nano % 2 === 1) ? nano + 1 : nano
+}
+
+function safe(nano: bigint): number {
+  return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano)
+}

@@ -1,0 +1,158 @@
+import {z} from 'zod'
+
+const text = z.string().min(1).max(2048)
+const version = z.string().min(1).max(30)
+const word = z
+  .string()
+  .max(255)
+  .regex(/^[\x21-\x7e]+$/, 'expected visible ASCII characters without spaces')
+/** A header's value; `•` stands in a mask, which is put back or refused before it is kept. */
+const line = z
+  .string()
+  .max(8192)
+  .regex(/^[\x20-\x7e•]*$/, 'expected visible ASCII characters on one line')
+
+/** Set by the connection itself; a header of this name would break it (RFC 9110, 7.6.1). */
+const NOT_OURS = new Set(
+  'connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(' '),
+)
+const HeaderName = z
+  .string()
+  .max(128)
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected a header name')
+  .refine(name => !NOT_OURS.has(name.toLowerCase()), 'is set by the connection itself')
+
+/** What an integration of any kind may say: another place to call, and headers that every call carries. */
+const Anywhere = {
+  custom_host: z.string().trim().min(1).max(2048).optional(),
+  custom_headers: z
+    .record(HeaderName, line)
+    .refine(headers => Object.keys(headers).length <= 50, 'expected at most 50 headers')
+    .optional(),
+}
+const AzureLogin = {
+  azure_auth_mode: z.enum(['default', 'entra', 'managed']),
+  azure_entra_tenant_id: text.optional(),
+  azure_entra_client_id: text.optional(),
+  azure_entra_client_secret: text.optional(),
+  azure_managed_client_id: text.optional(),
+}
+const AwsLogin = {
+  aws_auth_type: z.enum(['accessKey', 'assumedRole']),
+  aws_region: text,
+  aws_access_key_id: text.optional(),
+  aws_secret_access_key: text.optional(),
+  aws_role_arn: text.optional(),
+  aws_external_id: text.nullable().optional(),
+}
+const SageMaker = {
+  amzn_sagemaker_custom_attributes: text.optional(),
+  amzn_sagemaker_target_model: text.optional(),
+  amzn_sagemaker_target_variant: text.optional(),
+  amzn_sagemaker_target_container_hostname: text.optional(),
+  amzn_sagemaker_inference_id: text.optional(),
+  amzn_sagemaker_enable_explanations: text.optional(),
+  amzn_sagemaker_inference_component: text.optional(),
+  amzn_sagemaker_session_id: text.optional(),
+  amzn_sagemaker_model_name: text.optional(),
+}
+const AzureDeployment = z.strictObject({
+  alias: text.optional(),
+  azure_api_version: version,
+  azure_deployment_name: text,
+  is_default: z.boolean().default(false),
+  azure_model_slug: text,
+})
+
+/** What must stand together under a way to log in: the member that names the way → its value → the members it needs. */
+type Needs = readonly [member: string, Readonly<Record<string, readonly string[]>>]
+const AZURE: Needs = ['azure_auth_mode', {entra: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret']}]
+const AWS: Needs = ['aws_auth_type', {accessKey: ['aws_access_key_id', 'aws_secret_access_key'], assumedRole: ['aws_role_arn']}]
+const VERTEX: Needs = ['vertex_auth_type', {basic: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']}]
+
+/** The settings of kinds that need more than a key (reference: admin API, the unions of `configurations`). */
+const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
+  'azure-openai': kind(
+    {...AzureLogin, azure_resource_name: text, azure_deployment_config: z.array(AzureDeployment).min(1).max(100)},
+    AZURE,
+  ),
+  'azure-ai': kind(
+    {...AzureLogin, azure_foundry_url: text, azure_api_version: version.optional(), azure_deployment_name: text.optional()},
+    AZURE,
+  ),
+  bedrock: kind(AwsLogin, AWS),
+  sagemaker: kind({...AwsLogin, ...SageMaker}, AWS),
+  'vertex-ai': kind(
+    {
+      vertex_auth_type: z.enum(['basic', 'serviceAccount']),
+      vertex_region: text,
+      vertex_project_id: text.optional(),
+      vertex_service_account_json: z.record(z.string(), z.unknown()).optional(),
+      vertex_skip_ptu_cost_attribution: z.boolean().optional(),
+      skipPtuCostAttribution: z.boolean().optional(),
+    },
+    VERTEX,
+  ).transform(({skipPtuCostAttribution: skip, ...said}) => (skip === undefined ? said : {...said, vertex_skip_ptu_cost_attribution: skip})),
+  'workers-ai': kind({workers_ai_account_id: text}),
+  huggingface: kind({huggingface_base_url: text.optional()}),
+  cortex: kind({snowflake_account: text}),
+}
+const COMPATIBLE = kind({openai_organization: word.optional(), openai_project: word.optional()})
+
+/** Members that are sealed, and masked wherever they are shown. */
+export const SECRET_SETTINGS: readonly string[] = [
+  'azure_entra_client_secret',
+  'aws_access_key_id',
+  'aws_secret_access_key',
+  'vertex_service_account_json',
+  'custom_headers',
+]
+
+/** Members that are addresses calls go to. */
+export const HOST_SETTINGS: readonly string[] = ['custom_host', 'azure_foundry_url', 'huggingface_base_url']
+
+/** The schema of an integration's `configurations` for a kind of provider; without one of its own, that of OpenAI-compatible kinds. */
+export function settingsOf(slug: string): z.ZodType<Record<string, unknown>> {
+  return Object.hasOwn(OWN, slug) ? OWN[slug]! : COMPATIBLE
+}
+
+/** The fields of a virtual key that say, in older names, what `configurations` says. */
+export interface OlderSettings {
+  readonly resourceName?: string | null | undefined
+  readonly deploymentName?: string | null | undefined
+  readonly apiVersion?: string | null | undefined
+  readonly deploymentConfig?:
+    | readonly {apiVersion: string; alias?: string | undefined; is_default?: boolean | undefined; deploymentName: string}[]
+    | undefined
+  readonly skipPtuCostAttribution?: boolean | undefined
+  readonly vertexSkipPtuCostAttribution?: boolean | undefined
+}
+
+/** Older fields under their newer names; the kind's schema then says whether they belong to it. Nothing said gives an empty object. */
+export function newerSettings(said: OlderSettings): Record<string, unknown> {
+  const {resourceName, deploymentName, apiVersion, deploymentConfig} = said
+  const skip = said.skipPtuCostAttribution ?? said.vertexSkipPtuCostAttribution
+  const one: OlderSettings['deploymentConfig'] = deploymentName && apiVersion ? [{deploymentName, apiVersion, is_default: true}] : []
+  const deployments = (deploymentConfig ?? one).map(({deploymentName, apiVersion, alias, is_default = false}) => ({
+    ...(alias ? {alias} : {}),
+    azure_api_version: apiVersion,
+    azure_deployment_name: deploymentName,
+    azure_model_slug: alias ?? deploymentName,
+    is_default,
+  }))
+  return {
+    ...(resourceName ? {azure_resource_name: resourceName} : {}),
+    ...(deployments.length ? {azure_auth_mode: 'default', azure_deployment_config: deployments} : {}),
+    ...(skip === undefined ? {} : {vertex_skip_ptu_cost_attribution: skip}),
+  }
+}
+
+function kind(shape: z.ZodRawShape, needs?: Needs): z.ZodType<Record<string, unknown>> {
+  return z.strictObject({...shape, ...Anywhere}).superRefine((said: Record<string, unknown>, issues) => {
+    const [member, ways] = needs ?? []
+    for (const needed of member ? (ways?.[String(said[member])] ?? []) : []) {
+      if (said[needed] === undefined)
+        issues.addIssue({code: 'custom', path: [needed], message: `is needed where ${member} is ${said[member as string]}`})
+    }
+  })
+}

@@ -1,0 +1,229 @@
+import {MOST_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Usage} from '../../schema/usage.ts'
+import {modelIn, saidIn, withSearches} from './reply.ts'
+import {hasValue, keyBytes, parsed, stringBytes} from './scan.ts'
+import {isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
+
+export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.ts'
+
+/** An error told inside a stream. */
+export interface StreamFailure {
+  readonly type: string
+  readonly message: string
+}
+
+const USAGE = keyBytes('usage')
+const ERROR = keyBytes('error')
+const DONE = Buffer.from('[DONE]')
+const EVENT = 'event:'
+const LETTER_E = 101
+const LF = 10
+/** `data: [DONE]` with whatever spaces; a longer event is something else. */
+const LONGEST_DONE = 64
+/** Events in which we look for the model before we take it that the stream names none. */
+const MODEL_TRIES = 8
+const LONGEST_MESSAGE = 2000
+/** The model stands in small events; a picture is not parsed to look for it. */
+const MODEL_BYTES = 64 * 1024
+/** Endpoints whose events carry pictures or all of the answer, and the usage behind them. */
+const LARGE: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'imageGenerate', 'imageEdit', 'createSpeech'])
+const LARGE_EVENT_BYTES = 16 * 1024 * 1024
+
+/** Types of the event after which a client takes the answer for whole; `[DONE]` is one everywhere. */
+const LAST: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
+  chatComplete: [],
+  complete: [],
+  createModelResponse: ['response.completed', 'response.failed', 'response.incomplete'],
+  messages: ['message_stop'],
+  createSpeech: ['speech.audio.done'],
+  createTranscription: ['transcript.text.done'],
+  imageGenerate: ['image_generation.completed'],
+  imageEdit: ['image_edit.completed'],
+}
+/** Pass-through knows no endpoint. These two are unmistakable. */
+const LAST_ANYWHERE = [...LAST.createModelResponse!, ...LAST.messages!]
+
+/** Keys whose strings are what the model wrote. A key is tried when those before it held nothing. */
+const CHAT_TEXT = ['content', 'arguments', 'reasoning_content', 'reasoning']
+const TEXT: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
+  chatComplete: CHAT_TEXT,
+  complete: ['text'],
+  createModelResponse: ['delta'],
+  messages: ['text', 'thinking', 'partial_json'],
+  createTranscription: ['delta'],
+  proxy: [...CHAT_TEXT, 'text', 'delta'],
+}
+
+/** Events that come before the provider has decided anything (core rule 20). */
+const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start'])
+
+/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). */
+export function observeStream(endpoint: EndpointName): StreamObserver {
+  return new StreamObserver(endpoint)
+}
+
+export class StreamObserver {
+  readonly #endpoint: EndpointName
+  readonly #last: readonly string[]
+  readonly #last_bytes: readonly Buffer[]
+  readonly #text_keys: readonly Buffer[]
+  readonly #framer: SseFramer
+  #said: Said | null = null
+  #response: Said = {}
+  #model: string | null = null
+  #model_tries = MODEL_TRIES
+  #failed: StreamFailure | null = null
+  #finished = false
+  #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
+  #text_bytes = 0
+  #hold_at = -1
+
+  constructor(endpoint: EndpointName) {
+    this.#endpoint = endpoint
+    this.#last = LAST[endpoint] ?? LAST_ANYWHERE
+    this.#last_bytes = this.#last.map(type => Buffer.from(type))
+    this.#text_keys = (TEXT[endpoint] ?? []).map(keyBytes)
+    const most_bytes = LARGE.has(endpoint) ? LARGE_EVENT_BYTES : MOST_EVENT_BYTES
+    this.#framer = new SseFramer((raw, start) => this.#examine(raw, start), most_bytes)
+  }
+
+  /**
+   * Reads the next bytes. Returns −1, or where in `chunk` the bytes begin that would let a client take the answer for whole: there begins
+   * the last event, or 0 when it began earlier and became whole with this chunk. Settle before passing those on. Told once.
+   */
+  take(chunk: Buffer): number {
+    if (this.#finished) {
+      this.#framer.push(chunk)
+      return -1
+    }
+    const offset = this.#framer.offset
+    this.#framer.push(chunk)
+    // A client that reads by lines acts on the line, before the blank line that the standard asks for.
+    const lines = this.#finished ? null : this.#framer.whole_lines
+    if (lines && this.#mayBeLast(lines)) this.#read(lines, this.#framer.open_start)
+    return this.#hold_at < 0 ? -1 : Math.max(0, this.#hold_at - offset)
+  }
+
+  /** The stream is over: an event that lacks its blank line is read too. */
+  end(): void {
+    this.#framer.end()
+  }
+
+  /** The last word on each count; null while none was told. */
+  get usage(): Usage | null {
+    const usage = this.#said && readUsage(this.#said, this.#endpoint)
+    return usage && withSearches(usage, this.#response)
+  }
+
+  get model(): string | null {
+    return this.#model
+  }
+
+  /** True when the last event of a whole answer was seen. */
+  get finished(): boolean {
+    return this.#finished
+  }
+
+  get failed(): StreamFailure | null {
+    return this.#failed
+  }
+
+  /** About how many bytes of text the model wrote, escapes as sent, up to the first report of usage. */
+  get text_bytes(): number {
+    return this.#text_bytes
+  }
+
+  /** The first event that is neither a comment, a ping nor `message_start`; `comment` while only such were seen. */
+  get first_event(): 'none' | 'comment' | 'event' | 'error' {
+    return this.#first_event
+  }
+
+  /** True when the bytes so far end inside an event: what is said next in our own name must begin with a blank line. */
+  get is_mid_event(): boolean {
+    return this.#framer.open_start >= 0
+  }
+
+  #examine(raw: Buffer | null, start: number) {
+    if (this.#finished) return
+    if (raw === null) {
+      if (this.#first_event !== 'error') this.#first_event = 'event'
+      return
+    }
+    const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
+    const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
+    if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
+    if (this.#said === null) this.#countText(raw)
+  }
+
+  #mayBeLast(raw: Buffer): boolean {
+    if (raw.length <= LONGEST_DONE && raw.includes(DONE)) return true
+    if (this.#last.length === 0) return false
+    // Most dialects name the event in its first line: then the rest need not be searched.
+    const stop = raw[0] === LETTER_E ? raw.indexOf(LF) : -1
+    const line = stop > 0 ? raw.toString('latin1', 0, stop) : ''
+    if (line.startsWith(EVENT)) return this.#last.includes(line.slice(EVENT.length).trim())
+    return this.#last_bytes.some(type => raw.includes(type))
+  }
+
+  #read(raw: Buffer, start: number) {
+    const {event, data} = readFields(raw)
+    if (data.length === 0) {
+      if (this.#first_event === 'none') this.#first_event = 'comment'
+      return
+    }
+    const whole = data.join('\n')
+    const json = parsed(whole)
+    // Some providers end events with a single line end, so that several come as one.
+    const parts = json === undefined && data.length > 1 ? data.map(line => [line, parsed(line)] as const) : [[whole, json] as const]
+    for (const [text, value] of parts) {
+      if (this.#finished) return
+      if (text.trim() === '[DONE]') this.#finish(start)
+      else this.#readJson(object(value), event, start)
+    }
+  }
+
+  #readJson(json: Said, event: string | null, start: number) {
+    const type = typeof json.type === 'string' ? json.type : event
+    const failure = failureIn(json, type)
+    this.#failed ??= failure
+    if (this.#first_event === 'none' || this.#first_event === 'comment') {
+      this.#first_event = failure ? 'error' : PREAMBLE.has(type) ? 'comment' : 'event'
+    }
+    this.#said = mergeSaid(this.#said, saidIn(json))
+    if (this.#model === null) {
+      this.#model = modelIn(json)
+      this.#model_tries--
+    }
+    if (type === null || !this.#last.includes(type)) return
+    if (isObject(json.response)) this.#response = json.response
+    this.#finish(start)
+  }
+
+  #finish(start: number) {
+    if (this.#first_event === 'none' || this.#first_event === 'comment') this.#first_event = 'event'
+    this.#finished = true
+    this.#hold_at = start
+  }
+
+  #countText(raw: Buffer) {
+    for (const key of this.#text_keys) {
+      const bytes = stringBytes(raw, key)
+      this.#text_bytes += bytes
+      if (bytes > 0) return
+    }
+  }
+}
+
+/** The error in an event: `{"error": ...}`, an event of that name, or a response that failed. */
+function failureIn(json: Said, type: string | null): StreamFailure | null {
+  const error = json.error ?? (type === 'response.failed' ? object(json.response).error : null)
+  if (isObject(error)) return {type: text(error.type) ?? text(error.code) ?? 'error', message: text(error.message) ?? 'no message'}
+  if (typeof error === 'string') return {type: 'error', message: error.slice(0, LONGEST_MESSAGE)}
+  if (type !== 'error' && type !== 'response.failed') return null
+  return {type: text(json.code) ?? 'error', message: text(json.message) ?? 'no message'}
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_MESSAGE) : typeof value === 'number' ? String(value) : null
+}

@@ -1,0 +1,136 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
+import {keyBytes, objectAt, parsed, stringEnd, valueAt} from './scan.ts'
+import {count, isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
+
+/** What an answer tells of itself. */
+export interface ReplyFacts {
+  readonly usage: Usage | null
+  readonly model: string | null
+}
+
+const USAGE = keyBytes('usage')
+const MODEL = keyBytes('model')
+const NOTHING: ReplyFacts = {usage: null, model: null}
+/** Vectors and pictures are megabytes of which two fields matter; above this size only these are read. */
+const WHOLE_BYTES = 64 * 1024
+const BULKY: ReadonlySet<EndpointName> = new Set(['embed', 'imageGenerate', 'imageEdit', 'imageVariation'])
+const LONGEST_MODEL = 255
+const MOST_IMAGES = 1000
+const CHARACTERS_A_TOKEN = 4
+
+/**
+ * Usage and model of a whole JSON answer to `endpoint`; nulls for what it does not tell, and for bytes that are no JSON object. Pictures
+ * without token counts are told by `requestUnits`, which knows what was asked; for multipart requests they are counted here.
+ */
+export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
+  if (body.length > WHOLE_BYTES && BULKY.has(endpoint)) return readBulky(endpoint, body)
+  const reply = parsed(body.toString('utf8'))
+  if (!isObject(reply)) return NOTHING
+  const said = saidIn(reply)
+  const usage = (said && readUsage(said, endpoint)) ?? unitsWithout(endpoint, reply)
+  return {usage: usage && withSearches(usage, reply), model: modelIn(reply)}
+}
+
+/**
+ * What a request of these endpoints is charged by, whatever the answer says: the characters of a text to be spoken (code points),
+ * pictures by quality and size. Null for all others and for bytes that are no JSON object.
+ */
+export function requestUnits(endpoint: EndpointName, body: Buffer): Usage | null {
+  if (endpoint !== 'createSpeech' && endpoint !== 'imageGenerate') return null
+  const asked = parsed(body.toString('utf8'))
+  if (!isObject(asked)) return null
+  const usage = emptyUsage()
+  if (endpoint === 'imageGenerate') {
+    usage.units[imageUnit(word(asked.quality), word(asked.size))] = Math.min(Math.max(1, count(asked.n) ?? 1), MOST_IMAGES)
+  } else {
+    usage.units[UNIT.characters] = typeof asked.input === 'string' ? codePoints(asked.input) : 0
+  }
+  return usage
+}
+
+/** About as many tokens as `bytes` of text come to: four bytes each, rounded up, as OpenAI says of English. For usage nobody told. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / CHARACTERS_A_TOKEN)
+}
+
+/** The usage in an answer or an event, from wherever its dialect puts it; null when there is none. */
+export function saidIn(json: Said): Said | null {
+  const [choice] = Array.isArray(json.choices) ? json.choices : []
+  const {billed_units} = object(json.meta)
+  const places = [
+    object(json.x_groq).usage,
+    object(choice).usage, // Moonshot
+    object(json.message).usage, // Anthropic, message_start
+    object(json.response).usage, // OpenAI, response.completed
+    isObject(billed_units) ? {billed_units} : null, // Cohere
+    json.usage_info, // Mistral, OCR
+    json.usage,
+  ]
+  return places.reduce<Said | null>(mergeSaid, null)
+}
+
+/** The model an answer or an event names; null when it names none. */
+export function modelIn(json: Said): string | null {
+  for (const place of [json, object(json.response), object(json.message)]) {
+    const {model} = place
+    if (typeof model === 'string' && model !== '' && model.length <= LONGEST_MODEL) return model
+  }
+  return null
+}
+
+/** `usage` with the searches that OpenAI's Responses API charges for and lists as items of its output. */
+export function withSearches(usage: Usage, response: Said): Usage {
+  const {output} = response
+  if (!Array.isArray(output)) return usage
+  let web = 0
+  let files = 0
+  for (const item of output) {
+    const {type, action} = object(item)
+    if (type === 'file_search_call') files++
+    // Opening a page it found is no search.
+    if (type === 'web_search_call' && (object(action).type ?? 'search') === 'search') web++
+  }
+  if (web > 0) usage.units[UNIT.web_search] ??= web
+  if (files > 0) usage.units[UNIT.file_search] ??= files
+  return usage
+}
+
+function readBulky(endpoint: EndpointName, body: Buffer): ReplyFacts {
+  const usage_at = body.lastIndexOf(USAGE)
+  const said = usage_at < 0 ? undefined : objectAt(body, valueAt(body, USAGE, usage_at))
+  const model_at = valueAt(body, MODEL)
+  const model = model_at < 0 || body[model_at] !== 34 ? null : parsed(body.toString('utf8', model_at, stringEnd(body, model_at) + 1))
+  const usage = isObject(said) ? readUsage(said, endpoint) : null
+  return {usage, model: modelIn({model})}
+}
+
+function unitsWithout(endpoint: EndpointName, reply: Said): Usage | null {
+  const usage = emptyUsage()
+  if (endpoint === 'imageEdit' || endpoint === 'imageVariation') {
+    const made = Array.isArray(reply.data) ? reply.data.length : 0
+    if (made === 0) return null
+    usage.units[imageUnit(word(reply.quality), word(reply.size))] = made
+    return usage
+  }
+  if (endpoint !== 'createTranscription' && endpoint !== 'createTranslation') return null
+  const seconds = count(reply.duration)
+  if (seconds === null) return null
+  usage.units[UNIT.audio_seconds] = seconds
+  return usage
+}
+
+/** A quality or a size; what the client left to the provider, or made up, is the default. */
+function word(said: unknown): string | undefined {
+  return typeof said === 'string' && said !== 'auto' && /^[\w.-]{1,32}$/.test(said) ? said : undefined
+}
+
+function codePoints(text: string): number {
+  let pairs = 0
+  for (let at = 0; at < text.length - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue
+    pairs++
+    at++
+  }
+  return text.length - pairs
+}

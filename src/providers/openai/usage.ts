@@ -1,0 +1,164 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+
+/** A usage object as a provider wrote it, or several merged (`mergeSaid`). Nothing in it is trusted. */
+export type Said = Readonly<Record<string, unknown>>
+
+/** No call uses a trillion of anything; a larger claim is not counted. Sums of such counts stay exact. */
+const MOST = 1e12
+const MOST_KEYS = 64
+const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit', 'imageVariation'])
+
+/**
+ * What `said` comes to in disjoint classes; null when it says no number we know. Reads the shapes of OpenAI (chat, responses, images,
+ * audio), Anthropic (input apart from cache) and Cohere (`billed_units`), with what DeepSeek, Moonshot, xAI, Perplexity, OpenRouter, Mistral
+ * and others add. A part never counts for more than the whole it is part of.
+ */
+export function readUsage(said: Said, endpoint: EndpointName): Usage | null {
+  const usage = emptyUsage()
+  const billed = object(said.billed_units)
+  const counted = isAnthropic(said, endpoint)
+    ? readAnthropic(said, usage)
+    : readOpenAi(said.prompt_tokens === undefined && said.input_tokens === undefined ? {...said, ...billed} : said, endpoint, usage)
+  const has_units = readUnits(said, billed, usage)
+  return counted || has_units ? usage : null
+}
+
+/** `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. */
+export function mergeSaid(earlier: Said | null, later: unknown): Said | null {
+  if (!isObject(later)) return earlier
+  const merged: Record<string, unknown> = Object.assign(Object.create(null), earlier)
+  for (const [key, value] of Object.entries(later).slice(0, MOST_KEYS)) {
+    if (value === null) continue
+    const before = merged[key]
+    merged[key] = isObject(value) && isObject(before) ? {...before, ...withoutNulls(value)} : value
+  }
+  return merged
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({})
+
+export function object(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : NOTHING
+}
+
+/** A number as a count; null for what cannot be one: negative, not finite, absurdly large, no number. A started unit is a whole one. */
+export function count(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= MOST ? Math.ceil(value) : null
+}
+
+/** Anthropic counts its input without what was read from and written to the cache; OpenAI, in the same words, with it. */
+function isAnthropic(said: Said, endpoint: EndpointName): boolean {
+  if (said.prompt_tokens !== undefined) return false
+  return endpoint === 'messages' || ANTHROPIC_KEYS.some(key => said[key] !== undefined)
+}
+const ANTHROPIC_KEYS = ['cache_creation_input_tokens', 'cache_read_input_tokens', 'cache_creation']
+
+/** Source: docs.anthropic.com, Messages, usage; `cache_creation` splits the writes by lifetime. */
+function readAnthropic(said: Said, usage: Usage): boolean {
+  const input = count(said.input_tokens)
+  const output = count(said.output_tokens)
+  const creation = object(said.cache_creation)
+  const written_1h = count(creation.ephemeral_1h_input_tokens) ?? 0
+  const written_5m = count(creation.ephemeral_5m_input_tokens) ?? 0
+  const written = Math.max(count(said.cache_creation_input_tokens) ?? 0, written_1h + written_5m)
+  usage.input_uncached_tokens = input ?? 0
+  usage.cache_read_tokens = count(said.cache_read_input_tokens) ?? 0
+  usage.cache_write_1h_tokens = written_1h
+  usage.cache_write_5m_tokens = written - written_1h
+  usage.output_text_tokens = output ?? 0
+  return input !== null || output !== null
+}
+
+function readOpenAi(said: Said, endpoint: EndpointName, usage: Usage): boolean {
+  const input = count(said.prompt_tokens) ?? count(said.input_tokens)
+  const output = count(said.completion_tokens) ?? count(said.output_tokens)
+  const total = count(said.total_tokens)
+  // Embedders and rerankers (Voyage, Jina) tell the total alone: there is nothing but input.
+  if (input === null && output === null && total === null) return false
+  readInput(said, input ?? (output === null ? total! : 0), usage)
+  // xAI's completion leaves its reasoning out; Gemini's OpenAI surface does too, and does not name it. The total has it.
+  const untold = said.prompt_tokens === undefined || input === null || output === null || total === null ? 0 : total - input - output
+  readOutput(said, output ?? 0, Math.max(0, untold), endpoint, usage)
+  return true
+}
+
+/** `whole` includes the cached, audio and image parts. Sources: OpenAI usage objects; DeepSeek, Moonshot, OpenRouter for their own names. */
+function readInput(said: Said, whole: number, usage: Usage) {
+  const parts = object(said.prompt_tokens_details ?? said.input_tokens_details ?? said.input_token_details)
+  const cached_parts = object(parts.cached_tokens_details)
+  const cached = first(parts.cached_tokens, said.prompt_cache_hit_tokens, said.cached_tokens, said.cache_read_input_tokens)
+  const written = first(
+    parts.cache_write_tokens,
+    parts.cache_creation_tokens,
+    parts.cache_creation_input_tokens,
+    said.cache_creation_input_tokens,
+  )
+  const cached_audio = count(cached_parts.audio_tokens) ?? 0
+  const cached_image = count(cached_parts.image_tokens) ?? 0
+  const take = taker(whole)
+  usage.audio_cache_read_tokens = take(cached_audio)
+  usage.image_cache_read_tokens = take(cached_image)
+  usage.cache_read_tokens = take(cached - cached_audio - cached_image)
+  usage.cache_write_5m_tokens = take(written)
+  usage.audio_in_tokens = take((count(parts.audio_tokens) ?? 0) - cached_audio)
+  usage.image_in_tokens = take((count(parts.image_tokens) ?? 0) - cached_image)
+  usage.input_uncached_tokens = take(Infinity)
+}
+
+/** `whole` includes the reasoning, audio and image parts; `untold` is what the total has beyond input and output. */
+function readOutput(said: Said, whole: number, untold: number, endpoint: EndpointName, usage: Usage) {
+  const parts = object(said.completion_tokens_details ?? said.output_tokens_details ?? said.output_token_details)
+  const reasoning = count(parts.reasoning_tokens)
+  // Perplexity's deep research reports reasoning beside the completion and outside the total, and charges it apart.
+  const beside = reasoning === null ? (count(said.reasoning_tokens) ?? 0) : 0
+  const is_apart = untold > 0 && beside === 0 && (!reasoning || reasoning === untold)
+  const take = taker(is_apart ? whole + untold : whole)
+  usage.output_reasoning_tokens = take(is_apart ? untold : (reasoning ?? 0)) + beside
+  usage.audio_out_tokens = take(count(parts.audio_tokens) ?? (endpoint === 'createSpeech' ? Infinity : 0))
+  usage.image_out_tokens = take(count(parts.image_tokens) ?? (IMAGES.has(endpoint) ? Infinity : 0))
+  usage.output_text_tokens = take(Infinity)
+}
+
+/** What is counted otherwise than in tokens. */
+function readUnits(said: Said, billed: Said, usage: Usage): boolean {
+  let has_units = false
+  const put = (unit: string, amount: number) => {
+    if (amount === 0) return
+    usage.units[unit] = amount
+    has_units = true
+  }
+  put(UNIT.web_search, first(object(said.server_tool_use).web_search_requests, said.num_search_queries))
+  put(UNIT.citation_tokens, first(said.citation_tokens))
+  put(UNIT.search_units, first(said.search_units, billed.search_units, said.rerank_units))
+  put(UNIT.audio_seconds, first(said.seconds, said.prompt_audio_seconds))
+  put(UNIT.pages, first(said.pages_processed))
+  return has_units
+}
+
+/** Hands out shares of `whole`, none below 0 and together never more than it. */
+function taker(whole: number): (share: number) => number {
+  let left = whole
+  return share => {
+    const taken = Math.max(0, Math.min(share, left))
+    left -= taken
+    return taken
+  }
+}
+
+/** The first of `values` that is a count, else 0. */
+function first(...values: readonly unknown[]): number {
+  for (const value of values) {
+    const found = count(value)
+    if (found !== null) return found
+  }
+  return 0
+}
+
+function withoutNulls(value: Said): Said {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
+}

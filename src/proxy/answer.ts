@@ -1,0 +1,55 @@
+import {HOP_BY_HOP, isOwn} from '../schema/headers.ts'
+import type {Call} from './call.ts'
+import type {ProxyServices} from './services.ts'
+import type {Target} from './target.ts'
+
+/** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
+const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
+
+interface How {
+  readonly is_stream: boolean
+  /** True when bytes are taken out on the way, so that the provider's length no longer holds. */
+  readonly rewrites: boolean
+  readonly timing: {readonly connect_ms: number; readonly first_byte_ms: number} | null
+  readonly on: ProxyServices
+}
+
+/** The headers of an answer (name, value, ...): the provider's as they are, then ours under the prefix of the request. */
+export function answerHeaders(
+  call: Call,
+  target: Target | null,
+  theirs: Readonly<Record<string, string | string[] | undefined>>,
+  how: How,
+): string[] {
+  const headers: string[] = []
+  for (const name in theirs) {
+    const value = theirs[name]
+    if (value === undefined || KEPT_BACK.has(name) || isOwn(name) || (how.rewrites && name === 'content-length')) continue
+    if (name.startsWith('access-control-') && how.on.settings.enable_cors) continue
+    if (typeof value === 'string') headers.push(name, value)
+    else for (const each of value) headers.push(name, each)
+  }
+  if (how.is_stream) {
+    if (theirs['cache-control'] === undefined) headers.push('cache-control', 'no-cache')
+    headers.push('x-accel-buffering', 'no')
+  }
+  const {prefix} = call.incoming.own
+  headers.push(`${prefix}-trace-id`, call.incoming.trace.trace_id)
+  if (target) {
+    headers.push(`${prefix}-provider`, target.provider.slug, `${prefix}-retry-attempt-count`, '0', `${prefix}-cache-status`, 'DISABLED')
+    headers.push(`${prefix}-last-used-option-index`, target.option_path)
+    if (target.warning) headers.push(`${prefix}-config-warning`, printable(target.warning))
+  }
+  if (how.timing) headers.push('server-timing', timing(call, how.timing))
+  headers.push(...how.on.cors(call.incoming.headers.origin))
+  return headers
+}
+
+/** Phases in milliseconds (W3C Server Timing). */
+function timing(call: Call, {connect_ms, first_byte_ms}: NonNullable<How['timing']>): string {
+  return `auth;dur=${call.auth_ms.toFixed(2)}, plan;dur=${call.plan_ms.toFixed(2)}, connect;dur=${connect_ms.toFixed(2)}, upstream;dur=${first_byte_ms.toFixed(2)}`
+}
+
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 1000)
+}

@@ -1,0 +1,134 @@
+import type {IncomingMessage} from 'node:http'
+import {Refusal} from '../base/errors.ts'
+import {type Edits, edited, type Span, topLevel} from '../base/json.ts'
+import {type FieldSpan, formField, withField} from '../base/multipart.ts'
+import type {Endpoint} from '../schema/endpoints.ts'
+
+/** The body of a call: read (JSON, or a form that had to be), still on the wire, or none. */
+export type Body = JsonBody | FormBody | {readonly kind: 'stream'} | {readonly kind: 'none'}
+
+export interface JsonBody {
+  readonly kind: 'json'
+  readonly bytes: Buffer
+  readonly members: ReadonlyMap<string, Span>
+  readonly model: string | null
+  readonly stream: boolean
+  /** True when the client asks for usage in the stream itself. */
+  readonly asks_usage: boolean
+  /** The body's `user`, which fills the metadata's `_user`. */
+  readonly user: string | null
+}
+
+export interface FormBody {
+  readonly kind: 'form'
+  readonly bytes: Buffer
+  readonly model_field: FieldSpan | undefined
+  readonly model: string | null
+}
+
+/** Members that decide where a call goes and what it costs: each may stand once (core rule 19). */
+const POLICY: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'stream_options',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'n',
+])
+const PARSED_UP_TO = 1 << 20
+
+/** Reads a request to its end; refuses one longer than `limit_mb`. */
+export function readBytes(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
+  const most = limit_mb * 2 ** 20
+  if (Number(request.headers['content-length']) > most) return Promise.reject(new Refusal('body.too_large', {limit_mb}))
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let length = 0
+    request.on('data', (part: Buffer) => {
+      length += part.length
+      if (length > most) {
+        request.removeAllListeners('data')
+        request.pause()
+        reject(new Refusal('body.too_large', {limit_mb}))
+      } else parts.push(part)
+    })
+    request.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, length)))
+    request.on('error', () => reject(new Refusal('client.gone')))
+    request.on('close', () => request.complete || reject(new Refusal('client.gone')))
+  })
+}
+
+/**
+ * What a JSON body says that the gateway must know. Up to 1 MB the whole text is parsed, above it the top level alone is scanned,
+ * by the same rules: an object, and no policy member twice.
+ */
+export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
+  const members = topLevel(bytes, POLICY)
+  const said = bytes.length <= PARSED_UP_TO ? parse(bytes) : partly(bytes, members)
+  const {model, stream, stream_options, messages, user} = said
+  if (model !== undefined && typeof model !== 'string') throw invalid('model must be a string')
+  if (endpoint?.messages && (members.has('messages') ? isEmpty(messages) : true))
+    throw invalid('messages must be an array of at least 1 message')
+  return {
+    kind: 'json',
+    bytes,
+    members,
+    model: (model as string | undefined) ?? null,
+    stream: stream === true,
+    asks_usage: (stream_options as {include_usage?: unknown} | null | undefined)?.include_usage === true,
+    user: typeof user === 'string' ? user : null,
+  }
+}
+
+/** A form, and the plain field that names its model. */
+export function readForm(bytes: Buffer, contentType: string): FormBody {
+  const field = formField(bytes, contentType, 'model')
+  return {kind: 'form', bytes, model_field: field, model: field?.value ?? null}
+}
+
+/** The bytes of a read body with another model and other members set, added or left out; the same bytes when nothing changes. */
+export function rewritten(body: JsonBody | FormBody, model: string | null, edits: Edits | null): Buffer {
+  if (body.kind === 'form') {
+    return body.model_field && model !== null && model !== body.model ? withField(body.bytes, body.model_field, model) : body.bytes
+  }
+  const all = new Map(edits ?? [])
+  if (model !== null && model !== body.model) all.set('model', JSON.stringify(model))
+  return all.size ? edited(body.bytes, body.members, all) : body.bytes
+}
+
+function parse(bytes: Buffer): Record<string, unknown> {
+  try {
+    return JSON.parse(bytes.toString()) as Record<string, unknown>
+  } catch (cause) {
+    throw new Refusal('body.not_json', {reason: 'it does not parse'}, {cause})
+  }
+}
+
+/** The few members we need of a large body; `messages` is only known to be there. */
+function partly(bytes: Buffer, members: ReadonlyMap<string, Span>): Record<string, unknown> {
+  const read = (key: string) => {
+    const span = members.get(key)
+    return span && span.end - span.start <= PARSED_UP_TO
+      ? parse(Buffer.concat([Buffer.from('{"v":'), bytes.subarray(span.start, span.end), Buffer.from('}')])).v
+      : undefined
+  }
+  const messages = members.get('messages')
+  const text = messages ? bytes.toString('latin1', messages.start, Math.min(messages.end, messages.start + 64)) : ''
+  return {
+    model: read('model'),
+    stream: read('stream'),
+    stream_options: read('stream_options'),
+    user: read('user'),
+    messages: /^\[\s*[^\]\s]/.test(text) ? [true] : null,
+  }
+}
+
+function isEmpty(messages: unknown): boolean {
+  return !Array.isArray(messages) || messages.length === 0
+}
+
+function invalid(issues: string): Refusal {
+  return new Refusal('body.invalid', {issues: `${issues}.`})
+}

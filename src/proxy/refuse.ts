@@ -1,0 +1,46 @@
+import {Refusal, type RefusalCode} from '../base/errors.ts'
+
+/** An answer of our own: a status and a JSON text. */
+export interface OwnAnswer {
+  readonly status: number
+  readonly body: string
+  readonly retry_after_s: number | null
+}
+
+/** Codes of the control plane that a refusal at the door carries too (decisions: errors). */
+const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
+  'scope.missing',
+  'key.missing',
+  'key.unknown',
+  'key.admin_inference',
+  'config.invalid',
+  'config.unknown',
+])
+/** Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would say. */
+const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted)|endpoint|client)\b/
+
+/** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
+export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
+  const {type, code, admin} = fault.said
+  const error = {message: fault.message, type, param: null, code}
+  const retry = fault.details.retry_after_s
+  return {
+    status: fault.status,
+    body: JSON.stringify(envelope(fault, error, admin, path)),
+    retry_after_s: typeof retry === 'number' ? retry : null,
+  }
+}
+
+function envelope(fault: Refusal, error: object & {message: string}, admin: string, path: string): object {
+  if (path.startsWith('/messages')) return {type: 'error', error}
+  if (OF_TARGET.test(fault.code)) return {error}
+  const said = {status: 'failure', message: error.message, error}
+  if (!WITH_ADMIN.has(fault.code)) return said
+  const issues = fault.code === 'config.invalid' ? {errors: String(fault.details.issues).split('; ')} : {}
+  return {...said, success: false, ...issues, data: {message: error.message, errorCode: admin}}
+}
+
+/** Any fault as a refusal: what is not one is our own error, told in a fixed sentence. */
+export function asRefusal(fault: unknown): Refusal {
+  return fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault})
+}

@@ -1,0 +1,137 @@
+import type {Dispatcher} from 'undici'
+import type {Destination} from '../base/egress/target.ts'
+import type {Log} from '../base/log.ts'
+import type {Price} from '../pricing/price.ts'
+import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
+import type {GatewayConfig} from '../schema/configs.ts'
+import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
+import type {Usage} from '../schema/usage.ts'
+import type {Settings} from '../settings/index.ts'
+
+/** Who calls: a key, and what the gateway must know of it on every call. */
+export interface Caller {
+  readonly api_key_id: string
+  readonly organisation_id: string
+  readonly workspace_id: string
+  readonly workspace_slug: string
+  readonly user_id: string | null
+  readonly may_infer: boolean
+  readonly scopes: ReadonlySet<string>
+  readonly expires_at_ms: number | null
+  readonly workspace_archived: boolean
+  readonly metadata: Readonly<Record<string, string>>
+  readonly config_id: string | null
+  readonly allow_config_override: boolean
+  /** The raw limits of the key and its workspace; read by `limits` alone. */
+  readonly limits: readonly EntityLimit[]
+}
+
+/** The limits of one entity, as its row holds them (column texts). */
+export interface EntityLimit {
+  readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
+  readonly id: string
+  readonly name: string
+  readonly organisation_id: string
+  readonly workspace_id: string
+  readonly usage: string | null
+  readonly rates: string | null
+  readonly last_reset_at: string | null
+}
+
+/** A managed provider, opened: ready to be called. */
+export interface ManagedProvider {
+  readonly id: string
+  readonly slug: string
+  readonly integration_id: string
+  readonly kind: string
+  readonly key: string | null
+  readonly custom_host: string | null
+  readonly trusts_host: boolean
+  readonly headers: Readonly<OutgoingHeaders>
+  readonly expires_at: string | null
+  /** Enabled models; null when all are that are not `disabled`. */
+  readonly models: ReadonlySet<string> | null
+  readonly disabled: ReadonlySet<string>
+  /** Prices of its own, by model. */
+  readonly prices: ReadonlyMap<string, Price>
+  readonly limits: readonly EntityLimit[]
+}
+
+/** What was claimed for one call, and the way to give it back or to make it true. */
+export interface Admission {
+  readonly counter_keys: readonly string[]
+  /** True when tokens or cost are limited, so that a stream should say its usage. */
+  readonly counts_usage: boolean
+  settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
+  release(): void
+}
+
+export interface Limits {
+  /** Takes one request from every limit, or refuses and takes nothing. */
+  admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Admission | null | Promise<Admission | null>
+}
+
+export interface Prices {
+  /** The price of a model, from the provider's own prices first; undefined when nobody knows it. */
+  find(provider: string, model: string, own: ReadonlyMap<string, Price>): Price | undefined
+  cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): {readonly cost_nanousd: number; readonly unpriced: boolean}
+}
+
+/** The journal as the data plane sees it. `done` runs once the record outlives the process, or with the fault that kept it from it. */
+export interface Recorder {
+  begin(intent: Intent, done: (fault?: Error) => void): void
+  settle(settlement: Settlement, bodies: LogBodies | null, done: (fault?: Error) => void): void
+  /** A call that never left: a row of the log, no entry of the ledger. */
+  note(settlement: Settlement, bodies: LogBodies | null): void
+}
+
+/** What the data plane counts for /metrics. */
+export interface CallMetrics {
+  ended(facts: {
+    readonly method: string
+    readonly endpoint: string
+    readonly provider: string
+    readonly model: string | null
+    readonly status: number
+    readonly is_stream: boolean
+    readonly total_ms: number
+    readonly upstream_ms: number | null
+    readonly overhead_ms: number
+    readonly tokens: number
+    readonly cost_nanousd: number
+    readonly unpriced: boolean
+    readonly cache_status: string
+  }): void
+  live(count: number): void
+}
+
+/** All that the data plane stands on; the composition root gives it. */
+export interface ProxyServices {
+  readonly settings: Settings
+  readonly version: string
+  readonly log: Log
+  readonly recorder: Recorder
+  readonly prices: Prices
+  readonly limits: Limits
+  readonly metrics: CallMetrics
+  /** The caller whose key has this SHA-256; null when none has. Served from memory when known. */
+  findCaller(key_hash: string): Caller | null | Promise<Caller | null>
+  /** The workspace's provider of this slug, opened; null when it has none. */
+  findProvider(workspace_id: string, slug: string): Promise<ManagedProvider | null>
+  findConfig(workspace_id: string, slug: string): Promise<{readonly id: string; readonly config: GatewayConfig} | null>
+  providerSlugs(
+    workspace_id: string,
+  ): Promise<readonly {readonly slug: string; readonly kind: string; readonly models: readonly string[]}[]>
+  kind(slug: string): Provider | undefined
+  destination(text: string, asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin'): Destination
+  dispatcher(destination: Destination, workspace_id: string): Dispatcher
+  /** True for a path after `/v1` that the administration serves, whatever the method. */
+  administered(path: string): boolean
+  /** Headers (name, value, ...) that let a browser of `origin` read the answer; none when CORS is off. */
+  cors(origin: string | undefined): readonly string[]
+  /** Headers that the settings have masked in the log, and those that pass-through does not send on. */
+  readonly masked: ReadonlySet<string>
+  readonly ignored: ReadonlySet<string>
+  /** Milliseconds since the epoch. */
+  now(): number
+}

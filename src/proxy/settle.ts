@@ -1,0 +1,223 @@
+import {isoTime} from '../base/clock.ts'
+import type {Refusal} from '../base/errors.ts'
+import type {Price} from '../pricing/price.ts'
+import {estimateTokens, readReply, requestUnits} from '../providers/openai/observe.ts'
+import type {EndpointName} from '../schema/endpoints.ts'
+import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
+import {emptyUsage, TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../schema/usage.ts'
+import {bodiesOf, type Call, chargeOf, logOf} from './call.ts'
+import type {Copy} from './copy.ts'
+import type {Outgoing} from './outgoing.ts'
+import type {ProxyServices} from './services.ts'
+import type {Stream} from './stream.ts'
+import type {Target} from './target.ts'
+
+/** What an attempt came to. Times are of the clock that durations are taken with; 0 where it did not get so far. */
+export interface Reply {
+  readonly status: number | null
+  readonly headers: Record<string, string>
+  readonly encoding: string | null
+  readonly received_bytes: number
+  readonly stream: Stream | null
+  readonly copy: Copy
+  readonly outcome: Outcome
+  readonly fault: Refusal | null
+  readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
+}
+
+/** Endpoints whose answers use up tokens or units. The rest cost nothing. */
+const USES: ReadonlySet<EndpointName> = new Set([
+  'chatComplete',
+  'complete',
+  'embed',
+  'createModelResponse',
+  'rerank',
+  'ocr',
+  'imageGenerate',
+  'imageEdit',
+  'imageVariation',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+  'moderate',
+  'messages',
+])
+/** Endpoints that say text in tokens: what they used can be estimated from the text. */
+const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
+
+/** The intent of the next attempt, with the least it can come to cost: its prompt. */
+export function intentOf(call: Call, target: Target, model: string | null, on: ProxyServices): Intent {
+  const bytes = SPEAKS.has(call.endpoint) && 'bytes' in call.body ? call.body.bytes.length : 0
+  const price = bytes && model !== null ? priceOf(target, model, null, on) : undefined
+  const hold = price ? on.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, call.incoming.at_ms).cost_nanousd : 0
+  return chargeOf(call, target, model, hold)
+}
+
+/** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
+export function settle(
+  call: Call,
+  target: Target,
+  outgoing: Outgoing,
+  intent: Intent,
+  reply: Reply,
+  plain: Buffer | null,
+  on: ProxyServices,
+  done: () => void,
+): void {
+  const {usage, source, said_model} = usageOf(call, reply, plain)
+  const price = source === 'none' ? undefined : priceOf(target, outgoing.model, said_model, on)
+  const {cost_nanousd, unpriced} =
+    source === 'none' ? {cost_nanousd: 0, unpriced: false} : on.prices.cost(usage, price, call.incoming.at_ms)
+  const {prompt_tokens, completion_tokens} = totals(usage)
+  const now = performance.now()
+  const model = outgoing.model ?? said_model
+  const log = logRow(call, target, outgoing, reply, now)
+  const settlement: Settlement = {
+    ...intent,
+    model,
+    hold_nanousd: 0,
+    settled_at: isoTime(on.now()),
+    outcome: reply.outcome,
+    status: reply.status,
+    usage: used(usage),
+    usage_source: source,
+    cost_nanousd,
+    unpriced,
+    delivered: !call.relay.gone,
+    log,
+  }
+  for (const admission of call.admissions) admission.settle({tokens: prompt_tokens + completion_tokens, cost_nanousd})
+  const bodies = bodiesOf(call, {headers: reply.headers, ...loggedBody(call.endpoint, reply, plain, on)}, on)
+  on.recorder.settle(settlement, bodies, fault => {
+    if (fault) on.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
+    done()
+  })
+  on.metrics.ended({
+    method: call.incoming.method,
+    endpoint: call.endpoint,
+    provider: target.provider.slug,
+    model,
+    status: log.response_status,
+    is_stream: log.is_stream,
+    total_ms: log.last_byte_ms,
+    upstream_ms: reply.times.sent_at && reply.times.last_byte_at ? reply.times.last_byte_at - reply.times.sent_at : null,
+    overhead_ms: log.overhead_ms,
+    tokens: prompt_tokens + completion_tokens,
+    cost_nanousd,
+    unpriced,
+    cache_status: 'DISABLED',
+  })
+}
+
+/** Writes the row of a call that was refused before it could leave. */
+export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices): void {
+  const last_byte_ms = performance.now() - call.incoming.started
+  const model = 'model' in call.body ? call.body.model : null
+  const log = logOf(call, target, {
+    response_status: fault.status,
+    is_stream: false,
+    upstream_url: null,
+    response_bytes: 0,
+    error: fault.message,
+    connect_ms: null,
+    first_byte_ms: null,
+    last_byte_ms,
+    overhead_ms: last_byte_ms,
+  })
+  const charge = {...chargeOf(call, target, model, 0), attempt: 0, counter_keys: []}
+  const settled_at = isoTime(on.now())
+  const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
+  on.recorder.note(
+    {
+      ...charge,
+      settled_at,
+      outcome,
+      status: null,
+      usage: {},
+      usage_source: 'none',
+      cost_nanousd: 0,
+      unpriced: false,
+      delivered: !call.relay.gone,
+      log,
+    },
+    bodiesOf(call, {headers: {}, body: null, encoding: null, cut: false}, on),
+  )
+}
+
+interface Read {
+  readonly usage: Usage
+  readonly source: UsageSource
+  readonly said_model: string | null
+}
+
+/** What the provider said it used; where it should have and did not, an estimate from the text, marked as one. */
+function usageOf(call: Call, reply: Reply, plain: Buffer | null): Read {
+  const {stream, status, outcome} = reply
+  const nothing: Read = {usage: emptyUsage(), source: 'none', said_model: stream?.model ?? null}
+  if (status === null || status >= 300) return nothing
+  const uses = USES.has(call.endpoint)
+  const said = stream ? {usage: stream.usage, model: stream.model} : plain ? readReply(call.endpoint, plain) : {usage: null, model: null}
+  if (said.usage) return {usage: said.usage, source: outcome === 'ok' ? 'provider' : 'partial', said_model: said.model}
+  if (!uses) return nothing
+  const units = call.body.kind === 'json' ? requestUnits(call.endpoint, call.body.bytes) : null
+  if (units) return {usage: units, source: outcome === 'ok' ? 'provider' : 'partial', said_model: said.model}
+  if (!SPEAKS.has(call.endpoint) || !('bytes' in call.body)) return {...nothing, said_model: said.model}
+  const usage = emptyUsage()
+  usage.input_uncached_tokens = estimateTokens(call.body.bytes.length)
+  usage.output_text_tokens =
+    call.endpoint === 'embed' ? 0 : estimateTokens(stream ? stream.text_bytes : (plain?.length ?? reply.received_bytes))
+  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+}
+
+/** Usage without the classes that were not used. */
+function used(usage: Usage): Partial<Usage> {
+  const said: Partial<Usage> = {}
+  for (const name of TOKEN_CLASSES) if (usage[name] > 0) said[name] = usage[name]
+  if (Object.keys(usage.units).length > 0) said.units = usage.units
+  return said
+}
+
+function priceOf(target: Target, model: string | null, said_model: string | null, on: ProxyServices): Price | undefined {
+  const own = target.managed?.prices ?? NO_PRICES
+  return (
+    (model !== null ? on.prices.find(target.provider.slug, model, own) : undefined) ??
+    (said_model !== null ? on.prices.find(target.provider.slug, said_model, own) : undefined)
+  )
+}
+
+const NO_PRICES: ReadonlyMap<string, Price> = new Map()
+
+function logRow(call: Call, target: Target, outgoing: Outgoing, reply: Reply, now: number): LogRecord {
+  const {started} = call.incoming
+  const {queued_at, sent_at, first_byte_at, last_byte_at} = reply.times
+  const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0
+  return logOf(call, target, {
+    response_status: reply.fault && !call.relay.started ? reply.fault.status : (reply.status ?? 0),
+    is_stream: reply.stream !== null,
+    upstream_url: target.destination ? target.destination.origin + outgoing.path.split('?', 1)[0] : null,
+    response_bytes: reply.received_bytes,
+    error: reply.fault?.message ?? reply.stream?.failed?.message ?? null,
+    connect_ms: sent_at ? sent_at - queued_at : null,
+    first_byte_ms: first_byte_at ? first_byte_at - started : null,
+    last_byte_ms: now - started,
+    overhead_ms: now - started - upstream_ms,
+  })
+}
+
+/** Vectors and sound are not kept in the log; text is, up to the limit of the settings. */
+function loggedBody(
+  endpoint: EndpointName,
+  reply: Reply,
+  plain: Buffer | null,
+  on: ProxyServices,
+): {body: Buffer | null; encoding: string | null; cut: boolean} {
+  const type = reply.headers['content-type'] ?? ''
+  if (endpoint === 'embed' || !/json|text|event-stream|xml/.test(type)) return {body: null, encoding: null, cut: false}
+  const bytes = plain ?? reply.copy.bytes()
+  const most = on.settings.log_body_max_bytes
+  return {
+    body: bytes.length > most ? bytes.subarray(0, most) : bytes,
+    encoding: plain ? null : reply.encoding,
+    cut: reply.copy.isCut || bytes.length > most,
+  }
+}

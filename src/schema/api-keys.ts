@@ -1,0 +1,89 @@
+import {z} from 'zod'
+import {RateLimits, RateLimitView, UsageLimits, UsageLimitView} from './limits.ts'
+import {Metadata} from './metadata.ts'
+import {Handle, Name} from './names.ts'
+import {pageParams} from './paging.ts'
+import {Time} from './times.ts'
+
+const Defaults = z
+  .strictObject({
+    metadata: Metadata.nullable().optional(),
+    /** Id or slug of the config that calls use which name none. */
+    config_id: Handle.nullable().optional(),
+    /** False: calls may not bring a config of their own. */
+    allow_config_override: z.boolean().nullable().optional(),
+  })
+  .nullable()
+export type KeyDefaults = z.output<typeof Defaults>
+
+const Writable = {
+  name: Name,
+  description: z.string().max(2000).nullable().optional(),
+  /** `resource.action`; which ones a key can hold follows from its kind. */
+  scopes: z.array(z.string().min(1).max(100)).min(1).max(200),
+  usage_limits: UsageLimits.optional(),
+  rate_limits: RateLimits.optional(),
+  defaults: Defaults.optional(),
+  alert_emails: z.array(z.email().max(255)).max(20).nullable().optional(),
+  expires_at: Time.nullable().optional(),
+}
+
+export const KeyParams = z.strictObject({
+  type: z.enum(['organisation', 'workspace']),
+  subtype: z.enum(['service', 'user']),
+})
+
+export const KeyCreate = z.strictObject({
+  ...Writable,
+  organisation_id: z.uuid().optional(),
+  /** Of a workspace key: id or slug. */
+  workspace_id: Handle.nullable().optional(),
+  /** Of a user key: whose calls they are. */
+  user_id: z.uuid().nullable().optional(),
+})
+export type KeyCreate = z.output<typeof KeyCreate>
+
+/** What is absent stays, `null` clears. */
+export const KeyUpdate = z.strictObject({
+  ...Writable,
+  name: Name.optional(),
+  scopes: Writable.scopes.optional(),
+  /** True sets the usage to zero and takes an exhausted key back into service. */
+  reset_usage: z.boolean().nullable().optional(),
+})
+export type KeyUpdate = z.output<typeof KeyUpdate>
+
+export const KeysQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional()})
+
+/** What a key's creation answers: the only time the key itself is said. */
+export const CreatedKey = z.strictObject({id: z.uuid(), key: z.string(), object: z.literal('api-key')})
+
+export const KeyView = z.strictObject({
+  id: z.uuid(),
+  /** Masked. */
+  key: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  type: z.enum(['organisation-service', 'workspace-service', 'workspace-user']),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid().nullable(),
+  user_id: z.uuid().nullable(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+  creation_mode: z.enum(['ui', 'api', 'auto']),
+  rate_limits: z.array(RateLimitView),
+  usage_limits: UsageLimitView.nullable(),
+  /** When its usage was last set to zero by hand. */
+  last_reset_at: z.iso.datetime().nullable(),
+  reset_usage: z.null(),
+  scopes: z.array(z.string()),
+  defaults: z.strictObject({
+    metadata: z.record(z.string(), z.string()),
+    config_id: z.string().nullable(),
+    allow_config_override: z.boolean(),
+  }),
+  alert_emails: z.array(z.string()),
+  expires_at: z.iso.datetime().nullable(),
+  object: z.literal('api-key'),
+})

@@ -1,0 +1,50 @@
+import {z} from 'zod'
+import {pageParams, wholeInQuery} from './paging.ts'
+import {Time} from './times.ts'
+
+const Word = z.string().min(1).max(255)
+
+export const AuditQuery = z.strictObject({
+  ...pageParams({usual: 100, most: 100}),
+  start_time: Time,
+  end_time: Time,
+  /** The caller's own; another is not found. */
+  organisation_id: Word.optional(),
+  method: z.enum(['POST', 'PUT', 'DELETE']).optional(),
+  uri: z.string().min(1).max(2000).optional(),
+  request_id: Word.optional(),
+  user_id: Word.optional(),
+  user_type: z.enum(['user', 'api_key', 'operator', 'system']).optional(),
+  /** Id or slug. */
+  workspace_id: Word.optional(),
+  response_status_code: wholeInQuery(100, 599).optional(),
+  resource_type: Word.optional(),
+  action: Word.optional(),
+  client_ip: Word.optional(),
+  /** Not known here: no row has one. */
+  country: Word.optional(),
+})
+
+export const AuditRecord = z.strictObject({
+  id: z.uuid(),
+  timestamp: z.iso.datetime(),
+  method: z.string(),
+  uri: z.string(),
+  request_id: z.string(),
+  /** JSON text, secrets masked; so are the two below. */
+  request_body: z.string().nullable(),
+  query_params: z.string().nullable(),
+  request_headers: z.string(),
+  user_id: z.string().nullable(),
+  user_type: z.enum(['user', 'api_key', 'operator', 'system']),
+  organisation_id: z.uuid(),
+  workspace_id: z.string().nullable(),
+  response_status_code: z.int(),
+  resource_type: z.string(),
+  resource_id: z.string().nullable(),
+  action: z.string(),
+  client_ip: z.string().nullable(),
+  country: z.null(),
+})
+
+export const AuditRecords = z.strictObject({records: z.array(AuditRecord), total: z.int(), object: z.literal('analytics-graph')})

@@ -1,0 +1,118 @@
+import type {IncomingHttpHeaders} from 'node:http'
+
+/**
+ * Every header of ours, by its name after the prefix: what it carries and what it does.
+ * `x-gateway-NAME` and `x-portkey-NAME` are the same header; an answer uses the prefix of its request (decisions: wire).
+ * `credential`s never leave for a provider as they came and are masked wherever they are kept.
+ */
+// biome-ignore format: a table is read by its lines
+export const REQUEST_HEADERS = {
+  'api-key': {role: 'credential', takes: 'text', does: 'The service key. Without it `Authorization: Bearer` is taken as the service key.'},
+  provider: {role: 'route', takes: 'text', does: 'A kind of provider, or `@slug` of a managed provider.'},
+  'virtual-key': {role: 'route', takes: 'text', does: 'The slug of a managed provider, in its older spelling.'},
+  config: {role: 'route', takes: 'config', does: 'A config as JSON, or the id of a saved one.'},
+  'custom-host': {role: 'route', takes: 'url', does: 'Base URL to send the call to, version path included.'},
+  'trace-id': {role: 'trace', takes: 'text', does: 'Your id for the call; made when absent.'},
+  'span-id': {role: 'trace', takes: 'text', does: 'Id of this call within the trace; made when absent.'},
+  'parent-span-id': {role: 'trace', takes: 'text', does: 'The span this one belongs under.'},
+  'span-name': {role: 'trace', takes: 'text', does: 'What to call the span.'},
+  metadata: {role: 'trace', takes: 'json', does: 'JSON object of strings to filter by; `_user`, `_prompt`, `_organisation`, `_environment` are special.'},
+  'cache-namespace': {role: 'behaviour', takes: 'text', does: 'Partitions the cache by this name alone.'},
+  'cache-force-refresh': {role: 'behaviour', takes: 'boolean', does: '`true` asks the provider anew and stores the answer.'},
+  'request-timeout': {role: 'behaviour', takes: 'milliseconds', does: 'Ends an attempt after this time with 408.'},
+  'forward-headers': {role: 'behaviour', takes: 'names', does: 'Names of other headers to hand to the provider unchanged.'},
+  'sensitive-headers': {role: 'behaviour', takes: 'names', does: 'Names of headers to mask in the log.'},
+  'strict-open-ai-compliance': {role: 'behaviour', takes: 'boolean', does: '`false` lets a provider’s own extras through.'},
+  'strict-openai-compliance': {role: 'behaviour', takes: 'boolean', does: 'The same, spelt otherwise.'},
+  debug: {role: 'behaviour', takes: 'boolean', does: '`false` keeps no bodies in the log and caches nothing.'},
+  beta: {role: 'behaviour', takes: 'names', does: 'Opt-in features; unknown ones have no effect.'},
+  'openai-organization': {role: 'provider', takes: 'text', does: 'Sent as `OpenAI-Organization`.'},
+  'openai-project': {role: 'provider', takes: 'text', does: 'Sent as `OpenAI-Project`.'},
+  'openai-beta': {role: 'provider', takes: 'text', does: 'Sent as `OpenAI-Beta`.'},
+  'anthropic-beta': {role: 'provider', takes: 'text', does: 'Sent as `anthropic-beta`.'},
+  'anthropic-version': {role: 'provider', takes: 'text', does: 'Sent as `anthropic-version`.'},
+} as const satisfies Record<string, {role: 'credential' | 'route' | 'trace' | 'behaviour' | 'provider'; takes: string; does: string}>
+
+export type OwnHeader = keyof typeof REQUEST_HEADERS
+
+/** Headers that answers carry, after the prefix. */
+// biome-ignore format: a table is read by its lines
+export const RESPONSE_HEADERS = {
+  'trace-id': 'The trace id that was sent, or the one that was made.',
+  'retry-attempt-count': 'Retries made; 0 when the first attempt answered, -1 when all were used up.',
+  'cache-status': 'HIT, MISS, REFRESH or DISABLED.',
+  'last-used-option-index': 'Which target of the config answered, as a JSON path.',
+  provider: 'The kind of provider that answered.',
+  'gateway-exception': '`true` when the gateway itself failed.',
+  'config-warning': 'What in the config had no effect.',
+} as const
+
+export type Prefix = 'x-gateway' | 'x-portkey'
+
+/** Our headers of one request, by name after the prefix, and the prefix they came with. */
+export interface OwnHeaders {
+  readonly prefix: Prefix
+  readonly values: Readonly<Partial<Record<string, string>>>
+}
+
+/** Picks our headers out of a request's. Where both spellings are sent, `x-gateway-` counts. */
+export function ownHeaders(headers: IncomingHttpHeaders): OwnHeaders {
+  const values: Record<string, string> = {}
+  let prefix: Prefix | undefined
+  for (const name in headers) {
+    if (name[0] !== 'x' || name[1] !== '-') continue
+    const value = headers[name]
+    if (typeof value !== 'string') continue
+    if (name.startsWith('x-gateway-')) {
+      values[name.slice(10)] = value
+      prefix = 'x-gateway'
+    } else if (name.startsWith('x-portkey-')) {
+      values[name.slice(10)] ??= value
+      prefix ??= 'x-portkey'
+    }
+  }
+  return {prefix: prefix ?? 'x-gateway', values}
+}
+
+/** True for headers of ours, in either spelling. */
+export function isOwn(name: string): boolean {
+  return name.startsWith('x-gateway-') || name.startsWith('x-portkey-')
+}
+
+/** Headers that speak of one connection and never travel on (RFC 9110 §7.6.1). */
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Headers that no list of a client may hand on: they open clouds' metadata services, or are ours to write. */
+export const NEVER_FORWARDED: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'host',
+  'content-length',
+  'expect',
+  'metadata-flavor',
+  'x-aws-ec2-metadata-token',
+  'x-aws-ec2-metadata-token-ttl-seconds',
+  'x-google-metadata-request',
+])
+
+/** Headers whose values are never kept, whoever sent them. */
+export const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'ocp-apim-subscription-key',
+  'cookie',
+  'set-cookie',
+  'x-amz-security-token',
+])

@@ -1,0 +1,217 @@
+import {z} from 'zod'
+import {Metadata} from './metadata.ts'
+import {pageParams, wholeInQuery} from './paging.ts'
+import {Time} from './times.ts'
+import {USAGE_SOURCES} from './usage.ts'
+
+const MOST_LISTED = 100
+const MOST_LIST_LENGTH = 8000
+
+/** A name or an id in a query. PostgreSQL takes no NUL in a text. */
+const Word = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine(text => !text.includes('\0'), 'must hold no NUL character')
+const Tokens = wholeInQuery(0, Number.MAX_SAFE_INTEGER).optional()
+const Cents = numberInQuery(0, 1e8).optional()
+const Feedback = numberInQuery(-10, 10).optional()
+
+const WorkspaceFields = {
+  /** Id or slug; a key of a workspace sees its own alone, an admin key without it sees all of the organisation. */
+  workspace_id: Word.optional(),
+  /** The same, in the words of the analytics. */
+  workspace_slug: Word.optional(),
+}
+
+/** What narrows a list of log rows; lists are by commas (reference: filters of exports and analytics). */
+export const LogFilters = {
+  ...WorkspaceFields,
+  time_of_generation_min: Time.optional(),
+  time_of_generation_max: Time.optional(),
+  total_units_min: Tokens,
+  total_units_max: Tokens,
+  prompt_token_min: Tokens,
+  prompt_token_max: Tokens,
+  completion_token_min: Tokens,
+  completion_token_max: Tokens,
+  /** US cents. */
+  cost_min: Cents,
+  cost_max: Cents,
+  ai_model: listInQuery(Word).optional(),
+  /** `provider__model` each. */
+  ai_org_model: listInQuery(Word.refine(text => text.indexOf('__') > 0, 'expected provider__model').transform(providerAndModel)).optional(),
+  status_code: listInQuery(
+    z
+      .string()
+      .refine(text => /^[1-5]\d\d$/.test(text), 'expected an HTTP status, 100 to 599')
+      .transform(Number),
+  ).optional(),
+  /** Slugs or ids of providers. */
+  virtual_keys: listInQuery(Word).optional(),
+  /** Slugs or ids. */
+  configs: listInQuery(Word).optional(),
+  api_key_ids: listInQuery(Word).optional(),
+  trace_id: Word.optional(),
+  span_id: Word.optional(),
+  /** A JSON object of texts: rows that carry all of them. */
+  metadata: z.string().max(MOST_LIST_LENGTH).transform(readJson).pipe(Metadata).optional(),
+  /** Nothing has these yet: no row is found by them. */
+  prompt_slug: Word.optional(),
+  weighted_feedback_min: Feedback,
+  weighted_feedback_max: Feedback,
+}
+export const LogQuery = z.strictObject({...pageParams(), ...LogFilters})
+export type LogQuery = z.output<typeof LogQuery>
+
+export const LogPath = z.strictObject({logId: Word})
+export const LogGetQuery = z.strictObject({
+  ...WorkspaceFields,
+  /** How a log store of files would find the row. Rows are found by their id here. */
+  path_format: z.enum(['v1', 'v2']).optional(),
+  created_at: Time.optional(),
+})
+
+const Text = z.string().nullable()
+const Count = z.int().nonnegative()
+const Phase = z.number().nonnegative()
+
+/** One target asked, its retries inside, in numbers (reference: record of the log). */
+export const LogMetrics = z.strictObject({
+  id: z.string(),
+  organisation_id: z.string(),
+  organisation_name: Text,
+  workspace_slug: Text,
+  api_key_id: z.string(),
+  user_id: Text,
+  /** The slug of the managed provider. */
+  virtual_key: Text,
+  prompt_id: z.null(),
+  prompt_version_id: z.null(),
+  prompt_slug: z.null(),
+  /** The slug of the saved config. */
+  config: Text,
+  config_id: Text,
+  config_version_id: z.null(),
+  created_at: z.iso.datetime(),
+  is_success: z.boolean(),
+  ai_org: z.string(),
+  ai_model: Text,
+  endpoint: z.string(),
+  req_units: Count,
+  res_units: Count,
+  total_units: Count,
+  /** Tokens by class, and other units by name. */
+  usage: z.record(z.string(), z.unknown()),
+  usage_source: z.enum(USAGE_SOURCES),
+  /** US cents, exact. */
+  cost: z.number().nonnegative(),
+  cost_currency: z.literal('USD'),
+  /** True where something was used that has no price; it counts 0. */
+  unpriced: z.boolean(),
+  /** Where the call went; the path that was asked for where it went nowhere. */
+  request_url: z.string(),
+  request_method: z.string(),
+  response_status_code: z.int(),
+  response_time: Count,
+  is_proxy_call: z.boolean(),
+  cache_status: z.string(),
+  cache_type: z.null(),
+  stream_mode: z.union([z.literal(0), z.literal(1)]),
+  retry_success_count: Count,
+  trace_id: z.string(),
+  span_id: z.string(),
+  span_name: Text,
+  parent_span_id: Text,
+  /** The server's own id of the call, which the ledger goes by. */
+  internal_trace_id: z.string(),
+  mode: z.string(),
+  last_used_option_index: Count,
+  source: z.null(),
+  runtime: z.null(),
+  runtime_version: z.null(),
+  sdk_version: z.null(),
+  log_store_file_path_format: z.literal('v1'),
+  metadata: z.strictObject({key: z.array(z.string()), value: z.array(z.string())}),
+  outcome: z.string(),
+  /** False when the client had left before the end. */
+  delivered: z.boolean(),
+  error: Text,
+  warning: Text,
+  /** Whole milliseconds, as clients read them; `phases_ms` has the fractions. */
+  request_parsing_time: Count,
+  pre_processing_time: Count,
+  cache_processing_time: Count,
+  response_parsing_time: Count,
+  gateway_processing_time: Count,
+  upstream_response_time: Count,
+  /** Milliseconds: of the entry checks, of finding the target, of waiting for a connection; until the first and the last byte; in the gateway itself. */
+  phases_ms: z.strictObject({
+    auth: Phase,
+    plan: Phase,
+    connect: Phase.nullable(),
+    first_byte: Phase.nullable(),
+    last_byte: Phase,
+    overhead: Phase,
+  }),
+})
+
+const Headers = z.record(z.string(), z.string())
+/** JSON where it is JSON, else text; what cannot be decoded as it was stored: `{content_encoding, base64}`. */
+const Body = z.unknown().optional()
+const Side = z.strictObject({url: z.string().optional(), method: z.string().optional(), headers: Headers.optional(), body: Body})
+
+/** A row of the log with what was said, as far as that is kept. */
+export const LogView = z.strictObject({
+  _id: z.string(),
+  organisation_id: z.string(),
+  created_at: z.iso.datetime(),
+  log_format: z.literal('v1'),
+  /** True when a body was longer than the log keeps: what is shown is its beginning. */
+  is_cut: z.boolean(),
+  request: z.strictObject({url: z.string(), method: z.string(), headers: Headers.optional(), body: Body, gatewayHeaders: Headers}),
+  response: z.strictObject({
+    status: z.int(),
+    headers: Headers.optional(),
+    body: Body,
+    responseTime: Count,
+    lastUsedOptionJsonPath: z.string(),
+  }),
+  metrics: LogMetrics,
+  /** What the client said, before it was made the provider's. */
+  finalUntransformedRequest: Side.optional(),
+  /** Where it was sent; the bytes that were sent are not kept. */
+  transformedRequest: Side.optional(),
+  /** What the provider answered. */
+  originalResponse: Side.optional(),
+})
+
+/** A decimal number in a query, which is text. */
+function numberInQuery(least: number, most: number) {
+  const number = (text: unknown) => (typeof text === 'string' && /^-?\d{1,12}(?:\.\d{1,12})?$/.test(text) ? Number(text) : text)
+  return z.preprocess(number, z.number().min(least).max(most))
+}
+
+/** Values by commas. */
+function listInQuery<T extends z.ZodType<unknown, string>>(item: T) {
+  return z
+    .string()
+    .max(MOST_LIST_LENGTH)
+    .transform(text => text.split(',').map(each => each.trim()))
+    .pipe(z.array(item).max(MOST_LISTED))
+}
+
+/** The model may hold `__` too; no provider does. */
+function providerAndModel(text: string): {provider: string; model: string} {
+  const at = text.indexOf('__')
+  return {provider: text.slice(0, at), model: text.slice(at + 2)}
+}
+
+function readJson(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue({code: 'custom', message: 'must be a JSON object of texts'})
+    return z.NEVER
+  }
+}

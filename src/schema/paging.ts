@@ -1,0 +1,39 @@
+import {z} from 'zod'
+
+const MOST_PAGE = 1_000_000
+
+/** A whole number in a query, which is text. */
+export function wholeInQuery(least: number, most: number) {
+  return z.preprocess(text => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text), z.int().min(least).max(most))
+}
+
+/** The page of a list: `current_page` counts from 0 (reference: list conventions). To be spread into a query's schema. */
+export function pageParams({usual = 100, most = 1000} = {}) {
+  return {
+    current_page: wholeInQuery(0, MOST_PAGE).default(0),
+    page_size: wholeInQuery(1, most).default(usual),
+  }
+}
+
+export interface Page {
+  readonly current_page: number
+  readonly page_size: number
+}
+
+/** One page of rows, newest first, and how many there are in all. */
+export interface Paged<Row> {
+  readonly total: number
+  readonly rows: readonly Row[]
+}
+
+/** The envelope of lists: `{object: "list", total, data}`. */
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.strictObject({object: z.literal('list'), total: z.int(), data: z.array(item)})
+}
+
+export function list<Row, View>({total, rows}: Paged<Row>, view: (row: Row) => View) {
+  return {object: 'list' as const, total, data: rows.map(view)}
+}
+
+/** The reply of writes that have nothing to say. */
+export const Empty = z.strictObject({})

@@ -1,0 +1,56 @@
+import {z} from 'zod'
+import {RateLimits, RateLimitView, UsageLimits, UsageLimitView} from './limits.ts'
+import {Handle, Name, Slug} from './names.ts'
+import {pageParams} from './paging.ts'
+import {Tags, TagsQuery} from './tags.ts'
+import {Time} from './times.ts'
+
+const Writable = {
+  name: Name,
+  note: z.string().max(2000).nullable().optional(),
+  usage_limits: UsageLimits.optional(),
+  rate_limits: RateLimits.optional(),
+  expires_at: Time.nullable().optional(),
+  tags: Tags.optional(),
+}
+/** What virtual keys and providers have in common. */
+export const ProviderFields = Writable
+
+export const ProviderCreate = z.strictObject({
+  ...Writable,
+  /** Id or slug. */
+  integration_id: Handle,
+  workspace_id: Handle.optional(),
+  slug: Slug.optional(),
+})
+export const ProviderUpdate = z.strictObject({
+  ...Writable,
+  name: Name.optional(),
+  workspace_id: Handle.optional(),
+  reset_usage: z.boolean().nullable().optional(),
+})
+export const ProviderQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional(), tags: TagsQuery.optional()})
+export const WorkspaceQuery = z.strictObject({workspace_id: Handle.optional()})
+
+/** What is said of a row under either of its names. */
+export const ProviderCommon = {
+  id: z.uuid(),
+  name: z.string(),
+  note: z.string().nullable(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  usage_limits: UsageLimitView.nullable(),
+  rate_limits: z.array(RateLimitView).nullable(),
+  reset_usage: z.null(),
+  expires_at: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+  slug: z.string(),
+  workspace_id: z.uuid(),
+  tags: z.record(z.string(), z.string()),
+}
+export const ProviderView = z.strictObject({
+  ...ProviderCommon,
+  integration_id: z.string(),
+  ai_provider_id: z.string(),
+  object: z.literal('provider'),
+})

@@ -1,0 +1,96 @@
+import type {EndpointName} from './endpoints.ts'
+import type {Usage, UsageSource} from './usage.ts'
+
+/** Who a call is charged to, and what it asked: known before it leaves, written into the intent and repeated in the settlement. */
+export interface Charge {
+  /** Made by the server, one a call; with `attempt` the key of the ledger (core rule 2). */
+  readonly call_id: string
+  /** Upstream attempts of one call, counted from 1 over all its targets. */
+  readonly attempt: number
+  readonly trace_id: string
+  readonly organisation_id: string
+  readonly workspace_id: string
+  readonly api_key_id: string
+  readonly user_id: string | null
+  /** The managed provider (virtual key) and its integration; null when the client brought its own credentials. */
+  readonly provider_id: string | null
+  readonly provider_slug: string | null
+  readonly integration_id: string | null
+  readonly config_id: string | null
+  /** The kind of provider, as the catalogue names it. */
+  readonly provider: string
+  readonly model: string | null
+  readonly endpoint: EndpointName
+  /** ISO 8601 UTC, when the call was admitted. */
+  readonly admitted_at: string
+  /** The counters that were claimed; settlement and replay use exactly these (core rule 11). */
+  readonly counter_keys: readonly string[]
+  /** What the call costs at least, should nothing more ever be known of it: its prompt, estimated. */
+  readonly hold_nanousd: number
+}
+
+/** Written before a call leaves. An intent without a settlement was cut off by the end of the process. */
+export interface Intent extends Charge {}
+
+export type Outcome = 'ok' | 'failed' | 'aborted' | 'timeout' | 'recovered'
+
+/** The end of one upstream attempt: what it used and what it cost. Written before the client can know that it ended (core rule 6). */
+export interface Settlement extends Charge {
+  readonly settled_at: string
+  readonly outcome: Outcome
+  /** The provider's status; null when it never answered. */
+  readonly status: number | null
+  readonly usage: Partial<Usage>
+  readonly usage_source: UsageSource
+  readonly cost_nanousd: number
+  readonly unpriced: boolean
+  /** False when the client had left before the end. */
+  readonly delivered: boolean
+  /** The row of the log, present on the last attempt at a target. */
+  readonly log: LogRecord | null
+}
+
+/** One target asked, its retries inside: a row of the log. All times in milliseconds since the call came in. */
+export interface LogRecord {
+  readonly id: string
+  readonly created_at: string
+  readonly span_id: string
+  readonly parent_span_id: string | null
+  readonly span_name: string | null
+  readonly method: string
+  /** Path and query as the client sent them, secrets masked. */
+  readonly url: string
+  readonly upstream_url: string | null
+  /** What the client was answered. */
+  readonly response_status: number
+  readonly is_stream: boolean
+  readonly is_passthrough: boolean
+  readonly cache_status: string
+  readonly retry_count: number
+  readonly mode: string
+  readonly option_path: string
+  readonly request_bytes: number
+  readonly response_bytes: number
+  readonly metadata: Readonly<Record<string, string>>
+  readonly error: string | null
+  readonly warning: string | null
+  readonly auth_ms: number
+  readonly plan_ms: number
+  readonly connect_ms: number | null
+  readonly first_byte_ms: number | null
+  readonly last_byte_ms: number
+  readonly overhead_ms: number
+  /** False when the client asked that bodies not be kept (`debug: false`). */
+  readonly keeps_bodies: boolean
+}
+
+/** The bodies and headers of one log row, kept apart from it and for a shorter time; secrets are masked already. */
+export interface LogBodies {
+  readonly log_id: string
+  readonly request_headers: Readonly<Record<string, string>>
+  readonly request_body: Uint8Array | null
+  readonly response_headers: Readonly<Record<string, string>>
+  readonly response_body: Uint8Array | null
+  readonly response_encoding: string | null
+  readonly cut: boolean
+}

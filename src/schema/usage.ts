@@ -1,0 +1,121 @@
+/**
+ * What one upstream attempt used. The token classes are disjoint: a cached, audio or image token is counted in its own class and in
+ * no other, so that a price may be laid on each and the sum is the truth. Counts are non-negative safe integers.
+ */
+export interface Usage extends Record<TokenClass, number> {
+  /** Whatever is not a token, by unit name (see `UNIT` and `imageUnit`): searches, pages, seconds, characters, images ... */
+  units: Record<string, number>
+}
+
+/** Every class of token. `input_uncached_tokens` and `output_text_tokens` are what the classes after them have not taken. */
+export const INPUT_CLASSES = [
+  'input_uncached_tokens',
+  'cache_read_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'audio_in_tokens',
+  'audio_cache_read_tokens',
+  'image_in_tokens',
+  'image_cache_read_tokens',
+] as const
+export const OUTPUT_CLASSES = ['output_text_tokens', 'output_reasoning_tokens', 'audio_out_tokens', 'image_out_tokens'] as const
+export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const
+export type TokenClass = (typeof TOKEN_CLASSES)[number]
+
+/**
+ * Where the counts come from: the provider's own report, our estimate, a report that was cut off, the intent of a process that
+ * died, or nothing at all.
+ */
+export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'none'] as const
+export type UsageSource = (typeof USAGE_SOURCES)[number]
+
+/** Names of the units that the bundled catalogue prices. Others are allowed: an operator may price any name. */
+export const UNIT = {
+  requests: 'requests',
+  web_search: 'web_search',
+  file_search: 'file_search',
+  /** Reranking, as Cohere counts it: one query over up to 100 documents. */
+  search_units: 'search_units',
+  /** Speech: seconds heard or spoken, rounded up. */
+  audio_seconds: 'audio_seconds',
+  /** Text-to-speech input. */
+  characters: 'characters',
+  /** Documents read (OCR), plain and with annotations. */
+  pages: 'pages',
+  annotated_pages: 'annotated_pages',
+  text_messages: 'text_messages',
+  video_in_tokens: 'video_in_tokens',
+  video_out_tokens: 'video_out_tokens',
+  citation_tokens: 'citation_tokens',
+} as const
+
+/** What a report may say: each field alone, null where the provider was silent. Later reports win field by field (`mergeUsage`). */
+export type UsageReport = {readonly [K in TokenClass]?: number | null} & {readonly units?: Readonly<Record<string, number | null>> | null}
+
+/** A record of nothing, fresh and free to fill. */
+export function emptyUsage(): Usage {
+  return {
+    input_uncached_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_5m_tokens: 0,
+    cache_write_1h_tokens: 0,
+    audio_in_tokens: 0,
+    audio_cache_read_tokens: 0,
+    image_in_tokens: 0,
+    image_cache_read_tokens: 0,
+    output_text_tokens: 0,
+    output_reasoning_tokens: 0,
+    audio_out_tokens: 0,
+    image_out_tokens: 0,
+    units: {},
+  }
+}
+
+/** `reports` read in order into one record: by field, the last one that is not null wins. For streams that tell their usage in parts. */
+export function mergeUsage(...reports: readonly (UsageReport | null | undefined)[]): Usage {
+  const usage = emptyUsage()
+  for (const report of reports) {
+    if (!report) continue
+    for (const name of TOKEN_CLASSES) usage[name] = count(report[name]) ?? usage[name]
+    for (const [unit, said] of Object.entries(report.units ?? {})) {
+      const value = count(said)
+      if (value !== undefined) usage.units[unit] = value
+    }
+  }
+  return usage
+}
+
+/** The sum of two records, in a third. For a call's attempts, a batch's rows, a session's turns. */
+export function addUsage(one: Partial<Usage>, other: Partial<Usage>): Usage {
+  const sum = emptyUsage()
+  for (const name of TOKEN_CLASSES) sum[name] = (one[name] ?? 0) + (other[name] ?? 0)
+  for (const {units} of [one, other]) {
+    for (const [unit, value] of Object.entries(units ?? {})) sum.units[unit] = (sum.units[unit] ?? 0) + value
+  }
+  return sum
+}
+
+/** Tokens as OpenAI counts them: the prompt with its cached part, the completion with its reasoning. Units are not tokens. */
+export function totals(usage: Partial<Usage>): {prompt_tokens: number; completion_tokens: number; total_tokens: number} {
+  let prompt_tokens = 0
+  let completion_tokens = 0
+  for (const name of INPUT_CLASSES) prompt_tokens += usage[name] ?? 0
+  for (const name of OUTPUT_CLASSES) completion_tokens += usage[name] ?? 0
+  return {prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens}
+}
+
+/** True when nothing at all was counted: no token and no unit. */
+export function isEmptyUsage(usage: Partial<Usage>): boolean {
+  return TOKEN_CLASSES.every(name => !usage[name]) && Object.values(usage.units ?? {}).every(value => !value)
+}
+
+/** The unit of a generated image. A size or quality the caller did not choose is `default`. */
+export function imageUnit(quality = 'default', size = 'default'): string {
+  return `image:${quality}:${size}`
+}
+
+/** A provider's number as a count: rounded up, since a provider bills a started second; undefined for what cannot be counted. */
+function count(said: number | null | undefined): number | undefined {
+  if (typeof said !== 'number' || !(said >= 0) || said > Number.MAX_SAFE_INTEGER) return undefined
+  return Math.ceil(said)
+}

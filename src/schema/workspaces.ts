@@ -1,0 +1,87 @@
+import {z} from 'zod'
+import {RateLimits, RateLimitView, UsageLimitList, UsageLimitView} from './limits.ts'
+import {Metadata} from './metadata.ts'
+import {Name} from './names.ts'
+import {pageParams} from './paging.ts'
+
+const STATUSES = ['active', 'archived'] as const
+const Handles = z.array(z.string().min(1).max(255)).max(100)
+
+const Writable = {
+  name: Name,
+  description: z.string().max(2000).nullable().optional(),
+  usage_limits: UsageLimitList.optional(),
+  rate_limits: RateLimits.optional(),
+}
+
+export const WorkspaceCreate = z.strictObject({
+  ...Writable,
+  defaults: z.strictObject({metadata: Metadata.nullable().optional()}).nullable().optional(),
+  /** Ids of users to be its members. */
+  users: Handles.optional(),
+})
+export type WorkspaceCreate = z.output<typeof WorkspaceCreate>
+
+/** What is absent stays, `null` clears. */
+export const WorkspaceUpdate = z.strictObject({
+  ...Writable,
+  name: Name.optional(),
+  defaults: z
+    .strictObject({
+      metadata: Metadata.nullable().optional(),
+      input_guardrails: Handles.nullable().optional(),
+      output_guardrails: Handles.nullable().optional(),
+    })
+    .nullable()
+    .optional(),
+  /** Brings an archived workspace back, empty: what lived in it stays archived. */
+  status: z.literal('active').optional(),
+})
+export type WorkspaceUpdate = z.output<typeof WorkspaceUpdate>
+
+export const WorkspaceDelete = z.strictObject({
+  /** The workspace's exact name, so that no other is deleted by mistake. */
+  name: z.string().max(255),
+  /** Archives what still lives in it, too. */
+  force_delete: z.boolean().nullable().optional(),
+})
+
+export const WorkspacesQuery = z.strictObject({
+  ...pageParams(),
+  name: z.string().max(255).optional(),
+  exact_name: z.string().max(255).optional(),
+  status: z
+    .string()
+    .max(100)
+    .transform((text, {addIssue}) => {
+      const words = text.split(',').map(word => word.trim())
+      if (words.every(word => STATUSES.some(status => status === word))) return words as (typeof STATUSES)[number][]
+      addIssue({code: 'custom', message: `must be one of ${STATUSES.join(', ')}, or both with a comma between`})
+      return z.NEVER
+    })
+    .optional(),
+})
+
+export const WorkspaceView = z.strictObject({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+  status: z.enum(STATUSES),
+  is_default: z.boolean(),
+  defaults: z.strictObject({
+    metadata: z.record(z.string(), z.string()),
+    input_guardrails: z.array(z.string()),
+    output_guardrails: z.array(z.string()),
+    /** 1 for the workspace that every organisation has and that cannot be deleted. */
+    is_default: z.union([z.literal(0), z.literal(1)]),
+    object: z.literal('workspace'),
+  }),
+  usage_limits: z.array(UsageLimitView),
+  rate_limits: z.array(RateLimitView),
+  object: z.literal('workspace'),
+})
+/** One workspace comes with its members. */
+export const WorkspaceDetails = WorkspaceView.extend({users: z.array(z.unknown())})

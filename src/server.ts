@@ -1,0 +1,123 @@
+import fastify, {type FastifyInstance} from 'fastify'
+import {mountLater} from './admin/later.ts'
+import type {AnyOperation} from './admin/operation.ts'
+import {Refusal} from './base/errors.ts'
+import type {Log} from './base/log.ts'
+import type {CallProxy} from './proxy/proxy.ts'
+import {pattern} from './proxy/routes.ts'
+import type {Settings} from './settings/index.ts'
+
+export interface ServerParts {
+  readonly settings: Settings
+  readonly log: Log
+  readonly version: string
+  /** Mounts the administration. */
+  readonly admin: (server: FastifyInstance) => void
+  /** The data plane; without it (the operator on the command line) nothing under `/v1` is proxied. */
+  readonly proxy?: CallProxy | undefined
+  /** The text of /metrics. */
+  readonly metrics?: (() => Promise<string>) | undefined
+  /** Why the gateway should get no calls now; null when it should. */
+  readonly unready: () => Promise<string | null> | string | null
+}
+
+/** Headers may hold a whole config. */
+const MOST_HEADER_BYTES = 64 << 10
+
+/** Puts administration, data plane and health together on one HTTP server. It does not listen yet. */
+export function createServer({settings, log, version, admin, proxy, metrics, unready}: ServerParts): FastifyInstance {
+  const {tls_key, tls_cert, tls_ca} = settings
+  const options = {
+    logger: false,
+    bodyLimit: settings.max_json_payload_size_in_mb * 2 ** 20,
+    keepAliveTimeout: 75_000,
+    requestTimeout: 0,
+    forceCloseConnections: 'idle',
+    http: {maxHeaderSize: MOST_HEADER_BYTES},
+    routerOptions: {maxParamLength: 1024, ignoreTrailingSlash: false},
+  } as const
+  const server = (
+    tls_key && tls_cert
+      ? fastify({...options, https: {key: tls_key, cert: tls_cert, ca: tls_ca, maxHeaderSize: MOST_HEADER_BYTES}} as never)
+      : fastify(options)
+  ) as FastifyInstance
+  if (settings.enable_cors) answerPreflights(server, settings)
+  server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
+  server.get('/readyz', async (_, reply) => {
+    const why = await unready()
+    return reply.code(why === null ? 200 : 503).send(why === null ? {status: 'ok'} : {status: 'unready', reason: why})
+  })
+  server.get('/v1/health', (_, reply) => reply.send({status: 'success', message: `${settings.service_name} is up`, version}))
+  if (metrics && settings.enable_prometheus) {
+    server.get('/metrics', async (_, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()))
+  }
+  admin(server)
+  mountLater(server)
+  if (proxy) mountProxy(server, proxy)
+  server.setNotFoundHandler((request, reply) => {
+    const refusal = new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
+    return reply
+      .code(404)
+      .send({success: false, ok: false, message: refusal.message, data: {message: refusal.message, errorCode: refusal.said.admin}})
+  })
+  server.setErrorHandler((fault, request, reply) => {
+    log.error({fault, path: request.url.split('?', 1)[0]}, 'a request failed inside the gateway')
+    return reply.code(500).send({success: false, data: {message: new Refusal('internal').message, errorCode: 'AB04'}})
+  })
+  return server
+}
+
+/** True for a path (after `/v1`) that one of the operations stands at, whatever its method. */
+export function administeredBy(operations: readonly AnyOperation[]): (path: string) => boolean {
+  const paths = operations.map(({path, takes_rest}) => (takes_rest ? path.replace(/:[^/]+$/, '*') : path))
+  const patterns = [...new Set(paths)].map(pattern)
+  return path => patterns.some(each => each.test(path))
+}
+
+/** The headers that let a browser of `origin` read an answer; none for an origin that the settings do not name. */
+export function corsHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
+  if (!settings.enable_cors) return () => []
+  const {cors_allowed_origins: origins, cors_allowed_expose_headers: exposed} = settings
+  return origin => {
+    if (!origin || !(origins.includes('*') || origins.includes(origin))) return []
+    return [
+      'access-control-allow-origin',
+      origins.includes('*') ? '*' : origin,
+      'access-control-expose-headers',
+      exposed.join(', '),
+      'vary',
+      'origin',
+    ]
+  }
+}
+
+function answerPreflights(server: FastifyInstance, settings: Settings) {
+  const allowed = corsHeaders(settings)
+  const {cors_allowed_methods: methods, cors_allowed_headers: headers} = settings
+  server.addHook('onRequest', async (request, reply) => {
+    const said = allowed(request.headers.origin)
+    for (let at = 0; at < said.length; at += 2) reply.header(said[at]!, said[at + 1])
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return
+    if (said.length) {
+      reply.header('access-control-allow-methods', methods.includes('*') ? 'GET, POST, PUT, DELETE, PATCH' : methods.join(', '))
+      reply.header(
+        'access-control-allow-headers',
+        headers.includes('*') ? (request.headers['access-control-request-headers'] ?? '*') : headers.join(', '),
+      )
+      reply.header('access-control-max-age', '600')
+    }
+    return reply.code(204).send()
+  })
+}
+
+/** Everything under `/v1` that no operation stands at: the raw request and response are the data plane's. */
+function mountProxy(server: FastifyInstance, proxy: CallProxy) {
+  server.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.all('/v1/*', (request, reply) => {
+      reply.hijack()
+      proxy.handle(request.raw, reply.raw)
+    })
+  })
+}

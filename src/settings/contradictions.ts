@@ -1,0 +1,70 @@
+import type {Name, Settings} from './table.ts'
+
+const DB_PARTS = ['DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASS', 'DB_NAME'] as const
+const VERIFYING = ['VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS']
+
+/**
+ * A sentence for every pair of settings that cannot stand together, or that would leave one without effect.
+ * `settings` may still lack values that were refused for themselves; `given` says what anyone has set.
+ */
+export function contradictions(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  return [...database(settings, given), ...databaseTls(settings, given), ...listener(given), ...others(settings, given)]
+}
+
+function database(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  const parts = DB_PARTS.filter(given)
+  const wrong: string[] = []
+  if (given('DATABASE_URL')) {
+    if (parts.length > 0) wrong.push(`DATABASE_URL and ${parts.join(', ')} are both set; keep the URL or the parts.`)
+  } else if (given('DB_HOST')) {
+    const missing = (['DB_USER', 'DB_NAME'] as const).filter(name => !given(name))
+    if (missing.length > 0) wrong.push(`DB_HOST needs ${missing.join(' and ')} as well.`)
+  } else if (parts.length > 0) {
+    wrong.push(`${parts.join(', ')} would have no effect without DB_HOST; set it, or use DATABASE_URL.`)
+  }
+  if (hasDatabase(given) && !given('GATEWAY_SEALING_KEY')) {
+    wrong.push('GATEWAY_SEALING_KEY is required with a PostgreSQL database: several processes must share the key that seals credentials.')
+  }
+  if (!hasDatabase(given) && settings.db_ssl && settings.db_ssl !== 'DISABLED') {
+    wrong.push(`DB_SSL=${settings.db_ssl} would have no effect without DATABASE_URL or DB_HOST.`)
+  }
+  return wrong
+}
+
+function databaseTls({db_ssl: mode}: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  const wrong = pair('DB_SSL_CERT', 'DB_SSL_KEY', given)
+  if (!mode) return wrong
+  if (given('DB_SSL_CA') && !VERIFYING.includes(mode)) {
+    wrong.push(`DB_SSL_CA would have no effect with DB_SSL=${mode}; it is used by VERIFY_CA, VERIFY_IDENTITY and Amazon RDS.`)
+  }
+  if (given('DB_SSL_CERT') && mode === 'DISABLED') wrong.push('DB_SSL_CERT would have no effect with DB_SSL=DISABLED.')
+  if (mode === 'Amazon RDS' && !given('DB_SSL_CA')) {
+    wrong.push("DB_SSL=Amazon RDS needs the vendor's certificate bundle in DB_SSL_CA_FILE; none comes with this version.")
+  }
+  return wrong
+}
+
+function listener(given: (name: Name) => boolean): string[] {
+  const alone = given('TLS_CA') && !given('TLS_CERT') && !given('TLS_KEY')
+  return [...pair('TLS_CERT', 'TLS_KEY', given), ...(alone ? ['TLS_CA would have no effect without TLS_CERT and TLS_KEY.'] : [])]
+}
+
+function others(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  const wrong: string[] = []
+  if (settings.enable_cors && !given('CORS_ALLOWED_ORIGINS')) {
+    wrong.push('ENABLE_CORS=true needs CORS_ALLOWED_ORIGINS: the origins that may call, or * for any.')
+  }
+  const {bootstrap_admin_key: admin, bootstrap_workspace_key: workspace} = settings
+  if (admin && admin === workspace) wrong.push('GATEWAY_BOOTSTRAP_ADMIN_KEY and GATEWAY_BOOTSTRAP_WORKSPACE_KEY must differ.')
+  return wrong
+}
+
+function pair(one: Name, other: Name, given: (name: Name) => boolean): string[] {
+  if (given(one) === given(other)) return []
+  const [there, missing] = given(one) ? [one, other] : [other, one]
+  return [`${there} needs ${missing} as well.`]
+}
+
+function hasDatabase(given: (name: Name) => boolean): boolean {
+  return given('DATABASE_URL') || given('DB_HOST')
+}

@@ -1,0 +1,17 @@
+import {readText} from './files.ts'
+import type {Sources} from './read.ts'
+import type {Texts} from './sources.ts'
+
+export {type DatabaseSettings, databaseSettings} from './database.ts'
+export {SettingsFault} from './fault.ts'
+export {FLAGS, type FlagName} from './flags.ts'
+export {type FlagOption, flagOptions} from './options.ts'
+export {type Origins, readSettings, type Sources} from './read.ts'
+export {type SettingRow, settingRows} from './show.ts'
+export type {Origin} from './sources.ts'
+export type {Name, Settings} from './table.ts'
+
+/** What `readSettings` reads in a running process: the given flags, its environment, its disk. */
+export function ofThisProcess(argv: Texts = {}): Sources {
+  return {argv, env: process.env, readFile: readText}
+}

@@ -1,0 +1,99 @@
+/** Documented variables that this version does not have, by area. */
+interface Area {
+  readonly area: string
+  /** What does the job today. */
+  readonly instead?: string
+  /** Name → the values that ask for nothing. A `*` in a name stands for any rest. */
+  readonly variables: Readonly<Record<string, readonly string[]>>
+}
+
+const NONE: readonly string[] = []
+const OFF = ['OFF', 'false'] as const
+
+// biome-ignore format: a table is read by its lines
+export const LATER: readonly Area[] = [
+  {area: 'further listeners', variables: {MCP_ENABLED: OFF, MCP_PORT: ['8788'], MCP_GATEWAY_BASE_URL: NONE, MCP_REQUEST_TIMEOUT_MS: NONE, GRPC_PORT: ['8789']}},
+  {area: 'a separate control plane', instead: 'one process is gateway and control plane', variables: {
+    SERVER_MODE: ['gateway'], PRIVATE_DEPLOYMENT: ['ON', 'OFF'], HYBRID_DEPLOYMENT: OFF, MANAGED_DEPLOYMENT: OFF, DISABLE_ORG_CREATION: OFF,
+    CONTROL_PLANE_URL: NONE, CONTROL_PANEL_URL: NONE, GATEWAY_BASE_URL: NONE, INTERNAL_GATEWAY_URL: NONE, GATEWAY_CLIENT_AUTH: NONE,
+    GATEWAY_CACHE_MODE: ['SELF'], ORGANISATIONS_TO_SYNC: NONE, SKIP_DATAPLANE_CONFIG_CHECK: OFF, FETCH_SETTINGS_FROM_FILE: OFF,
+  }},
+  {area: 'a reading replica of the database', variables: {'DB_READER_*': NONE, MYSQL_WRITER_HADR_MODE: OFF}},
+  {area: 'the kind of cache store', instead: 'REDIS_URL alone decides: Redis when it is set, memory when not', variables: {CACHE_STORE: ['redis']}},
+  {area: 'Redis by parts, as a cluster, or with cloud sign-in', instead: 'REDIS_URL names one server, TLS with rediss://', variables: {
+    REDIS_HOST: NONE, REDIS_PORT: ['6379'], REDIS_USERNAME: NONE, REDIS_PASSWORD: NONE, REDIS_TLS_ENABLED: OFF, REDIS_TLS_CERTS: NONE,
+    REDIS_MODE: ['standalone'], REDIS_SCALE_READS: NONE, REDIS_CLUSTER_ENDPOINTS: NONE, REDIS_CLUSTER_DISCOVERY_URL: NONE,
+    REDIS_CLUSTER_DISCOVERY_AUTH: NONE, REDIS_CLUSTER_DISCOVERY_REFRESH_INTERVAL: NONE, AZURE_REDIS_AUTH_MODE: NONE,
+    AZURE_REDIS_MANAGED_CLIENT_ID: NONE, AZURE_REDIS_ENTRA_CLIENT_ID: NONE, AZURE_REDIS_ENTRA_CLIENT_SECRET: NONE, AZURE_REDIS_ENTRA_TENANT_ID: NONE,
+    AWS_REDIS_AUTH_MODE: NONE, AWS_REDIS_CLUSTER_NAME: NONE, AWS_REDIS_REGION: NONE, AWS_REDIS_ASSUME_ROLE_ARN: NONE,
+    AWS_REDIS_ROLE_EXTERNAL_ID: NONE, GCP_REDIS_AUTH_MODE: NONE, REDIS_WORKERS_URL: NONE, REDIS_WORKERS_HOST: NONE, REDIS_WORKERS_PORT: NONE,
+    REDIS_WORKERS_USERNAME: NONE, REDIS_WORKERS_PASSWORD: NONE, REDIS_WORKERS_TLS_ENABLED: OFF, REDIS_WORKERS_AUTH_MODE: NONE,
+  }},
+  {area: 'a log store outside the database', instead: 'bodies are kept beside the log rows', variables: {
+    LOG_STORE: ['control_plane'], LOG_STORE_ACCESS_KEY: NONE, LOG_STORE_SECRET_KEY: NONE, LOG_STORE_REGION: NONE, LOG_STORE_GENERATIONS_BUCKET: NONE,
+    LOG_STORE_BASEPATH: NONE, LOG_STORE_AWS_ROLE_ARN: NONE, LOG_STORE_AWS_EXTERNAL_ID: NONE, LOG_STORE_FILE_PATH_FORMAT: ['v1'],
+    LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED: OFF, LOG_STORE_CONNECTION_FAILURE_THRESHOLD: ['5'], LOG_STORE_CONNECTION_BACKOFF_MS: ['60000'],
+    LOG_STORE_CONNECTION_TIMEOUT_MS: ['15000'], MONGO_DB_CONNECTION_URL: NONE, MONGO_DATABASE: NONE, MONGO_COLLECTION_NAME: NONE,
+    MONGO_GENERATION_HOOKS_COLLECTION_NAME: NONE, AZURE_STORAGE_ACCOUNT: NONE, AZURE_STORAGE_KEY: NONE, AZURE_STORAGE_CONTAINER: NONE,
+    SSE_ENCRYPTION_TYPE: NONE, KMS_KEY_ID: NONE, KMS_BUCKET_KEY_ENABLED: OFF, KMS_ENCRYPTION_CONTEXT: NONE, KMS_ENCRYPTION_ALGORITHM: NONE,
+    KMS_ENCRYPTION_CUSTOMER_KEY: NONE, KMS_ENCRYPTION_CUSTOMER_KEY_MD5: NONE, LOG_EXPORTS_BUCKET: NONE, FINETUNES_BUCKET: NONE, FINETUNES_AWS_ROLE_ARN: NONE,
+  }},
+  {area: 'sign-in to clouds with roles and federated identities', variables: {
+    AZURE_AUTH_MODE: NONE, AZURE_MANAGED_CLIENT_ID: NONE, AZURE_ENTRA_CLIENT_ID: NONE, AZURE_ENTRA_CLIENT_SECRET: NONE, AZURE_ENTRA_TENANT_ID: NONE,
+    AZURE_AUTHORITY_HOST: NONE, AZURE_TENANT_ID: NONE, AZURE_CLIENT_ID: NONE, AZURE_FEDERATED_TOKEN_FILE: NONE, GCP_AUTH_MODE: NONE,
+    GCP_WIF_AUDIENCE: NONE, GCP_WIF_SERVICE_ACCOUNT_EMAIL: NONE, AWS_ENDPOINT_DOMAIN: ['amazonaws.com'], AWS_IMDS_V1: OFF,
+    AWS_ASSUME_ROLE_ACCESS_KEY_ID: NONE, AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: NONE, AWS_ASSUME_ROLE_REGION: NONE, AWS_ASSUME_ROLE_SOURCE_ARN: NONE,
+    AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID: NONE,
+  }},
+  {area: 'an analytics store outside the database', instead: 'analytics are kept in the database', variables: {
+    ANALYTICS_STORE: ['control_plane'], ANALYTICS_STORE_ENDPOINT: NONE, ANALYTICS_STORE_PORT: ['8123'], ANALYTICS_STORE_NATIVE_PORT: ['9000'],
+    ANALYTICS_STORE_USER: NONE, ANALYTICS_STORE_PASSWORD: NONE, ANALYTICS_STORE_DATABASE: ['default'], ANALYTICS_STORE_TLS: OFF,
+    ANALYTICS_LOG_TABLE: ['generations'], ANALYTICS_FEEDBACK_TABLE: ['feedbacks'], ANALYTICS_GENERATION_HOOKS_TABLE: ['generation_hooks'], 'CLICKHOUSE_*': NONE,
+  }},
+  {area: 'other sources of prices and capabilities', instead: 'MODEL_CONFIGS_PRICING_LOCAL_PATH names a directory of prices', variables: {
+    MODEL_CONFIGS_PROXY_FETCH_ENABLED: OFF, MODEL_CONFIGS_PROXY_URL: NONE, MODEL_CONFIGS_PRICING_LOG_STORE_PATH: NONE,
+    MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH: NONE, MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH: NONE, CONFIG_READER_PATH: NONE,
+  }},
+  {area: 'connections without certificate checks', instead: 'NODE_EXTRA_CA_CERTS adds a private authority', variables: {NODE_TLS_REJECT_UNAUTHORIZED: ['1']}},
+  {area: 'single sign-on and tokens', variables: {
+    AUTH_MODE: ['NO_AUTH'], AUTH_SSO_TYPE: NONE, OIDC_ISSUER: NONE, OIDC_CLIENTID: NONE, OIDC_CLIENT_ID: NONE, OIDC_CLIENT_SECRET: NONE,
+    OIDC_REDIRECT_URI: NONE, OIDC_CUSTOM_SCOPES: NONE, SAML_METADATA_XML: NONE, JWT_ENABLED: OFF, JWT_PRIVATE_KEY: NONE, SCIM_MEMBERSHIP_USER_MODE: OFF,
+  }},
+  {area: 'mail', variables: {
+    SMTP_MAIL: OFF, SMTP_HOST: NONE, SMTP_PORT: NONE, SMTP_USER: NONE, SMTP_PASSWORD: NONE, SMTP_FROM: NONE, EMAIL_TEMPLATES_PATH: NONE,
+    EMAIL_COMPANY_NAME: NONE, EMAIL_LOGO_URL: NONE, EMAIL_SUPPORT_EMAIL: NONE, EMAIL_DOCS_URL: NONE,
+  }},
+  {area: 'the semantic cache', variables: {
+    VECTOR_STORE: NONE, VECTOR_STORE_ADDRESS: NONE, VECTOR_STORE_API_KEY: NONE, VECTOR_STORE_COLLECTION_NAME: NONE,
+    SEMANTIC_CACHE_EMBEDDING_PROVIDER: NONE, SEMANTIC_CACHE_EMBEDDING_API_KEY: NONE, SEMANTIC_CACHE_EMBEDDING_MODEL: NONE,
+    SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: ['1536'], SEMANTIC_CACHE_EMBEDDINGS_URL: NONE, SEMANTIC_CACHE_SIMILARITY_THRESHOLD: ['0.95'],
+  }},
+  {area: 'OpenTelemetry', variables: {
+    OTEL_PUSH_ENABLED: OFF, OTEL_ENDPOINT: NONE, OTEL_EXPORTER_OTLP_HEADERS: NONE, OTEL_EXPORTER_OTLP_PROTOCOL: ['http/json'],
+    OTEL_RESOURCE_ATTRIBUTES: NONE, OTEL_SERVICE_NAME: NONE, EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED: OFF, EXPERIMENTAL_GEN_AI_OTEL_PUSH_ENABLED: OFF,
+    EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: NONE, EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_HEADERS: NONE, EXPERIMENTAL_GEN_AI_OTEL_RESOURCE_ATTRIBUTES: NONE,
+  }},
+  {area: 'pushed metrics and further labels', instead: '/metrics is there to be scraped', variables: {
+    PROMETHEUS_PUSH_ENABLED: OFF, PROMETHEUS_GATEWAY_URL: NONE, PROMETHEUS_GATEWAY_AUTH: NONE, PROMETHEUS_INCLUDE_METADATA_LABELS: OFF,
+    PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: OFF, PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: OFF, PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: NONE,
+    'PROMETHEUS_*_BUCKETS': NONE,
+  }},
+  {area: 'logs pushed to Loki', instead: 'the log of the process goes to stderr', variables: {ENABLE_LOKI: OFF, LOKI_HOST: NONE, LOKI_AUTH: NONE, LOKI_PUSH_ENABLED: OFF}},
+]
+
+/** A documented variable of a later version: the area it belongs to and the values that may stand all the same. */
+export interface Later {
+  readonly area: string
+  readonly instead?: string
+  readonly harmless: readonly string[]
+}
+
+const exact = new Map(LATER.flatMap(area => Object.entries(area.variables).map(([name, harmless]) => [name, {...area, harmless}] as const)))
+const open = [...exact]
+  .filter(([name]) => name.includes('*'))
+  .map(([name, later]) => [new RegExp(`^${name.replace('*', '[A-Z0-9_]+')}$`), later] as const)
+
+/** What is known of `name` (upper case) as a variable of a later version; undefined when it is not one. */
+export function laterOf(name: string): Later | undefined {
+  return exact.get(name) ?? open.find(([pattern]) => pattern.test(name))?.[1]
+}

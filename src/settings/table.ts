@@ -1,0 +1,178 @@
+import {flag} from './flags.ts'
+import {
+  bytes32,
+  days,
+  givenKey,
+  headerNames,
+  headerNamesOrAll,
+  type Kind,
+  listenAddress,
+  methods,
+  milliseconds,
+  origins,
+  password,
+  path,
+  pem,
+  postgresUrl,
+  text,
+  trueFalse,
+  trustedHosts,
+  unproxiedHosts,
+  url,
+  whole,
+  word,
+} from './kinds.ts'
+
+/** One setting. Its key in the settings file, in `Settings` and (with hyphens) on the command line follow from its name. */
+export interface Setting {
+  readonly kind: Kind<unknown>
+  /** The default, as text, read as any other value would be; without one the setting may be unset. */
+  readonly fallback?: string
+  readonly group: Group
+  readonly meaning: string
+  /** Never shown, never echoed, not accepted on the command line; `NAME_FILE` names a file that holds it. */
+  readonly secret?: true
+  /** `NAME_PATH` says the same as `NAME_FILE`. */
+  readonly path?: true
+  /** A flag other than the key with hyphens; none may begin with `no-`, which a command line reads as a negation. */
+  readonly flag?: string
+  /** False where the settings file is too late or not the place. */
+  readonly in_file?: false
+  /** Other spellings in the environment. */
+  readonly also?: readonly string[]
+}
+
+/** The groups, in the order they are shown. */
+export const GROUPS = [
+  'Listening',
+  'Data and first run',
+  'Command line',
+  'Database',
+  'Redis',
+  'Egress',
+  'CORS',
+  'Timeouts and sizes',
+  'Calls and configs',
+  'Logs and metrics',
+  'Pricing',
+  'Feature flags',
+] as const
+export type Group = (typeof GROUPS)[number]
+
+const CERTIFICATE = pem(/CERTIFICATE/, 'one or more certificates')
+const PRIVATE_KEY = pem(/(?:[A-Z]+ )?PRIVATE KEY/, 'a private key')
+const PROXY = url('a URL such as http://proxy.example.com:3128', ['http:', 'https:'], {credentials: true})
+const DB_SSL = word('DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS')
+
+/** Every setting of this version: the one table from which types, parsing, `config show` and the settings page follow. */
+// biome-ignore format: a table is read by its lines
+export const SETTINGS = {
+  HOST: {kind: listenAddress, fallback: '127.0.0.1', group: 'Listening', meaning: 'Address to listen on; 0.0.0.0 or :: for every interface.'},
+  PORT: {kind: whole(0, 65_535), fallback: '8787', group: 'Listening', meaning: 'TCP port to listen on; 0 takes any free one.'},
+  TLS_KEY: {kind: PRIVATE_KEY, group: 'Listening', secret: true, path: true, meaning: 'Private key of the listener; with TLS_CERT it serves https.'},
+  TLS_CERT: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, meaning: 'Certificate of the listener, followed by its chain.'},
+  TLS_CA: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, meaning: 'Certificates of authorities that the listener trusts, where clients show a certificate.'},
+  DRAIN_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Listening', meaning: 'On SIGTERM, how long running calls may go on before they are aborted.'},
+  SERVICE_NAME: {kind: text, fallback: 'gateway', group: 'Listening', meaning: 'Name of this service in its logs and its health reply.'},
+  NODE_ENV: {kind: text, group: 'Listening', meaning: 'Accepted, without effect: production and development behave alike.'},
+
+  GATEWAY_DATA_DIR: {kind: path, fallback: './.gateway', group: 'Data and first run', meaning: 'Directory of the databases, the journal and the sealing key.'},
+  GATEWAY_SETTINGS_FILE: {kind: path, group: 'Data and first run', flag: 'settings', in_file: false, meaning: 'Settings file (YAML); unset: settings.yaml in the data directory, when there is one.'},
+  GATEWAY_BOOTSTRAP_ADMIN_KEY: {kind: givenKey, group: 'Data and first run', secret: true, meaning: 'Admin API key to create on the first run, in place of a generated one.'},
+  GATEWAY_BOOTSTRAP_WORKSPACE_KEY: {kind: givenKey, group: 'Data and first run', secret: true, meaning: 'Workspace API key to create on the first run, in place of a generated one.'},
+  GATEWAY_SEALING_KEY: {kind: bytes32, group: 'Data and first run', secret: true, meaning: 'Key that seals stored credentials; unset: generated in the data directory. Required with a PostgreSQL database.'},
+
+  GATEWAY_URL: {kind: url('a URL such as https://gateway.example.com', ['http:', 'https:']), group: 'Command line', in_file: false, meaning: 'Gateway that commands talk to; unset: the data directory of this machine.'},
+  GATEWAY_API_KEY: {kind: text, group: 'Command line', secret: true, in_file: false, meaning: 'API key that commands send to GATEWAY_URL.'},
+
+  DATABASE_URL: {kind: postgresUrl, group: 'Database', secret: true, meaning: 'PostgreSQL database; unset: SQLite in the data directory.'},
+  DB_HOST: {kind: text, group: 'Database', meaning: 'Host of the PostgreSQL database, where DATABASE_URL is not used.'},
+  DB_PORT: {kind: whole(1, 65_535), fallback: '5432', group: 'Database', meaning: 'Port of the database at DB_HOST.'},
+  DB_USER: {kind: text, group: 'Database', meaning: 'User of the database at DB_HOST.'},
+  DB_PASS: {kind: password, group: 'Database', secret: true, meaning: 'Password of DB_USER.'},
+  DB_NAME: {kind: text, group: 'Database', meaning: 'Name of the database at DB_HOST.'},
+  DB_SSL: {kind: DB_SSL, fallback: 'DISABLED', group: 'Database', meaning: 'TLS to the database. DISABLED: none; PREFERRED: when offered; REQUIRED: unverified; VERIFY_CA: chain verified; VERIFY_IDENTITY: host name too; Amazon RDS: the same, against the bundle of that vendor in DB_SSL_CA.'},
+  DB_SSL_CA: {kind: CERTIFICATE, group: 'Database', secret: true, path: true, meaning: 'Authorities for the verifying modes of DB_SSL; unset: those that Node.js trusts.'},
+  DB_SSL_CERT: {kind: CERTIFICATE, group: 'Database', secret: true, path: true, meaning: 'Certificate that the gateway shows to the database.'},
+  DB_SSL_KEY: {kind: PRIVATE_KEY, group: 'Database', secret: true, path: true, meaning: 'Private key of DB_SSL_CERT.'},
+  DB_POOL_SIZE: {kind: whole(1, 1000, 'connections'), fallback: '12', group: 'Database', meaning: 'Most connections of one process to PostgreSQL.'},
+
+  REDIS_URL: {kind: url('a URL such as redis://user:password@host:6379/0 (rediss:// for TLS)', ['redis:', 'rediss:'], {credentials: true}), group: 'Redis', secret: true, meaning: 'Redis for counters and cache shared by several processes; unset: memory of the process.'},
+
+  TRUSTED_CUSTOM_HOSTS: {kind: trustedHosts, fallback: '', group: 'Egress', meaning: 'Custom hosts that may be private addresses; *.domain means the domain and all below it. Metadata addresses and risky ports stay blocked.'},
+  HTTP_PROXY: {kind: PROXY, group: 'Egress', secret: true, also: ['http_proxy'], meaning: 'Forward proxy for http upstreams.'},
+  HTTPS_PROXY: {kind: PROXY, group: 'Egress', secret: true, also: ['https_proxy'], meaning: 'Forward proxy for https upstreams.'},
+  NO_PROXY: {kind: unproxiedHosts, fallback: '', group: 'Egress', flag: 'proxy-except', also: ['no_proxy'], meaning: 'Hosts reached without the forward proxy.'},
+  CUSTOM_HEADERS_TO_IGNORE: {kind: headerNames, fallback: '', group: 'Egress', meaning: 'Client headers that pass-through calls do not send upstream.'},
+
+  ENABLE_CORS: {kind: trueFalse, fallback: 'false', group: 'CORS', meaning: 'Answers browsers of other origins (needs CORS_ALLOWED_ORIGINS).'},
+  CORS_ALLOWED_ORIGINS: {kind: origins, fallback: '', group: 'CORS', meaning: 'Origins that may call.'},
+  CORS_ALLOWED_METHODS: {kind: methods, fallback: '*', group: 'CORS', meaning: 'Methods that they may use.'},
+  CORS_ALLOWED_HEADERS: {kind: headerNamesOrAll, fallback: '*', group: 'CORS', meaning: 'Request headers that they may send.'},
+  CORS_ALLOWED_EXPOSE_HEADERS: {kind: headerNamesOrAll, fallback: '*', group: 'CORS', meaning: 'Reply headers that they may read.'},
+
+  UPSTREAM_CONNECT_TIMEOUT_MS: {kind: milliseconds, fallback: '10000', group: 'Timeouts and sizes', meaning: 'Time to open a connection to a provider, TLS included.'},
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: {kind: milliseconds, fallback: '600000', group: 'Timeouts and sizes', meaning: 'Time from the request sent to the first byte of the answer.'},
+  UPSTREAM_IDLE_TIMEOUT_MS: {kind: milliseconds, fallback: '300000', group: 'Timeouts and sizes', meaning: 'Longest silence inside an answer.'},
+  REQUEST_TIMEOUT: {kind: milliseconds, group: 'Timeouts and sizes', meaning: 'Total time of one upstream call; unset: no bound but the others.'},
+  CLIENT_WRITE_TIMEOUT_MS: {kind: milliseconds, fallback: '60000', group: 'Timeouts and sizes', meaning: 'Longest time a client may take no bytes of its answer.'},
+  MAX_JSON_PAYLOAD_SIZE_IN_MB: {kind: whole(1, 1024, 'megabytes'), fallback: '64', group: 'Timeouts and sizes', meaning: 'Largest request body that is parsed (413 above it); streamed pass-through has no limit.'},
+
+  STREAM_USAGE: {kind: word('auto', 'exact', 'metered'), fallback: 'auto', group: 'Calls and configs', meaning: 'Streams: exact leaves every byte as it is; metered asks the provider for usage and hides that event; auto meters calls under a cost or token limit.'},
+  HEADERS_TO_METADATA: {kind: headerNames, fallback: '', group: 'Calls and configs', meaning: 'Request headers copied into the metadata of a call, under their lower-case names.'},
+  MAX_ROOT_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '100', group: 'Calls and configs', meaning: 'Most targets at the root of a config.'},
+  MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '1000', group: 'Calls and configs', meaning: 'The same where the strategy is conditional.'},
+  MAX_NESTED_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '50', group: 'Calls and configs', meaning: 'Most targets below one target of the root.'},
+
+  LOG_LEVEL: {kind: word('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), fallback: 'info', group: 'Logs and metrics', meaning: 'Least weight of a line in the log of the process.'},
+  LOG_RETENTION_DAYS: {kind: days, fallback: '90', group: 'Logs and metrics', meaning: 'How long the log row of a call is kept.'},
+  LOG_BODY_RETENTION_DAYS: {kind: days, fallback: '30', group: 'Logs and metrics', meaning: 'How long the bodies of a call are kept; never longer than its row.'},
+  LOG_BODY_MAX_BYTES: {kind: whole(0, 64 * 2 ** 20, 'bytes'), fallback: '262144', group: 'Logs and metrics', meaning: 'Longer bodies are cut to this in the log and marked so.'},
+  METRICS_RETENTION_DAYS: {kind: days, fallback: '365', group: 'Logs and metrics', meaning: 'How long the hourly sums of the analytics are kept.'},
+  LOG_RETENTION_DISPLAY: {kind: days, fallback: '90', group: 'Logs and metrics', meaning: 'Log retention as it is shown; changes nothing else.'},
+  METRICS_RETENTION_DISPLAY: {kind: days, fallback: '365', group: 'Logs and metrics', meaning: 'Metrics retention as it is shown; changes nothing else.'},
+  ORGANISATION_HEADERS_TO_MASK: {kind: headerNames, fallback: '', group: 'Logs and metrics', meaning: 'Headers masked in logs, beside those that always are (authorization, keys, cookies).'},
+  ENABLE_PROMETHEUS: {kind: trueFalse, fallback: 'true', group: 'Logs and metrics', meaning: 'Serves /metrics; false: 404.'},
+  PROMETHEUS_INCLUDE_MODEL_LABEL: {kind: trueFalse, fallback: 'false', group: 'Logs and metrics', meaning: 'Adds the model as a label; unknown models are one label, other.'},
+
+  MODEL_CONFIGS_PRICING_LOCAL_PATH: {kind: path, group: 'Pricing', meaning: 'Directory of price files {provider}.json, asked before the bundled prices.'},
+
+  GUARDRAILS_ENABLED: flag('guardrails'),
+  API_ACCESS_ENABLED: flag('api_access'),
+  DATA_EXPORTS_ENABLED: flag('data_exports'),
+  USAGE_LIMITS_ENABLED: flag('usage_limits'),
+  AUDIT_LOGS_ENABLED: flag('audit_logs'),
+  SCIM_ENABLED: flag('scim'),
+  POLICY_ENABLED: flag('policy'),
+} as const satisfies Record<string, Setting>
+
+export type Name = keyof typeof SETTINGS
+/** The key of a setting in the file and in `Settings`: its name in lower case, without the prefix `GATEWAY_`. */
+export type KeyOf<N extends string> = N extends `GATEWAY_${infer Rest}` ? Lowercase<Rest> : Lowercase<N>
+type ValueOf<S extends Setting> = S['kind'] extends Kind<infer T> ? (S extends {fallback: string} ? T : T | undefined) : never
+/** Every setting, read, checked and frozen. Printed or serialised, it shows a secret as `set` or `not set`. */
+export type Settings = {readonly [N in Name as KeyOf<N>]: ValueOf<(typeof SETTINGS)[N]>}
+
+/** The names in the order of the table. */
+export const NAMES = Object.keys(SETTINGS) as readonly Name[]
+
+/** The row of a setting with every optional column in view. */
+export function row(name: Name): Setting {
+  return SETTINGS[name]
+}
+
+export function keyOf<N extends Name>(name: N): KeyOf<N> {
+  return name.replace(/^GATEWAY_/, '').toLowerCase() as KeyOf<N>
+}
+
+/** The endings that name a file instead of the value: none, `_FILE`, or `_FILE` and `_PATH`. */
+export function fileEndings(name: Name): readonly string[] {
+  const {secret, path} = row(name)
+  return secret ? (path ? ['_FILE', '_PATH'] : ['_FILE']) : []
+}
+
+/** The flag of a setting without its two hyphens; undefined for a secret, which other users of the machine would see in `ps`. */
+export function flagOf(name: Name): string | undefined {
+  const {secret, flag: own} = row(name)
+  return secret ? undefined : (own ?? keyOf(name).replaceAll('_', '-'))
+}

@@ -1,0 +1,69 @@
+import {sql} from 'kysely'
+import type {Db} from './database.ts'
+
+/** A claim as `traffic.reserve_counters` reads it: beyond 2^53 numbers travel as text. */
+export interface CounterClaim {
+  readonly key: string
+  readonly type: string
+  readonly amount: number
+  readonly most: string
+  readonly ends_at_ms: number | null
+  readonly rebuilds: boolean
+  readonly shadow: boolean
+}
+
+export interface CounterAnswer {
+  readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
+  /** The clock of the database. */
+  readonly now_ms: number
+  readonly places: readonly number[]
+}
+
+/** The counters that processes share on PostgreSQL. There are none on SQLite. */
+export function counterTable(db: Db) {
+  return {
+    /** Claims under `id`; with no deadline, more under a reservation that is open. */
+    async reserve(id: string, claims: readonly CounterClaim[], deadline_ms: number | null): Promise<CounterAnswer> {
+      const call = sql<{answer: CounterAnswer}>`select traffic.reserve_counters(${id}, ${JSON.stringify(claims)}, ${deadline_ms}) as answer`
+      return (await call.execute(db)).rows[0]!.answer
+    },
+    /** False when nothing is held under `id`. Null gives everything back. */
+    async settle(id: string, actual: {readonly tokens: number; readonly cost_nanousd: number} | null): Promise<boolean> {
+      const {tokens, cost_nanousd} = actual ?? {tokens: 0, cost_nanousd: 0}
+      const call = sql<{known: boolean}>`select traffic.settle_counters(${id}, ${tokens}, ${cost_nanousd}, ${actual === null}) as known`
+      return (await call.execute(db)).rows[0]!.known
+    },
+    async read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+      const {rows} = await sql<{key: string; used: number | bigint}>`
+        select key, used from traffic.counters where key = any(${keys})`.execute(db)
+      return new Map(rows.map(row => [row.key, BigInt(row.used)]))
+    },
+    /** Adds counters that are not there; the others stay as they are. */
+    async insert(counters: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]) {
+      await sql`
+        insert into traffic.counters (key, used, ends_at_ms)
+        select * from unnest(${columnOf(counters, 'key')}::text[], ${columnOf(counters, 'used')}::bigint[], ${columnOf(counters, 'ends_at_ms')}::bigint[]) as c(key, used, ends_at_ms)
+        order by key collate "C"
+        on conflict (key) do nothing`.execute(db)
+    },
+    /** Adds to counters that are there, their rows locked in the order of their keys. */
+    async add(changes: readonly {readonly key: string; readonly amount: number}[]) {
+      await sql`
+        with locked as (select key from traffic.counters where key = any(${columnOf(changes, 'key')}) order by key for update)
+        update traffic.counters as c set used = c.used + change.amount
+        from unnest(${columnOf(changes, 'key')}::text[], ${columnOf(changes, 'amount')}::bigint[]) as change(key, amount)
+        where c.key = change.key and c.key in (select key from locked)`.execute(db)
+    },
+    /** Forgets counters and holds that ended before; rows that someone uses now are left for the next time. */
+    async sweep(counters_before_ms: number, holds_before_ms: number) {
+      await sql`delete from traffic.counters where key in (
+        select key from traffic.counters where ends_at_ms < ${counters_before_ms} limit 1000 for update skip locked)`.execute(db)
+      await sql`delete from traffic.counter_holds where (id, key) in (
+        select id, key from traffic.counter_holds where deadline_ms < ${holds_before_ms} limit 1000 for update skip locked)`.execute(db)
+    },
+  }
+}
+
+function columnOf<T>(rows: readonly T[], name: keyof T): (string | null)[] {
+  return rows.map(row => (row[name] === null ? null : String(row[name])))
+}

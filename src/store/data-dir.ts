@@ -1,0 +1,106 @@
+import {randomBytes} from 'node:crypto'
+import {accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, statSync, writeSync} from 'node:fs'
+import {join, resolve} from 'node:path'
+import Sqlite from 'better-sqlite3'
+import {CONTROL_FILE} from './dialect/sqlite.ts'
+
+/** What is wrong with the data directory, in a sentence for the operator that says what to do. */
+export class DataDirFault extends Error {}
+
+/** The folder that holds everything of one gateway. */
+export interface DataDir {
+  readonly folder: string
+  readonly journal: string
+  readonly backups: string
+  /** True when it was made just now, or holds no database yet. */
+  readonly is_new: boolean
+  /** Gives up ownership; does nothing for a directory that was only looked into. */
+  release(): void
+}
+
+/** Makes the directory where it is not there (0700) and takes it for this process for life; a second owner is refused (core rule 3). */
+export function ownDataDir(path: string, binding?: object): DataDir {
+  const folder = resolve(path)
+  process.umask(0o077) // databases and journal are the owner's alone
+  try {
+    mkdirSync(join(folder, 'run'), {recursive: true, mode: 0o700})
+    for (const name of ['journal', 'backups', 'keys']) mkdirSync(join(folder, name), {recursive: true, mode: 0o700})
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw new DataDirFault(
+      `The data directory ${folder} cannot be written: ${reason(cause)}. Check its owner and mode, or choose another with --data-dir.`,
+      {cause},
+    )
+  }
+  if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
+  const release = lock(folder, binding)
+  return {...parts(folder), is_new: !existsSync(join(folder, CONTROL_FILE)), release}
+}
+
+/** Looks into a directory that is there, beside whoever owns it; refuses one that is not. */
+export function findDataDir(path: string): DataDir {
+  const folder = resolve(path)
+  if (!existsSync(join(folder, CONTROL_FILE))) {
+    throw new DataDirFault(
+      `There is no data directory at ${folder}. Make one (gateway init --data-dir ${path}), or name the right one with --data-dir.`,
+    )
+  }
+  return {...parts(folder), is_new: false, release: () => undefined}
+}
+
+/** True when another process serves from the directory now. */
+export function isOwned(folder: string, binding?: object): boolean {
+  try {
+    lock(folder, binding)()
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** The key that seals stored credentials: 32 bytes in a 0600 file of the directory, made on first use where `make` says so. */
+export function sealingKey({folder}: DataDir, make: boolean): Buffer {
+  const path = join(folder, 'keys', 'sealing.key')
+  if (!existsSync(path)) {
+    if (!make)
+      throw new DataDirFault(
+        `The sealing key ${path} is missing. Restore it from where you keep it; stored credentials cannot be read without it.`,
+      )
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      writeSync(file, `${randomBytes(32).toString('base64')}\n`)
+    } finally {
+      closeSync(file)
+    }
+  }
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64')
+  if (key.length !== 32)
+    throw new DataDirFault(`The sealing key ${path} does not hold 32 bytes in base64. Restore it from where you keep it.`)
+  return key
+}
+
+function parts(folder: string) {
+  return {folder, journal: join(folder, 'journal'), backups: join(folder, 'backups')}
+}
+
+/** An exclusive transaction held for life: the kernel gives it up with the process, however that ends. */
+function lock(folder: string, binding?: object): () => void {
+  const db = new Sqlite(join(folder, 'run', 'serve.lock.db'), {
+    timeout: 0,
+    ...(binding ? {nativeBinding: binding as unknown as string} : {}),
+  })
+  try {
+    db.pragma('journal_mode = DELETE')
+    db.exec('begin exclusive')
+  } catch (cause) {
+    db.close()
+    const busy = cause instanceof Sqlite.SqliteError && cause.code.startsWith('SQLITE_BUSY')
+    const why = busy ? 'another gateway serves from it. Stop that one first, or choose another with --data-dir' : reason(cause)
+    throw new DataDirFault(`The data directory ${folder} cannot be taken: ${why}.`, {cause})
+  }
+  return () => db.close()
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,33 @@
+import type {LogBodiesTable, UsageHourlyTable} from '../tables/traffic.ts'
+
+export const BODY_COLUMNS = [
+  'log_id',
+  'created_at',
+  'request_headers',
+  'request_body',
+  'response_headers',
+  'response_body',
+  'response_encoding',
+  'cut',
+] as const satisfies readonly (keyof LogBodiesTable)[]
+
+/** What makes a row of the hourly sums the same row. */
+export const SUM_KEY = [
+  'hour',
+  'workspace_id',
+  'api_key_id',
+  'provider_slug',
+  'provider',
+  'model',
+] as const satisfies readonly (keyof UsageHourlyTable)[]
+
+export const SUMMED = [
+  'requests',
+  'failures',
+  'unpriced',
+  'prompt_tokens',
+  'completion_tokens',
+  'cost_nanousd',
+] as const satisfies readonly (keyof UsageHourlyTable)[]
+
+export const SUM_COLUMNS = [...SUM_KEY, 'organisation_id', ...SUMMED] as const satisfies readonly (keyof UsageHourlyTable)[]

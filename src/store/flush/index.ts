@@ -1,0 +1,17 @@
+import type {PostgresOptions} from '../dialect/postgres.ts'
+import type {SqliteOptions} from '../dialect/sqlite.ts'
+import {openPostgresTarget} from './postgres.ts'
+import {openSqliteTarget} from './sqlite.ts'
+import type {FlushTarget} from './target.ts'
+
+export {CHAIN_START, link} from './chain.ts'
+export {decodeRecord, ENTRY_COLUMNS, type FlushRecord} from './record.ts'
+export {type FlushTarget, isRowFault, MarkMoved, type Slice} from './target.ts'
+
+/** The database that a writer flushes into. But for `binding` it can be handed to another thread. */
+export type TargetOptions = ({readonly kind: 'sqlite'} & Omit<SqliteOptions, 'role'>) | ({readonly kind: 'postgres'} & PostgresOptions)
+
+/** Opens a connection for the flusher alone. The writer's mark must be there (`openMark`). */
+export async function openTarget(options: TargetOptions, writer: string, epoch: number): Promise<FlushTarget> {
+  return options.kind === 'sqlite' ? openSqliteTarget(options, writer, epoch) : openPostgresTarget(options, writer, epoch)
+}

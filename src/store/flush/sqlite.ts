@@ -1,0 +1,106 @@
+import type Sqlite from 'better-sqlite3'
+import {Kysely, SqliteDialect} from 'kysely'
+import type {Database} from '../database.ts'
+import {connect, type SqliteOptions} from '../dialect/sqlite.ts'
+import type {Mark} from '../journal/index.ts'
+import {link} from './chain.ts'
+import {BODY_COLUMNS, SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
+import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues} from './record.ts'
+import {hourlySums} from './sums.ts'
+import {type EarlierEntry, earlierAttempts, type FlushTarget, MarkMoved, type Slice, spentOver} from './target.ts'
+
+/** 16 MB: pages that are written again and again are copied into the file less often. */
+const CHECKPOINT_PAGES = 4096
+/** Holds the pages that new rows go to, of an index in no order too. */
+const CACHE_KB = 4 * 1024
+
+/** Flushes into traffic.db with prepared statements: this runs for every call. */
+export function openSqliteTarget(options: Omit<SqliteOptions, 'role'>, writer: string, epoch: number): FlushTarget {
+  const raw = connect({...options, role: 'flusher'})
+  try {
+    return target(raw, writer, epoch)
+  } catch (fault) {
+    raw.close()
+    throw fault
+  }
+}
+
+function target(raw: Sqlite.Database, writer: string, epoch: number): FlushTarget {
+  raw.pragma(`traffic.wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+  raw.pragma(`traffic.cache_size = -${CACHE_KB}`)
+  const begin = raw.prepare('begin immediate')
+  const commit = raw.prepare('commit')
+  const mark = raw.prepare('select segment, position, chain from traffic.journal_marks where writer = ? and epoch = ?')
+  const moveMark = raw.prepare('update traffic.journal_marks set segment = ?, position = ?, chain = ? where writer = ?')
+  const insertEntry = raw.prepare(insert('ledger_entries', [...ENTRY_COLUMNS, 'writer', 'chain'], '(call_id, attempt)'))
+  const insertLog = raw.prepare(insert('logs', LOG_COLUMNS, '(id)'))
+  const insertBody = raw.prepare(insert('log_bodies', BODY_COLUMNS, '(log_id)'))
+  const earlier = raw.prepare(
+    'select usage, cost_nanousd, unpriced from traffic.ledger_entries where call_id = ? and attempt between ? and ? order by attempt',
+  )
+  const addSums = raw.prepare(
+    `insert into traffic.usage_hourly (${SUM_COLUMNS}) values (${SUM_COLUMNS.map(() => '?')})
+     on conflict (${SUM_KEY}) do update set ${SUMMED.map(column => `${column} = ${column} + excluded.${column}`)}`,
+  )
+  const transaction = (work: () => void) => {
+    begin.run()
+    try {
+      work()
+      commit.run()
+    } catch (fault) {
+      if (raw.inTransaction) raw.exec('rollback')
+      throw fault
+    }
+  }
+  const writeLog = (record: FlushRecord) => {
+    const {settlement} = record
+    const {log} = settlement
+    if (!log) return
+    const before = earlierAttempts(settlement, log)
+    const entries = before ? (earlier.all(settlement.call_id, before.first, before.last) as EarlierEntry[]) : []
+    insertLog.run(...logValues(record, log, spentOver(record, entries)))
+  }
+  return {
+    db: new Kysely<Database>({dialect: new SqliteDialect({database: raw})}),
+    async readMark() {
+      const found = mark.get(writer, epoch) as Mark | undefined
+      if (!found) throw new MarkMoved(writer, {segment: 0, position: 0}, undefined)
+      return {segment: found.segment, position: found.position}
+    },
+    async apply({from, to, records}: Slice) {
+      transaction(() => {
+        const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
+        if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
+        let {chain} = found
+        const inserted: FlushRecord[] = []
+        for (const record of records) {
+          if (record.entry) {
+            const next = link(chain, record.entry)
+            if (insertEntry.run(...record.entry, writer, next).changes === 1) {
+              chain = next
+              inserted.push(record)
+            }
+          }
+          writeLog(record)
+        }
+        for (const sum of hourlySums(inserted)) addSums.run(SUM_COLUMNS.map(column => sum[column]))
+        moveMark.run(to.segment, to.position, chain, writer)
+      })
+    },
+    async insertBodies(bodies) {
+      transaction(() => {
+        for (const body of bodies) insertBody.run(...BODY_COLUMNS.map(column => body[column]))
+      })
+    },
+    async checkpoint() {
+      raw.pragma('traffic.wal_checkpoint(TRUNCATE)')
+    },
+    async close() {
+      raw.close()
+    },
+  }
+}
+
+function insert(table: string, columns: readonly string[], key: string): string {
+  return `insert into traffic.${table} (${columns}) values (${columns.map(() => '?')}) on conflict ${key} do nothing`
+}

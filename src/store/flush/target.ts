@@ -1,0 +1,82 @@
+import type {LogRecord} from '../../schema/records.ts'
+import {addUsage, type Usage} from '../../schema/usage.ts'
+import type {Db} from '../database.ts'
+import type {Mark} from '../journal/index.ts'
+import type {LogBodiesTable} from '../tables/traffic.ts'
+import {counted, type FlushRecord, type Spent} from './record.ts'
+
+/** Consecutive records of the journal: everything behind `from` and before `to`. */
+export interface Slice {
+  readonly from: Mark
+  readonly to: Mark
+  readonly records: readonly FlushRecord[]
+}
+
+/** A database as a writer flushes into it, on a connection of its own (core rule 7). */
+export interface FlushTarget {
+  /** The same connection for what is not in a hurry: retention. */
+  readonly db: Db
+  /** How far this writer's journal is applied. */
+  readMark(): Promise<Mark>
+  /**
+   * Applies a slice and moves the mark from `from` to `to`, in one transaction (core rule 2). An entry that is there already, and a log
+   * row that is, stay as they are and count once. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
+   */
+  apply(slice: Slice): Promise<void>
+  /** Inserts the bodies that are not there. */
+  insertBodies(bodies: readonly LogBodiesTable[]): Promise<void>
+  /** Brings what was written out of the write-ahead log, where the database leaves that to us. */
+  checkpoint(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The mark is not where this process left it: another one writes under the same writer id, or a commit was not heard of. */
+export class MarkMoved extends Error {
+  constructor(writer: string, expected: Mark, found: Mark | undefined) {
+    const said = (mark: Mark | undefined) => (mark ? `${mark.segment}/${mark.position}` : 'nowhere')
+    super(
+      `The journal of writer ${writer} is applied up to ${said(expected)}, but its mark in the database stands at ${said(found)}. ` +
+        'Two processes seem to use copies of one data directory: each needs its own run/writer-id.',
+    )
+    this.name = 'MarkMoved'
+  }
+}
+
+/**
+ * Whether a database refused what one record holds (a type, a constraint), so that trying the same again cannot help. All else, such
+ * as a lock, a full disk or a lost connection, passes.
+ */
+export function isRowFault(fault: unknown): boolean {
+  if (!(fault instanceof Error)) return false
+  const code = 'code' in fault && typeof fault.code === 'string' ? fault.code : ''
+  if (fault instanceof TypeError || fault instanceof RangeError) return true
+  if (/^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)) return true
+  return /^2[23][0-9A-Z]{3}$/.test(code) && code !== UNIQUE_VIOLATION // a key taken in between is found by the next try
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+/** A ledger entry as far as a log row sums it. */
+export interface EarlierEntry {
+  readonly usage: string
+  readonly cost_nanousd: number
+  readonly unpriced: number
+}
+
+/** The attempts at the same target before this one, first and last; undefined when there was none (core rule 2: a row covers its retries). */
+export function earlierAttempts({attempt}: {readonly attempt: number}, {retry_count}: LogRecord) {
+  if (attempt < 2 || !(retry_count >= 1)) return undefined
+  return {first: Math.max(1, attempt - Math.trunc(retry_count)), last: attempt - 1}
+}
+
+/** What the row of `record` says of money, the earlier attempts at its target with it. */
+export function spentOver(record: FlushRecord, earlier: readonly EarlierEntry[]): Spent {
+  const {cost_nanousd, unpriced} = record.settlement
+  if (earlier.length === 0) return {...record, cost_nanousd, unpriced}
+  const usage = earlier.map(entry => JSON.parse(entry.usage) as Partial<Usage>).reduce(addUsage, record.settlement.usage)
+  return {
+    ...counted(usage),
+    cost_nanousd: earlier.reduce((sum, entry) => sum + entry.cost_nanousd, cost_nanousd),
+    unpriced: unpriced || earlier.some(entry => entry.unpriced === 1),
+  }
+}

@@ -1,0 +1,129 @@
+import {crc32} from 'node:zlib'
+
+/**
+ * The bytes of a journal segment, little-endian throughout.
+ *
+ * A segment is a header of 64 bytes, then records, then zeros up to its preallocated size:
+ *   header  magic 8 · format version u32 · epoch u32 · store id 16 · segment number u64 · created_ms u64 · previous_end u64 · zeros 4 · crc32 u32
+ *   record  length u32 · crc32 u32 · kind u8 · id_bytes u8 · id (UTF-8) · payload      (length counts id and payload)
+ * The crc32 of a record covers everything behind it and is seeded with the length, so every byte of the head is covered too.
+ * A head of zeros is the end of the data.
+ */
+export const HEADER_BYTES = 64
+export const HEAD_BYTES = 10
+/** The longest id a record carries, and the longest payload; a reader's memory is bounded by the second. */
+export const MOST_ID_BYTES = 255
+export const MOST_PAYLOAD_BYTES = 8 * 1024 * 1024
+
+/**
+ * What a record says. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt, `settlement` ends
+ * it; these three have an id, `<call id>:<attempt>`. `sealed` is the last record of a segment that was closed in order.
+ */
+export const KINDS = ['intent', 'settlement', 'log_row', 'carried', 'sealed', 'other'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** A place in the journal: everything before it is meant. `{segment: 0, position: 0}` is the beginning. */
+export interface Mark {
+  readonly segment: number
+  readonly position: number
+}
+
+/** Whose journal it is: the id of the store (a UUID) and its epoch, which a restore raises (core rule 4). */
+export interface Owner {
+  readonly store_id: string
+  readonly epoch: number
+}
+
+export interface SegmentHeader extends Owner {
+  readonly segment: number
+  readonly created_ms: number
+  /** Where the data of the segment before ends, known when the same process wrote both; 0 when not known. */
+  readonly previous_end: number
+}
+
+const MAGIC = Buffer.from('GWJOURNL', 'latin1')
+const VERSION = 1
+const SEGMENT_NAME = /^(\d{16})\.seg$/
+
+/** The file name of a segment: its number in 16 digits, so that names sort as numbers. */
+export function segmentName(segment: number): string {
+  return `${String(segment).padStart(16, '0')}.seg`
+}
+
+/** The number in a segment's file name; undefined for any other file. */
+export function segmentNumber(name: string): number | undefined {
+  const digits = SEGMENT_NAME.exec(name)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** Refuses (TypeError) a store id that is not a UUID in lower case: read back it would differ, and the journal be foreign to itself. */
+export function checkStoreId(store_id: string): void {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(store_id))
+    throw new TypeError(`store_id: expected a lower-case UUID, got ${JSON.stringify(store_id)}`)
+}
+
+export function encodeHeader(header: SegmentHeader): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES)
+  MAGIC.copy(bytes)
+  bytes.writeUInt32LE(VERSION, 8)
+  bytes.writeUInt32LE(header.epoch, 12)
+  bytes.write(header.store_id.replaceAll('-', ''), 16, 'hex')
+  bytes.writeBigUInt64LE(BigInt(header.segment), 32)
+  bytes.writeBigUInt64LE(BigInt(header.created_ms), 40)
+  bytes.writeBigUInt64LE(BigInt(header.previous_end), 48)
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER_BYTES - 4)), HEADER_BYTES - 4)
+  return bytes
+}
+
+/** The header in `bytes`, or the reason why there is none. */
+export function decodeHeader(bytes: Buffer): SegmentHeader | string {
+  if (bytes.length < HEADER_BYTES) return `the file has ${bytes.length} bytes, a header has ${HEADER_BYTES}`
+  if (isZero(bytes, 0, HEADER_BYTES)) return 'the header is blank'
+  if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4))) return 'the checksum of the header is wrong'
+  if (!bytes.subarray(0, 8).equals(MAGIC)) return 'the file is not a journal segment'
+  if (bytes.readUInt32LE(8) !== VERSION) return `the format version is ${bytes.readUInt32LE(8)}, this program reads ${VERSION}`
+  const hex = bytes.toString('hex', 16, 32)
+  return {
+    epoch: bytes.readUInt32LE(12),
+    store_id: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    segment: Number(bytes.readBigUInt64LE(32)),
+    created_ms: Number(bytes.readBigUInt64LE(40)),
+    previous_end: Number(bytes.readBigUInt64LE(48)),
+  }
+}
+
+/**
+ * Writes the head of the record whose id and payload already stand at `at + HEAD_BYTES`; gives the size of the whole record.
+ * `at` is where the record begins in `buffer`.
+ */
+export function encodeHead(buffer: Buffer, at: number, kind: Kind, id_bytes: number, payload_bytes: number): number {
+  const length = id_bytes + payload_bytes
+  const end = at + HEAD_BYTES + length
+  buffer.writeUInt32LE(length, at)
+  buffer[at + 8] = KINDS.indexOf(kind) + 1
+  buffer[at + 9] = id_bytes
+  buffer.writeUInt32LE(crc32(buffer.subarray(at + 8, end), length), at + 4)
+  return end - at
+}
+
+/** The length field of the record at `at`: bytes of id and payload, as claimed. */
+export function claimedLength(buffer: Buffer, at: number): number {
+  return buffer.readUInt32LE(at)
+}
+
+/** The kind, id and payload (a copy) of the whole record at `at`; undefined when it is not what was written there. */
+export function decodeRecord(buffer: Buffer, at: number): {kind: Kind; id: string; payload: Buffer} | undefined {
+  const length = claimedLength(buffer, at)
+  const end = at + HEAD_BYTES + length
+  if (crc32(buffer.subarray(at + 8, end), length) !== buffer.readUInt32LE(at + 4)) return undefined
+  const kind = KINDS[buffer[at + 8]! - 1]
+  const id_bytes = buffer[at + 9]!
+  if (kind === undefined || id_bytes > length) return undefined
+  const body = at + HEAD_BYTES + id_bytes
+  return {kind, id: buffer.toString('utf8', at + HEAD_BYTES, body), payload: Buffer.from(buffer.subarray(body, end))}
+}
+
+export function isZero(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at] !== 0) return false
+  return true
+}

@@ -1,0 +1,16 @@
+export {JournalError} from './errors.ts'
+export {type Files, nodeFiles, type ReadableFiles} from './files.ts'
+export {KINDS, type Kind, type Mark, type Owner} from './format.ts'
+export type {Done, Journal, JournalStatus, OpenIntent} from './journal.ts'
+export {type OpenJournal, openJournal} from './open.ts'
+export type {SegmentEnd, SegmentRecord} from './read-segment.ts'
+export {
+  type JournalRecord,
+  type JournalWarning,
+  type ReadJournal,
+  type RecoveredIntent,
+  type Recovery,
+  readJournal,
+  recover,
+} from './reader.ts'
+export type {JournalEvent, JournalSettings} from './settings.ts'

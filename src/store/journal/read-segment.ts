@@ -1,0 +1,114 @@
+import type {ReadableFiles} from './files.ts'
+import {claimedLength, decodeRecord, HEAD_BYTES, HEADER_BYTES, isZero, type Kind, MOST_ID_BYTES, MOST_PAYLOAD_BYTES} from './format.ts'
+
+/** A record as it was written. `payload` is the reader's own copy. The mark behind it is `{segment, position: end_position}`. */
+export interface SegmentRecord {
+  readonly kind: Exclude<Kind, 'sealed'>
+  /** `<call id>:<attempt>` of an intent, a settlement or a carried intent; empty for the others. */
+  readonly id: string
+  readonly payload: Buffer
+  readonly position: number
+  readonly end_position: number
+}
+
+/**
+ * Why reading stopped at `position`. `end`: nothing more is written there (yet). `sealed`: the segment was closed in order. `torn`: the
+ * last record is not whole, as kill -9 or a power cut in the middle of a write leaves it: it was not acknowledged, or not yet synced. `damaged`: what stands there
+ * is not what was written; what follows in this segment is lost.
+ */
+export interface SegmentEnd {
+  readonly reason: 'end' | 'sealed' | 'torn' | 'damaged'
+  readonly position: number
+}
+
+const SLICE_BYTES = 256 * 1024
+
+/**
+ * The records of the segment at `path` from `from` on, in order; it returns why it stopped. `up_to` is a place known to be the end of a
+ * record (the writer's position): nothing behind it is looked at, and stopping before it is damage.
+ * Reads slices of 256 KB; holds no more than one slice or one record.
+ */
+export function* readSegment(files: ReadableFiles, path: string, from: number, up_to?: number): Generator<SegmentRecord, SegmentEnd> {
+  const fd = files.openSync(path, 'r')
+  try {
+    const window = new Window(files, fd, Math.max(from, HEADER_BYTES), up_to)
+    for (;;) {
+      const {position} = window
+      const record = window.next()
+      if (typeof record === 'string') return {reason: up_to !== undefined && position < up_to ? 'damaged' : record, position}
+      const {kind, id, payload} = record
+      if (kind === 'sealed') return {reason: 'sealed', position: window.position}
+      yield {kind, id, payload, position, end_position: window.position}
+    }
+  } finally {
+    files.closeSync(fd)
+  }
+}
+
+/** A view of some bytes of the file, moved forward record by record. */
+class Window {
+  position: number
+  readonly #files: ReadableFiles
+  readonly #fd: number
+  readonly #limit: number
+  #bytes = Buffer.allocUnsafeSlow(SLICE_BYTES)
+  #at = 0
+  #filled = 0
+
+  constructor(files: ReadableFiles, fd: number, position: number, up_to: number | undefined) {
+    this.#files = files
+    this.#fd = fd
+    this.position = position
+    this.#limit = Math.min(files.size(fd), up_to ?? Number.MAX_SAFE_INTEGER)
+  }
+
+  /** The record at `position`, which moves behind it; or why there is none. */
+  next(): NonNullable<ReturnType<typeof decodeRecord>> | 'end' | 'torn' | 'damaged' {
+    if (!this.#have(HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
+    if (isZero(this.#bytes, this.#at, this.#at + HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
+    const length = claimedLength(this.#bytes, this.#at)
+    if (length > MOST_ID_BYTES + MOST_PAYLOAD_BYTES) return 'damaged'
+    const size = HEAD_BYTES + length
+    if (!this.#have(size)) return 'damaged' // no writer goes past the end of its segment
+    const record = decodeRecord(this.#bytes, this.#at)
+    // a write cut short leaves zeros where the end of its last record should be, and a record of ours never ends in one
+    if (!record) return this.#isBlankBehind(size - 1) ? 'torn' : 'damaged'
+    this.#at += size
+    this.position += size
+    return record
+  }
+
+  /** Reads until `count` bytes are there; false when the file has fewer. */
+  #have(count: number): boolean {
+    if (this.#filled - this.#at >= count) return true
+    if (this.position + count > this.#limit) return false
+    const kept = this.#bytes.subarray(this.#at, this.#filled)
+    const roomy = count > this.#bytes.length ? Buffer.allocUnsafeSlow(count) : this.#bytes
+    kept.copy(roomy)
+    this.#bytes = roomy
+    this.#at = 0
+    this.#filled = kept.length
+    while (this.#filled < count) if (!this.#fill()) return false
+    return true
+  }
+
+  #fill(): boolean {
+    const start = this.position - this.#at + this.#filled
+    const wanted = Math.min(this.#bytes.length - this.#filled, this.#limit - start)
+    const got = wanted > 0 ? this.#files.readSync(this.#fd, this.#bytes, this.#filled, wanted, start) : 0
+    this.#filled += got
+    return got > 0
+  }
+
+  /** Whether only zeros follow from `skip` bytes behind `position` to the end. Moves the window: the last question of all. */
+  #isBlankBehind(skip: number): boolean {
+    let at = this.position + skip
+    for (;;) {
+      const wanted = Math.min(this.#bytes.length, this.#limit - at)
+      const got = wanted > 0 ? this.#files.readSync(this.#fd, this.#bytes, 0, wanted, at) : 0
+      if (got === 0) return true
+      if (!isZero(this.#bytes, 0, got)) return false
+      at += got
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import {HEAD_BYTES, HEADER_BYTES, type Mark} from './format.ts'
+import type {GroupSync} from './group-sync.ts'
+import {
+  beginSegment,
+  discardSpare,
+  freshRoom,
+  type Place,
+  prepareSpare,
+  prepareSpareNow,
+  type Segment,
+  type Spare,
+  wipe,
+  writeSeal,
+} from './segment.ts'
+import type {JournalSettings} from './settings.ts'
+
+const LEAST_URGENT_BYTES = 1024 * 1024
+
+/**
+ * The room of the journal: the segment being written and the spares behind it.
+ * Room is counted in *slots*, each the most that one settlement takes, for a segment's last bytes are lost when a record does not fit:
+ * a room of `n` bytes surely takes `floor(n / slot)` settlements, whatever their sizes.
+ */
+export class Space {
+  current: Segment | undefined
+  /** The numbers of this journal's segments that are no longer written and not yet removed. */
+  readonly past: Set<number>
+  /** Bytes of one slot. */
+  readonly slot_bytes: number
+  readonly #settings: JournalSettings
+  readonly #place: Place
+  readonly #sync: GroupSync
+  #next_number: number
+  #ended: Mark | undefined
+  #spares: Spare[] = []
+  #spare_bytes = 0
+  #spare_slots = 0
+  #serial = 0
+  #preparing: Promise<void> | undefined
+  #rest: (() => void) | undefined
+  #full = false
+  #closed = false
+
+  constructor(settings: JournalSettings, sync: GroupSync, next_number: number, past: Iterable<number>) {
+    this.#settings = settings
+    this.#place = settings
+    this.#sync = sync
+    this.#next_number = next_number
+    this.past = new Set(past)
+    this.slot_bytes = HEAD_BYTES + settings.settlement_bytes
+  }
+
+  /** Where the written data ends. */
+  get end(): Mark {
+    if (this.current) return {segment: this.current.number, position: this.current.offset}
+    return this.#ended ?? {segment: this.#next_number, position: 0}
+  }
+
+  /** Whether the last attempt to reserve room failed. */
+  get full(): boolean {
+    return this.#full
+  }
+
+  /** Free bytes behind `gathered` bytes not yet written, spares included, slots not taken off. */
+  free(gathered: number): number {
+    return Math.max(0, this.#room(gathered)) + this.#spare_bytes
+  }
+
+  /** Where a record of `size` bytes may go, behind `gathered` others, so that `slots` settlements can still follow. */
+  judge(size: number, slots: number, gathered: number): 'here' | 'next' | 'nowhere' {
+    const room = this.#room(gathered) - size
+    if (room >= 0 && this.#slotsIn(room) + this.#spare_slots >= slots) return 'here'
+    const spare = this.#spares.find(each => freshRoom(each) >= size)
+    if (!spare) return 'nowhere'
+    const left = this.#slotsIn(freshRoom(spare) - size) + this.#spare_slots - this.#slotsIn(freshRoom(spare))
+    return left >= slots ? 'next' : 'nowhere'
+  }
+
+  /** Reserves at once what `judge` found missing: smaller than a usual spare, and not at all while the disk is known to be full. */
+  makeRoom(size: number, slots: number, gathered: number): boolean {
+    const here = this.#room(gathered) - size
+    const missing = Math.max(0, slots - this.#spare_slots - Math.max(0, this.#slotsIn(here)))
+    if (missing * this.slot_bytes > this.#settings.segment_bytes) return false // would hold the loop up; `stock` sees to it
+    return this.#reserveNow((here >= 0 ? 0 : size) + missing * this.slot_bytes)
+  }
+
+  /** Ends the current segment and begins the next, with room for `size` bytes. False when there is none: the current one stays. */
+  advance(size: number): boolean {
+    const ended = this.current
+    const end = ended ? writeSeal(this.#settings.files, ended) : (this.#ended?.position ?? 0)
+    const next = this.#begin(size, end) ?? (this.#reserveNow(size) ? this.#begin(size, end) : undefined)
+    if (!next) return false
+    if (ended) this.#retireFromWriting(ended, end)
+    this.current = next
+    return true
+  }
+
+  /** The current segment failed a write of `bytes`: nothing behind its data counts, and it is written no more. */
+  abandon(bytes: number): void {
+    const failed = this.current
+    if (!failed) return
+    wipe(this.#settings.files, failed, Math.min(bytes, failed.bytes - failed.offset))
+    this.#retireFromWriting(failed, failed.offset)
+    this.current = undefined
+  }
+
+  /** Sees to it that, with `slots` settlements to come, a whole segment's room is free; prepares off the loop. */
+  stock(slots: number, gathered: number): void {
+    if (this.#preparing || this.#rest || this.#closed) return
+    if (this.free(gathered) - slots * this.slot_bytes < this.#settings.segment_bytes) this.prepare()
+  }
+
+  /** Prepares one more spare; never rejects, but reports, rests and tries again. */
+  prepare(): Promise<void> {
+    this.#preparing ??= prepareSpare(this.#place, this.#serial++, this.#settings.segment_bytes)
+      .then(
+        spare => (this.#closed ? discardSpare(this.#settings.files, spare) : this.#stockWith([...this.#spares, spare])),
+        cause => this.#fail(cause),
+      )
+      .finally(() => {
+        this.#preparing = undefined
+      })
+    return this.#preparing
+  }
+
+  /** Seals the current segment and gives the spares back. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#rest?.()
+    if (this.current) this.#retireFromWriting(this.current, writeSeal(this.#settings.files, this.current))
+    this.current = undefined
+    await this.#preparing
+    await Promise.all(this.#spares.splice(0).map(spare => discardSpare(this.#settings.files, spare)))
+  }
+
+  /** A spare with `room` bytes for records, or a little more; false when there is none to be had. */
+  #reserveNow(room: number): boolean {
+    const {segment_bytes} = this.#settings
+    const wanted = HEADER_BYTES + room + HEAD_BYTES
+    if (this.#rest || this.#closed) return false
+    try {
+      const bytes = Math.max(wanted, Math.min(segment_bytes, LEAST_URGENT_BYTES))
+      this.#stockWith([prepareSpareNow(this.#place, this.#serial++, bytes), ...this.#spares])
+      return true
+    } catch (cause) {
+      this.#fail(cause)
+      return false
+    }
+  }
+
+  #room(gathered: number): number {
+    return this.current ? this.current.bytes - this.current.offset - gathered - HEAD_BYTES : -1
+  }
+
+  #slotsIn(bytes: number): number {
+    return Math.floor(bytes / this.slot_bytes)
+  }
+
+  #begin(size: number, previous_end: number): Segment | undefined {
+    const {store_id, epoch, now, files} = this.#settings
+    for (let spare = this.#take(size); spare; spare = this.#take(size)) {
+      const segment = this.#next_number
+      try {
+        const begun = beginSegment(this.#place, spare, {store_id, epoch, segment, created_ms: now(), previous_end})
+        this.#next_number = segment + 1
+        this.#sync.named()
+        this.#sync.touch(begun)
+        return begun
+      } catch (cause) {
+        this.#settings.report({code: 'segment_failed', segment, text: 'A prepared segment could not be begun.', cause})
+        void discardSpare(files, spare)
+      }
+    }
+    return undefined
+  }
+
+  #take(size: number): Spare | undefined {
+    const spare = this.#spares.find(each => freshRoom(each) >= size)
+    if (spare) this.#count(this.#spares.filter(each => each !== spare))
+    return spare
+  }
+
+  #retireFromWriting(segment: Segment, end: number): void {
+    this.past.add(segment.number)
+    this.#ended = {segment: segment.number, position: end}
+    this.#sync.finish(segment)
+  }
+
+  #stockWith(spares: Spare[]): void {
+    this.#count(spares)
+    if (!this.#full) return
+    this.#full = false
+    this.#settings.report({code: 'room', segment: this.end.segment, text: 'The journal has room again.'})
+  }
+
+  /** Trying again at once would keep a full disk full and the loop busy. */
+  #fail(cause: unknown): void {
+    if (this.#closed) return
+    const {after, retry_ms, report} = this.#settings
+    this.#rest?.()
+    this.#rest = after(retry_ms, () => {
+      this.#rest = undefined
+      void this.prepare()
+    })
+    if (this.#full) return
+    this.#full = true
+    report({code: 'no_room', segment: this.end.segment, text: 'No room can be reserved for the next journal segment.', cause})
+  }
+
+  #count(spares: Spare[]): void {
+    this.#spares = spares
+    this.#spare_bytes = spares.reduce((sum, spare) => sum + freshRoom(spare), 0)
+    this.#spare_slots = spares.reduce((sum, spare) => sum + this.#slotsIn(freshRoom(spare)), 0)
+  }
+}

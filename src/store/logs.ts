@@ -1,0 +1,184 @@
+import {type Selectable, type SelectQueryBuilder, sql} from 'kysely'
+import type {Page, Paged} from '../schema/paging.ts'
+import type {LogRecord} from '../schema/records.ts'
+import type {Database, Db} from './database.ts'
+import type {LogBodiesTable, LogsTable} from './tables/traffic.ts'
+
+/** Whose rows: those of an organisation, or of one workspace of it. */
+export interface LogScope {
+  readonly organisation_id: string
+  readonly workspace_id?: string | undefined
+}
+
+/** Both ends included; one that is absent is open. */
+export interface Range<T> {
+  readonly least?: T | undefined
+  readonly most?: T | undefined
+}
+
+/** What a row must be; what is absent does not narrow. A list names what may be, `metadata` what must all be there. */
+export interface LogFilter extends LogScope {
+  readonly created_at?: Range<string>
+  readonly total_tokens?: Range<number>
+  readonly prompt_tokens?: Range<number>
+  readonly completion_tokens?: Range<number>
+  readonly cost_nanousd?: Range<number>
+  readonly models?: readonly string[] | undefined
+  readonly provider_models?: readonly {readonly provider: string; readonly model: string}[] | undefined
+  readonly statuses?: readonly number[] | undefined
+  /** Slugs or ids. */
+  readonly providers?: readonly string[] | undefined
+  readonly configs?: readonly string[] | undefined
+  readonly api_key_ids?: readonly string[] | undefined
+  readonly trace_id?: string | undefined
+  readonly span_id?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/** A row of the log: its columns, what else was recorded, and the names of what it speaks of; null where there is no such thing any more. */
+export interface LogRow extends Omit<Selectable<LogsTable>, 'detail'>, Omit<LogRecord, keyof LogsTable | 'response_status'> {
+  readonly organisation_name: string | null
+  readonly workspace_slug: string | null
+  readonly config_slug: string | null
+}
+
+type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
+
+/**
+ * Newest first: by the moment of the call, then by id. Ids are UUIDs of version 7 made of that moment, so that their order is the same
+ * one; across workspaces it is the order that has an index.
+ */
+export async function listLogs(db: Db, filter: LogFilter, page: Page): Promise<Paged<LogRow>> {
+  const {n} = await narrowed(counted(db, filter), filter)
+    .select(e => e.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = named(narrowed(rowsOf(db, filter), filter))
+  const ordered = filter.workspace_id === undefined ? rows : rows.orderBy('created_at', 'desc')
+  const found = await ordered
+    .orderBy('id', 'desc')
+    .limit(page.page_size)
+    .offset(page.current_page * page.page_size)
+    .execute()
+  return {total: Number(n), rows: found.map(whole)}
+}
+
+export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
+  const found = await named(rowsOf(db, scope).where('id', '=', id)).executeTakeFirst()
+  return found && whole(found)
+}
+
+/** The bodies of a row that was found; undefined when none were kept, or are kept no longer. */
+export function findLogBodies(db: Db, log_id: string): Promise<LogBodiesTable | undefined> {
+  return db.selectFrom('traffic.log_bodies').selectAll().where('log_id', '=', log_id).executeTakeFirst()
+}
+
+export interface UnpricedModel {
+  readonly provider: string
+  /** Empty where the call named none. */
+  readonly model: string
+  readonly requests: number
+  /** The hour of the last of them, by its beginning. */
+  readonly last_seen: string
+}
+
+/** What was used without a price in the hours since `since_at`, the most used first. From the hourly sums, which are kept longer than rows. */
+export async function unpricedModels(db: Db, scope: LogScope, since_at: string, page: Page): Promise<Paged<UnpricedModel>> {
+  let hours = db
+    .selectFrom('traffic.usage_hourly')
+    .where('organisation_id', '=', scope.organisation_id)
+    .where('hour', '>=', `${since_at.slice(0, 13)}:00:00.000Z`)
+    .where('unpriced', '>', 0)
+    .groupBy(['provider', 'model'])
+  if (scope.workspace_id !== undefined) hours = hours.where('workspace_id', '=', scope.workspace_id)
+  const models = hours.select(e => ['provider', 'model', e.fn.sum<number>('unpriced').as('requests'), e.fn.max('hour').as('last_seen')])
+  const {n} = await db
+    .selectFrom(models.as('models'))
+    .select(e => e.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await models
+    .orderBy('requests', 'desc')
+    .orderBy('provider')
+    .orderBy('model')
+    .limit(page.page_size)
+    .offset(page.current_page * page.page_size)
+    .execute()
+  return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests)}))}
+}
+
+function rowsOf(db: Db, {organisation_id, workspace_id, trace_id}: LogScope & Pick<LogFilter, 'trace_id'>): Rows {
+  const rows = db.selectFrom('traffic.logs').where('organisation_id', '=', organisation_id)
+  if (workspace_id === undefined) return rows
+  // The few rows of a trace have an index of their own, which is taken only where the workspace's cannot be.
+  return trace_id === undefined ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
+}
+
+/**
+ * The same rows, for counting: by workspaces alone, whose index then answers without the rows. A workspace is of one organisation for
+ * ever, and archived ones stay.
+ */
+function counted(db: Db, filter: LogFilter): Rows {
+  const {organisation_id, workspace_id, trace_id} = filter
+  if (trace_id !== undefined) return rowsOf(db, filter)
+  let own = db.selectFrom('workspaces').select('workspaces.id').where('workspaces.organisation_id', '=', organisation_id)
+  if (workspace_id !== undefined) own = own.where('workspaces.id', '=', workspace_id)
+  return db.selectFrom('traffic.logs').where('workspace_id', 'in', own)
+}
+
+function narrowed(rows: Rows, filter: LogFilter): Rows {
+  const {provider_models, providers, configs, organisation_id} = filter
+  let left = within(rows, sql.ref('created_at'), filter.created_at)
+  left = within(left, sql`prompt_tokens + completion_tokens`, filter.total_tokens)
+  left = within(left, sql.ref('prompt_tokens'), filter.prompt_tokens)
+  left = within(left, sql.ref('completion_tokens'), filter.completion_tokens)
+  left = within(left, sql.ref('cost_nanousd'), filter.cost_nanousd)
+  if (filter.trace_id !== undefined) left = left.where('trace_id', '=', filter.trace_id)
+  if (filter.span_id !== undefined) left = left.where('span_id', '=', filter.span_id)
+  if (filter.models) left = left.where('model', 'in', filter.models)
+  if (filter.statuses) left = left.where('status', 'in', filter.statuses)
+  if (filter.api_key_ids) left = left.where('api_key_id', 'in', filter.api_key_ids)
+  if (providers) left = left.where(e => e.or([e('provider_slug', 'in', providers), e('provider_id', 'in', providers)]))
+  if (provider_models) {
+    left = left.where(e => e.or(provider_models.map(({provider, model}) => e.and([e('provider', '=', provider), e('model', '=', model)]))))
+  }
+  if (configs) {
+    left = left.where('config_id', 'in', e =>
+      e
+        .selectFrom('configs')
+        .select('configs.id')
+        .where('configs.organisation_id', '=', organisation_id)
+        .where(c => c.or([c('configs.id', 'in', configs), c('configs.slug', 'in', configs)])),
+    )
+  }
+  for (const [key, value] of Object.entries(filter.metadata ?? {})) {
+    // Metadata is one flat JSON object of texts, and a quote inside a text is escaped: a member is found by how it is written.
+    const member = `${JSON.stringify(key)}:${JSON.stringify(value)}`
+    left = left.where(sql<boolean>`replace(metadata, ${member}, '') <> metadata`)
+  }
+  return left
+}
+
+function within<T extends string | number>(rows: Rows, value: ReturnType<typeof sql>, {least, most}: Range<T> = {}): Rows {
+  const above = least === undefined ? rows : rows.where(sql<boolean>`${value} >= ${least}`)
+  return most === undefined ? above : above.where(sql<boolean>`${value} <= ${most}`)
+}
+
+/** The names are looked up for the rows that are given, not for those that are skipped. */
+function named(rows: Rows) {
+  return rows
+    .selectAll()
+    .select(e => [
+      e
+        .selectFrom('organisations')
+        .select('organisations.name')
+        .whereRef('organisations.id', '=', 'traffic.logs.organisation_id')
+        .as('organisation_name'),
+      e.selectFrom('workspaces').select('workspaces.slug').whereRef('workspaces.id', '=', 'traffic.logs.workspace_id').as('workspace_slug'),
+      e.selectFrom('configs').select('configs.slug').whereRef('configs.id', '=', 'traffic.logs.config_id').as('config_slug'),
+    ])
+}
+
+/** A row as it is stored, its detail unfolded; where both say a thing the column counts. */
+function whole<T extends {readonly detail: string}>({detail, ...row}: T) {
+  const {response_status, ...recorded} = JSON.parse(detail) as LogRecord
+  return {...recorded, ...row}
+}

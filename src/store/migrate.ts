@@ -1,0 +1,78 @@
+import {type Kysely, sql} from 'kysely'
+import {MIGRATIONS, type Migration} from '../../migrations/index.ts'
+import type {Store} from './database.ts'
+
+/** The database was written by a newer version, or a step failed; nothing of that step was kept. */
+export class MigrationFault extends Error {}
+
+export interface MigrationState {
+  readonly applied: readonly string[]
+  readonly pending: readonly Migration[]
+}
+
+const AREAS = {control: 'migrations', traffic: 'traffic.migrations'} as const
+const LOCK = 7_236_817_001 // names the lock of migrations on PostgreSQL; any fixed number does
+
+/** What has been applied and what waits; refuses a database that knows steps we do not. */
+export async function migrationState(store: Store, steps: readonly Migration[] = MIGRATIONS): Promise<MigrationState> {
+  const applied = [...(await appliedIn(store, 'control')), ...(await appliedIn(store, 'traffic'))]
+  const unknown = applied.filter(name => !steps.some(step => step.name === name))
+  if (unknown.length) {
+    throw new MigrationFault(
+      `The database was written by a newer version of gateway (it has the step ${unknown.join(', ')}). Install that version, or restore a backup.`,
+    )
+  }
+  return {applied, pending: steps.filter(step => !applied.includes(step.name))}
+}
+
+/**
+ * Applies what is pending, each step in a transaction of its own that also notes it; says what was applied.
+ * `before` runs once, first, when there is something to lose: it takes the backup.
+ */
+export async function migrate(
+  store: Store,
+  options: {now: () => Date; before?: () => Promise<void>; steps?: readonly Migration[]},
+): Promise<string[]> {
+  return locked(store, async () => {
+    const {applied, pending} = await migrationState(store, options.steps)
+    if (pending.length && applied.length) await options.before?.()
+    for (const step of pending) await apply(store, step, options.now)
+    return pending.map(step => step.name)
+  })
+}
+
+async function apply(store: Store, step: Migration, now: () => Date) {
+  await store.write(async transaction => {
+    const db = transaction as unknown as Kysely<unknown>
+    if (store.kind === 'postgres') await sql`create schema if not exists traffic`.execute(db)
+    await sql`create table if not exists ${sql.table(AREAS[step.area])} (name text primary key, applied_at text not null)`.execute(db)
+    await step.up(db, store.kind)
+    await sql`insert into ${sql.table(AREAS[step.area])} values (${step.name}, ${now().toISOString()})`.execute(db)
+  })
+}
+
+async function appliedIn(store: Store, area: keyof typeof AREAS): Promise<string[]> {
+  const [schema, table] = area === 'traffic' ? ['traffic', 'migrations'] : [store.kind === 'sqlite' ? 'main' : 'public', 'migrations']
+  const {rows: found} =
+    store.kind === 'sqlite'
+      ? await sql`select 1 from ${sql.table(`${schema}.sqlite_master`)} where type = 'table' and name = ${table}`.execute(store.db)
+      : await sql`select 1 from information_schema.tables where table_schema = ${schema === 'public' ? sql`current_schema()` : schema} and table_name = ${table}`.execute(
+          store.db,
+        )
+  if (!found.length) return []
+  const {rows} = await sql<{name: string}>`select name from ${sql.table(AREAS[area])} order by name`.execute(store.db)
+  return rows.map(row => row.name)
+}
+
+/** One migrator at a time. On SQLite the data directory has one owner already. */
+async function locked<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  if (store.kind === 'sqlite') return work()
+  return store.db.connection().execute(async connection => {
+    await sql`select pg_advisory_lock(${LOCK})`.execute(connection)
+    try {
+      return await work()
+    } finally {
+      await sql`select pg_advisory_unlock(${LOCK})`.execute(connection)
+    }
+  })
+}

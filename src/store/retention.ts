@@ -1,0 +1,27 @@
+import type {Db} from './database.ts'
+
+/** What is kept for a time only: bodies of log rows, log rows, hourly sums. */
+export type Retained = 'bodies' | 'logs' | 'hours'
+
+const SLICE_ROWS = 200
+
+/**
+ * Deletes some of what is older than `before_ms`, oldest first; true when there may be more. A slice is 200 rows, or of the hourly sums
+ * one hour. Ids of log rows are UUIDs of version 7, so that age is a range of the primary key.
+ */
+export async function deleteOlder(db: Db, kept: Retained, before_ms: number): Promise<boolean> {
+  if (kept === 'hours') return deleteHour(db, new Date(before_ms).toISOString())
+  const [table, key] = kept === 'bodies' ? (['traffic.log_bodies', 'log_id'] as const) : (['traffic.logs', 'id'] as const)
+  const time = Math.max(0, Math.trunc(before_ms)).toString(16).padStart(12, '0')
+  const first = `${time.slice(0, 8)}-${time.slice(8)}`
+  const oldest = db.selectFrom(table).select(key).where(key, '<', first).orderBy(key).limit(SLICE_ROWS)
+  const {numDeletedRows} = await db.deleteFrom(table).where(key, 'in', oldest).executeTakeFirst()
+  return numDeletedRows >= SLICE_ROWS
+}
+
+async function deleteHour(db: Db, before: string): Promise<boolean> {
+  const oldest = await db.selectFrom('traffic.usage_hourly').select('hour').orderBy('hour').limit(1).executeTakeFirst()
+  if (!oldest || oldest.hour >= before) return false
+  await db.deleteFrom('traffic.usage_hourly').where('hour', '=', oldest.hour).execute()
+  return true
+}

@@ -1,0 +1,74 @@
+/** Rows of gateway.db about who may do what. Times are ISO 8601 UTC text, booleans 0/1, JSON is text. */
+export interface OrganisationsTable {
+  id: string
+  slug: string
+  name: string
+  created_at: string
+  last_updated_at: string
+}
+
+export interface WorkspacesTable {
+  id: string
+  slug: string
+  organisation_id: string
+  name: string
+  description: string | null
+  icon: string | null
+  is_default: number
+  status: 'active' | 'archived'
+  /** JSON object: metadata, config_id, guardrails. */
+  defaults: string | null
+  usage_limits: string | null
+  rate_limits: string | null
+  created_at: string
+  last_updated_at: string
+}
+
+export type ApiKeyKind = 'organisation-service' | 'workspace-service' | 'workspace-user'
+
+export interface ApiKeysTable {
+  id: string
+  organisation_id: string
+  workspace_id: string | null
+  user_id: string | null
+  kind: ApiKeyKind
+  name: string
+  description: string | null
+  /** SHA-256 of the key, 64 hex digits. */
+  key_hash: string
+  key_masked: string
+  /** JSON array of scopes. */
+  scopes: string
+  usage_limits: string | null
+  rate_limits: string | null
+  /** JSON object: metadata, config_id, allow_config_override. */
+  defaults: string | null
+  alert_emails: string | null
+  status: 'active' | 'exhausted' | 'expired' | 'archived'
+  creation_mode: 'ui' | 'api' | 'auto'
+  expires_at: string | null
+  last_reset_at: string | null
+  created_at: string
+  last_updated_at: string
+}
+
+/** Every administrative write, in the same transaction as the write. */
+export interface AuditLogsTable {
+  id: string
+  at: string
+  organisation_id: string
+  workspace_id: string | null
+  actor_type: 'api_key' | 'operator' | 'user' | 'system'
+  actor_id: string | null
+  method: string
+  uri: string
+  request_id: string
+  request_headers: string
+  request_body: string | null
+  query_params: string | null
+  status: number
+  resource_type: string
+  resource_id: string | null
+  action: string
+  client_ip: string | null
+}

@@ -1,0 +1,86 @@
+import {sql} from 'kysely'
+import type {Db} from './database.ts'
+
+export interface UsageScope {
+  readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
+  /** Of an integration `<its id>/<workspace id>`, for it is limited per workspace. */
+  readonly id: string
+  readonly workspace_id: string
+}
+
+export interface Used {
+  readonly tokens: bigint
+  readonly cost_nanousd: bigint
+}
+
+const HOUR_MS = 3_600_000
+
+/**
+ * What the calls of a scope have used that were admitted at or after `since_at` (ISO 8601 UTC): the hours that lie wholly after it
+ * from the hourly sums, the rest of its own hour from the entries. Exact; knows what has been flushed.
+ */
+export async function usageSince(db: Db, scope: UsageScope, since_at: string): Promise<Used> {
+  const since_ms = Date.parse(since_at)
+  const next_hour_ms = Math.ceil(since_ms / HOUR_MS) * HOUR_MS
+  const slugs = await slugsOf(db, scope)
+  if (slugs === 'ambiguous') return entriesBetween(db, scope, since_at, null)
+  const hours = await hoursFrom(db, scope, slugs, new Date(next_hour_ms).toISOString().slice(0, 13))
+  if (next_hour_ms === since_ms) return hours
+  const entries = await entriesBetween(db, scope, since_at, new Date(next_hour_ms).toISOString())
+  return {tokens: hours.tokens + entries.tokens, cost_nanousd: hours.cost_nanousd + entries.cost_nanousd}
+}
+
+/**
+ * The slugs that the hourly sums know the scope by; null where they know it by its id. A slug is free again once its provider is
+ * archived: where another integration of the workspace has, or had, one of them, only the entries tell the two apart.
+ */
+async function slugsOf(db: Db, {entity, id, workspace_id}: UsageScope): Promise<readonly string[] | null | 'ambiguous'> {
+  if (entity === 'key' || entity === 'workspace') return null
+  const providers = db.selectFrom('providers').where('workspace_id', '=', workspace_id)
+  if (entity === 'provider') {
+    const rows = await providers.select('slug').where('id', '=', id).execute()
+    return rows.map(row => row.slug)
+  }
+  const rows = await providers.select(['slug', 'integration_id']).execute()
+  const own = new Set(rows.filter(row => row.integration_id === integrationOf(id)).map(row => row.slug))
+  return rows.some(row => row.integration_id !== integrationOf(id) && own.has(row.slug)) ? 'ambiguous' : [...own]
+}
+
+/** `hour` begins with what `from_hour` says (`2026-01-02T03`), whatever follows. */
+async function hoursFrom(
+  db: Db,
+  {entity, id, workspace_id}: UsageScope,
+  slugs: readonly string[] | null,
+  from_hour: string,
+): Promise<Used> {
+  if (slugs?.length === 0) return NOTHING
+  let query = db.selectFrom('traffic.usage_hourly').where('hour', '>=', from_hour)
+  if (entity === 'key') query = query.where('api_key_id', '=', id)
+  else query = query.where('workspace_id', '=', workspace_id)
+  if (slugs) query = query.where('provider_slug', 'in', slugs)
+  return exactly(await query.select(SUMS).executeTakeFirstOrThrow())
+}
+
+/** By workspace first: that is how the entries are indexed. */
+async function entriesBetween(db: Db, {entity, id, workspace_id}: UsageScope, from_at: string, before_at: string | null): Promise<Used> {
+  let query = db.selectFrom('traffic.ledger_entries').where('workspace_id', '=', workspace_id).where('admitted_at', '>=', from_at)
+  if (before_at !== null) query = query.where('admitted_at', '<', before_at)
+  if (entity === 'key') query = query.where('api_key_id', '=', id)
+  if (entity === 'provider') query = query.where('provider_id', '=', id)
+  if (entity === 'integration') query = query.where('integration_id', '=', integrationOf(id))
+  return exactly(await query.select(SUMS).executeTakeFirstOrThrow())
+}
+
+const NOTHING: Used = {tokens: 0n, cost_nanousd: 0n}
+
+/** Sums travel as text: one may be beyond 2^53. */
+const SUMS = [
+  sql<string>`cast(coalesce(sum(prompt_tokens + completion_tokens), 0) as text)`.as('tokens'),
+  sql<string>`cast(coalesce(sum(cost_nanousd), 0) as text)`.as('cost_nanousd'),
+] as const
+
+function exactly({tokens, cost_nanousd}: {readonly tokens: string; readonly cost_nanousd: string}): Used {
+  return {tokens: BigInt(tokens), cost_nanousd: BigInt(cost_nanousd)}
+}
+
+const integrationOf = (id: string) => id.split('/', 1)[0]!

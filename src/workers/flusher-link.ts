@@ -1,0 +1,176 @@
+import type {Worker} from 'node:worker_threads'
+import type {Log} from '../base/log.ts'
+import type {Mark} from '../store/journal/index.ts'
+import type {BodyQueue} from './bodies.ts'
+import {isBefore} from './flusher.ts'
+import type {FlusherNews, FlusherOrder} from './flusher-orders.ts'
+
+/** Runs `run` once in `ms`; the function it gives calls that off. */
+export type After = (ms: number, run: () => void) => () => void
+
+/** The flusher's thread, as far as it is asked and heard. */
+export type FlusherThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
+
+export interface FlusherLinkOptions {
+  readonly start: () => FlusherThread
+  /** Where the journal is applied already. */
+  readonly mark: Mark
+  readonly bodies: BodyQueue
+  readonly log: Log
+  readonly now: () => number
+  readonly after: After
+  /** The database holds everything before `mark`. */
+  readonly onCommitted: (mark: Mark) => void
+}
+
+const TICK_MS = 50
+const RESTART_MS = 1_000
+
+/**
+ * The main thread's end of the flusher: gathers what was written for 50 ms, then has it flushed, one order at a time. A thread that
+ * dies is started anew: what it had not written stands in the journal.
+ */
+export class FlusherLink {
+  readonly #options: FlusherLinkOptions
+  #worker: FlusherThread | undefined
+  #wanted: Mark
+  #flushed: Mark
+  /** Whether a flush was ordered and not answered. */
+  #ordered = false
+  #behind_since_ms: number | undefined
+  #sent_bytes = 0
+  #sent_rows = 0
+  #cancel: (() => void) | undefined
+  #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
+  #closing = false
+
+  constructor(options: FlusherLinkOptions) {
+    this.#options = options
+    this.#wanted = options.mark
+    this.#flushed = options.mark
+    this.#start()
+  }
+
+  /** How long something has been waiting for the database, in milliseconds; 0 when nothing is. */
+  get lag_ms(): number {
+    return this.#behind_since_ms === undefined ? 0 : Math.max(0, this.#options.now() - this.#behind_since_ms)
+  }
+
+  /** The journal is written up to `mark`. */
+  written(mark: Mark): void {
+    if (!isBefore(this.#wanted, mark)) return
+    this.#wanted = mark
+    this.#behind_since_ms ??= this.#options.now()
+    this.soon()
+  }
+
+  /** Something waits: it goes out with the next tick. */
+  soon(): void {
+    if (this.#cancel || this.#closing) return
+    this.#cancel = this.#options.after(TICK_MS, () => {
+      this.#cancel = undefined
+      this.#send()
+    })
+  }
+
+  /** Resolves when everything before `mark` and every body handed over is in the database; at once when the link is closed. */
+  flush(mark: Mark): Promise<void> {
+    this.written(mark)
+    this.#send()
+    const isDone = () => !isBefore(this.#flushed, mark) && this.#sent_bytes === 0
+    if (isDone() || this.#closing) return Promise.resolve()
+    return new Promise(done => void this.#waiting.push({isDone, done}))
+  }
+
+  /** Flushes up to `mark` and ends the thread; after `most_ms` without regard to what is left, which the journal then keeps. */
+  async close(mark: Mark, most_ms: number): Promise<void> {
+    const ended = new Promise<void>(resolve => this.#worker?.once('exit', () => resolve()) ?? resolve())
+    void this.flush(mark)
+    this.#closing = true
+    this.#cancel?.()
+    this.#post({order: 'close'})
+    let cancel: (() => void) | undefined
+    const late = new Promise<void>(resolve => {
+      cancel = this.#options.after(most_ms, () => {
+        this.#options.log.warn('the database did not take all of the journal in time; the next start applies the rest')
+        resolve()
+      })
+    })
+    await Promise.race([ended, late])
+    cancel?.()
+    await this.#worker?.terminate()
+    for (const {done} of this.#waiting.splice(0)) done()
+  }
+
+  #start(): void {
+    const worker = this.#options.start()
+    this.#worker = worker
+    worker.on('message', (news: FlusherNews) => this.#hear(news))
+    worker.on('error', fault => this.#options.log.error({fault}, 'the flusher failed'))
+    worker.on('exit', () => this.#ended())
+  }
+
+  #ended(): void {
+    this.#worker = undefined
+    if (this.#closing) return
+    const {bodies, log, after} = this.#options
+    bodies.dropped += this.#sent_rows
+    bodies.written(this.#sent_bytes)
+    this.#sent_bytes = 0
+    this.#sent_rows = 0
+    this.#ordered = false
+    log.error('the flusher ended and is started again; the journal keeps what it had not written')
+    after(RESTART_MS, () => {
+      if (this.#closing) return
+      this.#start()
+      this.#send()
+    })
+  }
+
+  #send(): void {
+    if (!this.#worker) return
+    const {bodies} = this.#options
+    if (!this.#ordered && isBefore(this.#flushed, this.#wanted)) {
+      this.#ordered = true
+      this.#post({order: 'flush', up_to: this.#wanted})
+    }
+    if (bodies.isEmpty) return
+    const packed = bodies.pack()
+    this.#sent_bytes += packed.weight_bytes
+    this.#sent_rows += packed.rows
+    this.#post({order: 'bodies', ...packed}, [packed.bytes])
+  }
+
+  #post(order: FlusherOrder, hand_over: ArrayBuffer[] = []): void {
+    this.#worker?.postMessage(order, hand_over)
+  }
+
+  #hear(news: FlusherNews): void {
+    const {bodies, log, now, onCommitted} = this.#options
+    if (news.news === 'report') {
+      const {level, text, facts, fault} = news.report
+      log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
+      return
+    }
+    if (news.news === 'bodies') {
+      this.#sent_bytes -= news.weight_bytes
+      this.#sent_rows -= news.rows
+      bodies.written(news.weight_bytes)
+      bodies.reuse(news.bytes)
+      bodies.dropped += news.refused
+    } else {
+      this.#ordered = false
+      this.#flushed = news.up_to
+      const is_behind = isBefore(this.#flushed, this.#wanted)
+      this.#behind_since_ms = is_behind ? now() : undefined
+      if (is_behind && this.#waiting.length > 0) this.#send()
+      else if (is_behind) this.soon()
+      onCommitted(news.committed)
+    }
+    this.#waiting = this.#waiting.filter(({isDone, done}) => {
+      if (!isDone()) return true
+      done()
+      return false
+    })
+  }
+}

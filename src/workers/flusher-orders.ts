@@ -1,0 +1,33 @@
+import type {TargetOptions} from '../store/flush/index.ts'
+import type {Mark, Owner} from '../store/journal/index.ts'
+import type {PackedBodies} from './bodies.ts'
+import type {FlusherReport} from './flusher.ts'
+import type {RetentionDays} from './retain-logs.ts'
+
+/** What the flusher's thread is started with. */
+export interface FlusherSetup {
+  readonly target: TargetOptions
+  readonly folder: string
+  readonly owner: Owner
+  readonly writer: string
+  readonly retention: RetentionDays
+}
+
+/** What the main thread asks of the flusher's. */
+export type FlusherOrder =
+  | {readonly order: 'flush'; readonly up_to: Mark}
+  | ({readonly order: 'bodies'} & PackedBodies)
+  /** Finish what was asked for, bring it out of the write-ahead log, and end. */
+  | {readonly order: 'close'}
+
+/** Bodies were written, but for those that were refused; their memory comes back to be used again. */
+export interface WrittenBodies extends PackedBodies {
+  readonly news: 'bodies'
+  readonly refused: number
+}
+
+/** What the flusher's thread says. */
+export type FlusherNews =
+  | {readonly news: 'flushed'; readonly up_to: Mark; readonly committed: Mark}
+  | WrittenBodies
+  | {readonly news: 'report'; readonly report: FlusherReport}

@@ -1,0 +1,94 @@
+import {setTimeout as sleep, setImmediate as turn} from 'node:timers/promises'
+import {parentPort, workerData} from 'node:worker_threads'
+import {sqliteBinding} from '../base/runtime.ts'
+import {type FlushTarget, openTarget} from '../store/flush/index.ts'
+import {unpackBodies} from './bodies.ts'
+import {Flusher, type FlusherReport} from './flusher.ts'
+import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-orders.ts'
+import {retainLogs} from './retain-logs.ts'
+import {setAsideIn} from './set-aside.ts'
+
+/** The thread that writes the ledger and the log: it alone follows the journal, and cleans up what is past its time. */
+
+const CHECKPOINT_EVERY_MS = 30_000
+const RETENTION_FIRST_MS = 60_000
+const RETENTION_EVERY_MS = 3_600_000
+const RETENTION_BUDGET_MS = 20_000
+const OPEN_AGAIN_MS = 500
+
+const port = parentPort!
+const {target: options, folder, owner, writer, retention} = workerData as FlusherSetup
+const tell = (news: FlusherNews, hand_over: ArrayBuffer[] = []) => port.postMessage(news, hand_over)
+const report = (said: FlusherReport) => tell({news: 'report', report: {...said, fault: plain(said.fault)}})
+let target: FlushTarget | undefined
+let wrote = false
+
+const opened = open()
+port.on('message', (order: FlusherOrder) => void obey(order))
+setInterval(() => void checkpoint(), CHECKPOINT_EVERY_MS).unref()
+setTimeout(clean, RETENTION_FIRST_MS).unref()
+
+async function open(): Promise<Flusher> {
+  for (let tries = 1; ; tries++) {
+    try {
+      target ??= await openTarget(options.kind === 'sqlite' ? {...options, binding: sqliteBinding()} : options, writer, owner.epoch)
+      const mark = await target.readMark()
+      return new Flusher({target, folder, owner, mark, report, setAside: setAsideIn(folder, report), sleep: ms => sleep(ms)})
+    } catch (fault) {
+      if (tries % 10 === 1) report({level: 'error', text: 'The ledger cannot be opened for writing; it is tried again.', fault})
+      await sleep(OPEN_AGAIN_MS)
+    }
+  }
+}
+
+async function obey(order: FlusherOrder): Promise<void> {
+  const flusher = await opened
+  if (order.order === 'flush') {
+    const applied = await flusher.flush(order.up_to)
+    wrote ||= applied > 0
+    tell({news: 'flushed', up_to: order.up_to, committed: flusher.committed})
+  } else if (order.order === 'bodies') {
+    const refused = await flusher.insertBodies(unpackBodies(order))
+    wrote = true
+    const {bytes, rows, weight_bytes} = order
+    tell({news: 'bodies', bytes, rows, weight_bytes, refused}, [bytes])
+  } else {
+    await flusher.idle()
+    wrote = true
+    await checkpoint()
+    await target?.close()
+    port.close()
+  }
+}
+
+/** Keeps the write-ahead log short also when readers never leave a gap for SQLite to do it on its own (core rule 8). */
+async function checkpoint(): Promise<void> {
+  if (!wrote || !target) return
+  wrote = false
+  try {
+    await target.checkpoint()
+  } catch (fault) {
+    report({level: 'warn', text: 'The write-ahead log of the ledger could not be checkpointed now.', fault})
+  }
+}
+
+async function clean(): Promise<void> {
+  let done = true
+  try {
+    await opened
+    const now_ms = Date.now()
+    done = await retainLogs({db: target!.db, now_ms, clock: Date.now, budget_ms: RETENTION_BUDGET_MS, rest: () => turn(), ...retention})
+    wrote = true
+  } catch (fault) {
+    done = false
+    report({level: 'warn', text: 'Logs past their retention could not be deleted now; it is tried again in a minute.', fault})
+  }
+  setTimeout(clean, done ? RETENTION_EVERY_MS : RETENTION_FIRST_MS).unref()
+}
+
+/** An error on its way to another thread would lose its code. */
+function plain(fault: unknown): unknown {
+  if (!(fault instanceof Error)) return fault === undefined ? undefined : String(fault)
+  const {name, message, stack} = fault
+  return {name, message, stack, ...('code' in fault ? {code: String(fault.code)} : {})}
+}

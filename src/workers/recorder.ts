@@ -1,0 +1,89 @@
+import type {Log} from '../base/log.ts'
+import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
+import type {Journal} from '../store/journal/index.ts'
+import type {BodyQueue} from './bodies.ts'
+
+/** `fault`: the record was not written. */
+type Told = (fault?: Error) => void
+
+/** How the recorder is, for /metrics and /readyz. */
+export interface RecorderCounts {
+  /** Settlements that were written without their row of the log, for want of room. */
+  readonly rows_dropped: number
+  /** Attempts whose settlement could not be written at all: the next start counts them as recovered. */
+  readonly settlements_failed: number
+}
+
+export interface RecorderParts {
+  readonly journal: Journal
+  readonly bodies: BodyQueue
+  readonly log: Log
+  /** Bodies wait. */
+  readonly onBodies: () => void
+}
+
+/**
+ * Writes what the data plane says of its calls into the journal. Never throws; `done` is called at the end of the turn, once the
+ * record outlives the process, or with the fault that kept it from it.
+ */
+export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) {
+  const counts = {rows_dropped: 0, settlements_failed: 0}
+  const keep = (kept: LogBodies | null, settlement: Settlement) => {
+    if (!kept) return
+    bodies.add(kept, settlement.log?.created_at ?? settlement.admitted_at)
+    onBodies()
+  }
+  return {
+    counts: counts as RecorderCounts,
+
+    /** An attempt is about to leave: refused (the fault) while the journal cannot also take its settlement. */
+    begin(intent: Intent, done: Told): void {
+      const text = toJson(intent, done)
+      if (text !== undefined) journal.appendIntent(idOf(intent), text, done)
+    },
+
+    /** An attempt has ended. Where its log row has no room, the money is written without it. */
+    settle(settlement: Settlement, kept: LogBodies | null, done: Told): void {
+      const text = toJson(settlement, done)
+      if (text === undefined) return
+      const failed: Told = fault => {
+        counts.settlements_failed++
+        done(fault)
+      }
+      journal.appendSettlement(idOf(settlement), text, fault => {
+        if (!fault) {
+          keep(kept, settlement)
+          done()
+        } else if (settlement.log === null || fault.reason === 'closed') failed(fault)
+        else
+          journal.appendSettlement(idOf(settlement), JSON.stringify({...settlement, log: null}), again => {
+            if (again) return failed(again)
+            counts.rows_dropped++
+            done()
+          })
+      })
+    },
+
+    /** A call that never left: a row of the log, no entry of the ledger. */
+    note(settlement: Settlement, kept: LogBodies | null): void {
+      const told: Told = fault => {
+        if (!fault) return keep(kept, settlement)
+        counts.rows_dropped++
+        log.warn({fault, call_id: settlement.call_id}, 'a log row could not be written')
+      }
+      const text = toJson(settlement, told)
+      if (text !== undefined) journal.append('log_row', text, told)
+    },
+  }
+}
+
+const idOf = ({call_id, attempt}: Intent) => `${call_id}:${attempt}`
+
+function toJson(record: object, done: Told): string | undefined {
+  try {
+    return JSON.stringify(record)
+  } catch (cause) {
+    setImmediate(() => done(new Error('The record of a call cannot be written as JSON.', {cause})))
+    return undefined
+  }
+}

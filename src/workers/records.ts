@@ -1,0 +1,162 @@
+import {newId} from '../base/ids.ts'
+import type {Log} from '../base/log.ts'
+import {startWorker} from '../base/runtime.ts'
+import type {Settings} from '../settings/index.ts'
+import type {DataDir} from '../store/data-dir.ts'
+import type {Store} from '../store/database.ts'
+import type {StoreOptions} from '../store/dialect/index.ts'
+import type {TargetOptions} from '../store/flush/index.ts'
+import {type JournalEvent, type JournalStatus, type Mark, openJournal} from '../store/journal/index.ts'
+import {openMark} from '../store/journal-marks.ts'
+import {readOwner} from '../store/owner.ts'
+import {BodyQueue} from './bodies.ts'
+import {type After, FlusherLink} from './flusher-link.ts'
+import type {FlusherSetup} from './flusher-orders.ts'
+import {createRecorder, type RecorderCounts} from './recorder.ts'
+import {applyPending, type RecoveryReport, settleOpen, writerId} from './recovery.ts'
+import type {RetentionDays} from './retain-logs.ts'
+
+export interface StartRecords {
+  readonly directory: Pick<DataDir, 'folder' | 'journal'>
+  /** How `store` was opened; the flusher opens a connection of its own. */
+  readonly store_options: StoreOptions
+  /** Open and migrated. */
+  readonly store: Store
+  readonly log: Log
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly settings: Pick<Settings, keyof RetentionDays>
+  /** How long `close` waits for the database; the next start applies what is left. @default 10000 */
+  readonly close_ms?: number
+  /** How much may wait of the bodies of calls; beyond it they are dropped and counted. @default 32 MB */
+  readonly most_body_bytes?: number
+  readonly segment_bytes?: number
+  readonly after?: After
+}
+
+export interface RecordsStatus extends JournalStatus, RecorderCounts {
+  /** How long something has been waiting for the database; 0 when nothing is. */
+  readonly lag_ms: number
+  /** Bytes of bodies on their way to the database. */
+  readonly body_bytes: number
+  /** Log rows that lost their bodies for want of room. */
+  readonly bodies_dropped: number
+}
+
+/** The way of every call into the ledger and the log: journal first, then the database, by a thread of its own. */
+export interface Records {
+  /** What the data plane writes with. */
+  readonly recorder: Pick<ReturnType<typeof createRecorder>, 'begin' | 'settle' | 'note'>
+  /** What this start found and repaired. */
+  readonly report: RecoveryReport
+  status(): RecordsStatus
+  /** Resolves when everything recorded before is in the database. */
+  flushed(): Promise<void>
+  /** Flushes, checkpoints and closes. Records that come later are refused. */
+  close(): Promise<void>
+}
+
+const MB = 1024 * 1024
+
+/**
+ * Opens the journal of a data directory that this process owns. Before it resolves, the database holds everything that the process
+ * before recorded, attempts that were cut off included. Refuses (DataDirFault) databases that do not belong together.
+ */
+export async function startRecords({
+  directory,
+  store_options,
+  store,
+  log,
+  now,
+  settings,
+  close_ms = 10_000,
+  most_body_bytes = 32 * MB,
+  segment_bytes,
+  after = inReal,
+}: StartRecords): Promise<Records> {
+  const folder = directory.journal
+  const owner = await readOwner(store, newId)
+  const writer = writerId(directory.folder, newId)
+  const found = await openMark(store, writer, owner.epoch)
+  const target = {...targetOf(store_options), binding: 'binding' in store_options ? store_options.binding : undefined}
+  const {applied, mark, open, warnings} = await applyPending({target, folder, owner, writer, mark: found, log})
+  const bodies = new BodyQueue(most_body_bytes)
+  let retired = mark.segment
+  let closed: Promise<void> | undefined
+  const journal = await openJournal({
+    folder,
+    ...owner,
+    mark,
+    open,
+    now,
+    ...(segment_bytes === undefined ? {} : {segment_bytes}),
+    onWritten: written => link.written(written),
+    report: event => tell(log, event),
+  })
+  const retire = (committed: Mark) => {
+    if (committed.segment <= retired) return
+    retired = committed.segment
+    journal.retire(committed).catch(fault => log.error({fault}, 'journal segments that are no longer needed could not be removed'))
+  }
+  const {log_retention_days, log_body_retention_days, metrics_retention_days} = settings
+  const setup: FlusherSetup = {
+    target: targetOf(store_options), // the thread has SQLite's library from elsewhere
+    folder,
+    owner,
+    writer,
+    retention: {log_retention_days, log_body_retention_days, metrics_retention_days},
+  }
+  const link = new FlusherLink({
+    start: () => startWorker('flusher', setup),
+    mark,
+    bodies,
+    log,
+    now,
+    after,
+    onCommitted: retire,
+  })
+  const recorder = createRecorder({journal, bodies, log, onBodies: () => link.soon()})
+  const flushed = () => {
+    journal.flush()
+    // bodies are handed on when their settlement is written, which is said at the end of the turn
+    return new Promise<void>(resolve => setImmediate(resolve)).then(() => link.flush(journal.position()))
+  }
+  const recovered = await settleOpen(journal, open, now(), log)
+  if (open.length > 0) await flushed() // else the database holds everything already, and the thread need not be waited for
+  return {
+    recorder,
+    report: {applied, recovered, warnings},
+    status: () => ({
+      ...journal.status(),
+      ...recorder.counts,
+      lag_ms: link.lag_ms,
+      body_bytes: bodies.weight_bytes,
+      bodies_dropped: bodies.dropped,
+    }),
+    flushed,
+    close() {
+      closed ??= (async () => {
+        journal.flush()
+        await new Promise(resolve => setImmediate(resolve))
+        await link.close(journal.position(), close_ms)
+        await journal.close()
+      })()
+      return closed
+    },
+  }
+}
+
+function targetOf(options: StoreOptions): TargetOptions {
+  return options.kind === 'postgres' ? options : {kind: options.kind, folder: options.folder}
+}
+
+function tell(log: Log, {code, text, segment, cause}: JournalEvent): void {
+  const facts = {code, segment, ...(cause === undefined ? {} : {fault: cause})}
+  if (code === 'room') log.info(facts, text)
+  else log.error(facts, text)
+}
+
+function inReal(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,142 @@
+import {mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs'
+import {dirname, join} from 'node:path'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {newSpanId, newTimeId} from '../base/ids.ts'
+import type {Log} from '../base/log.ts'
+import type {Intent, Settlement} from '../schema/records.ts'
+import {openTarget, type TargetOptions} from '../store/flush/index.ts'
+import {type Journal, type Mark, type Owner, type RecoveredIntent, recover} from '../store/journal/index.ts'
+import {Flusher} from './flusher.ts'
+import {setAsideIn} from './set-aside.ts'
+
+/** What a start found that the process before had left. */
+export interface RecoveryReport {
+  /** Records that the journal held and the database did not. */
+  readonly applied: number
+  /** Attempts that were cut off and now count as `recovered`, at what their prompts cost. */
+  readonly recovered: number
+  /** Sentences for the operator. */
+  readonly warnings: readonly string[]
+}
+
+export interface ApplyPending {
+  readonly target: TargetOptions
+  readonly folder: string
+  readonly owner: Owner
+  readonly writer: string
+  readonly mark: Mark
+  readonly log: Log
+}
+
+/** Brings the database up to the end of the journal, before a writer opens it. Gives the attempts that no settlement followed. */
+export async function applyPending({
+  target: options,
+  folder,
+  owner,
+  writer,
+  mark,
+  log,
+}: ApplyPending): Promise<{applied: number; mark: Mark; open: readonly RecoveredIntent[]; warnings: readonly string[]}> {
+  const {open, pending, warnings} = recover({folder, ...owner, mark})
+  const sentences = warnings.map(({text}) => text)
+  for (const sentence of sentences) log.warn(sentence)
+  if (pending === 0) return {applied: 0, mark, open, warnings: sentences}
+  const target = await openTarget(options, writer, owner.epoch)
+  try {
+    const report = ({level, text, facts, fault}: Parameters<ConstructorParameters<typeof Flusher>[0]['report']>[0]) => {
+      if (!sentences.includes(text)) log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
+    }
+    const flusher = new Flusher({target, folder, owner, mark, report, setAside: setAsideIn(folder, report), sleep: ms => sleep(ms)})
+    const applied = await flusher.flush()
+    return {applied, mark: flusher.committed, open, warnings: sentences}
+  } finally {
+    await target.close()
+  }
+}
+
+/**
+ * Ends every attempt that the process before left open: its prompt was paid for, what more it came to nobody can know. A log row of
+ * its own says so. Gives how many were written; the others stay open for the next start.
+ */
+export async function settleOpen(journal: Journal, open: readonly RecoveredIntent[], now_ms: number, log: Log): Promise<number> {
+  let recovered = 0
+  for (const {id, payload} of open) {
+    const intent = readIntent(payload)
+    if (!intent) log.error({record: id}, 'an attempt that was cut off cannot be read and is not charged')
+    const settlement = intent ? JSON.stringify(recoveredSettlement(intent, now_ms)) : ''
+    const fault = await new Promise<Error | undefined>(resolve => journal.appendSettlement(id, settlement, resolve))
+    if (fault) log.error({fault, record: id}, 'an attempt that was cut off could not be settled; the next start tries again')
+    else if (intent) recovered++
+  }
+  return recovered
+}
+
+/** The id under which this data directory's journal is known to the database, made on first use: `run/writer-id`. */
+export function writerId(data_folder: string, new_id: () => string): string {
+  const path = join(data_folder, 'run', 'writer-id')
+  try {
+    const known = readFileSync(path, 'utf8').trim()
+    if (/^[0-9a-f-]{36}$/.test(known)) return known
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault
+  }
+  const id = new_id()
+  mkdirSync(dirname(path), {recursive: true, mode: 0o700})
+  writeFileSync(`${path}.new`, `${id}\n`, {mode: 0o600, flush: true})
+  renameSync(`${path}.new`, path)
+  return id
+}
+
+function readIntent(payload: Buffer): Intent | undefined {
+  try {
+    const intent = JSON.parse(payload.toString('utf8')) as Intent | null
+    return typeof intent?.call_id === 'string' ? intent : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const WHY = 'The gateway ended before this call did. It is charged the estimate of its prompt; whether more was used is not known.'
+
+function recoveredSettlement(intent: Intent, now_ms: number): Settlement {
+  return {
+    ...intent,
+    settled_at: new Date(now_ms).toISOString(),
+    outcome: 'recovered',
+    status: null,
+    usage: {},
+    usage_source: 'recovered',
+    cost_nanousd: intent.hold_nanousd,
+    unpriced: false,
+    delivered: false,
+    log: {
+      id: newTimeId(Date.parse(intent.admitted_at)),
+      created_at: intent.admitted_at,
+      span_id: newSpanId(),
+      parent_span_id: null,
+      span_name: null,
+      method: '',
+      url: '',
+      upstream_url: null,
+      response_status: 0,
+      is_stream: false,
+      is_passthrough: false,
+      cache_status: 'DISABLED',
+      retry_count: 0,
+      mode: 'single',
+      option_path: '',
+      request_bytes: 0,
+      response_bytes: 0,
+      metadata: {},
+      error: WHY,
+      warning: null,
+      auth_ms: 0,
+      plan_ms: 0,
+      connect_ms: null,
+      first_byte_ms: null,
+      last_byte_ms: 0,
+      overhead_ms: 0,
+      keeps_bodies: false,
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import type {Db} from '../store/database.ts'
+import {deleteOlder, type Retained} from '../store/retention.ts'
+
+/** How long things are kept, in days. Bodies never stay longer than their rows. */
+export interface RetentionDays {
+  readonly log_retention_days: number
+  readonly log_body_retention_days: number
+  readonly metrics_retention_days: number
+}
+
+export interface RetainLogs extends RetentionDays {
+  readonly db: Db
+  readonly now_ms: number
+  /** Milliseconds that go on, of any origin; read after each slice. */
+  readonly clock: () => number
+  /** No slice is begun once this much time has passed. */
+  readonly budget_ms: number
+  /** Lets others at the database between two slices. */
+  readonly rest: () => Promise<void>
+}
+
+const DAY_MS = 86_400_000
+
+/** Deletes bodies, log rows and hourly sums past their time, in slices. False when the budget ended first. The ledger stays for ever. */
+export async function retainLogs({db, now_ms, clock, budget_ms, rest, ...days}: RetainLogs): Promise<boolean> {
+  const rules: readonly (readonly [Retained, number])[] = [
+    ['bodies', Math.min(days.log_body_retention_days, days.log_retention_days)],
+    ['logs', days.log_retention_days],
+    ['hours', days.metrics_retention_days],
+  ]
+  const until = clock() + budget_ms
+  for (const [kept, most_days] of rules) {
+    while (await deleteOlder(db, kept, now_ms - most_days * DAY_MS)) {
+      if (clock() >= until) return false
+      await rest()
+    }
+  }
+  return true
+}

@@ -1,0 +1,56 @@
+import {expect, test} from 'vitest'
+import {openapi} from '../../src/admin/openapi.ts'
+import {OPERATIONS} from '../../src/admin/registry.ts'
+import {startAdmin} from '../support/admin.ts'
+
+const document = JSON.parse(JSON.stringify(openapi(OPERATIONS)))
+
+test('the document is served without a key, at one address, and knows every operation', async () => {
+  const admin = await startAdmin()
+  const reply = await admin.send(undefined, 'GET', '/v1/openapi.json')
+  expect(reply.status).toBe(200)
+  expect(reply.body).toEqual(document)
+  for (const secret of [admin.organisation_id, admin.workspace_id, admin.workspace_slug, admin.admin_key]) {
+    expect(reply.text).not.toContain(secret)
+  }
+  await admin.close()
+  for (const {id, method, path} of OPERATIONS) {
+    expect(document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].operationId).toBe(id)
+  }
+})
+
+test('every id and every route is there once', () => {
+  const once = (names: string[]) => expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
+  once(OPERATIONS.map(({id}) => id))
+  once(OPERATIONS.map(({method, path}) => `${method} ${path.replace(/:\w+/g, ':')}`))
+})
+
+test('the whole is OpenAPI 3.0: parameters of paths are declared, references lead somewhere', () => {
+  expect(document.openapi).toMatch(/^3\.0\./)
+  expect(document.components.securitySchemes.ApiKey).toEqual({type: 'apiKey', in: 'header', name: 'x-gateway-api-key'})
+  for (const [path, methods] of Object.entries<Record<string, {parameters: {name: string; in: string}[]}>>(document.paths)) {
+    for (const {parameters} of Object.values(methods)) {
+      const declared = parameters.filter(each => each.in === 'path').map(each => `{${each.name}}`)
+      expect(declared).toEqual(path.match(/\{\w+\}/g) ?? [])
+    }
+  }
+  for (const [, way] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    expect(way!.split('/').reduce((node, key) => node?.[key], document)).toBeDefined()
+  }
+  expect(JSON.stringify(document)).not.toContain('"$defs"')
+})
+
+test('an operation that needs a scope says which; one that needs no key says so', () => {
+  expect(document.paths['/workspaces'].get.description).toBe('Needs the scope `workspaces.list`.')
+  expect(document.paths['/openapi.json'].get.security).toEqual([])
+})
+
+test('what is not found is described as it is said', () => {
+  const missing = (path: string) => document.paths[path].get.responses[404].$ref
+  expect(missing('/model-configs/pricing/{provider}/{model}')).toBe('#/components/responses/BareError')
+  expect(missing('/logs/{logId}')).toBe('#/components/responses/Error')
+})
+
+test('every write is recorded, and no read is', () => {
+  expect(OPERATIONS.filter(({method, audit}) => (method === 'GET') === (audit !== undefined)).map(({id}) => id)).toEqual([])
+})

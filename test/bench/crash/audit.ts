@@ -1,0 +1,71 @@
+import {join} from 'node:path'
+import Sqlite from 'better-sqlite3'
+
+/** What clients and provider know of the calls, all servers together. */
+export interface Known {
+  readonly received: ReadonlyMap<string, number>
+  readonly finished: ReadonlyMap<string, number>
+  readonly whole: readonly string[]
+}
+
+export interface Audit {
+  readonly entries: number
+  readonly recovered: number
+  /** Sentences; none when the ledger is right. */
+  readonly faults: readonly string[]
+}
+
+interface Entry {
+  readonly call_id: string
+  readonly attempt: number
+  readonly trace_id: string
+  readonly outcome: string
+  readonly usage_source: string
+  readonly cost_nanousd: number
+}
+
+/**
+ * Holds the ledger of a data directory against what is known. The server must have stopped. Every call here makes one attempt, and its
+ * trace id is its marker.
+ */
+export function audit(data_dir: string, {received, finished, whole}: Known): Audit {
+  const db = new Sqlite(join(data_dir, 'traffic.db'), {readonly: true})
+  try {
+    const entries = db
+      .prepare('select call_id, attempt, trace_id, outcome, usage_source, cost_nanousd from ledger_entries')
+      .all() as Entry[]
+    const of = Map.groupBy(entries, entry => entry.trace_id)
+    const isRecovered = (entry: Entry) => entry.outcome === 'recovered' || entry.usage_source === 'recovered'
+    const faults: string[] = []
+    for (const [marker, attempts] of finished) {
+      const found = of.get(marker)?.length ?? 0
+      if (found !== attempts) faults.push(`${marker}: the provider finished ${attempts} attempts, the ledger has ${found} entries`)
+    }
+    for (const entry of entries) {
+      if (!received.has(entry.trace_id) && !isRecovered(entry))
+        faults.push(`${entry.trace_id}: an entry (${entry.outcome}) of an attempt that the provider never received`)
+    }
+    for (const [key, same] of Map.groupBy(entries, entry => `${entry.call_id}:${entry.attempt}`)) {
+      if (same.length > 1) faults.push(`${key}: ${same.length} entries of one id`)
+    }
+    for (const [marker, same] of of) {
+      const most = Math.max(1, received.get(marker) ?? 0)
+      if (same.length > most) faults.push(`${marker}: ${same.length} entries of ${most} attempts`)
+    }
+    for (const marker of whole) {
+      const found = of.get(marker) ?? []
+      if (found.length !== 1) faults.push(`${marker}: the client has the whole answer, the ledger has ${found.length} entries`)
+      else if (isRecovered(found[0]!)) faults.push(`${marker}: the client has the whole answer, its entry is recovered`)
+    }
+    const cost = entries.reduce((sum, entry) => sum + entry.cost_nanousd, 0)
+    const sums = db.prepare('select coalesce(sum(cost_nanousd), 0) cost, coalesce(sum(requests), 0) requests from usage_hourly').get() as {
+      cost: number
+      requests: number
+    }
+    if (sums.cost !== cost || sums.requests !== entries.length)
+      faults.push(`the hourly sums say ${sums.requests} calls for ${sums.cost} nano-dollars, the entries ${entries.length} for ${cost}`)
+    return {entries: entries.length, recovered: entries.filter(isRecovered).length, faults}
+  } finally {
+    db.close()
+  }
+}

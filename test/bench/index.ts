@@ -1,0 +1,89 @@
+import {mkdirSync, writeFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {crashRounds} from './crash.ts'
+import {type Options, type Part, readOptions, USAGE} from './options.ts'
+import {endOnSignals, run} from './processes.ts'
+import {machine, reportOf, writePage} from './report.ts'
+import {compareSubjects, soakOurs} from './side-by-side.ts'
+import {starts} from './starts.ts'
+import {Missing} from './subjects/subject.ts'
+import {checks, type Measured} from './targets.ts'
+
+const FOLDER = join(import.meta.dirname, '../../.bench')
+const JOURNAL_CALLS = '20000'
+const FLUSH_CALLS = '20000'
+
+const options = understood()
+if (options) await bench(options)
+
+/** The options; undefined when there is nothing to run. */
+function understood(): Options | undefined {
+  try {
+    const options = readOptions(process.argv.slice(2))
+    if (!options) console.log(USAGE)
+    return options
+  } catch (fault) {
+    console.error(`bench: ${fault instanceof Error ? fault.message : fault}\n\n${USAGE}`)
+    process.exitCode = 2
+    return undefined
+  }
+}
+
+/** Runs the parts asked for, one after the other, and says what came of them. */
+async function bench(options: Options): Promise<void> {
+  endOnSignals()
+  mkdirSync(FOLDER, {recursive: true})
+  const skipped: string[] = []
+  const skip = (what: string, fault: unknown) => {
+    if (!(fault instanceof Missing)) process.exitCode = 1
+    skipped.push(`${what}: ${fault instanceof Missing ? fault.message : `failed, ${fault instanceof Error ? fault.message : fault}`}`)
+    tell(`left out: ${skipped.at(-1)}`)
+  }
+  const part = async <T>(name: Part, work: () => Promise<T>): Promise<T | undefined> => {
+    if (!options.parts.has(name)) return undefined
+    tell(name)
+    try {
+      return await work()
+    } catch (fault) {
+      skip(name, fault)
+      return undefined
+    }
+  }
+  const surroundings = {folder: FOLDER, processors: options.subject_processors, load_processors: options.load_processors}
+  const scenarios = await compareSubjects(options, surroundings, tell, skip).catch(fault => {
+    skip('hot and sse', fault)
+    return {comparisons: [], recorded: []}
+  })
+  const soaked = await part('soak', () => soakOurs(options, surroundings))
+  const measured: Measured = {
+    ...scenarios,
+    soak: soaked?.soak,
+    recorded: [...scenarios.recorded, ...(soaked ? [soaked.recorded] : [])],
+    starts: await part('start', () => starts(options.is_binary, join(FOLDER, 'data'))),
+    crash: await part('crash', () =>
+      crashRounds({
+        rounds: options.crash_rounds,
+        is_binary: options.is_binary,
+        progress: round => round % 10 === 0 && tell(`crash, ${round} rounds`),
+      }),
+    ),
+    journal: await part('journal', () => script('journal.ts', JOURNAL_CALLS)),
+    flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
+  }
+  const all = checks(measured)
+  const report = reportOf(measured, all, skipped)
+  console.log(report)
+  if (options.json_file)
+    writeFileSync(options.json_file, JSON.stringify({at: new Date(), machine: machine(), options, checks: all, ...measured}, null, 1))
+  if (options.writes_page) writePage(report)
+  if (all.some(check => check.passes === false)) process.exitCode = 1
+}
+
+/** A benchmark that is a script of its own; gives what it prints. */
+function script(file: string, calls: string): Promise<string> {
+  return run([process.execPath, join(import.meta.dirname, file), calls])
+}
+
+function tell(text: string) {
+  console.error(`bench: ${text}`)
+}

@@ -1,0 +1,126 @@
+import {readFileSync, writeFileSync} from 'node:fs'
+import {cpus, release, totalmem} from 'node:os'
+import {join} from 'node:path'
+import type {Comparison, Result} from './rounds.ts'
+import {added, type Check, type Measured} from './targets.ts'
+
+const PAGE = join(import.meta.dirname, '../../docs/performance.md')
+const FROM = '<!-- figures -->'
+const TO = '<!-- end of figures -->'
+
+/** Everything as Markdown: the machine, the targets, a table a scenario, and what was left out. */
+export function reportOf(measured: Measured, checks: readonly Check[], skipped: readonly string[]): string {
+  const {comparisons, soak, starts, crash, journal, flush} = measured
+  const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
+  for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
+  if (soak) {
+    blocks.push(
+      `### Soak\n\n${soak.calls} calls in ${soak.took_s.toFixed(0)} s. Resident memory: lowest early ${figure(soak.early_mb, 1)} MB, ` +
+        `lowest late ${figure(soak.late_mb, 1)} MB, after the load ${figure(soak.rss_mb, 1)} MB.`,
+    )
+  }
+  if (starts) {
+    blocks.push(
+      `### Start (${starts.command})\n\n\`gateway version\` ${figure(starts.version_ms, 0)} ms, \`gateway serve\` ready after ` +
+        `${figure(starts.ready_ms, 0)} ms on an existing data directory.`,
+    )
+  }
+  if (crash) {
+    const {rounds, sent, received, finished, whole, entries, recovered, faults} = crash
+    blocks.push(
+      `### kill -9 under load\n\n${rounds} rounds, ${sent} calls sent, ${received} attempts received by the provider and ${finished} finished, ` +
+        `${whole} answers whole at the client; ${entries} ledger entries, ${recovered} of them recovered; ${faults.length} faults.`,
+      ...(faults.length
+        ? [
+            faults
+              .slice(0, 20)
+              .map(fault => `- ${fault}`)
+              .join('\n'),
+          ]
+        : []),
+    )
+  }
+  if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)
+  if (flush) blocks.push(`### Flush\n\n\`\`\`text\n${flush.trim()}\n\`\`\``)
+  if (skipped.length) blocks.push(`### Left out\n\n${skipped.map(each => `- ${each}`).join('\n')}`)
+  return blocks.join('\n\n')
+}
+
+function titleOf({scenario: {title}, results}: Comparison): string {
+  return `${title[0]!.toUpperCase()}${title.slice(1)} (${results[0]!.samples.length} rounds)`
+}
+
+/** The machine in a sentence. */
+export function machine(): string {
+  const all = cpus()
+  const memory_gb = Math.round(totalmem() / 2 ** 30)
+  return `${all.length} x ${all[0]?.model.trim() ?? 'unknown processor'}, ${memory_gb} GB, Linux ${release()}, Node ${process.versions.node}`
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [heads, heads.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
+  return lines.map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** The targets with pass or fail. */
+function checkTable(checks: readonly Check[]): string {
+  const verdict = ({passes}: Check) => (passes === null ? 'not measured' : passes ? 'pass' : '**fail**')
+  return table(
+    ['target', 'limit', 'measured', ''],
+    checks.map(check => [check.what, check.target, check.measured ?? '-', verdict(check)]),
+  )
+}
+
+/** One scenario, a row a subject. CPU is compared to nginx, where it ran, else to the provider. */
+function comparisonTable({scenario, results}: Comparison): string {
+  const direct = results[0]!
+  const base = results.find(result => result.id === 'nginx') ?? direct
+  const times = (result: Result) =>
+    result.best_cpu_us && base.best_cpu_us ? `${(result.best_cpu_us / base.best_cpu_us).toFixed(2)}x` : '-'
+  const heads = [
+    'subject',
+    scenario.is_stream ? 'streams/s' : 'req/s',
+    scenario.is_stream ? 'first event p50 ms' : 'p50 ms',
+    'added ms',
+    'p99 ms',
+    ...(scenario.is_stream ? ['event on its way, p50 added µs', 'CPU µs per event'] : []),
+    'CPU µs, best',
+    'median',
+    '±',
+    `to ${base.name}`,
+    'RSS MB',
+    'failed',
+  ]
+  const rows = results.map(result => {
+    const {per_s, p50_ms, p99_ms, cpu_us, event_cpu_us, way_p50_ms, rss_mb} = result.median
+    const way = way_p50_ms === null || direct.median.way_p50_ms === null ? null : (way_p50_ms - direct.median.way_p50_ms) * 1000
+    return [
+      result.name,
+      figure(per_s, scenario.is_stream ? 1 : 0),
+      figure(p50_ms, 3),
+      figure(added(result, direct), 3),
+      figure(p99_ms, 2),
+      ...(scenario.is_stream ? [figure(way, 0), figure(event_cpu_us, 1)] : []),
+      figure(result.best_cpu_us, 0),
+      figure(cpu_us, 0),
+      result.spread === null ? '-' : `${(result.spread * 100).toFixed(0)} %`,
+      times(result),
+      figure(rss_mb, 0),
+      String(result.failed),
+    ]
+  })
+  return table(heads, rows)
+}
+
+function figure(value: number | null | undefined, digits: number): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? '-' : value.toFixed(digits)
+}
+
+/** Puts the figures of a run into docs/performance.md. */
+export function writePage(figures: string): void {
+  const page = readFileSync(PAGE, 'utf8')
+  const from = page.indexOf(FROM)
+  const to = page.indexOf(TO)
+  if (from < 0 || to < from) throw new Error(`docs/performance.md has no ${FROM} … ${TO}`)
+  writeFileSync(PAGE, `${page.slice(0, from + FROM.length)}\n\n${figures.trim()}\n\n${page.slice(to)}`)
+}

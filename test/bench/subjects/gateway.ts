@@ -1,0 +1,146 @@
+import {existsSync, rmSync} from 'node:fs'
+import {join} from 'node:path'
+import {setTimeout as sleep} from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import {freePort, type Program, start} from '../processes.ts'
+import {type Provider, startProvider} from './provider.ts'
+import {Missing, type Subject, type Surroundings} from './subject.ts'
+
+const root = join(import.meta.dirname, '../../..')
+export const EXECUTABLE = join(root, 'dist/gateway')
+const ADMIN_KEY = 'gk-bench-admin-key-of-at-least-32-characters'
+const WORKSPACE_KEY = 'gk-bench-workspace-key-of-at-least-32-characters'
+const MOST_PER_MINUTE = 100_000_000
+const READY_PATIENCE_MS = 20_000
+const STOP_PATIENCE_MS = 40_000
+
+/** The command that is our gateway: the sources, or the executable. */
+export function gatewayCommand(is_binary: boolean): readonly [string, ...string[]] {
+  if (is_binary && !existsSync(EXECUTABLE)) throw new Missing('dist/gateway is not built (npm run build)')
+  return is_binary ? [EXECUTABLE] : [process.execPath, join(root, 'bin/gateway.ts')]
+}
+
+/** A served gateway. */
+export interface Served {
+  readonly origin: string
+  readonly program: Program
+  /** From the start of the process to its first `200` of /readyz. */
+  readonly ready_ms: number
+}
+
+/** Starts `gateway serve` on a data directory and waits until it is ready. */
+export async function serve(
+  command: readonly [string, ...string[]],
+  data_dir: string,
+  {processors}: {processors?: string | undefined} = {},
+): Promise<Served> {
+  const port = await freePort()
+  const began = performance.now()
+  const program = start([...command, 'serve', '--data-dir', data_dir, '--port', String(port)], {
+    processors,
+    env: {GATEWAY_BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY},
+  })
+  const origin = `http://127.0.0.1:${port}`
+  while (program.running && performance.now() - began < READY_PATIENCE_MS) {
+    const reply = await fetch(`${origin}/readyz`).catch(() => undefined)
+    await reply?.arrayBuffer()
+    if (reply?.ok) return {origin, program, ready_ms: performance.now() - began}
+    await sleep(5)
+  }
+  await program.kill()
+  throw new Error(`gateway serve is not ready: ${program.said().trim() || 'it said nothing'}`)
+}
+
+/** Headers of a call of the key and provider that `provide` made ready. */
+export const CALL_HEADERS = {authorization: `Bearer ${WORKSPACE_KEY}`, 'x-gateway-provider': '@mock'} as const
+
+/** Makes the provider `@mock` at `upstream` through the administration, and gives the workspace key a rate limit to count. */
+export async function provide(origin: string, upstream: string): Promise<void> {
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const reply = await fetch(`${origin}/v1${path}`, {
+      method,
+      headers: {'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json'},
+      ...(body === undefined ? {} : {body: JSON.stringify(body)}),
+    })
+    if (!reply.ok) throw new Error(`${method} ${path} answers ${reply.status}: ${await reply.text()}`)
+    return (await reply.json()) as T
+  }
+  const [workspace] = (await call<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+  const configurations = {custom_host: `${upstream}/v1`}
+  await call('POST', '/integrations', {name: 'mock', slug: 'mock', ai_provider_id: 'openai', key: 'sk-upstream', configurations})
+  await call('PUT', '/integrations/mock/workspaces', {workspaces: [{id: workspace!.id, enabled: true, default_provider_slug: 'mock'}]})
+  const keys = await call<{data: {id: string; type?: string; workspace_id?: string | null}[]}>(
+    'GET',
+    `/api-keys?workspace_id=${workspace!.id}`,
+  )
+  const rate_limits = [{type: 'requests', unit: 'rpm', value: MOST_PER_MINUTE}]
+  for (const {id} of keys.data) await call('PUT', `/api-keys/${id}`, {rate_limits})
+}
+
+/** What a gateway wrote down of the calls it took. */
+export interface Recorded {
+  /** Attempts that the provider received. */
+  readonly received: number
+  readonly entries: number
+  readonly log_rows: number
+  readonly unpriced: number
+  readonly cost_usd: number
+}
+
+/** Reads what a data directory holds of its traffic; the gateway must have stopped. */
+function readRecorded(data_dir: string): Omit<Recorded, 'received'> {
+  const db = new Sqlite(join(data_dir, 'traffic.db'), {readonly: true})
+  try {
+    const {entries, unpriced, cost} = db
+      .prepare('select count(*) entries, coalesce(sum(unpriced), 0) unpriced, coalesce(sum(cost_nanousd), 0) cost from ledger_entries')
+      .get() as {entries: number; unpriced: number; cost: number}
+    const {log_rows} = db.prepare('select count(*) log_rows from logs').get() as {log_rows: number}
+    return {entries, log_rows, unpriced, cost_usd: cost / 1e9}
+  } finally {
+    db.close()
+  }
+}
+
+/** Ours, with everything on: key, scope, rate counter, usage, cost, journal, ledger and log. */
+export interface Gateway extends Subject {
+  /** For this gateway alone: so it is known what a provider received from it. */
+  readonly provider: Provider
+  /** What it wrote down; it must have stopped. */
+  recorded(): Recorded
+}
+
+/** Starts ours on an empty data directory. */
+export async function startGateway(around: Omit<Surroundings, 'upstream'>, is_binary: boolean): Promise<Gateway> {
+  const command = gatewayCommand(is_binary)
+  const data_dir = join(around.folder, 'data')
+  rmSync(data_dir, {recursive: true, force: true})
+  const provider = await startProvider(around)
+  let served: Served | undefined
+  let received = 0
+  const stop = async () => {
+    await served?.program.stop(STOP_PATIENCE_MS)
+    received = await provider.chats()
+    await provider.stop()
+  }
+  try {
+    served = await serve(command, data_dir, around)
+    await provide(served.origin, provider.origin)
+  } catch (fault) {
+    await stop()
+    throw fault
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    id: 'ours',
+    name: is_binary ? 'gateway (executable)' : 'gateway',
+    url: `${served.origin}/v1/chat/completions`,
+    headers: CALL_HEADERS,
+    pid: served.program.pid,
+    provider,
+    stop() {
+      stopped ??= stop()
+      return stopped
+    },
+    recorded: () => ({received, ...readRecorded(data_dir)}),
+  }
+}

@@ -1,0 +1,103 @@
+import type {CrashReport} from './crash.ts'
+import type {SubjectId} from './options.ts'
+import type {Comparison, Result} from './rounds.ts'
+import {median} from './rounds.ts'
+import {ALONE, FIRST_EVENT, LARGE, type Scenario, SMALL} from './scenarios.ts'
+import type {Soak} from './soak.ts'
+import type {Starts} from './starts.ts'
+import type {Recorded} from './subjects/gateway.ts'
+
+/** A figure beside what it should be. */
+export interface Check {
+  readonly what: string
+  readonly target: string
+  /** As it is shown; null when it was not measured. */
+  readonly measured: string | null
+  readonly passes: boolean | null
+}
+
+/** Everything a run can have measured. */
+export interface Measured {
+  readonly comparisons: readonly Comparison[]
+  readonly soak?: Soak | undefined
+  readonly starts?: Starts | undefined
+  /** What each of our gateways wrote down. */
+  readonly recorded: readonly Recorded[]
+  readonly crash?: CrashReport | undefined
+  /** As these benchmarks print it. */
+  readonly journal?: string | undefined
+  readonly flush?: string | undefined
+}
+
+/** Every target with what was measured of it, those of parts that did not run included. */
+export function checks({comparisons, soak, starts, recorded: all, crash}: Measured): readonly Check[] {
+  const find = (scenario: Scenario, id: SubjectId): Result | undefined =>
+    comparisons.find(each => each.scenario.name === scenario.name)?.results.find(each => each.id === id)
+  const timesOf = (scenario: Scenario, base: SubjectId): number | null => {
+    const ours = find(scenario, 'ours')?.best_cpu_us
+    const other = find(scenario, base)?.best_cpu_us
+    return ours && other ? ours / other : null
+  }
+  const times = (value: number) => `${value.toFixed(2)}x`
+  const ms = (value: number) => `${value.toFixed(2)} ms`
+  const mb = (value: number) => `${value.toFixed(1)} MB`
+  const percent = (value: number) => `${value.toFixed(1)} %`
+  const recorded = all.length ? all.reduce(addRecorded) : undefined
+  const growth = soak ? (soak.late_mb / soak.early_mb - 1) * 100 : undefined
+  return [
+    most('CPU per request, 1 KB, 32 clients, to nginx', timesOf(SMALL, 'nginx'), 6, times),
+    most('the same, never above', timesOf(SMALL, 'nginx'), 8, times),
+    most('the same, to the peer', timesOf(SMALL, 'peer'), 0.2, times),
+    most('the same, to the minimal hot path', timesOf(SMALL, 'hot-path'), 1.3, times),
+    most('CPU per request, 32 KB, 32 clients, to nginx', timesOf(LARGE, 'nginx'), 8, times),
+    most('latency added, one client, p50', added(find(ALONE, 'ours'), find(ALONE, 'direct')), 0.4, ms),
+    most('time to the first event added, 4 clients, p50', added(find(FIRST_EVENT, 'ours'), find(FIRST_EVENT, 'direct')), 1.5, ms),
+    most('resident memory after the load', soak?.rss_mb, 200, mb),
+    most(`its growth, lowest of the calls at 95-100 % to lowest at 25-30 %${soak ? ` of ${soak.calls}` : ''}`, growth, 5, percent),
+    most('`gateway version`', starts?.version_ms, 150, value => `${value.toFixed(0)} ms`),
+    most('`gateway serve` ready, existing data directory', starts?.ready_ms, 1000, value => `${value.toFixed(0)} ms`),
+    most('the executable', starts?.executable_mb, 140, mb),
+    exact(
+      'ledger entries to attempts the provider received',
+      recorded && `${recorded.entries} of ${recorded.received}`,
+      recorded?.entries === recorded?.received,
+    ),
+    exact(
+      'their log rows, all priced',
+      recorded && `${recorded.log_rows} rows, ${recorded.unpriced} unpriced`,
+      recorded !== undefined && recorded.log_rows === recorded.entries && recorded.unpriced === 0 && recorded.cost_usd > 0,
+    ),
+    exact('faults of the ledger after kill -9', crash && `${crash.faults.length} in ${crash.rounds} rounds`, crash?.faults.length === 0),
+  ]
+}
+
+function most(what: string, value: number | null | undefined, limit: number, show: (value: number) => string): Check {
+  const target = `at most ${show(limit).replace(/\.0+(?=\D|$)|(?<=\.\d*[1-9])0+/, '')}`
+  if (value === null || value === undefined || !Number.isFinite(value)) return {what, target, measured: null, passes: null}
+  return {what, target, measured: show(value), passes: value <= limit}
+}
+
+function exact(what: string, measured: string | undefined, passes: boolean): Check {
+  return {what, target: 'exact', measured: measured ?? null, passes: measured === undefined ? null : passes}
+}
+
+function addRecorded(one: Recorded, other: Recorded): Recorded {
+  return {
+    received: one.received + other.received,
+    entries: one.entries + other.entries,
+    log_rows: one.log_rows + other.log_rows,
+    unpriced: one.unpriced + other.unpriced,
+    cost_usd: one.cost_usd + other.cost_usd,
+  }
+}
+
+/** What a subject adds to p50 in milliseconds: the difference in each round, and the median of these. */
+export function added(subject: Result | undefined, direct: Result | undefined): number | null {
+  if (!subject || !direct) return null
+  return median(
+    subject.samples.map(({p50_ms}, round) => {
+      const base = direct.samples[round]?.p50_ms
+      return p50_ms === null || base === null || base === undefined ? null : p50_ms - base
+    }),
+  )
+}

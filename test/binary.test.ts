@@ -1,0 +1,111 @@
+import {spawnSync} from 'node:child_process'
+import {createHash} from 'node:crypto'
+import {once} from 'node:events'
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join, resolve} from 'node:path'
+import {text} from 'node:stream/consumers'
+import {afterEach, beforeEach, describe, expect, test} from 'vitest'
+import {type Namespace, openNamespace} from './support/namespace.ts'
+
+const dist = resolve(import.meta.dirname, '../dist')
+const {version} = JSON.parse(readFileSync(resolve(dist, '../package.json'), 'utf8')) as {version: string}
+const MOST_BYTES = 140_000_000
+const MOST_START_MS = 150
+const URL = 'http://127.0.0.1:8787'
+
+let folder: string
+let network: Namespace
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-binary-'))
+  network = await openNamespace()
+})
+
+afterEach(async () => {
+  await network.close()
+  rmSync(folder, {recursive: true, force: true})
+})
+
+describe('the executable for this machine', () => {
+  const gateway = join(dist, 'gateway')
+
+  test('is one file within its size, and SHA256SUMS and the bill of materials lie beside it', () => {
+    expect(statSync(gateway).size).toBeLessThan(MOST_BYTES)
+    const sums = readFileSync(join(dist, 'SHA256SUMS'), 'utf8').trim().split('\n')
+    expect(sums).toContain(`${createHash('sha256').update(readFileSync(gateway)).digest('hex')}  gateway`)
+    expect(sums.join('\n')).toContain('  sbom.cdx.json')
+    expect(JSON.parse(readFileSync(join(dist, 'sbom.cdx.json'), 'utf8'))).toMatchObject({bomFormat: 'CycloneDX'})
+  })
+
+  test('says its version in an empty folder, with no Node near, and writes nothing', async () => {
+    const {code, stdout, stderr} = await network.run([gateway, 'version', '--json'], folder)
+    expect({code, stderr}).toEqual({code: 0, stderr: ''})
+    expect(JSON.parse(stdout)).toMatchObject({version, platform: 'linux', arch: process.arch, executable: true})
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test(`says its version within ${MOST_START_MS} ms`, () => {
+    // The best of ten: what the executable costs, whatever else the machine is doing.
+    const times_ms = Array.from({length: 10}, () => {
+      const started = performance.now()
+      spawnSync(gateway, ['version'])
+      return performance.now() - started
+    })
+    expect(Math.min(...times_ms)).toBeLessThan(MOST_START_MS)
+  })
+
+  test('serves a call of the demo provider, made with a key of its own, and logs it', async () => {
+    const data = join(folder, 'data')
+    const server = network.start([gateway, 'serve', '--demo', '--data-dir', data], folder)
+    const log = text(server.stderr!)
+    expect((await network.fetch(`${URL}/livez`)).status).toBe(200)
+    expect((statSync(data).mode & 0o777).toString(8)).toBe('700')
+
+    const made = await network.run([gateway, 'keys', 'create', 'smoke', '--data-dir', data, '--json'], folder)
+    expect(made).toMatchObject({code: 0, stderr: ''})
+    const {key} = JSON.parse(made.stdout) as {key: string}
+    const reply = await network.fetch(`${URL}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {'content-type': 'application/json', 'x-gateway-api-key': key},
+      body: JSON.stringify({model: '@demo/echo', messages: [{role: 'user', content: 'Is anybody there?'}]}),
+    })
+    expect(reply).toMatchObject({status: 200, body: expect.stringContaining('Is anybody there?')})
+
+    server.kill('SIGTERM')
+    expect((await once(server, 'exit'))[0]).toBe(0)
+    expect(await log).not.toContain(key)
+    const logs = await network.run([gateway, 'logs', 'list', '--data-dir', data, '--json'], folder)
+    expect(logs).toMatchObject({code: 0, stderr: ''})
+    const listed = JSON.parse(logs.stdout) as {ai_model?: string}[] | {data: {ai_model?: string}[]}
+    const rows = Array.isArray(listed) ? listed : listed.data
+    expect(rows).toEqual([expect.objectContaining({ai_model: expect.stringContaining('echo')})])
+  })
+})
+
+describe('the executable for arm64, emulated', () => {
+  const gateway = join(dist, process.arch === 'arm64' ? 'gateway' : 'gateway-linux-arm64')
+  const command = process.arch === 'arm64' ? [gateway] : emulated(gateway)
+  if (!command)
+    console.log('skipped: qemu-aarch64-static or the arm64 C library (libc6-arm64-cross, libstdc++6-arm64-cross) is not installed')
+
+  test.skipIf(!command && !process.env.CI)('says its version', async () => {
+    expect(statSync(gateway).size).toBeLessThan(MOST_BYTES)
+    const {code, stdout} = await network.run([...command!, 'version', '--json'], folder)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({version, arch: 'arm64', executable: true})
+  })
+
+  test.skipIf(!command && !process.env.CI)('comes up, answers, and goes down in order', async () => {
+    const server = network.start([...command!, 'serve', '--demo', '--data-dir', join(folder, 'data')], folder)
+    expect((await network.fetch(`${URL}/livez`)).status).toBe(200)
+    server.kill('SIGTERM')
+    expect((await once(server, 'exit'))[0]).toBe(0)
+  })
+})
+
+function emulated(program: string): readonly string[] | undefined {
+  const libraries = '/usr/aarch64-linux-gnu'
+  const {stdout} = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static || command -v qemu-aarch64'], {encoding: 'utf8'})
+  return stdout && existsSync(libraries) ? [stdout.trim(), '-L', libraries, program] : undefined
+}

@@ -1,0 +1,116 @@
+import {spawnSync} from 'node:child_process'
+import {readFileSync} from 'node:fs'
+import {resolve} from 'node:path'
+import {describe, expect, test} from 'vitest'
+import {buildProgram} from '../../cli/program.ts'
+import {flagOptions} from '../../src/settings/index.ts'
+import {run} from './support.ts'
+
+/** The words of every command that does something. */
+const LEAVES = leaves(buildProgram(flagOptions()), [])
+
+function leaves(command: ReturnType<typeof buildProgram>, path: readonly string[]): string[][] {
+  const below = command.commands
+  return below.length ? below.flatMap(each => leaves(each, [...path, each.name()])) : [[...path]]
+}
+
+test('these are the commands', () => {
+  expect(LEAVES.map(words => words.join(' '))).toEqual([
+    'serve',
+    'init',
+    'migrate',
+    'config show',
+    ...['create', 'list', 'show', 'update', 'delete'].map(verb => `keys ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete'].map(verb => `workspaces ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete'].map(verb => `providers ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete', 'models', 'workspaces'].map(verb => `integrations ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete'].map(verb => `virtual-keys ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete', 'versions'].map(verb => `configs ${verb}`),
+    'logs list',
+    'logs show',
+    'logs tail',
+    'pricing show',
+    'pricing unpriced',
+    'api',
+    'completion',
+    'version',
+  ])
+})
+
+test.each(LEAVES.map(words => words.join(' ')))('%s has help with an example of itself', async words => {
+  const {code, stdout, stderr} = await run([...words.split(' '), '--help'])
+  expect({code, stderr}).toEqual({code: 0, stderr: ''})
+  expect(stdout).toMatch(new RegExp(`\\n {2}\\$ .*gateway ${words}`))
+  expect(stdout).toContain('--json')
+})
+
+test('docs/cli.md names every command', () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/cli.md'), 'utf8')
+  expect(LEAVES.map(words => `\`gateway ${words.join(' ')}`).filter(words => !page.includes(words))).toEqual([])
+})
+
+test('the help of serve lists the settings by group, and no secret is among its flags', async () => {
+  const {stdout} = await run(['serve', '--help'])
+  for (const words of ['Listening:', '--port <value>', 'Timeouts and sizes:', '--drain-timeout-ms <value>', '--tls-key-file <value>'])
+    expect(stdout).toContain(words)
+  expect(stdout).not.toMatch(/--tls-key <|--sealing-key </)
+})
+
+test('no command is an error with the help on stderr', async () => {
+  const {code, stdout, stderr} = await run([])
+  expect({code, stdout}).toEqual({code: 2, stdout: ''})
+  expect(stderr).toContain('Usage: gateway')
+})
+
+describe('a wrong command line', () => {
+  test.each([
+    [['keys', 'craete'], "gateway: Unknown command 'craete'. Did you mean create? See: gateway keys --help\n"],
+    [['keys', 'list', '--lmit', '5'], "gateway: Unknown option '--lmit'. Did you mean --limit? See: gateway keys list --help\n"],
+    [['keys', 'create'], "gateway: Missing required argument 'name'. See: gateway keys create --help\n"],
+    [
+      ['integrations', 'create', 'x'],
+      "gateway: Required option '--kind <provider>' not specified. See: gateway integrations create --help\n",
+    ],
+    [
+      ['providers', 'create', 'x', '--kind', 'a', '--integration', 'b'],
+      "gateway: Option '--kind <provider>' cannot be used with option '--integration <slug>'. See: gateway providers create --help\n",
+    ],
+  ])('%j is refused with the next step', async (argv, stderr) => {
+    expect(await run(argv)).toEqual({code: 2, stdout: '', stderr})
+  })
+
+  test('is an object on stderr with --json', async () => {
+    const {code, stdout, stderr} = await run(['keys', 'craete', '--json'])
+    expect({code, stdout}).toEqual({code: 2, stdout: ''})
+    expect(JSON.parse(stderr)).toEqual({
+      error: {message: "Unknown command 'craete'. Did you mean create? See: gateway keys --help", code: 'usage', status: null},
+    })
+  })
+
+  test.each([
+    ['an unknown option', ['keys', 'list', '--kei=sk-canary-0123456789']],
+    ['a word too many', ['keys', 'create', 'blue', 'sk-canary-0123456789']],
+  ])('%s does not echo what may be a key', async (_, argv) => {
+    const {code, stderr} = await run(argv)
+    expect(code).toBe(2)
+    expect(stderr).not.toContain('canary')
+  })
+})
+
+test('help and completion load neither the server nor the database nor the client', () => {
+  const script = `
+    const {registerHooks} = await import('node:module')
+    const loaded = []
+    registerHooks({load: (url, context, next) => { loaded.push(url); return next(url, context) }})
+    const {main} = await import('./cli/index.ts')
+    await main(['--help'])
+    await main(['completion', 'bash'])
+    await main(['keys', 'create', '--help'])
+    const heavy = loaded.filter(url => /node_modules\\/(fastify|undici|better-sqlite3|kysely|pg|pino)\\//.test(url))
+    console.error(JSON.stringify(heavy))`
+  const {stderr, status} = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    cwd: `${import.meta.dirname}/../..`,
+  })
+  expect({status, heavy: stderr.trim()}).toEqual({status: 0, heavy: '[]'})
+})

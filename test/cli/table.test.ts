@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import {expect, test} from 'vitest'
+import {pairLines, tableLines} from '../../cli/table.ts'
+import {cut, pad, plain, width} from '../../cli/width.ts'
+
+interface Row {
+  readonly slug: string
+  readonly name: string
+  readonly count: number | null
+}
+
+const COLUMNS = [
+  {title: 'slug', value: (row: Row) => row.slug, whole: true as const},
+  {title: 'name', value: (row: Row) => row.name},
+  {title: 'count', value: (row: Row) => row.count, align: 'right' as const},
+]
+const style = (_: string, text: string) => text
+
+test.each([
+  ['plain', 5],
+  ['日本語', 6],
+  ['한국', 4],
+  ['e\u0301te\u0301', 3],
+  ['👩‍💻', 2],
+  ['🇫🇷', 2],
+  ['Ｗide', 5],
+  ['a\u200bb', 2],
+  ['', 0],
+])('%j takes %i columns', (text, columns) => {
+  expect(width(text)).toBe(columns)
+})
+
+test('columns stand under one another whatever they hold, and nothing is a dash', () => {
+  const rows = [
+    {slug: 'ws-a', name: '日本語', count: 7},
+    {slug: 'ws-long', name: 'plain', count: null},
+  ]
+  expect(tableLines(rows, COLUMNS, {columns: undefined, style})).toEqual([
+    'SLUG     NAME    COUNT',
+    'ws-a     日本語      7',
+    'ws-long  plain       -',
+  ])
+})
+
+test('on a narrow terminal the widest column is cut, and what is copied from it never', () => {
+  const rows = [{slug: '0197f0a2-6d1e', name: 'a name of some length', count: 1}]
+  expect(tableLines(rows, COLUMNS, {columns: 36, style})).toEqual([
+    'SLUG           NAME            COUNT',
+    '0197f0a2-6d1e  a name of som…      1',
+  ])
+  expect(tableLines(rows, COLUMNS, {columns: 10, style})[1]).toBe('0197f0a2-6d1e  a nam…      1')
+})
+
+test('what a name holds cannot move the cursor, turn the line or break it', () => {
+  expect(plain('red\u001b[31m\u202eevil\u0007\nnext\ttab\u009b')).toBe('red\ufffd[31m\ufffdevil\ufffd next tab\ufffd')
+  expect(tableLines([{slug: 'a\u001b[2J', name: 'b\r\nc', count: 0}], COLUMNS, {columns: undefined, style})[1]).toBe(
+    'a\ufffd[2J  b c       0',
+  )
+})
+
+test('names and values stand in two columns', () => {
+  expect(pairLines([['id', '1'], ['created_at', '2026']], style)).toEqual(['id          1', 'created_at  2026']) // biome-ignore format: a table
+})
+
+test('a cut text never takes more room than it has, and a padded one exactly as much', () => {
+  fc.assert(
+    fc.property(fc.string({unit: 'grapheme', maxLength: 40}), fc.integer({min: 1, max: 40}), (text, room) => {
+      const fitted = cut(plain(text), room)
+      expect(width(fitted)).toBeLessThanOrEqual(room)
+      expect(width(pad(fitted, room))).toBe(room)
+    }),
+  )
+})

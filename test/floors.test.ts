@@ -1,0 +1,102 @@
+import {readdirSync, readFileSync, statSync} from 'node:fs'
+import {dirname, join, relative, resolve} from 'node:path'
+import {expect, test} from 'vitest'
+
+/** Folders by floor; a file imports its own folder and lower floors only. `src/app.ts` and `src/server.ts` put the floors together. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['src/base'],
+  ['src/schema', 'src/settings'],
+  ['src/store', 'src/ports'],
+  ['src/identity', 'src/limits', 'src/pricing', 'src/providers', 'src/guardrails', 'src/cache', 'src/mcp'],
+  ['src/proxy', 'src/admin', 'src/scim', 'src/workers'],
+  ['src'],
+  ['cli'],
+  ['bin'],
+]
+/** Folders that stop lower than their floor allows, so that they are read and tested with no database near. */
+const ONLY: Record<string, readonly string[]> = {
+  'src/providers': ['src/base', 'src/schema'],
+  'src/guardrails': ['src/base', 'src/schema'],
+  migrations: [],
+}
+const MOST_LINES = 400
+const root = resolve(import.meta.dirname, '..')
+const files = ['src', 'cli', 'bin', 'migrations'].flatMap(folder => walk(join(root, folder)))
+const code = files.map(file => ({file: relative(root, file), text: readFileSync(file, 'utf8')}))
+
+test('no file imports upward or sideways', () => {
+  const wrong = code.flatMap(({file, text}) => imports(file, text).flatMap(to => complaint(file, to)))
+  expect(wrong).toEqual([])
+})
+
+test('no import goes in a circle', () => {
+  const edges = new Map(code.map(({file, text}) => [file, imports(file, text)]))
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, path: string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (done.has(file) || path.includes(file)) return
+    for (const to of edges.get(file) ?? []) visit(to, [...path, file])
+    done.add(file)
+  }
+  for (const file of edges.keys()) visit(file, [])
+  expect(circles).toEqual([])
+})
+
+test(`no file is longer than ${MOST_LINES} lines`, () => {
+  expect(code.filter(({text}) => text.split('\n').length > MOST_LINES + 1).map(({file}) => file)).toEqual([])
+})
+
+test('only the settings and the entry read the environment', () => {
+  const allowed = (file: string) => file.startsWith('src/settings/') || file.startsWith('bin/')
+  expect(code.filter(({file, text}) => !allowed(file) && /process\.env\b/.test(text)).map(({file}) => file)).toEqual([])
+})
+
+test('SQL is said in the store and the migrations only', () => {
+  const allowed = (file: string) => file.startsWith('src/store/') || file.startsWith('migrations/')
+  const sql = /\bsql`|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\.prepare\(/
+  expect(code.filter(({file, text}) => !allowed(file) && sql.test(text)).map(({file}) => file)).toEqual([])
+})
+
+test('a provider is named in providers only', () => {
+  const allowed = (file: string) => file.startsWith('src/providers/') || file.startsWith('src/pricing/') || file.startsWith('bin/')
+  const named = /['"`](openai|azure-openai|anthropic|bedrock|vertex-ai|google|cohere|mistral-ai|groq|ollama|demo)['"`]/
+  expect(code.filter(({file, text}) => !allowed(file) && named.test(withoutComments(text))).map(({file}) => file)).toEqual([])
+})
+
+function walk(folder: string): string[] {
+  return readdirSync(folder).flatMap(name => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? walk(path) : /\.(ts|mjs)$/.test(name) ? [path] : []
+  })
+}
+
+function imports(file: string, text: string): string[] {
+  const found = [...text.matchAll(/(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g)].map(match => match[1]!)
+  return found.map(specifier => relative(root, resolve(root, dirname(file), specifier)))
+}
+
+function complaint(file: string, to: string): string[] {
+  const from = folderOf(file)
+  const target = folderOf(to)
+  if (from === target) return []
+  const only = ONLY[from]
+  const bad = only ? !only.includes(target) : target !== 'migrations' && floorOf(target) >= floorOf(from)
+  return bad ? [`${file} imports ${to}`] : []
+}
+
+function folderOf(file: string): string {
+  const parts = file.split('/')
+  if (parts[0] !== 'src') return parts[0]!
+  return parts.length === 2 ? 'src' : `src/${parts[1]}`
+}
+
+function floorOf(folder: string): number {
+  if (folder === 'migrations') return 2
+  const floor = FLOORS.findIndex(folders => folders.includes(folder))
+  return floor < 0 ? FLOORS.length : floor
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+}

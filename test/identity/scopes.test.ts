@@ -1,0 +1,60 @@
+import {expect, test} from 'vitest'
+import {holds, may, ungrantable} from '../../src/identity/may.ts'
+import {holdersOf, plainScope, SCOPES, scopesOf} from '../../src/identity/scopes.ts'
+
+const KINDS = ['organisation-service', 'workspace-service', 'workspace-user'] as const
+
+test('there are 139 scopes, and every one has a holder', () => {
+  expect(SCOPES.size).toBe(139)
+  expect([...SCOPES].filter(scope => !holdersOf(scope).length)).toEqual([])
+  for (const scope of SCOPES) expect(scope).toMatch(/^[a-z_]+\.[a-z]+$/)
+})
+
+test.each([
+  ['workspaces.create', ['organisation-service']],
+  ['workspaces.read', KINDS],
+  ['audit_logs.list', ['organisation-service']],
+  ['workspace_user_api_keys.create', ['organisation-service', 'workspace-service']],
+  ['completions.write', ['workspace-service', 'workspace-user']],
+  ['mcp.invoke', ['workspace-service', 'workspace-user']],
+  ['organisation_integrations.list', KINDS],
+  ['organisation_integrations.create', ['organisation-service']],
+  ['prompts.render', ['workspace-service', 'workspace-user']],
+  ['virtual_keys.duplicate', KINDS],
+  ['nothing.at_all', []],
+])('%s can be held by %j', (scope, kinds) => {
+  expect(holdersOf(scope)).toEqual(kinds)
+})
+
+test('a user key can hold nothing that a service key of its workspace cannot', () => {
+  expect([...scopesOf('workspace-user')].filter(scope => !scopesOf('workspace-service').has(scope))).toEqual([])
+})
+
+test('a colon is as good as a dot', () => {
+  expect(plainScope('deployments:create')).toBe('deployments.create')
+  expect(plainScope('policies.create')).toBe('policies.create')
+})
+
+test('any one scope suffices; list is not read', () => {
+  const key = {kind: 'workspace-service', scopes: new Set(['configs.list'])} as const
+  expect(may(key, ['configs.read', 'configs.list'])).toBe(true)
+  expect(may(key, ['configs.read'])).toBe(false)
+  expect(may(key, [])).toBe(false)
+})
+
+test('a scope that the kind cannot hold does not count', () => {
+  expect(holds({kind: 'workspace-service', scopes: new Set(['workspaces.create'])}, 'workspaces.create')).toBe(false)
+  expect(holds({kind: 'organisation-service', scopes: new Set(['completions.write'])}, 'completions.write')).toBe(false)
+})
+
+test('the operator may do everything', () => {
+  expect(may({kind: 'operator', scopes: 'all'}, ['workspaces.delete'])).toBe(true)
+  expect(ungrantable({kind: 'operator', scopes: 'all'}, ['completions.write', 'workspaces.delete'])).toEqual([])
+})
+
+test('only what is held can be given, save what no admin key can hold', () => {
+  const workspace = {kind: 'workspace-service', scopes: new Set(['logs.list'])} as const
+  expect(ungrantable(workspace, ['logs.list', 'logs.view', 'completions.write'])).toEqual(['logs.view', 'completions.write'])
+  const admin = {kind: 'organisation-service', scopes: new Set(['logs.list'])} as const
+  expect(ungrantable(admin, ['logs.list', 'logs.view', 'completions.write'])).toEqual(['logs.view'])
+})

@@ -1,0 +1,256 @@
+import {once} from 'node:events'
+import {createServer, request as httpRequest} from 'node:http'
+import type {AddressInfo} from 'node:net'
+import type {Dispatcher} from 'undici'
+import {afterEach, expect, test} from 'vitest'
+import {createLog} from '../../src/base/log.ts'
+import {find} from '../../src/providers/registry.ts'
+import {createProxy} from '../../src/proxy/proxy.ts'
+import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
+import type {Intent, Settlement} from '../../src/schema/records.ts'
+import {readSettings} from '../../src/settings/index.ts'
+
+type Handler = Dispatcher.DispatchHandler
+type Controller = Dispatcher.DispatchController
+
+const CALLER: Caller = {
+  api_key_id: 'key',
+  organisation_id: 'org',
+  workspace_id: 'ws',
+  workspace_slug: 'ws-one',
+  user_id: null,
+  may_infer: true,
+  scopes: new Set(['completions.write']),
+  expires_at_ms: null,
+  workspace_archived: false,
+  metadata: {},
+  config_id: null,
+  allow_config_override: true,
+  limits: [],
+}
+
+/** A data plane over pieces that do what a test says, with what reached the journal and the provider. */
+async function plane(
+  given: Partial<ProxyServices> & {
+    dispatch?: (options: Dispatcher.DispatchOptions, handler: Handler) => void
+    env?: Record<string, string>
+  } = {},
+) {
+  const {settings} = readSettings({env: given.env ?? {}})
+  const written: string[] = []
+  const intents: Intent[] = []
+  const settlements: Settlement[] = []
+  const services: ProxyServices = {
+    settings,
+    version: 'test',
+    log: createLog('silent', 'test'),
+    recorder: {
+      begin(intent, done) {
+        intents.push(intent)
+        setImmediate(done)
+      },
+      settle(settlement, _bodies, done) {
+        settlements.push(settlement)
+        setImmediate(done)
+      },
+      note: settlement => void settlements.push(settlement),
+    },
+    prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true})},
+    limits: {admit: () => null},
+    metrics: {ended: () => undefined, live: () => undefined},
+    findCaller: () => CALLER,
+    findProvider: async () => null,
+    findConfig: async () => null,
+    providerSlugs: async () => [],
+    kind: find,
+    destination: () => ({
+      origin: 'http://upstream.test',
+      hostname: 'upstream.test',
+      port: 80,
+      secure: false,
+      basePath: '/v1',
+      trust: 'public',
+      key: 'k',
+    }),
+    dispatcher: () =>
+      ({
+        dispatch: (options: Dispatcher.DispatchOptions, handler: Handler) => given.dispatch?.(options, handler) ?? true,
+      }) as unknown as Dispatcher,
+    administered: () => false,
+    cors: () => [],
+    masked: new Set(),
+    ignored: new Set(),
+    now: Date.now,
+    ...given,
+  }
+  const proxy = createProxy(services)
+  const server = createServer((request, response) => proxy.handle(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`
+  const headers = {'x-gateway-api-key': 'k', 'x-gateway-provider': 'groq', authorization: 'Bearer t', 'content-type': 'application/json'}
+  const body = JSON.stringify({model: 'm', messages: [{role: 'user', content: 'hi'}]})
+  return {proxy, url, headers, body, intents, settlements, written, call: () => fetch(url, {method: 'POST', headers, body})}
+}
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+type Held = Controller & {reason: Error | null}
+
+/** What undici hands to a handler, with what was done to it. */
+function controller(): Held {
+  const held = {
+    aborted: false,
+    paused: false,
+    reason: null as Error | null,
+    abort(reason: Error) {
+      held.reason = reason
+    },
+    pause: () => undefined,
+    resume: () => undefined,
+  }
+  return held as unknown as Held
+}
+
+test('a fault of our own behind the hijack is answered, told in a fixed sentence, and the client does not hang', async () => {
+  const {call} = await plane({
+    findCaller() {
+      throw new Error('secret detail')
+    },
+  })
+  const reply = await call()
+  expect(reply.status).toBe(500)
+  expect(await reply.text()).not.toContain('secret detail')
+})
+
+test('a fault while the answer is under way settles the call and cuts the connection', async () => {
+  const {call, settlements} = await plane({
+    dispatch(_, handler) {
+      const held = controller()
+      handler.onRequestStart?.(held, {})
+      handler.onResponseStart?.(held, 200, {'content-type': 'application/octet-stream', 'content-length': '10'})
+      handler.onResponseData?.(held, Buffer.from('12345'))
+      setTimeout(() => handler.onResponseError?.(held, new Error('broke')), 20)
+    },
+  })
+  const reply = await call()
+  await expect(reply.arrayBuffer()).rejects.toThrow()
+  expect(settlements).toMatchObject([{outcome: 'failed', status: 200}])
+})
+
+test('a call that is given up while it waits for a connection never leaves, costs nothing, and is settled once', async () => {
+  let waiting: Handler | undefined
+  const {url, headers, body, intents, settlements} = await plane({
+    dispatch(_, handler) {
+      waiting = handler
+    },
+  })
+  const request = httpRequest(url, {method: 'POST', headers})
+  request.on('error', () => undefined)
+  request.end(body)
+  await expect.poll(() => waiting).toBeDefined()
+  request.destroy()
+  await expect.poll(() => settlements).toMatchObject([{outcome: 'aborted', status: null, cost_nanousd: 0, usage: {}, delivered: false}])
+  const late = controller()
+  waiting!.onRequestStart?.(late, {})
+  expect(late.reason).toBeInstanceOf(Error)
+  waiting!.onResponseError?.(late, late.reason!)
+  expect([intents.length, settlements.length]).toEqual([1, 1])
+})
+
+test('a client that is gone before the intent is written costs no call', async () => {
+  let write: (() => void) | undefined
+  let dispatched = 0
+  const {url, headers, body, settlements} = await plane({
+    dispatch: () => void dispatched++,
+    recorder: {
+      begin: (_, done) => {
+        write = done
+      },
+      settle: (settlement, _, done) => {
+        settled.push(settlement)
+        done()
+      },
+      note: () => undefined,
+    },
+  })
+  const settled: Settlement[] = settlements
+  const request = httpRequest(url, {method: 'POST', headers})
+  request.on('error', () => undefined)
+  request.end(body)
+  await expect.poll(() => write).toBeDefined()
+  request.destroy()
+  await new Promise(resolve => setTimeout(resolve, 30))
+  write!()
+  await expect.poll(() => settled.length).toBe(1)
+  expect([settled[0]!.outcome, dispatched]).toEqual(['aborted', 0])
+})
+
+test('a journal that takes no intent refuses the call with 503, and nothing leaves', async () => {
+  let dispatched = 0
+  const {call} = await plane({
+    dispatch: () => void dispatched++,
+    recorder: {begin: (_, done) => setImmediate(() => done(new Error('no space'))), settle: () => undefined, note: () => undefined},
+  })
+  const reply = await call()
+  expect([reply.status, dispatched]).toEqual([503, 0])
+  expect(await reply.text()).toContain('Free disk space')
+})
+
+test('the last byte and the terminal event wait until the settlement is written', async () => {
+  let settled: (() => void) | undefined
+  const recorder: ProxyServices['recorder'] = {
+    begin: (_, done) => setImmediate(done),
+    settle: (_s, _b, done) => {
+      settled = done
+    },
+    note: () => undefined,
+  }
+  const dispatch = (_: Dispatcher.DispatchOptions, handler: Handler) => {
+    const held = controller()
+    handler.onRequestStart?.(held, {})
+    handler.onResponseStart?.(held, 200, {'content-type': 'text/event-stream'})
+    handler.onResponseData?.(held, Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'))
+    handler.onResponseEnd?.(held, {})
+  }
+  const {url, headers, body} = await plane({recorder, dispatch})
+  const request = httpRequest(url, {method: 'POST', headers})
+  request.end(body.replace('{', '{"stream":true,'))
+  const [response] = await once(request, 'response')
+  let text = ''
+  response.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  await expect.poll(() => settled).toBeDefined()
+  await new Promise(resolve => setTimeout(resolve, 30))
+  expect(text).toContain('"content":"a"')
+  expect(text).not.toContain('[DONE]')
+  expect(response.complete).toBe(false)
+  settled!()
+  await once(response, 'end')
+  expect(text).toContain('data: [DONE]')
+})
+
+test('after the drain time what is under way is ended and settled', async () => {
+  let seen = controller()
+  const {proxy, call, settlements} = await plane({
+    dispatch(_, handler) {
+      seen = controller()
+      handler.onRequestStart?.(seen, {})
+    },
+  })
+  const reply = call()
+  await expect.poll(() => proxy.live).toBe(1)
+  await proxy.drain(10)
+  expect((await reply).status).toBe(503)
+  expect(settlements).toMatchObject([{outcome: 'aborted'}])
+  expect(seen.reason).toBeInstanceOf(Error)
+  expect((await call()).status).toBe(503)
+})

@@ -1,0 +1,62 @@
+import {sql} from 'kysely'
+import {describe, expect, test} from 'vitest'
+import {MIGRATIONS, type Migration} from '../../migrations/index.ts'
+import {MigrationFault, migrate, migrationState} from '../../src/store/migrate.ts'
+import {KINDS, testStore} from '../support/stores.ts'
+
+const now = () => new Date('2026-01-02T03:04:05.000Z')
+
+describe.each(KINDS)('migrations on %s', kind => {
+  test('an empty database gets every step once, and a second run finds nothing to do', async () => {
+    const {store, close} = await testStore(kind, {migrated: false})
+    expect(await migrate(store, {now})).toEqual(MIGRATIONS.map(step => step.name))
+    expect(await migrate(store, {now})).toEqual([])
+    expect((await migrationState(store)).pending).toEqual([])
+    await close()
+  })
+
+  test('a step that fails leaves nothing behind', async () => {
+    const {store, close} = await testStore(kind)
+    const broken: Migration = {
+      name: '9999_broken',
+      area: 'control',
+      async up(db) {
+        await db.schema.createTable('half').addColumn('id', 'text').execute()
+        throw new Error('power cut')
+      },
+    }
+    await expect(migrate(store, {now, steps: [...MIGRATIONS, broken]})).rejects.toThrow('power cut')
+    expect((await migrationState(store)).applied).toEqual(MIGRATIONS.map(step => step.name))
+    await expect(sql`select * from half`.execute(store.db)).rejects.toThrow()
+    await close()
+  })
+
+  test('the backup is asked for before a step on a database that holds something, and not on an empty one', async () => {
+    const {store, close} = await testStore(kind, {migrated: false})
+    let backups = 0
+    const before = async () => void backups++
+    await migrate(store, {now, before})
+    expect(backups).toBe(0)
+    await migrate(store, {now, before, steps: [...MIGRATIONS, {name: '9998_next', area: 'traffic', up: async () => undefined}]})
+    expect(backups).toBe(1)
+    await close()
+  })
+
+  test('a database of a newer version is refused', async () => {
+    const {store, close} = await testStore(kind)
+    await expect(migrate(store, {now, steps: MIGRATIONS.slice(0, -1)})).rejects.toThrow(MigrationFault)
+    await close()
+  })
+
+  test('two migrators at once apply each step once', async () => {
+    const {store, again, close} = await testStore(kind, {migrated: false})
+    if (kind === 'postgres') {
+      const other = await again()
+      const applied = await Promise.all([migrate(store, {now}), migrate(other, {now})])
+      expect(applied.flat().toSorted()).toEqual(MIGRATIONS.map(step => step.name))
+    } else {
+      expect(await migrate(store, {now})).toHaveLength(MIGRATIONS.length)
+    }
+    await close()
+  })
+})

@@ -1,0 +1,168 @@
+import fastify from 'fastify'
+import {type FirstRun, firstRun} from '../../src/admin/first-run.ts'
+import {type MountOptions, mountAdmin} from '../../src/admin/http.ts'
+import type {AnyOperation, ChangedTable} from '../../src/admin/operation.ts'
+import {OPERATIONS} from '../../src/admin/registry.ts'
+import type {AdminServices} from '../../src/admin/services.ts'
+import {newId} from '../../src/base/ids.ts'
+import {createSeal} from '../../src/base/seal.ts'
+import {makeKey} from '../../src/identity/keys.ts'
+import {scopesOf} from '../../src/identity/scopes.ts'
+import {readSettings} from '../../src/settings/index.ts'
+import {insertKey} from '../../src/store/api-keys.ts'
+import {insertOrganisation} from '../../src/store/organisations.ts'
+import type {ApiKeysTable, AuditLogsTable, WorkspacesTable} from '../../src/store/tables/identity.ts'
+import {insertWorkspace} from '../../src/store/workspaces.ts'
+import {testStore} from './stores.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The reply as JSON; undefined when it has no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
+  readonly body: any
+}
+
+interface Options {
+  readonly kind?: 'sqlite' | 'postgres'
+  readonly env?: Record<string, string>
+  readonly operations?: readonly AnyOperation[]
+  readonly actorOf?: MountOptions['actorOf']
+}
+
+/** A control plane on loopback over a new database with one organisation; its clock stands at `2026-03-04T05:06:07.000Z`. */
+export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf}: Options = {}) {
+  const {store, close} = await testStore(kind)
+  let now = new Date('2026-03-04T05:06:07.000Z')
+  const published: ChangedTable[] = []
+  const faults: {cause: unknown; operation: string; request_id: string}[] = []
+  const services: AdminServices = {
+    store,
+    settings: readSettings({env}).settings,
+    seal: createSeal(Buffer.alloc(32, 7)),
+    now: () => now,
+    published: tables => void published.push(...tables),
+    failed: (cause, where) => void faults.push({cause, ...where}),
+  }
+  const first = (await firstRun(store, now)) as FirstRun
+  const server = fastify()
+  mountAdmin(server, operations, services, {checks_replies: true, ...(actorOf && {actorOf})})
+  const url = await server.listen({host: '127.0.0.1', port: 0})
+
+  const send = async (
+    key: string | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const sent = await fetch(`${url}${path}`, {
+      method,
+      headers: {...(key && {'x-gateway-api-key': key}), ...(body !== undefined && {'content-type': 'application/json'}), ...headers},
+      ...(body !== undefined && {body: typeof body === 'string' ? body : JSON.stringify(body)}),
+    })
+    const text = await sent.text()
+    return {status: sent.status, headers: sent.headers, text, body: text ? JSON.parse(text) : undefined}
+  }
+  const seedWorkspace = async (organisation_id: string, row: Partial<WorkspacesTable> = {}): Promise<WorkspacesTable> => {
+    const at = now.toISOString()
+    const id = newId()
+    const empty = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
+    const workspace: WorkspacesTable = {
+      id,
+      slug: `ws-${id.slice(0, 6)}`,
+      organisation_id,
+      name: 'Seeded',
+      is_default: 0,
+      status: 'active',
+      created_at: at,
+      last_updated_at: at,
+      ...empty,
+      ...row,
+    }
+    await insertWorkspace(store.db, workspace)
+    return workspace
+  }
+  /** A key with all scopes of its kind, or those given; straight into the database. */
+  const seedKey = async (
+    place: {organisation_id: string; workspace_id?: string | null},
+    row: Partial<Omit<ApiKeysTable, 'scopes'>> & {scopes?: string[]} = {},
+  ) => {
+    const {key, hash, masked} = makeKey()
+    const at = now.toISOString()
+    const kind = row.kind ?? (place.workspace_id ? 'workspace-service' : 'organisation-service')
+    const empty = {
+      user_id: null,
+      description: null,
+      usage_limits: null,
+      rate_limits: null,
+      defaults: null,
+      alert_emails: null,
+      expires_at: null,
+      last_reset_at: null,
+    }
+    const {scopes = [...scopesOf(kind)], ...rest} = row
+    const id = newId()
+    await insertKey(store.db, {
+      ...empty,
+      id,
+      organisation_id: place.organisation_id,
+      workspace_id: place.workspace_id ?? null,
+      kind,
+      name: 'Seeded key',
+      key_hash: hash,
+      key_masked: masked,
+      status: 'active',
+      creation_mode: 'api',
+      created_at: at,
+      last_updated_at: at,
+      ...rest,
+      scopes: JSON.stringify(scopes),
+    })
+    return {key, id}
+  }
+  return {
+    url,
+    store,
+    services,
+    published,
+    faults,
+    admin_key: first.admin_key.key,
+    workspace_key: first.workspace_key.key,
+    organisation_id: first.organisation_id,
+    workspace_id: first.workspace_id,
+    workspace_slug: first.workspace_slug,
+    send,
+    /** Sends as the first admin key. */
+    asAdmin: (method: string, path: string, body?: unknown) => send(first.admin_key.key, method, path, body),
+    /** Sends as the first workspace key. */
+    asWorkspace: (method: string, path: string, body?: unknown) => send(first.workspace_key.key, method, path, body),
+    seedWorkspace,
+    seedKey,
+    /** Another organisation with a workspace and keys of its own. */
+    async foreign() {
+      const at = now.toISOString()
+      const organisation_id = newId()
+      await insertOrganisation(store.db, {id: organisation_id, slug: organisation_id, name: 'Other', created_at: at, last_updated_at: at})
+      const workspace = await seedWorkspace(organisation_id)
+      const admin = await seedKey({organisation_id})
+      const key = await seedKey({organisation_id, workspace_id: workspace.id})
+      return {organisation_id, workspace, admin, key}
+    },
+    auditLog: (): Promise<AuditLogsTable[]> => store.db.selectFrom('audit_logs').selectAll().orderBy('at').orderBy('id').execute(),
+    /** Sets the clock. */
+    at(time: string) {
+      now = new Date(time)
+    },
+    async close() {
+      await server.close()
+      await close()
+    },
+  }
+}
+
+export type Admin = Awaited<ReturnType<typeof startAdmin>>
+
+/** The body of a refusal. */
+export const refusal = (errorCode: string, message: string) => ({success: false, data: {message, errorCode}})

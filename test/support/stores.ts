@@ -1,0 +1,63 @@
+import {randomBytes} from 'node:crypto'
+import {mkdtempSync, rmSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import pg from 'pg'
+import type {Store} from '../../src/store/database.ts'
+import {openStore, type StoreOptions} from '../../src/store/dialect/index.ts'
+import {migrate} from '../../src/store/migrate.ts'
+
+const url = process.env.TEST_DATABASE_URL
+
+/** The kinds of database that a store test runs on: SQLite always, PostgreSQL where `TEST_DATABASE_URL` names a server. */
+export const KINDS: readonly ('sqlite' | 'postgres')[] = url ? ['sqlite', 'postgres'] : ['sqlite']
+
+export interface TestStore {
+  readonly store: Store
+  readonly folder: string
+  /** How `store` was opened. */
+  readonly options: StoreOptions
+  /** Another connection to the same database, as another process would hold. */
+  again(): Promise<Store>
+  close(): Promise<void>
+}
+
+/** A new, empty database of `kind`; migrated unless told not to. */
+export async function testStore(kind: 'sqlite' | 'postgres', {migrated = true} = {}): Promise<TestStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-store-'))
+  const opened: Store[] = []
+  const name = `gateway_test_${randomBytes(6).toString('hex')}`
+  if (kind === 'postgres') await admin(`create database ${name}`)
+  const options: StoreOptions =
+    kind === 'sqlite'
+      ? {kind, folder, role: 'server'}
+      : {kind, connection: {connectionString: Object.assign(new URL(url!), {pathname: `/${name}`}).href}, pool_size: 4}
+  const again = async () => {
+    const store = await openStore(options)
+    opened.push(store)
+    return store
+  }
+  const store = await again()
+  if (migrated) await migrate(store, {now: () => new Date(0)})
+  return {
+    store,
+    folder,
+    options,
+    again,
+    async close() {
+      for (const each of opened) await each.close()
+      if (kind === 'postgres') await admin(`drop database ${name} with (force)`)
+      rmSync(folder, {recursive: true, force: true})
+    },
+  }
+}
+
+async function admin(statement: string) {
+  const client = new pg.Client({connectionString: url})
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,137 @@
+import {EventEmitter} from 'node:events'
+import {expect, test} from 'vitest'
+import {createLog} from '../../src/base/log.ts'
+import {BodyQueue, unpackBodies} from '../../src/workers/bodies.ts'
+import {FlusherLink, type FlusherThread} from '../../src/workers/flusher-link.ts'
+import type {FlusherOrder} from '../../src/workers/flusher-orders.ts'
+import {logBodies} from '../support/records.ts'
+
+const at = (position: number) => ({segment: 1, position})
+
+/** A thread that does what the test says. */
+class Thread extends EventEmitter {
+  readonly orders: FlusherOrder[] = []
+  postMessage(order: FlusherOrder) {
+    this.orders.push(order)
+  }
+  async terminate() {
+    this.emit('exit', 1)
+    return 1
+  }
+  flushes(up_to: number, committed = up_to) {
+    this.emit('message', {news: 'flushed', up_to: at(up_to), committed: at(committed)})
+  }
+  wants() {
+    return this.orders.map(order => (order.order === 'flush' ? order.up_to.position : order.order))
+  }
+}
+
+function setUp() {
+  const threads: Thread[] = []
+  const timers: {ms: number; run: () => void}[] = []
+  const lines: string[] = []
+  const committed: number[] = []
+  const bodies = new BodyQueue(1_000_000)
+  let now_ms = 0
+  const link = new FlusherLink({
+    start() {
+      threads.push(new Thread())
+      return threads.at(-1) as unknown as FlusherThread
+    },
+    mark: at(0),
+    bodies,
+    log: createLog('info', 'gateway', line => void lines.push(JSON.parse(line).msg)),
+    now: () => now_ms,
+    after(ms, run) {
+      const timer = {ms, run}
+      timers.push(timer)
+      return () => void timers.splice(timers.indexOf(timer) >>> 0, 1)
+    },
+    onCommitted: mark => committed.push(mark.position),
+  })
+  const tick = (ms: number) => {
+    now_ms += ms
+    for (const timer of timers.splice(0)) timer.run()
+  }
+  return {link, bodies, threads, timers, lines, committed, tick}
+}
+
+test('what is written is gathered for 50 ms, and one order is under way at a time', () => {
+  const {link, threads, timers, committed, tick} = setUp()
+  const [thread] = threads as [Thread]
+  link.written(at(10))
+  link.written(at(20))
+  expect(timers.map(({ms}) => ms)).toEqual([50])
+  expect(thread.wants()).toEqual([])
+  tick(50)
+  expect(thread.wants()).toEqual([20])
+  link.written(at(30))
+  tick(50)
+  expect(thread.wants()).toEqual([20])
+  expect(link.lag_ms).toBe(100)
+  thread.flushes(20)
+  tick(50)
+  expect(thread.wants()).toEqual([20, 30])
+  thread.flushes(30, 25)
+  expect(link.lag_ms).toBe(0)
+  expect(committed).toEqual([20, 25])
+})
+
+test('a flush that is waited for goes out at once, and waits for the bodies too', async () => {
+  const {link, bodies, threads} = setUp()
+  const [thread] = threads as [Thread]
+  bodies.add(logBodies('a'), '2026-03-04T05:06:07.008Z')
+  let done = false
+  const flushed = link.flush(at(10)).then(() => {
+    done = true
+  })
+  expect(thread.wants()).toEqual([10, 'bodies'])
+  thread.flushes(10)
+  await Promise.resolve()
+  expect(done).toBe(false)
+  const {bytes, weight_bytes, rows} = thread.orders[1] as Extract<FlusherOrder, {order: 'bodies'}>
+  thread.emit('message', {news: 'bodies', bytes, weight_bytes, rows, refused: 0})
+  await flushed
+  expect(bodies.weight_bytes).toBe(0)
+})
+
+test('a thread that dies is started again and asked for the rest; bodies it held are counted as dropped', async () => {
+  const {link, bodies, threads, lines, tick} = setUp()
+  bodies.add(logBodies('a'), '2026-03-04T05:06:07.008Z')
+  const flushed = link.flush(at(10))
+  threads[0]!.emit('error', new Error('out of memory'))
+  threads[0]!.emit('exit', 1)
+  expect(bodies).toMatchObject({dropped: 1, weight_bytes: 0})
+  tick(1000)
+  expect(threads).toHaveLength(2)
+  expect(threads[1]!.wants()).toEqual([10])
+  threads[1]!.flushes(10)
+  await flushed
+  expect(lines).toEqual(['the flusher failed', 'the flusher ended and is started again; the journal keeps what it had not written'])
+})
+
+test('bodies come out of the packing as they went in', () => {
+  const queue = new BodyQueue(1_000_000)
+  const both = [
+    logBodies('a', {request_body: null, response_body: Buffer.alloc(0), response_encoding: 'gzip'}),
+    logBodies('b', {request_body: Buffer.from([1, 2]), response_body: Buffer.from([3]), cut: true}),
+  ]
+  for (const bodies of both) queue.add(bodies, '2026-03-04T05:06:07.008Z')
+  const {bytes, rows: count} = queue.pack()
+  const rows = unpackBodies({bytes, rows: count})
+  expect(rows).toEqual(
+    both.map(bodies => ({
+      ...bodies,
+      created_at: '2026-03-04T05:06:07.008Z',
+      request_headers: JSON.stringify(bodies.request_headers),
+      response_headers: JSON.stringify(bodies.response_headers),
+      cut: bodies.cut ? 1 : 0,
+    })),
+  )
+  expect(queue.isEmpty).toBe(true)
+  queue.reuse(bytes)
+  queue.add(logBodies('c'), '2026-03-04T05:06:07.008Z')
+  const again = queue.pack()
+  expect(again.bytes).toBe(bytes)
+  expect(unpackBodies(again)).toMatchObject([{log_id: logBodies('c').log_id}])
+})

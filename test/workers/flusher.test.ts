@@ -1,0 +1,200 @@
+import {mkdtempSync, rmSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {expect, onTestFinished, test} from 'vitest'
+import type {Settlement} from '../../src/schema/records.ts'
+import {type FlushTarget, MarkMoved, type Slice} from '../../src/store/flush/index.ts'
+import {type Journal, openJournal} from '../../src/store/journal/index.ts'
+import type {LogBodiesTable} from '../../src/store/tables/traffic.ts'
+import {Flusher, type FlusherReport} from '../../src/workers/flusher.ts'
+import {intent, settlement} from '../support/records.ts'
+
+const OWNER = {store_id: '0b6d4c6e-5f0a-4a53-9d5e-0f2f7a1c2b3d', epoch: 1}
+const START = {segment: 0, position: 0}
+
+const rowFault = () => Object.assign(new Error('datatype mismatch'), {code: 'SQLITE_CONSTRAINT_DATATYPE'})
+const lost = () => Object.assign(new Error('terminating connection'), {code: '57P01'})
+
+/** A database in memory that can be told to fail. */
+function memoryTarget() {
+  const memory = {
+    mark: START,
+    calls: [] as string[],
+    logs: [] as string[],
+    bodies: [] as string[],
+    slices: [] as number[],
+    /** What the next transactions throw; `heard` false: after they took effect. */
+    faults: [] as {fault: Error; heard: boolean}[],
+    refuses: (_: Settlement) => false,
+  }
+  const next = () => memory.faults.shift()
+  const target: FlushTarget = {
+    get db(): never {
+      throw new Error('not here')
+    },
+    readMark: async () => memory.mark,
+    async apply({from, to, records}: Slice) {
+      const failure = next()
+      if (failure?.heard) throw failure.fault
+      if (from.segment !== memory.mark.segment || from.position !== memory.mark.position) throw new MarkMoved('w', from, memory.mark)
+      if (records.some(({settlement}) => memory.refuses(settlement))) throw rowFault()
+      memory.slices.push(records.length)
+      for (const {settlement: said} of records) {
+        memory.calls.push(said.call_id)
+        if (said.log) memory.logs.push(said.call_id)
+      }
+      memory.mark = to
+      if (failure) throw failure.fault
+    },
+    async insertBodies(rows) {
+      const failure = next()
+      if (failure) throw failure.fault
+      memory.bodies.push(...rows.map(row => row.log_id))
+    },
+    async checkpoint() {},
+    async close() {},
+  }
+  return {memory, target}
+}
+
+async function setUp() {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-flusher-'))
+  onTestFinished(() => rmSync(folder, {recursive: true, force: true}))
+  const journal = await openJournal({folder, ...OWNER, mark: START, open: [], segment_bytes: 64 * 1024})
+  onTestFinished(() => journal.close())
+  const {memory, target} = memoryTarget()
+  const reports: FlusherReport[] = []
+  const aside: string[] = []
+  const slept: number[] = []
+  const flusher = new Flusher({
+    target,
+    folder,
+    owner: OWNER,
+    mark: START,
+    report: report => reports.push(report),
+    setAside: (id, payload) => aside.push(`${id} ${payload}`),
+    sleep(ms) {
+      slept.push(ms)
+      return new Promise(resolve => setImmediate(resolve))
+    },
+  })
+  return {journal, memory, flusher, reports, aside, slept}
+}
+
+/** Writes a settlement of each call; gives where the journal then ends. */
+function record(journal: Journal, ...calls: string[]) {
+  for (const call_id of calls) journal.append('log_row', JSON.stringify(settlement(intent({call_id}))), () => {})
+  journal.flush()
+  return journal.position()
+}
+
+test('what the journal holds is applied in order, slice by slice, and once', async () => {
+  const {journal, memory, flusher} = await setUp()
+  const calls = Array.from({length: 2100}, (_, n) => `call-${n}`)
+  const end = record(journal, ...calls)
+  expect(await flusher.flush(end)).toBe(2100)
+  expect(await flusher.flush(end)).toBe(0)
+  expect(await flusher.flush(START)).toBe(0)
+  expect(memory.calls).toEqual(calls)
+  expect(memory.slices.every(length => length <= 1000)).toBe(true)
+  expect(flusher.committed).toEqual(end)
+  expect(memory.mark).toEqual(end)
+})
+
+test('intents alone move no mark until the journal goes on in another segment', async () => {
+  const {journal, memory, flusher} = await setUp()
+  const begin = (id: string) => journal.appendIntent(`${id}:1`, 'x'.repeat(30_000), () => {})
+  begin('a')
+  journal.flush()
+  const {segment} = journal.position()
+  await flusher.flush(journal.position())
+  expect(memory.mark).toEqual({segment, position: expect.any(Number)}) // the first segment is itself another one than none
+  const first = memory.mark
+  begin('b')
+  journal.flush()
+  await flusher.flush(journal.position())
+  expect(memory.mark).toEqual(first)
+  begin('c')
+  journal.flush()
+  await flusher.flush(journal.position())
+  expect(memory.mark).toEqual(journal.position())
+  expect(memory.mark.segment).toBe(segment + 1)
+})
+
+test('a database that is away is waited for, with a report once it lasts and another when it is back', async () => {
+  const {journal, memory, flusher, reports, slept} = await setUp()
+  const end = record(journal, 'a', 'b')
+  memory.faults = Array.from({length: 12}, () => ({fault: lost(), heard: true}))
+  expect(await flusher.flush(end)).toBe(2)
+  expect(memory.calls).toEqual(['a', 'b'])
+  expect(slept).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2000, 2000, 2000])
+  expect(reports.map(({level}) => level)).toEqual(['error', 'info'])
+})
+
+test('a lock that is soon gone is not worth a line', async () => {
+  const {journal, memory, flusher, reports} = await setUp()
+  memory.faults = Array.from({length: 3}, () => ({fault: Object.assign(new Error('locked'), {code: 'SQLITE_BUSY'}), heard: true}))
+  await flusher.flush(record(journal, 'a'))
+  expect(memory.calls).toEqual(['a'])
+  expect(reports).toEqual([])
+})
+
+test('a commit whose answer was lost is not applied again', async () => {
+  const {journal, memory, flusher} = await setUp()
+  memory.faults = [{fault: lost(), heard: false}]
+  await flusher.flush(record(journal, 'a'))
+  await flusher.flush(record(journal, 'b'))
+  expect(memory.calls).toEqual(['a', 'b'])
+})
+
+test('a mark that another hand moved stops the flush with a report, until it is put right', async () => {
+  const {journal, memory, flusher, reports} = await setUp()
+  await flusher.flush(record(journal, 'a'))
+  const right = memory.mark
+  memory.mark = {segment: 9, position: 9}
+  const flush = flusher.flush(record(journal, 'b'))
+  while (reports.length === 0) await new Promise(resolve => setImmediate(resolve))
+  expect(reports[0]).toMatchObject({level: 'error', fault: expect.any(MarkMoved)})
+  expect(memory.calls).toEqual(['a'])
+  memory.mark = right
+  await flush
+  expect(memory.calls).toEqual(['a', 'b'])
+})
+
+test('a record that is no settlement is set aside once, and those around it are applied', async () => {
+  const {journal, memory, flusher, reports, aside} = await setUp()
+  record(journal, 'a')
+  journal.append('log_row', '{"secret', () => {})
+  journal.append('log_row', '[7]', () => {})
+  journal.append('other', 'not ours', () => {})
+  memory.faults = [{fault: lost(), heard: true}]
+  await flusher.flush(record(journal, 'b'))
+  expect(memory.calls).toEqual(['a', 'b'])
+  expect(aside).toEqual([' {"secret', ' [7]'])
+  expect(reports.map(({level, text}) => `${level} ${text}`)).toEqual([
+    'error A record of the journal cannot be entered as it is and was set aside: it is not JSON.',
+    'error A record of the journal cannot be entered as it is and was set aside: call_id is not a text.',
+  ])
+})
+
+test('a record that the database refuses is found among the others; its money counts when only its log row is wrong', async () => {
+  const {journal, memory, flusher, reports, aside} = await setUp()
+  const calls = Array.from({length: 20}, (_, n) => `call-${n}`)
+  memory.refuses = ({call_id, log}) => call_id === 'call-7' || (call_id === 'call-13' && log !== null)
+  await flusher.flush(record(journal, ...calls))
+  expect(memory.calls).toEqual(calls.filter(call => call !== 'call-7'))
+  expect(memory.logs).toEqual(calls.filter(call => call !== 'call-7' && call !== 'call-13'))
+  expect(aside.map(line => line.split(':')[0])).toEqual(['call-7', 'call-13'])
+  expect(reports.map(({facts}) => facts?.record)).toEqual(['call-7:1', 'call-13:1'])
+})
+
+test('bodies are waited for like records; those that the database refuses are dropped and counted', async () => {
+  const {memory, flusher, reports} = await setUp()
+  const body = (log_id: string) => ({log_id, request_body: null, response_body: null}) as LogBodiesTable
+  memory.faults = [{fault: lost(), heard: true}]
+  expect(await flusher.insertBodies([body('a')])).toBe(0)
+  memory.faults = [{fault: rowFault(), heard: true}]
+  expect(await flusher.insertBodies(Array.from({length: 510}, (_, n) => body(`b${n}`)))).toBe(500)
+  expect(memory.bodies).toEqual(['a', ...Array.from({length: 10}, (_, n) => `b${n + 500}`)])
+  expect(reports.map(({text}) => text)).toEqual(['The bodies of some log rows could not be written and are dropped.'])
+})

@@ -1,0 +1,163 @@
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {expect, describe as suite, test} from 'vitest'
+import {DataDirFault} from '../../src/store/data-dir.ts'
+import {verifyChain} from '../../src/store/ledger.ts'
+import {writeMeta} from '../../src/store/meta.ts'
+import {intent, logBodies, logRecord, settlement} from '../support/records.ts'
+import {KINDS} from '../support/stores.ts'
+import {asking, ids, outcomes, setUp} from './support.ts'
+
+suite.each(KINDS)('records on %s', kind => {
+  test('what was recorded is in the database once flushed: entry, log row, bodies', async () => {
+    const gateway = await setUp(kind)
+    const records = await gateway.start()
+    const ask = asking(records)
+    expect(await ask.begin('a')).toBeUndefined()
+    expect(records.status()).toMatchObject({accepting: true, open_intents: 1})
+    expect(await ask.settle('a')).toBeUndefined()
+    records.recorder.note(settlement(intent({call_id: 'b', attempt: 0}), {log: logRecord({id: 'b'})}), null)
+    await records.flushed()
+    expect(await outcomes(gateway)).toEqual(['a ok'])
+    expect(await ids(gateway, 'traffic.logs')).toEqual(['a', 'b'])
+    const {request_body, response_body, ...rest} = await gateway.store.db
+      .selectFrom('traffic.log_bodies')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    const {request_body: asked, response_body: answered, request_headers, response_headers, ...bodies} = logBodies('a')
+    expect([request_body, response_body]).toEqual([asked, answered])
+    expect(rest).toEqual({
+      ...bodies,
+      created_at: logRecord().created_at,
+      request_headers: JSON.stringify(request_headers),
+      response_headers: JSON.stringify(response_headers),
+      cut: 0,
+    })
+    expect(records.status()).toMatchObject({lag_ms: 0, open_intents: 0, body_bytes: 0, bodies_dropped: 0, rows_dropped: 0})
+  })
+
+  test('a start applies what the database lacks and ends what was cut off, with a log row that says so', async () => {
+    const gateway = await setUp(kind)
+    const first = await gateway.start()
+    await asking(first).begin('cut-off')
+    await asking(first).begin('whole')
+    await asking(first).settle('whole')
+    await first.close()
+    expect(await outcomes(gateway)).toEqual(['whole ok'])
+    const second = await gateway.start()
+    expect(second.report).toEqual({applied: 0, recovered: 1, warnings: []})
+    expect(await outcomes(gateway)).toEqual(['whole ok', 'cut-off recovered'])
+    const row = await gateway.store.db.selectFrom('traffic.logs').selectAll().where('call_id', '=', 'cut-off').executeTakeFirstOrThrow()
+    expect(row).toMatchObject({cost_nanousd: 1_500, usage_source: 'recovered', delivered: 0, status: 0})
+    expect(JSON.parse(row.detail)).toMatchObject({
+      keeps_bodies: false,
+      error: expect.stringContaining('The gateway ended before this call did.'),
+    })
+    await second.close()
+    expect((await gateway.start()).report).toEqual({applied: 0, recovered: 0, warnings: []})
+    expect(await verifyChain(gateway.store)).toEqual({entries: 2, writers: 1, breaks: []})
+  })
+
+  test('a mark that was lost makes a start replay the segments, and every entry still counts once', async () => {
+    const gateway = await setUp(kind)
+    const first = await gateway.start()
+    for (const call of ['a', 'b', 'c']) {
+      await asking(first).begin(call)
+      await asking(first).settle(call)
+    }
+    await first.close()
+    const sums = await gateway.store.db.selectFrom('traffic.usage_hourly').selectAll().execute()
+    await gateway.store.db.updateTable('traffic.journal_marks').set({segment: 0, position: 0}).execute()
+    const second = await gateway.start()
+    expect(second.report.applied).toBe(3)
+    expect(await outcomes(gateway)).toEqual(['a ok', 'b ok', 'c ok'])
+    expect(await gateway.store.db.selectFrom('traffic.usage_hourly').selectAll().execute()).toEqual(sums)
+    expect((await verifyChain(gateway.store)).breaks).toEqual([])
+  })
+
+  test('segments go once they are applied, also those that a crash between commit and removal left', async () => {
+    const gateway = await setUp(kind)
+    const segments = () => readdirSync(gateway.directory.journal).filter(name => name.endsWith('.seg'))
+    const records = await gateway.start({segment_bytes: 16 * 1024})
+    const ask = asking(records)
+    for (let n = 0; n < 30; n++) {
+      await ask.begin(`call-${n}`)
+      await ask.settle(`call-${n}`)
+    }
+    await records.flushed()
+    await records.close()
+    expect(segments().length).toBeLessThan(4)
+    const kept = segments().map(name => [name, readFileSync(join(gateway.directory.journal, name))] as const)
+    await (await gateway.start()).close()
+    for (const [name, bytes] of kept) writeFileSync(join(gateway.directory.journal, name), bytes)
+    const again = await gateway.start()
+    expect(again.report).toMatchObject({applied: 0, recovered: 0})
+    await asking(again).begin('last')
+    await asking(again).settle('last')
+    await again.flushed()
+    await again.close()
+    expect(segments()).not.toContain(kept[0]![0])
+    expect(await outcomes(gateway)).toHaveLength(31)
+  })
+})
+
+test('bodies beyond the bound are dropped and counted, and the calls are recorded all the same', async () => {
+  const gateway = await setUp('sqlite')
+  const records = await gateway.start({most_body_bytes: 100_000})
+  const {recorder} = records
+  const large = Buffer.alloc(40_000, 'x')
+  const done = (fault?: Error) => expect(fault).toBeUndefined()
+  for (const call_id of ['a', 'b', 'c', 'd']) {
+    recorder.settle(settlement(intent({call_id}), {log: logRecord({id: call_id})}), logBodies(call_id, {response_body: large}), done)
+  }
+  await records.flushed()
+  expect(await ids(gateway, 'traffic.logs')).toEqual(['a', 'b', 'c', 'd'])
+  expect(await ids(gateway, 'traffic.log_bodies')).toEqual(['a', 'b'])
+  expect(records.status()).toMatchObject({bodies_dropped: 2, body_bytes: 0})
+})
+
+test('a settlement too large for the journal is written without its log row', async () => {
+  const gateway = await setUp('sqlite')
+  const records = await gateway.start()
+  const ask = asking(records)
+  await ask.begin('a')
+  expect(await ask.settle('a', {log: logRecord({id: 'a', url: 'x'.repeat(9_000_000)})})).toBeUndefined()
+  await records.flushed()
+  expect(await outcomes(gateway)).toEqual(['a ok'])
+  expect(await ids(gateway, 'traffic.logs')).toEqual([])
+  expect(await ids(gateway, 'traffic.log_bodies')).toEqual([])
+  expect(records.status()).toMatchObject({rows_dropped: 1, open_intents: 0})
+})
+
+test('a record that cannot be said as JSON is a fault for its caller and no exception', async () => {
+  const records = await (await setUp('sqlite')).start()
+  const circular: Record<string, string> = {}
+  Object.assign(circular, {circular})
+  const fault = await new Promise<Error | undefined>(resolve =>
+    records.recorder.settle(settlement(intent(), {log: logRecord({metadata: circular})}), null, resolve),
+  )
+  expect(fault?.message).toBe('The record of a call cannot be written as JSON.')
+})
+
+test('after close nothing is taken, and close may be called again', async () => {
+  const records = await (await setUp('sqlite')).start()
+  await records.close()
+  await records.close()
+  await records.flushed()
+  expect(await asking(records).begin('late')).toBeInstanceOf(Error)
+  expect(records.status().accepting).toBe(false)
+})
+
+test('databases that do not belong together are refused with a sentence', async () => {
+  const gateway = await setUp('sqlite')
+  await (await gateway.start()).close()
+  await writeMeta(gateway.store.db, 'epoch', '2')
+  await expect(gateway.start()).rejects.toThrow(DataDirFault)
+  await expect(gateway.start()).rejects.toThrow(
+    /control database is of epoch 2, .* are of epoch 1: one of them was restored alone\. Restore both/,
+  )
+  await writeMeta(gateway.store.db, 'store_id', '00000000-0000-4000-8000-000000000000')
+  await expect(gateway.start()).rejects.toThrow(/control database is of the store 00000000-.*Restore both from the same backup/)
+  await gateway.store.db.deleteFrom('meta').execute()
+  await expect(gateway.start()).rejects.toThrow('The control database is not the one that the ledger and the log belong to.')
+})

@@ -1,0 +1,84 @@
+import {totals, type Usage} from '../schema/usage.ts'
+import type {Context, Fault, Json} from './translation.ts'
+
+/** OpenAI's finish reasons. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** A provider's finish reason in OpenAI's words; with `strict` off it is shown as it is. Missing or unknown: `stop` (reference: finish reasons). */
+export function finishReason(said: unknown, map: Readonly<Record<string, FinishReason>>, strict: boolean): string {
+  const word = typeof said === 'string' ? said : ''
+  if (!strict && word) return word
+  return Object.hasOwn(map, word) ? map[word]! : 'stop'
+}
+
+/** A `chat.completion` (OpenAI API reference: the chat completion object) with one choice or several. */
+export function completion(
+  context: Context,
+  said: {readonly id?: string | null; readonly model?: string | null; readonly choices: readonly Json[]; readonly usage: Usage | null},
+  more: Json = {},
+): Json {
+  return {
+    id: said.id || `chatcmpl-${context.call_id}`,
+    object: 'chat.completion',
+    created: context.created_s,
+    model: said.model || context.model,
+    provider: context.provider,
+    choices: said.choices,
+    ...(said.usage ? {usage: usageIn(said.usage)} : {}),
+    ...more,
+  }
+}
+
+/** A `chat.completion.chunk` with one choice. */
+export function chunk(
+  context: Context,
+  said: {readonly id?: string | null; readonly model?: string | null},
+  delta: Json,
+  finish_reason: string | null = null,
+  index = 0,
+): Json {
+  return {
+    id: said.id || `chatcmpl-${context.call_id}`,
+    object: 'chat.completion.chunk',
+    created: context.created_s,
+    model: said.model || context.model,
+    provider: context.provider,
+    choices: [{index, delta, logprobs: null, finish_reason}],
+  }
+}
+
+/** The chunk with usage and no choices, as OpenAI ends a stream for which `include_usage` was asked. */
+export function usageChunk(context: Context, said: {readonly id?: string | null; readonly model?: string | null}, usage: Usage): Json {
+  return {...chunk(context, said, {}), choices: [], usage: usageIn(usage)}
+}
+
+/** Usage as OpenAI tells it: the prompt with its cached part, the completion with its reasoning. */
+export function usageIn(usage: Usage): Json {
+  const {prompt_tokens, completion_tokens, total_tokens} = totals(usage)
+  const written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cache_read_tokens + usage.audio_cache_read_tokens + usage.image_cache_read_tokens,
+      ...(usage.audio_in_tokens ? {audio_tokens: usage.audio_in_tokens} : {}),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.output_reasoning_tokens,
+      ...(usage.audio_out_tokens ? {audio_tokens: usage.audio_out_tokens} : {}),
+    },
+    ...(written ? {cache_read_input_tokens: usage.cache_read_tokens, cache_creation_input_tokens: written} : {}),
+  }
+}
+
+/** The body of an error, OpenAI-shaped, as it leaves for the client. */
+export function errorBody(context: Context, fault: Fault): Json {
+  return {error: {message: fault.message, type: fault.type, param: fault.param, code: fault.code}, provider: context.provider}
+}
+
+/** Whether the client asked for usage in the stream; the usage chunk goes to those alone. */
+export function asksUsage(asked: Json): boolean {
+  const options = asked.stream_options
+  return typeof options === 'object' && options !== null && (options as Json).include_usage === true
+}

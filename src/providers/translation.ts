@@ -1,0 +1,138 @@
+import type {EndpointName} from '../schema/endpoints.ts'
+import type {Usage} from '../schema/usage.ts'
+import type {OutgoingHeaders} from './provider.ts'
+
+/** A JSON object as somebody sent it: nothing in it is known before it is looked at. */
+export type Json = Readonly<Record<string, unknown>>
+
+/** What a translation may know besides the bodies. Pure: no clock, no randomness, no network. */
+export interface Context {
+  /** The provider's slug, for sentences and the `provider` member of answers. */
+  readonly provider: string
+  /** The model asked for, without a provider's slug; empty when none was named. */
+  readonly model: string
+  readonly is_stream: boolean
+  /** `strict_openai_compliance`: OpenAI's finish reasons and members alone; otherwise the provider's own ones are shown too. */
+  readonly strict: boolean
+  /** What the integration or the request's headers say of the place: region, project, api version ... */
+  readonly options: Readonly<Record<string, string>>
+  /** For answers that come without an id or a time of their own. */
+  readonly call_id: string
+  readonly created_s: number
+}
+
+/** What leaves instead of the body that came. */
+export interface Translated {
+  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT'
+  /** Below the provider's base URL, query included; every part that a caller chose is percent-encoded. */
+  readonly path: string
+  /** Headers that the body needs, lower case: `content-type` where it is not JSON, versions, betas. */
+  readonly headers?: Readonly<OutgoingHeaders>
+  /** JSON to be written out, or bytes as they are; null: no body. */
+  readonly body: Json | Buffer | null
+}
+
+/** A whole answer in the words the client asked in, and what it tells of itself. */
+export interface Answer {
+  /** JSON to be written out, or bytes with their content type (speech, pictures). */
+  readonly body: Json | {readonly bytes: Buffer; readonly content_type: string}
+  readonly usage: Usage | null
+  readonly model: string | null
+}
+
+/** One event of a provider's stream, after its framing is taken off. */
+export interface StreamEvent {
+  /** The SSE event name, or `:event-type` of an AWS frame; null where there is none. */
+  readonly name: string | null
+  /** Its data: parsed JSON, or the text when it is none (`[DONE]`). */
+  readonly data: unknown
+}
+
+/** Follows one stream. Told of each event once, in order; what it gives goes to the client in order. */
+export interface StreamTranslator {
+  /** The chunks (OpenAI `chat.completion.chunk` objects for chat) that this event comes to: none, one or several. */
+  event(event: StreamEvent): readonly Json[]
+  /** The provider's stream is over, whole or not: what is still owed to the client. */
+  end(): readonly Json[]
+  /** True when the provider said that its answer is whole. A stream that ends before was cut off. */
+  readonly finished: boolean
+  readonly usage: Usage | null
+  readonly model: string | null
+  /** An error told inside the stream: OpenAI-shaped, with the status it would have had, where it is known (an overload: 529). */
+  readonly failed: (Fault & {readonly status: number | null}) | null
+  /** About how many bytes of text the model wrote, for an estimate where no usage comes. */
+  readonly text_bytes: number
+}
+
+/** What went wrong at a provider, in OpenAI's words. `message` begins with the provider's slug and `error: `. */
+export interface Fault {
+  readonly message: string
+  readonly type: string | null
+  readonly param: string | null
+  readonly code: string | null
+}
+
+/** One endpoint in a provider's words. */
+export interface Translation {
+  /** Throws `Untranslatable` for what the provider has no words for and that must not be dropped silently. */
+  request(asked: Json, context: Context): Translated
+  /** A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `asked` is what the client sent. */
+  reply(said: unknown, context: Context, asked: Json): Answer
+  readonly stream?: {
+    readonly framing: Framing
+    open(context: Context, asked: Json): StreamTranslator
+  }
+}
+
+/** How a stream is cut into events. `json_array`: the elements of one JSON array, or JSON values on lines. */
+export type Framing = 'sse' | 'json_array' | 'aws_event_stream'
+
+/** The words of one family of providers: for each endpoint that they have in another shape, its translation. */
+export interface Dialect {
+  readonly name: string
+  readonly endpoints: Readonly<Partial<Record<EndpointName, Translation>>>
+  /** The fault that a non-2xx answer tells, whatever its body is (JSON, HTML, nothing). */
+  fault(status: number, body: Buffer, context: Context): Fault
+}
+
+/**
+ * The words of a client that is not OpenAI chat's (Anthropic Messages, OpenAI Responses): translated to chat and back, so that it may talk
+ * to any provider that has chat.
+ */
+export interface ClientDialect {
+  /** Throws `Untranslatable`. */
+  toChat(asked: Json, context: Context): Json
+  /** A whole chat completion in the client's words. */
+  fromChat(completion: Json, context: Context, asked: Json): Json
+  /** Chunks of a chat stream in the client's words, framed: bytes to write. */
+  openStream(context: Context, asked: Json): ClientStream
+  /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
+  error(status: number, fault: Fault): Json
+}
+
+export interface ClientStream {
+  chunk(chunk: Json): string
+  /** The end of a whole answer. */
+  end(): string
+  /** The answer breaks off here. */
+  fault(fault: Fault): string
+}
+
+/** The client asked for what the provider has no words for. `field` is its path in the body (`messages[2].content[0].type`). */
+export class Untranslatable extends Error {
+  readonly field: string
+
+  constructor(field: string, reason: string) {
+    super(`${field}: ${reason}`)
+    this.name = 'Untranslatable'
+    this.field = field
+  }
+}
+
+/** A 2xx answer that is not what its provider documents. */
+export class BadReply extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'BadReply'
+  }
+}

@@ -7,7 +7,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/base'],
   ['src/schema', 'src/settings'],
   ['src/store', 'src/ports'],
-  ['src/identity', 'src/limits', 'src/pricing', 'src/providers', 'src/guardrails', 'src/cache', 'src/mcp'],
+  ['src/identity', 'src/limits', 'src/pricing', 'src/providers', 'src/guardrails', 'src/cache', 'src/routing', 'src/mcp'],
   ['src/proxy', 'src/admin', 'src/scim', 'src/workers'],
   ['src'],
   ['cli'],
@@ -17,6 +17,7 @@ const FLOORS: readonly (readonly string[])[] = [
 const ONLY: Record<string, readonly string[]> = {
   'src/providers': ['src/base', 'src/schema'],
   'src/guardrails': ['src/base', 'src/schema'],
+  'src/routing': ['src/base', 'src/schema'],
   migrations: [],
 }
 const MOST_LINES = 400

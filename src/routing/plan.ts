@@ -1,0 +1,92 @@
+import type {ConfigTarget} from '../schema/configs.ts'
+
+/** A config compiled: inheritance applied, conditions parsed, every value checked. Immutable and shared by all calls that say the same. */
+export interface Plan {
+  readonly root: PlanNode
+  /** The id of the saved config; null for one sent with a call. */
+  readonly config_id: string | null
+  /** Keys that are known and have no effect (decisions: configs); shown in `x-gateway-config-warning`. */
+  readonly warnings: readonly string[]
+}
+
+export type PlanNode = Leaf | Branch
+
+interface Common {
+  /** Where the node stands: `config`, `config.targets[0].targets[1]`. */
+  readonly path: string
+  readonly name: string | null
+  readonly weight: number
+  readonly breaker: BreakerRule | null
+}
+
+/** A place to ask, with what it inherits. */
+export interface Leaf extends Common {
+  readonly kind: 'leaf'
+  readonly target: LeafTarget
+}
+
+/** What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged (reference: inheritance). */
+export interface LeafTarget extends ConfigTarget {
+  readonly retry?: RetryRule
+  readonly cache?: CacheRule
+}
+
+export interface RetryRule {
+  /** Retries after the first try, 0-5. */
+  readonly attempts: number
+  readonly on_status_codes: readonly number[]
+  readonly use_retry_after_header: boolean
+}
+
+export interface CacheRule {
+  readonly mode: 'simple' | 'semantic'
+  readonly max_age_s: number | null
+}
+
+export type Branch = SingleBranch | FallbackBranch | LoadBalanceBranch | ConditionalBranch
+
+interface BranchCommon extends Common {
+  readonly kind: 'branch'
+  readonly children: readonly PlanNode[]
+}
+
+export interface SingleBranch extends BranchCommon {
+  readonly mode: 'single'
+}
+
+export interface FallbackBranch extends BranchCommon {
+  readonly mode: 'fallback'
+  /** Null: whatever is not 2xx. */
+  readonly on_status_codes: ReadonlySet<number> | null
+}
+
+export interface LoadBalanceBranch extends BranchCommon {
+  readonly mode: 'loadbalance'
+  readonly sticky: {readonly hash_fields: readonly string[]; readonly ttl_s: number} | null
+}
+
+export interface ConditionalBranch extends BranchCommon {
+  readonly mode: 'conditional'
+  /** In order; the first that holds wins. `then` is an index of `children`. */
+  readonly conditions: readonly {readonly holds: (facts: Facts) => boolean; readonly then: number; readonly text: string}[]
+  /** An index of `children`; null: no match is refused. */
+  readonly otherwise: number | null
+}
+
+/** What conditions and sticky hashes may ask of a call. */
+export interface Facts {
+  readonly metadata: Readonly<Record<string, string>>
+  /** The top level of the JSON body; empty for forms and streams. */
+  readonly params: Readonly<Record<string, unknown>>
+  readonly pathname: string
+}
+
+/** When a circuit opens, and for how long (reference: circuit breaker). */
+export interface BreakerRule {
+  readonly failure_threshold: number | null
+  readonly failure_threshold_percentage: number | null
+  readonly minimum_requests: number | null
+  readonly cooldown_interval_ms: number
+  /** Null: 5xx. */
+  readonly failure_status_codes: ReadonlySet<number> | null
+}

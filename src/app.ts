@@ -104,7 +104,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
       async listen() {
         if (!server) throw new Error('An operator does not listen.')
         const url = await server.listen({host: settings.host, port: settings.port})
-        return {url}
+        return {url: settings.tls_key && settings.tls_cert ? url.replace('http:', 'https:') : url}
       },
       flushed: async () => plane?.records.flushed(),
       async drain() {

@@ -37,7 +37,9 @@ const POLICY: ReadonlySet<string> = new Set([
   'max_output_tokens',
   'n',
 ])
-const PARSED_UP_TO = 1 << 20
+/** Above it the members that decide something are read alone: parsing the rest would cost more than all else that a call costs. */
+const PARSED_UP_TO = 8 << 10
+const MOST_MEMBER_BYTES = 1 << 20
 
 /** Reads a request to its end; refuses one longer than `limit_mb`. */
 export function readBytes(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
@@ -61,7 +63,7 @@ export function readBytes(request: IncomingMessage, limit_mb: number): Promise<B
 }
 
 /**
- * What a JSON body says that the gateway must know. Up to 1 MB the whole text is parsed, above it the top level alone is scanned,
+ * What a JSON body says that the gateway must know. Up to 8 KB the whole text is parsed, above it the top level alone is scanned,
  * by the same rules: an object, and no policy member twice.
  */
 export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
@@ -110,7 +112,7 @@ function parse(bytes: Buffer): Record<string, unknown> {
 function partly(bytes: Buffer, members: ReadonlyMap<string, Span>): Record<string, unknown> {
   const read = (key: string) => {
     const span = members.get(key)
-    return span && span.end - span.start <= PARSED_UP_TO
+    return span && span.end - span.start <= MOST_MEMBER_BYTES
       ? parse(Buffer.concat([Buffer.from('{"v":'), bytes.subarray(span.start, span.end), Buffer.from('}')])).v
       : undefined
   }

@@ -34,6 +34,13 @@ export function route(method: string, url: string, administered: (path: string) 
   return {endpoint: undefined, path, query}
 }
 
+/** True for a request line of the table that stands there letter by letter and is the data plane's alone. */
+export function isUnified(method: string | undefined, url: string | undefined): boolean {
+  if (method !== 'POST' || !url?.startsWith('/v1/')) return false
+  const endpoint = fixed.get(`POST ${url.slice(3)}`)
+  return endpoint !== undefined && !endpoint.later
+}
+
 function later(endpoint: Endpoint, path: string): Endpoint {
   if (endpoint.later) throw new Refusal('route.later', {path: `/v1${path}`})
   return endpoint

@@ -84,9 +84,9 @@ export const traffic: Migration = {
     ).execute()
     await index(db, kind, 'traffic.logs', ['workspace_id', 'created_at', 'id'])
     await index(db, kind, 'traffic.logs', ['trace_id'])
-    await strict(
-      kind,
-      db.schema
+    // beside SQLite, bodies lie in files
+    if (kind === 'postgres') {
+      await db.schema
         .createTable('traffic.log_bodies')
         .addColumn('log_id', text, c => c.primaryKey())
         .addColumn('created_at', text, c => c.notNull())
@@ -95,8 +95,9 @@ export const traffic: Migration = {
         .addColumn('response_headers', text, c => c.notNull())
         .addColumn('response_body', bytes)
         .addColumn('response_encoding', text)
-        .addColumn('cut', integer, c => c.notNull()),
-    ).execute()
+        .addColumn('cut', integer, c => c.notNull())
+        .execute()
+    }
     await strict(
       kind,
       db.schema

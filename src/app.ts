@@ -11,6 +11,7 @@ import {makeDemo} from './demo.ts'
 import {createServer} from './server.ts'
 import {databaseSettings, type Settings} from './settings/index.ts'
 import {backUp} from './store/backup.ts'
+import {bodyFinder, type FindBodies} from './store/bodies/index.ts'
 import {checkSeal} from './store/canary.ts'
 import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from './store/data-dir.ts'
 import type {Store} from './store/database.ts'
@@ -78,7 +79,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
         : undefined
     const plane = role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, log, now, binding}) : undefined
     if (plane) opened.push(plane)
-    const services = adminServices(store, settings, seal, log, now, plane)
+    const services = adminServices(store, bodyFinder(store_options, store.db), settings, seal, log, now, plane)
     const operator = await operatorServer(store, services, settings, log)
     opened.push({close: () => operator.close()})
     if (plane) opened.push(watch(store, plane, log))
@@ -158,6 +159,7 @@ async function checkUp(store: Store): Promise<string[]> {
 
 function adminServices(
   store: Store,
+  bodies: FindBodies,
   settings: Settings,
   seal: Seal,
   log: Log,
@@ -166,6 +168,7 @@ function adminServices(
 ): AdminServices {
   return {
     store,
+    bodies,
     settings,
     seal,
     now: () => new Date(now()),

@@ -4,7 +4,7 @@ import {isOwn} from '../schema/headers.ts'
 import {LogGetQuery, LogMetrics, LogPath, LogQuery, LogView} from '../schema/logs.ts'
 import {list, listOf} from '../schema/paging.ts'
 import type {UsageSource} from '../schema/usage.ts'
-import {findLog, findLogBodies, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
+import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
 import {readLogBody} from './log-bodies.ts'
 import {type Call, operation} from './operation.ts'
 import {found, namedWorkspace, type Standing} from './tenancy.ts'
@@ -62,7 +62,7 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
   const scope = await logScope(call, query)
   await app.settled?.()
   const row = found(await findLog(db, scope, params.logId), 'log')
-  const bodies = await findLogBodies(db, row.id)
+  const bodies = await app.bodies(row)
   const request = bodies && {
     headers: JSON.parse(bodies.request_headers) as Record<string, string>,
     body: bodies.request_body ? await readLogBody(bodies.request_body, null) : undefined,

@@ -1,6 +1,7 @@
 import type {Seal} from '../base/seal.ts'
 import type {Prices} from '../pricing/local.ts'
 import type {Settings} from '../settings/index.ts'
+import type {FindBodies} from '../store/bodies/index.ts'
 import type {Store} from '../store/database.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 
@@ -25,6 +26,8 @@ export interface AdminServices {
   readonly seal: Seal
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */
   readonly prices?: Prices
+  /** The bodies of log rows. */
+  readonly bodies: FindBodies
   now(): Date
   /** Announces a committed change, so that cached keys, providers and configs are read again. */
   published(tables: readonly ChangedTable[]): void

@@ -1,4 +1,5 @@
 import type {Kysely} from 'kysely'
+import type {CacheEntriesTable} from './tables/cache.ts'
 import type {
   ConfigsTable,
   ConfigVersionsTable,
@@ -30,6 +31,7 @@ export interface Database {
   'traffic.log_bodies': LogBodiesTable
   'traffic.usage_hourly': UsageHourlyTable
   'traffic.journal_marks': JournalMarksTable
+  'traffic.cache_entries': CacheEntriesTable
 }
 
 /** A connection or a transaction: queries take either. */

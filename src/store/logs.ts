@@ -2,7 +2,7 @@ import {type Selectable, type SelectQueryBuilder, sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {LogRecord} from '../schema/records.ts'
 import type {Database, Db} from './database.ts'
-import type {LogBodiesTable, LogsTable} from './tables/traffic.ts'
+import type {LogsTable} from './tables/traffic.ts'
 
 /** Whose rows: those of an organisation, or of one workspace of it. */
 export interface LogScope {
@@ -65,11 +65,6 @@ export async function listLogs(db: Db, filter: LogFilter, page: Page): Promise<P
 export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
   const found = await named(rowsOf(db, scope).where('id', '=', id)).executeTakeFirst()
   return found && whole(found)
-}
-
-/** The bodies of a row that was found; undefined when none were kept, or are kept no longer. */
-export function findLogBodies(db: Db, log_id: string): Promise<LogBodiesTable | undefined> {
-  return db.selectFrom('traffic.log_bodies').selectAll().where('log_id', '=', log_id).executeTakeFirst()
 }
 
 export interface UnpricedModel {

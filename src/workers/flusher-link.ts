@@ -73,7 +73,7 @@ export class FlusherLink {
     })
   }
 
-  /** Resolves when everything before `mark` and every body handed over is in the database; at once when the link is closed. */
+  /** Resolves when everything before `mark` and every body handed over is written; at once when the link is closed. */
   flush(mark: Mark): Promise<void> {
     this.written(mark)
     this.#send()
@@ -135,7 +135,7 @@ export class FlusherLink {
       this.#post({order: 'flush', up_to: this.#wanted})
     }
     if (bodies.isEmpty) return
-    const packed = bodies.pack()
+    const packed = bodies.pack(this.#options.now())
     this.#sent_bytes += packed.weight_bytes
     this.#sent_rows += packed.rows
     this.#post({order: 'bodies', ...packed}, [packed.bytes])

@@ -1,6 +1,6 @@
+import type {PackedBodies} from '../store/bodies/index.ts'
 import type {TargetOptions} from '../store/flush/index.ts'
 import type {Mark, Owner} from '../store/journal/index.ts'
-import type {PackedBodies} from './bodies.ts'
 import type {FlusherReport} from './flusher.ts'
 import type {RetentionDays} from './retain-logs.ts'
 

@@ -2,7 +2,6 @@ import {setTimeout as sleep, setImmediate as turn} from 'node:timers/promises'
 import {parentPort, workerData} from 'node:worker_threads'
 import {sqliteBinding} from '../base/runtime.ts'
 import {type FlushTarget, openTarget} from '../store/flush/index.ts'
-import {unpackBodies} from './bodies.ts'
 import {Flusher, type FlusherReport} from './flusher.ts'
 import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-orders.ts'
 import {retainLogs} from './retain-logs.ts'
@@ -48,10 +47,9 @@ async function obey(order: FlusherOrder): Promise<void> {
     wrote ||= applied > 0
     tell({news: 'flushed', up_to: order.up_to, committed: flusher.committed})
   } else if (order.order === 'bodies') {
-    const refused = await flusher.insertBodies(unpackBodies(order))
-    wrote = true
-    const {bytes, rows, weight_bytes} = order
-    tell({news: 'bodies', bytes, rows, weight_bytes, refused}, [bytes])
+    const refused = await flusher.keepBodies(order)
+    const {order: _, ...packed} = order
+    tell({news: 'bodies', ...packed, refused}, [packed.bytes])
   } else {
     await flusher.idle()
     wrote = true
@@ -77,7 +75,7 @@ async function clean(): Promise<void> {
   try {
     await opened
     const now_ms = Date.now()
-    done = await retainLogs({db: target!.db, now_ms, clock: Date.now, budget_ms: RETENTION_BUDGET_MS, rest: () => turn(), ...retention})
+    done = await retainLogs({target: target!, now_ms, clock: Date.now, budget_ms: RETENTION_BUDGET_MS, rest: () => turn(), ...retention})
     wrote = true
   } catch (fault) {
     done = false

@@ -1,6 +1,6 @@
+import type {PackedBodies} from '../store/bodies/index.ts'
 import {decodeRecord, type FlushRecord, type FlushTarget, isRowFault} from '../store/flush/index.ts'
 import {type JournalRecord, type Mark, type Owner, readJournal} from '../store/journal/index.ts'
-import type {LogBodiesTable} from '../store/tables/traffic.ts'
 
 /** Something the operator should read in the log. */
 export interface FlusherReport {
@@ -24,7 +24,6 @@ export interface FlusherOptions {
 
 const SLICE_RECORDS = 500
 const SLICE_BYTES = 4 * 1024 * 1024
-const BODY_ROWS = 500
 const FIRST_DELAY_MS = 10
 const MOST_DELAY_MS = 2_000
 /** A lock is soon gone and not worth a line; what lasts longer is told, and told again. */
@@ -74,22 +73,16 @@ export class Flusher {
     })
   }
 
-  /** Inserts bodies of log rows; gives how many the database would not take. */
-  insertBodies(bodies: readonly LogBodiesTable[]): Promise<number> {
+  /** Keeps bodies of log rows; gives how many could not be. */
+  keepBodies(bodies: PackedBodies): Promise<number> {
     return this.#inTurn(async () => {
       let refused = 0
-      for (const rows of bodySlices(bodies)) {
-        await this.#patiently(async () => {
-          try {
-            await this.#options.target.insertBodies(rows)
-          } catch (fault) {
-            if (!isRowFault(fault)) throw fault
-            refused += rows.length
-            const text = 'The bodies of some log rows could not be written and are dropped.'
-            this.#options.report({level: 'error', text, facts: {rows: rows.length}, fault})
-          }
+      await this.#patiently(async () => {
+        refused = await this.#options.target.keepBodies(bodies, fault => {
+          const text = 'The bodies of some log rows could not be written and are dropped.'
+          this.#options.report({level: 'error', text, fault})
         })
-      }
+      })
       return refused
     })
   }
@@ -223,17 +216,3 @@ export function isBefore(one: Mark, other: Mark): boolean {
 }
 
 const isSame = (one: Mark, other: Mark) => one.segment === other.segment && one.position === other.position
-
-function* bodySlices(bodies: readonly LogBodiesTable[]): Generator<LogBodiesTable[]> {
-  let slice: LogBodiesTable[] = []
-  let bytes = 0
-  for (const body of bodies) {
-    slice.push(body)
-    bytes += (body.request_body?.length ?? 0) + (body.response_body?.length ?? 0)
-    if (slice.length < BODY_ROWS && bytes < SLICE_BYTES) continue
-    yield slice
-    slice = []
-    bytes = 0
-  }
-  if (slice.length > 0) yield slice
-}

@@ -1,5 +1,5 @@
-import type {Db} from '../store/database.ts'
-import {deleteOlder, type Retained} from '../store/retention.ts'
+import type {FlushTarget} from '../store/flush/index.ts'
+import {deleteOlder} from '../store/retention.ts'
 
 /** How long things are kept, in days. Bodies never stay longer than their rows. */
 export interface RetentionDays {
@@ -9,7 +9,7 @@ export interface RetentionDays {
 }
 
 export interface RetainLogs extends RetentionDays {
-  readonly db: Db
+  readonly target: Pick<FlushTarget, 'db' | 'dropBodies'>
   readonly now_ms: number
   /** Milliseconds that go on, of any origin; read after each slice. */
   readonly clock: () => number
@@ -22,15 +22,15 @@ export interface RetainLogs extends RetentionDays {
 const DAY_MS = 86_400_000
 
 /** Deletes bodies, log rows and hourly sums past their time, in slices. False when the budget ended first. The ledger stays for ever. */
-export async function retainLogs({db, now_ms, clock, budget_ms, rest, ...days}: RetainLogs): Promise<boolean> {
-  const rules: readonly (readonly [Retained, number])[] = [
-    ['bodies', Math.min(days.log_body_retention_days, days.log_retention_days)],
-    ['logs', days.log_retention_days],
-    ['hours', days.metrics_retention_days],
+export async function retainLogs({target, now_ms, clock, budget_ms, rest, ...days}: RetainLogs): Promise<boolean> {
+  const rules: readonly (readonly [days: number, drop: (before_ms: number) => Promise<boolean>])[] = [
+    [Math.min(days.log_body_retention_days, days.log_retention_days), before_ms => target.dropBodies(before_ms)],
+    [days.log_retention_days, before_ms => deleteOlder(target.db, 'logs', before_ms)],
+    [days.metrics_retention_days, before_ms => deleteOlder(target.db, 'hours', before_ms)],
   ]
   const until = clock() + budget_ms
-  for (const [kept, most_days] of rules) {
-    while (await deleteOlder(db, kept, now_ms - most_days * DAY_MS)) {
+  for (const [most_days, drop] of rules) {
+    while (await drop(now_ms - most_days * DAY_MS)) {
       if (clock() >= until) return false
       await rest()
     }

@@ -3,7 +3,8 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {readLogBody} from '../../src/admin/log-bodies.ts'
 import {newTimeId} from '../../src/base/ids.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {insertBodies, insertLog} from '../support/logs.ts'
+import {keepBodies} from '../support/bodies.ts'
+import {insertLog} from '../support/logs.ts'
 import {KINDS} from '../support/stores.ts'
 
 const GONE = refusal('AB08', 'No log is known by this id.')
@@ -48,14 +49,18 @@ describe.each(KINDS)('the log on %s', kind => {
       last_byte_ms: 250.5,
       overhead_ms: 1.25,
     })
-    await insertBodies(db, {
-      log_id: full,
-      request_headers: '{"x-gateway-api-key":"***","x-portkey-trace-id":"trace-1","content-type":"application/json"}',
-      request_body: Buffer.from('{"model":"gpt-5","messages":[]}'),
-      response_headers: '{"content-type":"application/json","content-encoding":"gzip"}',
-      response_body: gzipSync('{"id":"c-1"}'),
-      response_encoding: 'gzip',
-    })
+    await keepBodies(
+      admin,
+      {
+        log_id: full,
+        request_headers: '{"x-gateway-api-key":"***","x-portkey-trace-id":"trace-1","content-type":"application/json"}',
+        request_body: Buffer.from('{"model":"gpt-5","messages":[]}'),
+        response_headers: '{"content-type":"application/json","content-encoding":"gzip"}',
+        response_body: gzipSync('{"id":"c-1"}'),
+        response_encoding: 'gzip',
+      },
+      Date.parse(AT) + 260,
+    )
     const at = (second: number) => `2026-03-04T05:00:0${second}.000Z`
     await insertLog(db, {
       ...here,

@@ -6,6 +6,7 @@ import {CHAIN_START, decodeRecord, type FlushTarget, MarkMoved, openTarget} from
 import type {Mark} from '../../src/store/journal/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {verifyChain} from '../../src/store/ledger.ts'
+import {keptBodies, packedBodies, type Row} from '../support/bodies.ts'
 import {ADMITTED_AT, intent, logBodies, logRecord, settlement, targetOf} from '../support/records.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
@@ -218,17 +219,16 @@ describe.each(KINDS)('a flush into %s', kind => {
     }
   })
 
-  test('inserts bodies once', async () => {
+  test('keeps bodies', async () => {
     const database = await open(kind)
     const bodies = logBodies('log-1', {response_body: null, request_body: Buffer.from([0, 255, 1])})
     const row = {...bodies, created_at: ADMITTED_AT, request_headers: '{"a":"b"}', response_headers: '{}', cut: 0}
-    await database.target.insertBodies([row])
-    await database.target.insertBodies([
-      {...row, cut: 1},
-      {...row, log_id: 'log-2'},
-    ])
-    const stored = await database.store.db.selectFrom('traffic.log_bodies').selectAll().orderBy('log_id').execute()
-    expect(stored).toEqual([row, {...row, log_id: 'log-2'}])
+    const refused = (fault: unknown) => expect(fault).toBeUndefined()
+    const keep = (...rows: Row[]) => database.target.keepBodies(packedBodies(rows, Date.parse(ADMITTED_AT)), refused)
+    expect(await keep(row)).toBe(0)
+    expect(await keep({...row, log_id: 'log-2'})).toBe(0)
+    if (kind === 'postgres') await keep({...row, cut: 1})
+    expect(await keptBodies(database)).toEqual([row, {...row, log_id: 'log-2'}])
   })
 })
 

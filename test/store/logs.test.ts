@@ -1,9 +1,11 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
+import {bodyFinder} from '../../src/store/bodies/index.ts'
 import type {Db} from '../../src/store/database.ts'
-import {findLog, findLogBodies, type LogFilter, listLogs, unpricedModels} from '../../src/store/logs.ts'
+import {findLog, type LogFilter, listLogs, unpricedModels} from '../../src/store/logs.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
-import {insertBodies, insertHour, insertLog} from '../support/logs.ts'
+import {keepBodies} from '../support/bodies.ts'
+import {insertHour, insertLog} from '../support/logs.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
 const PAGE = {current_page: 0, page_size: 100}
@@ -105,9 +107,12 @@ describe.each(KINDS)('rows of the log on %s', kind => {
   })
 
   test('have bodies only where some were kept', async () => {
-    await insertBodies(db, {log_id: 'a', request_body: Buffer.from('{}')})
-    expect(Buffer.from((await findLogBodies(db, 'a'))!.request_body!).toString()).toBe('{}')
-    expect(await findLogBodies(db, 'b')).toBeUndefined()
+    const created_at = '2026-01-01T00:00:00.000Z'
+    const find = bodyFinder(opened.options, db)
+    await keepBodies(opened, {log_id: 'a', request_body: Buffer.from('{}')}, Date.parse(created_at) + 250)
+    const kept = await find({id: 'a', created_at, last_byte_ms: 200})
+    expect(Buffer.from(kept!.request_body!).toString()).toBe('{}')
+    expect(await find({id: 'b', created_at, last_byte_ms: 200})).toBeUndefined()
   })
 
   test('models without a price are summed from the hours, the most used first', async () => {

@@ -10,6 +10,7 @@ import {makeKey} from '../../src/identity/keys.ts'
 import {scopesOf} from '../../src/identity/scopes.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {insertKey} from '../../src/store/api-keys.ts'
+import {bodyFinder} from '../../src/store/bodies/index.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
 import type {ApiKeysTable, AuditLogsTable, WorkspacesTable} from '../../src/store/tables/identity.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
@@ -33,7 +34,7 @@ interface Options {
 
 /** A control plane on loopback over a new database with one organisation; its clock stands at `2026-03-04T05:06:07.000Z`. */
 export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf}: Options = {}) {
-  const {store, close} = await testStore(kind)
+  const {store, folder, options, close} = await testStore(kind)
   let now = new Date('2026-03-04T05:06:07.000Z')
   const published: ChangedTable[] = []
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
@@ -41,6 +42,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     store,
     settings: readSettings({env}).settings,
     seal: createSeal(Buffer.alloc(32, 7)),
+    bodies: bodyFinder(options, store.db),
     now: () => now,
     published: tables => void published.push(...tables),
     failed: (cause, where) => void faults.push({cause, ...where}),
@@ -125,6 +127,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   return {
     url,
     store,
+    folder,
     services,
     published,
     faults,

@@ -1,6 +1,6 @@
 import type {LogRecord} from '../../src/schema/records.ts'
 import type {Db} from '../../src/store/database.ts'
-import type {LogBodiesTable, LogsTable, UsageHourlyTable} from '../../src/store/tables/traffic.ts'
+import type {LogsTable, UsageHourlyTable} from '../../src/store/tables/traffic.ts'
 
 /** Columns of a row, and what its detail says. */
 type LogSeed = Partial<Omit<LogsTable, 'detail'>> & Partial<Omit<LogRecord, keyof LogsTable>> & {readonly id: string}
@@ -65,22 +65,6 @@ export async function insertLog(db: Db, row: LogSeed) {
   await db
     .insertInto('traffic.logs')
     .values({...columns, ...given, id: row.id, detail: JSON.stringify(detail)})
-    .execute()
-}
-
-export async function insertBodies(db: Db, row: Partial<LogBodiesTable> & {log_id: string}) {
-  const plain = {
-    created_at: '2026-03-04T05:00:00.000Z',
-    request_headers: '{}',
-    request_body: null,
-    response_headers: '{}',
-    response_body: null,
-    response_encoding: null,
-    cut: 0,
-  }
-  await db
-    .insertInto('traffic.log_bodies')
-    .values({...plain, ...row})
     .execute()
 }
 

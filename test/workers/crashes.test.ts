@@ -76,7 +76,7 @@ test('after kill -9 every settlement that was acknowledged is in the ledger once
   const cut_off = [...began].filter(call => Number(call.split('-')[1]) % 100 === 99)
   expect(cut_off.length).toBeGreaterThan(2)
   expect(cut_off.map(call => entries.get(call))).toEqual(cut_off.map(() => 'recovered'))
-  expect(await ids(database, 'traffic.logs')).toHaveLength(entries.size)
+  expect(await ids(database, 'logs')).toHaveLength(entries.size)
   expect(await verifyChain(store)).toMatchObject({entries: entries.size, breaks: []})
   const owner = await readOwner(store, () => 'never')
   const mark = await openMark(
@@ -106,7 +106,7 @@ test('another process that holds the write lock delays the ledger and loses noth
   child.stdin!.end()
   await flushed
   expect(await outcomes(gateway)).toEqual(['a ok'])
-  expect(await ids(gateway, 'traffic.log_bodies')).toEqual(['a'])
+  expect(await ids(gateway, 'bodies')).toEqual(['a'])
 })
 
 test('after a restore the journal of the time before is not replayed, and a warning says so', async () => {

@@ -1,7 +1,8 @@
 import {EventEmitter} from 'node:events'
 import {expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
-import {BodyQueue, unpackBodies} from '../../src/workers/bodies.ts'
+import {readRows} from '../../src/store/bodies/index.ts'
+import {BodyQueue} from '../../src/workers/bodies.ts'
 import {FlusherLink, type FlusherThread} from '../../src/workers/flusher-link.ts'
 import type {FlusherOrder} from '../../src/workers/flusher-orders.ts'
 import {logBodies} from '../support/records.ts'
@@ -117,8 +118,8 @@ test('bodies come out of the packing as they went in', () => {
     logBodies('b', {request_body: Buffer.from([1, 2]), response_body: Buffer.from([3]), cut: true}),
   ]
   for (const bodies of both) queue.add(bodies, '2026-03-04T05:06:07.008Z')
-  const {bytes, rows: count} = queue.pack()
-  const rows = unpackBodies({bytes, rows: count})
+  const {bytes, rows: count} = queue.pack(0)
+  const rows = readRows(Buffer.from(bytes), count)
   expect(rows).toEqual(
     both.map(bodies => ({
       ...bodies,
@@ -131,7 +132,7 @@ test('bodies come out of the packing as they went in', () => {
   expect(queue.isEmpty).toBe(true)
   queue.reuse(bytes)
   queue.add(logBodies('c'), '2026-03-04T05:06:07.008Z')
-  const again = queue.pack()
+  const again = queue.pack(0)
   expect(again.bytes).toBe(bytes)
-  expect(unpackBodies(again)).toMatchObject([{log_id: logBodies('c').log_id}])
+  expect(readRows(Buffer.from(again.bytes), again.rows)).toMatchObject([{log_id: logBodies('c').log_id}])
 })

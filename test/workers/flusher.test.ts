@@ -3,10 +3,11 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {expect, onTestFinished, test} from 'vitest'
 import type {Settlement} from '../../src/schema/records.ts'
+import {readRows} from '../../src/store/bodies/index.ts'
 import {type FlushTarget, MarkMoved, type Slice} from '../../src/store/flush/index.ts'
 import {type Journal, openJournal} from '../../src/store/journal/index.ts'
-import type {LogBodiesTable} from '../../src/store/tables/traffic.ts'
 import {Flusher, type FlusherReport} from '../../src/workers/flusher.ts'
+import {packedBodies} from '../support/bodies.ts'
 import {intent, settlement} from '../support/records.ts'
 
 const OWNER = {store_id: '0b6d4c6e-5f0a-4a53-9d5e-0f2f7a1c2b3d', epoch: 1}
@@ -46,11 +47,14 @@ function memoryTarget() {
       memory.mark = to
       if (failure) throw failure.fault
     },
-    async insertBodies(rows) {
+    async keepBodies({bytes, rows}, onRefused) {
       const failure = next()
-      if (failure) throw failure.fault
-      memory.bodies.push(...rows.map(row => row.log_id))
+      if (failure && !failure.heard) onRefused(failure.fault)
+      else if (failure) throw failure.fault
+      else memory.bodies.push(...readRows(Buffer.from(bytes), rows).map(row => row.log_id))
+      return failure ? rows : 0
     },
+    dropBodies: async () => false,
     async checkpoint() {},
     async close() {},
   }
@@ -190,11 +194,18 @@ test('a record that the database refuses is found among the others; its money co
 
 test('bodies are waited for like records; those that the database refuses are dropped and counted', async () => {
   const {memory, flusher, reports} = await setUp()
-  const body = (log_id: string) => ({log_id, request_body: null, response_body: null}) as LogBodiesTable
+  const keep = (...ids: string[]) =>
+    flusher.keepBodies(
+      packedBodies(
+        ids.map(log_id => ({log_id})),
+        0,
+      ),
+    )
   memory.faults = [{fault: lost(), heard: true}]
-  expect(await flusher.insertBodies([body('a')])).toBe(0)
-  memory.faults = [{fault: rowFault(), heard: true}]
-  expect(await flusher.insertBodies(Array.from({length: 510}, (_, n) => body(`b${n}`)))).toBe(500)
-  expect(memory.bodies).toEqual(['a', ...Array.from({length: 10}, (_, n) => `b${n + 500}`)])
+  expect(await keep('a')).toBe(0)
+  memory.faults = [{fault: rowFault(), heard: false}]
+  expect(await keep('b', 'c')).toBe(2)
+  expect(await keep('d')).toBe(0)
+  expect(memory.bodies).toEqual(['a', 'd'])
   expect(reports.map(({text}) => text)).toEqual(['The bodies of some log rows could not be written and are dropped.'])
 })

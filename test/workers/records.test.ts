@@ -4,6 +4,8 @@ import {expect, describe as suite, test} from 'vitest'
 import {DataDirFault} from '../../src/store/data-dir.ts'
 import {verifyChain} from '../../src/store/ledger.ts'
 import {writeMeta} from '../../src/store/meta.ts'
+import type {LogBodiesTable} from '../../src/store/tables/traffic.ts'
+import {keptBodies} from '../support/bodies.ts'
 import {intent, logBodies, logRecord, settlement} from '../support/records.ts'
 import {KINDS} from '../support/stores.ts'
 import {asking, ids, outcomes, setUp} from './support.ts'
@@ -19,11 +21,8 @@ suite.each(KINDS)('records on %s', kind => {
     records.recorder.note(settlement(intent({call_id: 'b', attempt: 0}), {log: logRecord({id: 'b'})}), null)
     await records.flushed()
     expect(await outcomes(gateway)).toEqual(['a ok'])
-    expect(await ids(gateway, 'traffic.logs')).toEqual(['a', 'b'])
-    const {request_body, response_body, ...rest} = await gateway.store.db
-      .selectFrom('traffic.log_bodies')
-      .selectAll()
-      .executeTakeFirstOrThrow()
+    expect(await ids(gateway, 'logs')).toEqual(['a', 'b'])
+    const [{request_body, response_body, ...rest}] = (await keptBodies(gateway)) as [LogBodiesTable]
     const {request_body: asked, response_body: answered, request_headers, response_headers, ...bodies} = logBodies('a')
     expect([request_body, response_body]).toEqual([asked, answered])
     expect(rest).toEqual({
@@ -111,8 +110,8 @@ test('bodies beyond the bound are dropped and counted, and the calls are recorde
     recorder.settle(settlement(intent({call_id}), {log: logRecord({id: call_id})}), logBodies(call_id, {response_body: large}), done)
   }
   await records.flushed()
-  expect(await ids(gateway, 'traffic.logs')).toEqual(['a', 'b', 'c', 'd'])
-  expect(await ids(gateway, 'traffic.log_bodies')).toEqual(['a', 'b'])
+  expect(await ids(gateway, 'logs')).toEqual(['a', 'b', 'c', 'd'])
+  expect(await ids(gateway, 'bodies')).toEqual(['a', 'b'])
   expect(records.status()).toMatchObject({bodies_dropped: 2, body_bytes: 0})
 })
 
@@ -124,8 +123,8 @@ test('a settlement too large for the journal is written without its log row', as
   expect(await ask.settle('a', {log: logRecord({id: 'a', url: 'x'.repeat(9_000_000)})})).toBeUndefined()
   await records.flushed()
   expect(await outcomes(gateway)).toEqual(['a ok'])
-  expect(await ids(gateway, 'traffic.logs')).toEqual([])
-  expect(await ids(gateway, 'traffic.log_bodies')).toEqual([])
+  expect(await ids(gateway, 'logs')).toEqual([])
+  expect(await ids(gateway, 'bodies')).toEqual([])
   expect(records.status()).toMatchObject({rows_dropped: 1, open_intents: 0})
 })
 

@@ -1,8 +1,13 @@
+import {utimesSync} from 'node:fs'
+import {join} from 'node:path'
 import {describe, expect, onTestFinished, test} from 'vitest'
 import {newTimeId} from '../../src/base/ids.ts'
+import {PACKS_FOLDER} from '../../src/store/bodies/index.ts'
+import {listPacks} from '../../src/store/bodies/packs.ts'
 import {decodeRecord, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {retainLogs} from '../../src/workers/retain-logs.ts'
+import {keepBodies, keptBodies} from '../support/bodies.ts'
 import {intent, logRecord, settlement, targetOf} from '../support/records.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 
@@ -28,18 +33,18 @@ describe.each(KINDS)('retention on %s', kind => {
       return decodeRecord('', Buffer.from(JSON.stringify(said)))
     })
     await target.apply({from, to: {segment: 1, position: 64}, records})
-    const none = {request_headers: '{}', request_body: null, response_headers: '{}', response_body: null, response_encoding: null, cut: 0}
-    await target.insertBodies(calls.map(({id, at}) => ({log_id: id, created_at: at, ...none})))
+    for (const {id, at} of calls) await keepBodies(database, {log_id: id, created_at: at}, Date.parse(at))
+    for (const {path, begun_ms} of listPacks(join(database.folder, PACKS_FOLDER))) utimesSync(path, begun_ms / 1000, begun_ms / 1000)
     const {db} = database.store
     const agesOf = (ids: readonly string[]) => calls.filter(({id}) => ids.includes(id)).map(({age}) => age)
     const left = async () => ({
-      bodies: agesOf((await db.selectFrom('traffic.log_bodies').select('log_id').execute()).map(row => row.log_id)),
+      bodies: agesOf((await keptBodies(database)).map(row => row.log_id)),
       logs: agesOf((await db.selectFrom('traffic.logs').select('id').execute()).map(row => row.id)),
       hours: (await db.selectFrom('traffic.usage_hourly').select('hour').orderBy('hour', 'desc').execute()).length,
       entries: (await db.selectFrom('traffic.ledger_entries').select('call_id').execute()).length,
     })
     const retain = (days: typeof DAYS, budget_ms = 1, clock = () => 0) =>
-      retainLogs({db: target.db, now_ms: NOW_MS, clock, budget_ms, rest: async () => {}, ...days})
+      retainLogs({target, now_ms: NOW_MS, clock, budget_ms, rest: async () => {}, ...days})
     return {left, retain}
   }
 
@@ -58,7 +63,7 @@ describe.each(KINDS)('retention on %s', kind => {
     let now = 0
     const clock = () => now++
     expect(await retain(DAYS, 1, clock)).toBe(false)
-    expect((await left()).bodies).toEqual(ages.slice(0, 250))
+    expect((await left())[kind === 'postgres' ? 'bodies' : 'logs']).toEqual(ages.slice(0, 250))
     expect(await retain(DAYS, 100, clock)).toBe(true)
     expect(await left()).toEqual({bodies: [], logs: [], hours: 0, entries: 450})
   })

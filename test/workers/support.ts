@@ -3,6 +3,7 @@ import {createLog} from '../../src/base/log.ts'
 import type {Settlement} from '../../src/schema/records.ts'
 import {ownDataDir} from '../../src/store/data-dir.ts'
 import {type Records, type StartRecords, startRecords} from '../../src/workers/records.ts'
+import {keptBodies} from '../support/bodies.ts'
 import {intent, logBodies, logRecord, settlement} from '../support/records.ts'
 import {type TestStore, testStore} from '../support/stores.ts'
 
@@ -44,7 +45,8 @@ export const outcomes = async ({store}: Pick<TestStore, 'store'>) => {
   const rows = await store.db.selectFrom('traffic.ledger_entries').select(['call_id', 'outcome']).orderBy('sequence').execute()
   return rows.map(({call_id, outcome}) => `${call_id} ${outcome}`)
 }
-export const ids = async ({store}: Pick<TestStore, 'store'>, table: 'traffic.logs' | 'traffic.log_bodies') => {
-  const key = table === 'traffic.logs' ? 'id' : 'log_id'
-  return (await store.db.selectFrom(table).select(`${key} as id`).orderBy(key).execute()).map(({id}) => id)
+export const ids = async (database: Pick<TestStore, 'store' | 'folder'>, kept: 'logs' | 'bodies') => {
+  const {store} = database
+  if (kept === 'bodies') return (await keptBodies(database)).map(({log_id}) => log_id)
+  return (await store.db.selectFrom('traffic.logs').select('id').orderBy('id').execute()).map(({id}) => id)
 }

@@ -1,15 +1,4 @@
-import type {LogBodiesTable, UsageHourlyTable} from '../tables/traffic.ts'
-
-export const BODY_COLUMNS = [
-  'log_id',
-  'created_at',
-  'request_headers',
-  'request_body',
-  'response_headers',
-  'response_body',
-  'response_encoding',
-  'cut',
-] as const satisfies readonly (keyof LogBodiesTable)[]
+import type {UsageHourlyTable} from '../tables/traffic.ts'
 
 /** What makes a row of the hourly sums the same row. */
 export const SUM_KEY = [

@@ -1,12 +1,18 @@
 import {CompiledQuery, type QueryResult} from 'kysely'
+import {readRows} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import {openPostgres, type PostgresOptions} from '../dialect/postgres.ts'
 import type {Mark} from '../journal/index.ts'
+import {deleteOlder} from '../retention.ts'
+import type {LogBodiesTable} from '../tables/traffic.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {hourlySums} from './sums.ts'
-import {type EarlierEntry, earlierAttempts, type FlushTarget, MarkMoved, type Slice, spentOver} from './target.ts'
+import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
+
+const BODY_ROWS = 500
+const BODY_BYTES = 4 * 1024 * 1024
 
 /** One JSON parameter carries all rows of a statement, so that its text is always the same. */
 const rowsOf = (table: string) => `json_populate_recordset(null::traffic.${table}, $1::json)`
@@ -44,13 +50,21 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
         await run(transaction, MOVE_MARK, [to.segment, to.position, chain, writer])
       })
     },
-    async insertBodies(bodies) {
-      await db
-        .insertInto('traffic.log_bodies')
-        .values([...bodies])
-        .onConflict(conflict => conflict.column('log_id').doNothing())
-        .execute()
+    async keepBodies({bytes, rows}, onRefused) {
+      let refused = 0
+      for (const slice of slices(readRows(Buffer.from(bytes), rows))) {
+        try {
+          const once = db.insertInto('traffic.log_bodies').values(slice)
+          await once.onConflict(conflict => conflict.column('log_id').doNothing()).execute()
+        } catch (fault) {
+          if (!isRowFault(fault)) throw fault
+          refused += slice.length
+          onRefused(fault)
+        }
+      }
+      return refused
     },
+    dropBodies: before_ms => deleteOlder(db, 'bodies', before_ms),
     async checkpoint() {},
     close,
   }
@@ -87,6 +101,21 @@ async function insertLogs(db: Db, records: readonly FlushRecord[]): Promise<void
     rows.push(row(LOG_COLUMNS, logValues(record, log, spentOver(record, earlier))))
   }
   if (rows.length > 0) await run(db, INSERT_LOGS, [JSON.stringify(rows)])
+}
+
+/** Statements of 500 rows or 4 MB at most. */
+function* slices(bodies: readonly LogBodiesTable[]): Generator<LogBodiesTable[]> {
+  let slice: LogBodiesTable[] = []
+  let bytes = 0
+  for (const body of bodies) {
+    slice.push(body)
+    bytes += (body.request_body?.length ?? 0) + (body.response_body?.length ?? 0)
+    if (slice.length < BODY_ROWS && bytes < BODY_BYTES) continue
+    yield slice
+    slice = []
+    bytes = 0
+  }
+  if (slice.length > 0) yield slice
 }
 
 const keyOf = ({call_id, attempt}: {readonly call_id: string; readonly attempt: number}) => `${call_id}:${attempt}`

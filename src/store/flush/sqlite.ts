@@ -1,10 +1,12 @@
+import {join} from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import {Kysely, SqliteDialect} from 'kysely'
+import {openPacks, PACKS_FOLDER} from '../bodies/index.ts'
 import type {Database} from '../database.ts'
 import {connect, type SqliteOptions} from '../dialect/sqlite.ts'
 import type {Mark} from '../journal/index.ts'
 import {link} from './chain.ts'
-import {BODY_COLUMNS, SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
+import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues} from './record.ts'
 import {hourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, MarkMoved, type Slice, spentOver} from './target.ts'
@@ -18,14 +20,15 @@ const CACHE_KB = 4 * 1024
 export function openSqliteTarget(options: Omit<SqliteOptions, 'role'>, writer: string, epoch: number): FlushTarget {
   const raw = connect({...options, role: 'flusher'})
   try {
-    return target(raw, writer, epoch)
+    return target(raw, join(options.folder, PACKS_FOLDER), writer, epoch)
   } catch (fault) {
     raw.close()
     throw fault
   }
 }
 
-function target(raw: Sqlite.Database, writer: string, epoch: number): FlushTarget {
+function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoch: number): FlushTarget {
+  const packs = openPacks(packs_folder)
   raw.pragma(`traffic.wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   raw.pragma(`traffic.cache_size = -${CACHE_KB}`)
   const begin = raw.prepare('begin immediate')
@@ -34,7 +37,6 @@ function target(raw: Sqlite.Database, writer: string, epoch: number): FlushTarge
   const moveMark = raw.prepare('update traffic.journal_marks set segment = ?, position = ?, chain = ? where writer = ?')
   const insertEntry = raw.prepare(insert('ledger_entries', [...ENTRY_COLUMNS, 'writer', 'chain'], '(call_id, attempt)'))
   const insertLog = raw.prepare(insert('logs', LOG_COLUMNS, '(id)'))
-  const insertBody = raw.prepare(insert('log_bodies', BODY_COLUMNS, '(log_id)'))
   const earlier = raw.prepare(
     'select usage, cost_nanousd, unpriced from traffic.ledger_entries where call_id = ? and attempt between ? and ? order by attempt',
   )
@@ -87,15 +89,18 @@ function target(raw: Sqlite.Database, writer: string, epoch: number): FlushTarge
         moveMark.run(to.segment, to.position, chain, writer)
       })
     },
-    async insertBodies(bodies) {
-      transaction(() => {
-        for (const body of bodies) insertBody.run(...BODY_COLUMNS.map(column => body[column]))
-      })
+    async keepBodies(bodies, onRefused) {
+      return packs.append(bodies, onRefused)
+    },
+    async dropBodies(before_ms) {
+      packs.deleteOlder(before_ms)
+      return false
     },
     async checkpoint() {
       raw.pragma('traffic.wal_checkpoint(TRUNCATE)')
     },
     async close() {
+      packs.close()
       raw.close()
     },
   }

@@ -1,8 +1,8 @@
 import type {LogRecord} from '../../schema/records.ts'
 import {addUsage, type Usage} from '../../schema/usage.ts'
+import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import type {Mark} from '../journal/index.ts'
-import type {LogBodiesTable} from '../tables/traffic.ts'
 import {counted, type FlushRecord, type Spent} from './record.ts'
 
 /** Consecutive records of the journal: everything behind `from` and before `to`. */
@@ -16,6 +16,8 @@ export interface Slice {
 export interface FlushTarget {
   /** The same connection for what is not in a hurry: retention. */
   readonly db: Db
+  /** Removes some of the bodies packed before `before_ms`; true when there may be more. */
+  dropBodies(before_ms: number): Promise<boolean>
   /** How far this writer's journal is applied. */
   readMark(): Promise<Mark>
   /**
@@ -23,8 +25,8 @@ export interface FlushTarget {
    * row that is, stay as they are and count once. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
-  /** Inserts the bodies that are not there. */
-  insertBodies(bodies: readonly LogBodiesTable[]): Promise<void>
+  /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
+  keepBodies(bodies: PackedBodies, onRefused: (fault: unknown) => void): Promise<number>
   /** Brings what was written out of the write-ahead log, where the database leaves that to us. */
   checkpoint(): Promise<void>
   close(): Promise<void>

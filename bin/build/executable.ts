@@ -25,9 +25,9 @@ const FUSE = `NODE_SEA_FUSE_${'fce680ab2cc467b6e072b8b5df1996b2'}`
  * How the executable's V8 is set up, as measured under load. A call leaves nothing behind in the young space: left to grow to several
  * times these 16 MB it only costs memory, at half of them calls cost a third more. And V8 judges by the first collections where the objects
  * of all later calls are born; those fall into the first calls, whose objects all survive, so that now and then it put everything into the
- * old space for good.
+ * old space for good. One helper thread is enough for collections this small, and each has memory of its own.
  */
-const V8_FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring']
+const V8_FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring', '--v8-pool-size=1']
 
 /** Writes `out`: Node without its symbols, and in it the program, its worker threads and SQLite (nodejs.org/api/single-executable-applications.html). */
 export function makeExecutable({bundles, node, sqlite, out, work, sameArch}: Parts): void {

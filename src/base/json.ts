@@ -10,7 +10,7 @@ export interface Span {
 /**
  * The top-level members of a JSON object in `body`, found without building the object: numbers and order stay as they were sent.
  * A key of `once` that stands twice is refused (`body.duplicate_key`), for two readers could take it for two things.
- * Nested values are skipped, not checked; `JSON.parse` judges those of bodies small enough.
+ * Nested values are skipped, not checked.
  */
 export function topLevel(body: Buffer, once: ReadonlySet<string>): Map<string, Span> {
   const found = new Map<string, Span>()

@@ -22,7 +22,7 @@ export const WORKERS = {
 export type WorkerName = keyof typeof WORKERS
 
 /** What a thread makes in passing. It goes from one batch to the next and keeps nothing, so that more would only be memory. */
-const YOUNG_MB = 12
+const YOUNG_MB = 6
 
 /** Starts the named worker thread with `data` as its workerData. It takes the SQLite library that this thread has. */
 export function startWorker(name: WorkerName, data?: unknown): Worker {

@@ -37,8 +37,7 @@ const POLICY: ReadonlySet<string> = new Set([
   'max_output_tokens',
   'n',
 ])
-/** Above it the members that decide something are read alone: parsing the rest would cost more than all else that a call costs. */
-const PARSED_UP_TO = 8 << 10
+/** No member that decides something is longer. */
 const MOST_MEMBER_BYTES = 1 << 20
 
 /** Reads a request to its end; refuses one longer than `limit_mb`. */
@@ -63,22 +62,22 @@ export function readBytes(request: IncomingMessage, limit_mb: number): Promise<B
 }
 
 /**
- * What a JSON body says that the gateway must know. Up to 8 KB the whole text is parsed, above it the top level alone is scanned,
- * by the same rules: an object, and no policy member twice.
+ * What a JSON body says that the gateway must know: an object, and no policy member twice. Of the rest the top level alone is scanned, for
+ * parsing it would cost more than all else that a call costs; what is wrong deeper down the provider says.
  */
 export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
   const members = topLevel(bytes, POLICY)
-  const said = bytes.length <= PARSED_UP_TO ? parse(bytes) : partly(bytes, members)
-  const {model, stream, stream_options, messages, user} = said
+  const model = member(bytes, members, 'model')
+  const stream_options = member(bytes, members, 'stream_options')
+  const user = member(bytes, members, 'user')
   if (model !== undefined && typeof model !== 'string') throw invalid('model must be a string')
-  if (endpoint?.messages && (members.has('messages') ? isEmpty(messages) : true))
-    throw invalid('messages must be an array of at least 1 message')
+  if (endpoint?.messages && !hasElements(bytes, members.get('messages'))) throw invalid('messages must be an array of at least 1 message')
   return {
     kind: 'json',
     bytes,
     members,
-    model: (model as string | undefined) ?? null,
-    stream: stream === true,
+    model: model ?? null,
+    stream: member(bytes, members, 'stream') === true,
     asks_usage: (stream_options as {include_usage?: unknown} | null | undefined)?.include_usage === true,
     user: typeof user === 'string' ? user : null,
   }
@@ -100,35 +99,19 @@ export function rewritten(body: JsonBody | FormBody, model: string | null, edits
   return all.size ? edited(body.bytes, body.members, all) : body.bytes
 }
 
-function parse(bytes: Buffer): Record<string, unknown> {
+function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: string): unknown {
+  const span = members.get(key)
+  if (!span || span.end - span.start > MOST_MEMBER_BYTES) return undefined
   try {
-    return JSON.parse(bytes.toString()) as Record<string, unknown>
+    return JSON.parse(bytes.toString('utf8', span.start, span.end))
   } catch (cause) {
-    throw new Refusal('body.not_json', {reason: 'it does not parse'}, {cause})
+    throw new Refusal('body.not_json', {reason: `${key} does not parse`}, {cause})
   }
 }
 
-/** The few members we need of a large body; `messages` is only known to be there. */
-function partly(bytes: Buffer, members: ReadonlyMap<string, Span>): Record<string, unknown> {
-  const read = (key: string) => {
-    const span = members.get(key)
-    return span && span.end - span.start <= MOST_MEMBER_BYTES
-      ? parse(Buffer.concat([Buffer.from('{"v":'), bytes.subarray(span.start, span.end), Buffer.from('}')])).v
-      : undefined
-  }
-  const messages = members.get('messages')
-  const text = messages ? bytes.toString('latin1', messages.start, Math.min(messages.end, messages.start + 64)) : ''
-  return {
-    model: read('model'),
-    stream: read('stream'),
-    stream_options: read('stream_options'),
-    user: read('user'),
-    messages: /^\[\s*[^\]\s]/.test(text) ? [true] : null,
-  }
-}
-
-function isEmpty(messages: unknown): boolean {
-  return !Array.isArray(messages) || messages.length === 0
+/** Whether an array stands there, and something in it. */
+function hasElements(bytes: Buffer, span: Span | undefined): boolean {
+  return span !== undefined && /^\[\s*[^\]\s]/.test(bytes.toString('latin1', span.start, Math.min(span.end, span.start + 64)))
 }
 
 function invalid(issues: string): Refusal {

@@ -1,16 +1,16 @@
 import type {LogBodies} from '../schema/records.ts'
 import {mostRowBytes, type PackedBodies, type RowFields, writeRow} from '../store/bodies/index.ts'
 
-type Bytes = Buffer<ArrayBuffer>
+type Block = Buffer<ArrayBuffer>
 
 /** What headers and bookkeeping weigh, roughly: many small rows are many rows too. */
 const ROW_BYTES = 2048
-const LEAST_BYTES = 64 * 1024
-const MOST_SPARE_BYTES = 4 * 1024 * 1024
+const BLOCK_BYTES = 512 * 1024
+const MOST_SPARES = 4
 
 /**
  * Bodies on their way to the disk. They do not pass through the journal, so what waits is bounded and the rest is dropped.
- * A row is written out at once, into memory that is handed over whole: nothing of a call is kept alive until then.
+ * A row is written out at once, into a block that is handed over whole: nothing of a call is kept alive until then.
  */
 export class BodyQueue {
   /** How many rows lost their bodies for want of room. */
@@ -18,18 +18,25 @@ export class BodyQueue {
   /** What waits here and what is handed over but not written. */
   weight_bytes = 0
   readonly #most_bytes: number
-  #buffer: Bytes = Buffer.alloc(0)
-  #spare: Bytes | undefined
+  #block: Block = Buffer.alloc(0)
   #end = 0
   #rows = 0
   #weight_bytes = 0
+  #full: Omit<PackedBodies, 'packed_ms'>[] = []
+  /** New memory every time would have to wait for the collections of two threads. */
+  readonly #spares: Block[] = []
 
   constructor(most_bytes: number) {
     this.#most_bytes = most_bytes
   }
 
   get isEmpty(): boolean {
-    return this.#rows === 0
+    return this.#rows === 0 && this.#full.length === 0
+  }
+
+  /** True when a whole block waits, which should not wait for others. */
+  get isFull(): boolean {
+    return this.#full.length > 0
   }
 
   add(bodies: LogBodies, created_at: string): void {
@@ -40,9 +47,6 @@ export class BodyQueue {
       this.dropped++
       return
     }
-    this.#rows++
-    this.#weight_bytes += weight_bytes
-    this.weight_bytes += weight_bytes
     const fields: RowFields = [
       log_id,
       created_at,
@@ -52,37 +56,43 @@ export class BodyQueue {
       response_body,
       response_encoding,
     ]
-    this.#reserve(mostRowBytes(fields))
-    this.#end = writeRow(this.#buffer, this.#end, fields, bodies.cut)
+    const most_bytes = mostRowBytes(fields)
+    if (this.#end + most_bytes > this.#block.length) this.#begin(most_bytes)
+    this.#end = writeRow(this.#block, this.#end, fields, bodies.cut)
+    this.#rows++
+    this.#weight_bytes += weight_bytes
+    this.weight_bytes += weight_bytes
   }
 
-  /** Takes what waits; it counts against the bound until `written` is told its weight. */
-  pack(packed_ms: number): PackedBodies {
-    const packed = {bytes: this.#buffer.buffer, used_bytes: this.#end, rows: this.#rows, weight_bytes: this.#weight_bytes, packed_ms}
-    this.#buffer = Buffer.alloc(0)
-    this.#end = 0
-    this.#rows = 0
-    this.#weight_bytes = 0
-    return packed
+  /** Takes the oldest block that waits; it counts against the bound until `written` is told its weight. Undefined when none does. */
+  pack(packed_ms: number): PackedBodies | undefined {
+    if (this.#full.length === 0) this.#close()
+    const block = this.#full.shift()
+    return block && {...block, packed_ms}
   }
 
   written(weight_bytes: number): void {
     this.weight_bytes -= weight_bytes
   }
 
-  /** Takes back the memory of what was written: new memory every time would have to wait for the collections of two threads. */
+  /** Takes back the memory of what was written. */
   reuse(bytes: ArrayBuffer): void {
-    if (bytes.byteLength <= MOST_SPARE_BYTES) this.#spare = Buffer.from(bytes)
+    if (bytes.byteLength === BLOCK_BYTES && this.#spares.length < MOST_SPARES) this.#spares.push(Buffer.from(bytes))
   }
 
-  #reserve(bytes: number) {
-    const needed = this.#end + bytes
-    if (needed <= this.#buffer.length) return
-    const spare = this.#spare
-    const larger = spare && spare.length >= needed ? spare : Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, needed * 2))
-    if (larger === spare) this.#spare = undefined
-    this.#buffer.copy(larger, 0, 0, this.#end)
-    this.#buffer = larger
+  /** Begins a block with room for a row of `bytes`. */
+  #begin(bytes: number) {
+    this.#close()
+    this.#block = (bytes <= BLOCK_BYTES ? this.#spares.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(bytes, BLOCK_BYTES))
+  }
+
+  #close() {
+    if (this.#rows === 0) return
+    this.#full.push({bytes: this.#block.buffer, used_bytes: this.#end, rows: this.#rows, weight_bytes: this.#weight_bytes})
+    this.#block = Buffer.alloc(0)
+    this.#end = 0
+    this.#rows = 0
+    this.#weight_bytes = 0
   }
 }
 

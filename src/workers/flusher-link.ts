@@ -61,11 +61,17 @@ export class FlusherLink {
     if (!isBefore(this.#wanted, mark)) return
     this.#wanted = mark
     this.#behind_since_ms ??= this.#options.now()
-    this.soon()
+    this.#soon()
+  }
+
+  /** Bodies wait: a whole block goes out at once, what is less with the next tick. */
+  bodiesWait(): void {
+    if (this.#options.bodies.isFull && !this.#closing) this.#sendBodies()
+    else this.#soon()
   }
 
   /** Something waits: it goes out with the next tick. */
-  soon(): void {
+  #soon(): void {
     if (this.#cancel || this.#closing) return
     this.#cancel = this.#options.after(TICK_MS, () => {
       this.#cancel = undefined
@@ -129,16 +135,21 @@ export class FlusherLink {
 
   #send(): void {
     if (!this.#worker) return
-    const {bodies} = this.#options
     if (!this.#ordered && isBefore(this.#flushed, this.#wanted)) {
       this.#ordered = true
       this.#post({order: 'flush', up_to: this.#wanted})
     }
-    if (bodies.isEmpty) return
-    const packed = bodies.pack(this.#options.now())
-    this.#sent_bytes += packed.weight_bytes
-    this.#sent_rows += packed.rows
-    this.#post({order: 'bodies', ...packed}, [packed.bytes])
+    this.#sendBodies()
+  }
+
+  #sendBodies(): void {
+    const {bodies, now} = this.#options
+    while (this.#worker && !bodies.isEmpty) {
+      const packed = bodies.pack(now())!
+      this.#sent_bytes += packed.weight_bytes
+      this.#sent_rows += packed.rows
+      this.#post({order: 'bodies', ...packed}, [packed.bytes])
+    }
   }
 
   #post(order: FlusherOrder, hand_over: ArrayBuffer[] = []): void {
@@ -164,7 +175,7 @@ export class FlusherLink {
       const is_behind = isBefore(this.#flushed, this.#wanted)
       this.#behind_since_ms = is_behind ? now() : undefined
       if (is_behind && this.#waiting.length > 0) this.#send()
-      else if (is_behind) this.soon()
+      else if (is_behind) this.#soon()
       onCommitted(news.committed)
     }
     this.#waiting = this.#waiting.filter(({isDone, done}) => {

@@ -115,7 +115,7 @@ export async function startRecords({
     after,
     onCommitted: retire,
   })
-  const recorder = createRecorder({journal, bodies, log, onBodies: () => link.soon()})
+  const recorder = createRecorder({journal, bodies, log, onBodies: () => link.bodiesWait()})
   const flushed = () => {
     journal.flush()
     // bodies are handed on when their settlement is written, which is said at the end of the turn

@@ -32,7 +32,7 @@ function setUp() {
   const timers: {ms: number; run: () => void}[] = []
   const lines: string[] = []
   const committed: number[] = []
-  const bodies = new BodyQueue(1_000_000)
+  const bodies = new BodyQueue(10_000_000)
   let now_ms = 0
   const link = new FlusherLink({
     start() {
@@ -118,7 +118,7 @@ test('bodies come out of the packing as they went in', () => {
     logBodies('b', {request_body: Buffer.from([1, 2]), response_body: Buffer.from([3]), cut: true}),
   ]
   for (const bodies of both) queue.add(bodies, '2026-03-04T05:06:07.008Z')
-  const {bytes, rows: count} = queue.pack(0)
+  const {bytes, rows: count} = queue.pack(0)!
   const rows = readRows(Buffer.from(bytes), count)
   expect(rows).toEqual(
     both.map(bodies => ({
@@ -132,7 +132,24 @@ test('bodies come out of the packing as they went in', () => {
   expect(queue.isEmpty).toBe(true)
   queue.reuse(bytes)
   queue.add(logBodies('c'), '2026-03-04T05:06:07.008Z')
-  const again = queue.pack(0)
+  const again = queue.pack(0)!
   expect(again.bytes).toBe(bytes)
   expect(readRows(Buffer.from(again.bytes), again.rows)).toMatchObject([{log_id: logBodies('c').log_id}])
+})
+
+test('a whole block goes out at once; a row larger than a block has one of its own', () => {
+  const {link, bodies, threads} = setUp()
+  const row = (log_id: string, bytes: number) => {
+    bodies.add(logBodies(log_id, {request_body: Buffer.alloc(bytes)}), '2026-03-04T05:06:07.008Z')
+    link.bodiesWait()
+  }
+  const [thread] = threads as [Thread]
+  row('a', 300_000)
+  expect(thread.wants()).toEqual([])
+  row('b', 300_000)
+  row('c', 5_000_000)
+  row('d', 10)
+  const blocks = thread.orders.filter(order => order.order === 'bodies')
+  expect(blocks.map(({bytes, rows}) => readRows(Buffer.from(bytes), rows).map(({log_id}) => log_id))).toEqual([['a'], ['b'], ['c'], ['d']])
+  expect(blocks.every(({used_bytes, bytes}) => used_bytes <= bytes.byteLength)).toBe(true)
 })

@@ -1,0 +1,71 @@
+/** A credential that was fetched, and when it dies. */
+export interface Held<T> {
+  readonly value: T
+  /** Milliseconds since the epoch; Infinity for what does not die. */
+  readonly expires_at_ms: number
+}
+
+export interface TokenCacheOptions {
+  readonly now_ms: () => number
+  /** A credential with less than this left is fetched anew. */
+  readonly early_ms?: number
+  /** So many are kept; the one asked for longest ago goes first. */
+  readonly most?: number
+}
+
+/**
+ * Credentials that cost a call: kept until shortly before they expire, under a key that tells one login from every other (a hash of all
+ * that the login says, secrets too, so that nobody is given what another's secret bought). Callers of one key share one fetch. A fetch that
+ * fails is told to all who wait and is not remembered; while the credential at hand is still good, it is given instead.
+ */
+export class TokenCache<T> {
+  readonly #now_ms: () => number
+  readonly #early_ms: number
+  readonly #most: number
+  /** In the order in which they were last asked for. */
+  readonly #held = new Map<string, Held<T>>()
+  readonly #fetching = new Map<string, Promise<T>>()
+
+  constructor({now_ms, early_ms = 5 * 60_000, most = 1000}: TokenCacheOptions) {
+    this.#now_ms = now_ms
+    this.#early_ms = early_ms
+    this.#most = most
+  }
+
+  async get(key: string, fetch: () => Promise<Held<T>>): Promise<T> {
+    const held = this.#held.get(key)
+    if (held && held.expires_at_ms - this.#now_ms() > this.#early_ms) {
+      this.#held.delete(key)
+      this.#held.set(key, held)
+      return held.value
+    }
+    const fetching = this.#fetching.get(key) ?? this.#fetch(key, fetch)
+    try {
+      return await fetching
+    } catch (error) {
+      if (held && held.expires_at_ms > this.#now_ms()) return held.value
+      throw error
+    }
+  }
+
+  /** Forgets what is held under `key`: a provider said that it is no longer good. */
+  forget(key: string): void {
+    this.#held.delete(key)
+  }
+
+  #fetch(key: string, fetch: () => Promise<Held<T>>): Promise<T> {
+    const fetching = (async () => {
+      try {
+        const fetched = await fetch()
+        this.#held.delete(key)
+        this.#held.set(key, fetched)
+        if (this.#held.size > this.#most) this.#held.delete(this.#held.keys().next().value!)
+        return fetched.value
+      } finally {
+        this.#fetching.delete(key)
+      }
+    })()
+    this.#fetching.set(key, fetching)
+    return fetching
+  }
+}

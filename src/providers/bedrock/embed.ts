@@ -1,0 +1,133 @@
+import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {usageIn} from '../chat.ts'
+import {count, isObject, object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json, type Translation, Untranslatable} from '../translation.ts'
+import {member, numberAt, said, textAt} from './ask.ts'
+import {readDataUri} from './media.ts'
+import {foundationModel, modelPath} from './model.ts'
+
+/** One thing to be embedded. */
+interface Input {
+  readonly text?: string
+  /** Base64, without a type. */
+  readonly image?: string
+  /** As it stood, for models that want the type. */
+  readonly image_uri?: string
+}
+
+const COHERE_TYPES = new Set(['int8', 'uint8', 'binary', 'ubinary'])
+
+/** Embeddings of Titan (v1, v2, multimodal) and Cohere by InvokeModel. Source: Bedrock user guide, the models' own pages. */
+export const embed: Translation = {
+  request(asked, context) {
+    const inputs = inputsOf(asked)
+    const path = modelPath(context, 'invoke')
+    const id = foundationModel(context.model) ?? ''
+    if (id.startsWith('cohere.embed')) return {method: 'POST', path, body: cohereBody(asked, inputs)}
+    if (!id.startsWith('amazon.titan-embed')) {
+      throw new Untranslatable('model', 'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it')
+    }
+    const [input] = inputs
+    if (input === undefined || inputs.length > 1) throw new Untranslatable('input', 'Titan embeds one input a call')
+    return {
+      method: 'POST',
+      path,
+      body: id.startsWith('amazon.titan-embed-image') ? multimodalBody(asked, input) : titanBody(asked, input, id),
+    }
+  },
+  reply(reply, context, asked) {
+    if (!isObject(reply)) throw new BadReply('expected a JSON object')
+    const is_cohere = foundationModel(context.model)?.startsWith('cohere.') === true
+    const vectors = is_cohere ? cohereVectors(reply.embeddings) : [titanVector(reply)]
+    const tokens = is_cohere ? null : count(reply.inputTextTokenCount)
+    return answer(vectors, tokens, context, asked.encoding_format === 'base64')
+  },
+}
+
+function titanBody(asked: Json, input: Input, id: string): Json {
+  if (input.text === undefined || input.image !== undefined) throw new Untranslatable('input', 'this model embeds text alone')
+  if (!id.startsWith('amazon.titan-embed-text-v2')) return {inputText: input.text}
+  return said({inputText: input.text, dimensions: numberAt(asked, ['dimensions']), normalize: member(asked, 'normalize')?.value})
+}
+
+function multimodalBody(asked: Json, {text, image}: Input): Json {
+  const dimensions = numberAt(asked, ['dimensions'])
+  return said({
+    inputText: text,
+    inputImage: image,
+    embeddingConfig: dimensions === undefined ? undefined : {outputEmbeddingLength: dimensions},
+  })
+}
+
+function cohereBody(asked: Json, inputs: readonly Input[]): Json {
+  const format = textAt(asked, 'encoding_format') ?? ''
+  const is_image = inputs.some(({image}) => image !== undefined)
+  if (is_image && inputs.some(({text, image_uri}) => text !== undefined || image_uri === undefined)) {
+    throw new Untranslatable('input', 'Cohere embeds texts, or images as data: URIs, not both in one call')
+  }
+  return said({
+    ...(is_image ? {images: inputs.map(({image_uri}) => image_uri)} : {texts: inputs.map(({text}) => text)}),
+    input_type: textAt(asked, 'input_type') ?? (is_image ? 'image' : 'search_document'),
+    truncate: textAt(asked, 'truncate'),
+    embedding_types: COHERE_TYPES.has(format) ? [format] : undefined,
+    output_dimension: numberAt(asked, ['dimensions']),
+  })
+}
+
+/** `input`: a text, texts, or objects `{text?, image?: {base64 | url}}`. Token numbers have no meaning to another tokenizer. */
+function inputsOf(asked: Json): readonly Input[] {
+  const list: readonly unknown[] = Array.isArray(asked.input) ? asked.input : [asked.input]
+  if (list.length === 0) throw new Untranslatable('input', 'expected at least one text')
+  return list.map((input, at) => {
+    const field = Array.isArray(asked.input) ? `input[${at}]` : 'input'
+    if (typeof input === 'string') return {text: input}
+    if (!isObject(input)) throw new Untranslatable(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
+    const text = typeof input.text === 'string' && input.text !== '' ? {text: input.text} : {}
+    const {base64, url} = object(input.image)
+    const uri = typeof base64 === 'string' ? base64 : url
+    if (typeof uri !== 'string') {
+      if (text.text === undefined) throw new Untranslatable(field, 'expected text, or an image in base64')
+      return text
+    }
+    if (!uri.startsWith('data:') && uri === base64) return {...text, image: uri}
+    return {...text, image: readDataUri(uri, `${field}.image`).base64, image_uri: uri}
+  })
+}
+
+function titanVector(reply: Json): unknown {
+  return reply.embedding ?? object(reply.embeddingsByType).float
+}
+
+/** Bare vectors, or vectors by type, of which one was asked for. */
+function cohereVectors(embeddings: unknown): readonly unknown[] {
+  if (Array.isArray(embeddings)) return embeddings
+  const [first] = Object.values(object(embeddings))
+  return Array.isArray(first) ? first : []
+}
+
+function answer(vectors: readonly unknown[], tokens: number | null, context: Context, as_base64: boolean): Answer {
+  if (vectors.length === 0) throw new BadReply('expected embeddings')
+  const data = vectors.map((vector, index) => {
+    if (!Array.isArray(vector) || vector.length === 0 || !vector.every(each => typeof each === 'number')) {
+      throw new BadReply('expected an embedding of numbers')
+    }
+    return {object: 'embedding', index, embedding: as_base64 ? packed(vector) : vector}
+  })
+  const usage = tokens === null ? null : ({...emptyUsage(), input_uncached_tokens: tokens} satisfies Usage)
+  const told = usage ? usageIn(usage) : null
+  const body = {
+    object: 'list',
+    data,
+    model: context.model,
+    provider: context.provider,
+    ...(told ? {usage: {prompt_tokens: told.prompt_tokens, total_tokens: told.total_tokens}} : {}),
+  }
+  return {body, usage, model: null}
+}
+
+/** A vector as OpenAI packs it: little-endian 32-bit floats in base64. */
+function packed(vector: readonly number[]): string {
+  const bytes = Buffer.allocUnsafe(vector.length * 4)
+  for (const [at, each] of vector.entries()) bytes.writeFloatLE(each, at * 4)
+  return bytes.toString('base64')
+}

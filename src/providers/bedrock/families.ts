@@ -1,0 +1,184 @@
+import {mergeUsage, type Usage} from '../../schema/usage.ts'
+import type {FinishReason} from '../chat.ts'
+import {count, isObject, object} from '../openai/usage.ts'
+import {type Json, Untranslatable} from '../translation.ts'
+import {numberAt, refuse, said, saidOr, stopAt} from './ask.ts'
+import {foundationModel} from './model.ts'
+
+/** A piece of text that a model wrote, or the whole; `finish` is null while more is to come. */
+export interface Piece {
+  readonly text: string
+  readonly finish: string | null
+}
+
+/** Text completion in the words of one family of models, by InvokeModel. */
+export interface Family {
+  request(prompt: string, asked: Json, is_stream: boolean): Json
+  /** The texts of an answer, or of one part of a stream; null for what is neither. */
+  read(said: Json): readonly Piece[] | null
+  /** What it counted: input and output tokens, each null where nothing is said. */
+  count(said: Json): readonly [input: number | null, output: number | null]
+  readonly finish: Readonly<Record<string, FinishReason>>
+}
+
+/** Source: Bedrock user guide, "Amazon Titan Text models". */
+const titan: Family = {
+  request(prompt, asked) {
+    one(asked)
+    const textGenerationConfig = saidOr({
+      maxTokenCount: numberAt(asked, ['max_tokens']),
+      temperature: numberAt(asked, ['temperature'], 1),
+      topP: numberAt(asked, ['top_p'], 1),
+      stopSequences: stopAt(asked),
+    })
+    return said({inputText: prompt, textGenerationConfig})
+  },
+  read: reply => pieces(Array.isArray(reply.results) ? reply.results : [reply], 'outputText', 'completionReason'),
+  count(reply) {
+    const results = Array.isArray(reply.results) ? reply.results : null
+    const written = results ? sum(results.map(result => count(object(result).tokenCount))) : count(reply.totalOutputTextTokenCount)
+    return [count(reply.inputTextTokenCount), written]
+  },
+  finish: {FINISH: 'stop', FINISHED: 'stop', STOP_CRITERIA_MET: 'stop', LENGTH: 'length', CONTENT_FILTERED: 'content_filter'},
+}
+
+/** Source: Bedrock user guide, "Meta Llama models". */
+const llama: Family = {
+  request(prompt, asked) {
+    one(asked)
+    refuse(asked, 'stop', () => false, 'Llama on Amazon Bedrock takes no stop sequences')
+    return said({
+      prompt,
+      max_gen_len: numberAt(asked, ['max_tokens']),
+      temperature: numberAt(asked, ['temperature'], 1),
+      top_p: numberAt(asked, ['top_p'], 1),
+    })
+  },
+  read: reply => pieces([reply], 'generation', 'stop_reason'),
+  count: reply => [count(reply.prompt_token_count), count(reply.generation_token_count)],
+  finish: {stop: 'stop', length: 'length'},
+}
+
+/** Source: Bedrock user guide, "Mistral AI text completion". It counts nothing in its answer. */
+const mistral: Family = {
+  request(prompt, asked) {
+    one(asked)
+    return said({
+      prompt,
+      max_tokens: numberAt(asked, ['max_tokens']),
+      temperature: numberAt(asked, ['temperature'], 1),
+      top_p: numberAt(asked, ['top_p'], 1),
+      top_k: numberAt(asked, ['top_k']),
+      stop: stopAt(asked),
+    })
+  },
+  read: reply => (Array.isArray(reply.outputs) ? pieces(reply.outputs, 'text', 'stop_reason') : null),
+  count: () => [null, null],
+  finish: {stop: 'stop', length: 'length'},
+}
+
+/** Source: Bedrock user guide, "Cohere Command models". A stream writes its pieces bare. */
+const cohere: Family = {
+  request: (prompt, asked, is_stream) =>
+    said({
+      prompt,
+      max_tokens: numberAt(asked, ['max_tokens']),
+      temperature: numberAt(asked, ['temperature'], 5),
+      p: numberAt(asked, ['top_p'], 1),
+      k: numberAt(asked, ['top_k']),
+      stop_sequences: stopAt(asked),
+      num_generations: numberAt(asked, ['n']),
+      stream: is_stream || undefined,
+    }),
+  read(reply) {
+    if (Array.isArray(reply.generations)) return pieces(reply.generations, 'text', 'finish_reason')
+    // The last part of a stream has no text.
+    return reply.is_finished === true && reply.text === undefined
+      ? pieces([{...reply, text: ''}], 'text', 'finish_reason')
+      : pieces([reply], 'text', 'finish_reason')
+  },
+  count: () => [null, null],
+  finish: {COMPLETE: 'stop', MAX_TOKENS: 'length', ERROR_TOXIC: 'content_filter'},
+}
+
+/** Source: Bedrock user guide, "AI21 Labs Jurassic-2 models". It does not stream. */
+const jurassic: Family = {
+  request(prompt, asked, is_stream) {
+    if (is_stream) throw new Untranslatable('stream', 'Jurassic-2 on Amazon Bedrock does not stream')
+    const scale = (name: string) => {
+      const found = numberAt(asked, [name])
+      return found === undefined ? undefined : {scale: found}
+    }
+    return said({
+      prompt,
+      maxTokens: numberAt(asked, ['max_tokens']),
+      temperature: numberAt(asked, ['temperature'], 1),
+      topP: numberAt(asked, ['top_p'], 1),
+      stopSequences: stopAt(asked),
+      numResults: numberAt(asked, ['n']),
+      presencePenalty: scale('presence_penalty'),
+      frequencyPenalty: scale('frequency_penalty'),
+    })
+  },
+  read(reply) {
+    if (!Array.isArray(reply.completions)) return null
+    const flat = reply.completions.map(each => ({text: object(object(each).data).text, reason: object(object(each).finishReason).reason}))
+    return pieces(flat, 'text', 'reason')
+  },
+  count(reply) {
+    const tokens = (part: unknown) => (isObject(part) && Array.isArray(part.tokens) ? part.tokens.length : null)
+    const completions: readonly unknown[] = Array.isArray(reply.completions) ? reply.completions : []
+    return [tokens(reply.prompt), sum(completions.map(each => tokens(object(each).data)))]
+  },
+  finish: {endoftext: 'stop', stop: 'stop', length: 'length'},
+}
+
+/** Beginnings of the ids of models that complete a prompt by InvokeModel; all others are asked by Converse. */
+const FAMILIES: readonly (readonly [prefix: string, family: Family])[] = [
+  ['amazon.titan-text', titan],
+  ['amazon.titan-tg1', titan],
+  ['meta.llama', llama],
+  ['mistral.mistral-7b', mistral],
+  ['mistral.mixtral-8x7b', mistral],
+  ['mistral.mistral-large-2402', mistral],
+  ['mistral.mistral-small-2402', mistral],
+  ['cohere.command-text', cohere],
+  ['cohere.command-light', cohere],
+  ['ai21.j2', jurassic],
+]
+
+/** The family that completes text for `model`; null where it is asked by Converse. */
+export function familyOf(model: string): Family | null {
+  const id = foundationModel(model) ?? ''
+  return FAMILIES.find(([prefix]) => id.startsWith(prefix))?.[1] ?? null
+}
+
+/** What an answer or a part of a stream counted. The last part of every stream has AWS's own count, which wins. */
+export function countedBy(family: Family, reply: Json): Usage | null {
+  const metrics = object(reply['amazon-bedrock-invocationMetrics'])
+  const [input, output] = family.count(reply)
+  const counted = {
+    input_uncached_tokens: count(metrics.inputTokenCount) ?? input,
+    output_text_tokens: count(metrics.outputTokenCount) ?? output,
+  }
+  return counted.input_uncached_tokens === null && counted.output_text_tokens === null ? null : mergeUsage(counted)
+}
+
+function one(asked: Json): void {
+  refuse(asked, 'n', value => value === 1, 'this model gives one completion')
+}
+
+function pieces(parts: readonly unknown[], text_member: string, finish_member: string): readonly Piece[] | null {
+  const found: Piece[] = []
+  for (const part of parts) {
+    if (!isObject(part)) return null
+    const {[text_member]: text, [finish_member]: finish} = part
+    if (typeof text !== 'string') return null
+    found.push({text, finish: typeof finish === 'string' ? finish : null})
+  }
+  return found
+}
+
+function sum(counts: readonly (number | null)[]): number | null {
+  return counts.reduce<number | null>((total, each) => (each === null ? total : (total ?? 0) + each), null)
+}

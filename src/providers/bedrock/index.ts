@@ -1,0 +1,29 @@
+import type {Dialect} from '../translation.ts'
+import {complete} from './complete.ts'
+import {embed} from './embed.ts'
+import {fault} from './errors.ts'
+import {imageGenerate} from './image.ts'
+import {converseReply} from './reply.ts'
+import {converseRequest} from './request.ts'
+import {rerank} from './rerank.ts'
+import {ConverseStream} from './stream.ts'
+
+/**
+ * Amazon Bedrock: chat by Converse, whatever the model; the rest by InvokeModel in the words of the model's family. Source: Amazon Bedrock
+ * API reference and user guide. Of the options, `aws_region` is read for reranking, `anthropic_beta` and `anthropic_version` for Claude.
+ */
+export const bedrock: Dialect = {
+  name: 'bedrock',
+  endpoints: {
+    chatComplete: {
+      request: converseRequest,
+      reply: converseReply,
+      stream: {framing: 'aws_event_stream', open: (context, asked) => new ConverseStream(context, asked)},
+    },
+    complete,
+    embed,
+    imageGenerate,
+    rerank,
+  },
+  fault,
+}

@@ -1,0 +1,82 @@
+import {isObject} from '../openai/usage.ts'
+import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
+import {said} from './ask.ts'
+import {contentBlocks, marked, type Naming} from './content.ts'
+import {modelPath, vendor} from './model.ts'
+import {parameters} from './parameters.ts'
+import {toolConfig, toolResult, toolUses} from './tools.ts'
+
+interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly content: Json[]
+}
+
+/** OpenAI chat as a Converse request. Source: Bedrock API reference, Converse and ConverseStream. */
+export function converseRequest(asked: Json, context: Context): Translated {
+  const {messages} = asked
+  if (!Array.isArray(messages)) throw new Untranslatable('messages', 'expected an array')
+  const system: Json[] = []
+  const turns: Turn[] = []
+  const naming: Naming = {used: new Set()}
+  messages.forEach((message: unknown, at) => {
+    const field = `messages[${at}]`
+    if (!isObject(message)) throw new Untranslatable(field, 'expected a message with a role')
+    if (message.role === 'system' || message.role === 'developer') system.push(...systemBlocks(message, field, naming))
+    else add(turns, turnOf(message, field, naming, context))
+  })
+  const has_calls = turns.some(({content}) => content.some(block => 'toolUse' in block || 'toolResult' in block))
+  const body = said({
+    messages: turns,
+    system: system.length > 0 ? system : undefined,
+    toolConfig: toolConfig(asked, has_calls),
+    ...parameters(asked, context),
+  })
+  return {method: 'POST', path: modelPath(context, context.is_stream ? 'converse-stream' : 'converse'), body}
+}
+
+function systemBlocks(message: Json, field: string, naming: Naming): Json[] {
+  const blocks = marked(contentBlocks(message.content, `${field}.content`, naming), message)
+  if (blocks.every(block => 'text' in block || 'cachePoint' in block)) return blocks
+  throw new Untranslatable(`${field}.content`, `a message of role ${JSON.stringify(message.role)} holds text alone at Amazon Bedrock`)
+}
+
+function turnOf(message: Json, field: string, naming: Naming, context: Context): Turn {
+  switch (message.role) {
+    case 'user':
+      return {role: 'user', content: userBlocks(message, field, naming)}
+    case 'tool':
+      return {role: 'user', content: toolResult(message, field, naming)}
+    case 'assistant':
+      return {role: 'assistant', content: assistantBlocks(message, field, naming, context)}
+    default:
+      throw new Untranslatable(`${field}.role`, 'expected "system", "developer", "user", "assistant" or "tool"')
+  }
+}
+
+/** What a user said and is blank stays, so that the provider can say what it thinks of it. */
+function userBlocks(message: Json, field: string, naming: Naming): Json[] {
+  const blocks = contentBlocks(message.content, `${field}.content`, naming)
+  return marked(blocks.length > 0 ? blocks : [{text: ''}], message)
+}
+
+/** The blocks of an earlier answer (`content_blocks`) when the client kept them, for they have its thinking; else its content. */
+function assistantBlocks(message: Json, field: string, naming: Naming, context: Context): Json[] {
+  const has_blocks = Array.isArray(message.content_blocks) && message.content_blocks.length > 0
+  const member = has_blocks ? 'content_blocks' : 'content'
+  const blocks = contentBlocks(message[member], `${field}.${member}`, naming)
+  // Claude refuses thinking that it did not sign: another provider's, earlier in the conversation.
+  const kept = vendor(context.model) === 'anthropic' ? blocks.filter(block => !isUnsigned(block)) : blocks
+  return marked([...kept, ...toolUses(message.tool_calls, `${field}.tool_calls`)], message)
+}
+
+function isUnsigned({reasoningContent: reasoning}: Json): boolean {
+  return isObject(reasoning) && isObject(reasoning.reasoningText) && !reasoning.reasoningText.signature
+}
+
+/** Converse wants turns that alternate: what one side says in several messages is one turn. */
+function add(turns: Turn[], turn: Turn): void {
+  const last = turns.at(-1)
+  if (turn.content.length === 0) return
+  if (last?.role === turn.role) last.content.push(...turn.content)
+  else turns.push(turn)
+}

@@ -1,0 +1,29 @@
+import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {count, isObject} from '../openai/usage.ts'
+
+/**
+ * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
+ * `cacheDetails` splits the writes by lifetime. Source: Bedrock API reference, TokenUsage.
+ */
+export function readUsage(said: unknown): Usage | null {
+  if (!isObject(said)) return null
+  const input = count(said.inputTokens)
+  const output = count(said.outputTokens)
+  if (input === null && output === null) return null
+  const usage = emptyUsage()
+  usage.input_uncached_tokens = input ?? 0
+  usage.output_text_tokens = output ?? 0
+  usage.cache_read_tokens = count(said.cacheReadInputTokens) ?? count(said.cacheReadInputTokenCount) ?? 0
+  const written = count(said.cacheWriteInputTokens) ?? count(said.cacheWriteInputTokenCount) ?? 0
+  let hour = 0
+  let minutes = 0
+  for (const detail of Array.isArray(said.cacheDetails) ? said.cacheDetails : []) {
+    if (!isObject(detail)) continue
+    const tokens = count(detail.inputTokens) ?? 0
+    if (detail.ttl === '1h') hour += tokens
+    else minutes += tokens
+  }
+  usage.cache_write_1h_tokens = hour
+  usage.cache_write_5m_tokens = Math.max(written - hour, minutes)
+  return usage
+}

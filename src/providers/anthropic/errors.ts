@@ -1,0 +1,72 @@
+import {isObject, object} from '../openai/usage.ts'
+import type {Context, Fault} from '../translation.ts'
+
+/** Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors that are told where no status can be. */
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+/** What Bedrock's event streams call the same (Bedrock API reference, InvokeModelWithResponseStream, errors). */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  validationexception: 'invalid_request_error',
+  accessdeniedexception: 'permission_error',
+  throttlingexception: 'rate_limit_error',
+  modelstreamerrorexception: 'api_error',
+  internalserverexception: 'api_error',
+  modeltimeoutexception: 'timeout_error',
+  serviceunavailableexception: 'overloaded_error',
+}
+const LONGEST_MESSAGE = 2000
+
+/** The fault that a non-2xx answer tells: Anthropic's, Google's or AWS's shape, and a sentence of ours for all else. */
+export function faultIn(status: number, body: Buffer, context: Context): Fault {
+  const said = object(parsed(body))
+  const error = object(said.error)
+  const message = text(error.message) ?? text(said.message) ?? text(said.Message) ?? text(said.error)
+  return {
+    message: `${context.provider} error: ${message ?? `status ${status}, without an error that can be read`}`,
+    type: text(error.type) ?? typeOf(status),
+    param: null,
+    code: text(error.status),
+  }
+}
+
+/** An error told inside a stream. `named`: Bedrock's name of the exception, when it is one. */
+export function failureIn(said: unknown, context: Context, named: string | null = null): Fault & {readonly status: number | null} {
+  const error = isObject(said) && isObject(said.error) ? said.error : object(said)
+  const exception = named?.toLowerCase() ?? ''
+  const type = Object.hasOwn(EXCEPTIONS, exception) ? EXCEPTIONS[exception]! : (text(error.type) ?? 'api_error')
+  const message = text(error.message) ?? text(said) ?? named ?? 'the stream ended with an error that says nothing'
+  return {
+    message: `${context.provider} error: ${message}`,
+    type,
+    param: null,
+    code: null,
+    status: Object.hasOwn(STATUSES, type) ? STATUSES[type]! : null,
+  }
+}
+
+function typeOf(status: number): string {
+  const known = Object.entries(STATUSES).find(([, each]) => each === status)
+  return known ? known[0] : status >= 500 ? 'api_error' : 'invalid_request_error'
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_MESSAGE) : null
+}

@@ -1,0 +1,31 @@
+import type {Context, Dialect} from '../translation.ts'
+import {faultIn} from './errors.ts'
+import {type Place, placed} from './place.ts'
+import {readReply} from './reply.ts'
+import {messagesRequest} from './request.ts'
+import {openStream} from './stream.ts'
+
+/**
+ * OpenAI chat ⇄ Anthropic Messages, version 2023-06-01 (platform.claude.com/docs, Messages). The same words are spoken at three places:
+ * Anthropic's own API, Vertex AI (`rawPredict`) and Bedrock (`InvokeModel`), which differ in the envelope alone (see `placed`).
+ * `path` replaces the place's own path below its base URL.
+ */
+export function anthropicOn(place: Place, path?: (context: Context) => string): Dialect {
+  return {
+    name: place === 'api' ? 'anthropic' : `anthropic-${place}`,
+    endpoints: {
+      chatComplete: {
+        request(asked, context) {
+          const translated = placed(messagesRequest(asked, context, place), asked, context, place)
+          return path ? {...translated, path: path(context)} : translated
+        },
+        reply: readReply,
+        stream: {framing: place === 'bedrock' ? 'aws_event_stream' : 'sse', open: openStream},
+      },
+    },
+    fault: faultIn,
+  }
+}
+
+/** Below `https://api.anthropic.com/v1`, and wherever else `/messages` is served as there. */
+export const anthropic: Dialect = anthropicOn('api')

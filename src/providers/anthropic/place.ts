@@ -1,0 +1,69 @@
+import type {Context, Json, Translated} from '../translation.ts'
+import {Untranslatable} from '../translation.ts'
+
+/** Where Messages are served: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
+export type Place = 'api' | 'vertex' | 'bedrock'
+
+/** What the clouds want in the body instead of the `anthropic-version` header. Sources: Vertex AI and Bedrock user guides, Claude. */
+const VERSIONS = {vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-31'} as const
+const WORD = /^[\w.-]{1,64}$/
+const MOST_BETAS = 32
+
+/**
+ * A Messages body in the envelope of its place. The clouds name the model in the path and the version in the body; Bedrock has the betas in
+ * the body too and tells streaming by the path. Betas and the version are those of the headers (`options.anthropic_beta`,
+ * `options.anthropic_version`), else of the request's body.
+ */
+export function placed(messages: Json, asked: Json, context: Context, place: Place): Translated {
+  const betas = betasOf(context.options.anthropic_beta ?? asked.anthropic_beta)
+  const beta_header: Record<string, string> = betas.length > 0 ? {'anthropic-beta': betas.join(',')} : {}
+  if (place === 'api') {
+    const version = context.options.anthropic_version ?? asked.anthropic_version
+    if (version === undefined || version === null) return {path: '/messages', headers: beta_header, body: messages}
+    if (typeof version !== 'string' || !WORD.test(version)) {
+      throw new Untranslatable('anthropic_version', 'expected a date such as 2023-06-01')
+    }
+    return {path: '/messages', headers: {...beta_header, 'anthropic-version': version}, body: messages}
+  }
+  const {model: _, stream, ...rest} = messages
+  const body: Json = {anthropic_version: VERSIONS[place], ...rest}
+  if (place === 'bedrock') {
+    return {
+      path: `/model/${segment(context.model)}/${context.is_stream ? 'invoke-with-response-stream' : 'invoke'}`,
+      body: betas.length > 0 ? {...body, anthropic_beta: betas} : body,
+    }
+  }
+  // A version stands behind an @, which a path may have as it is.
+  const model = segment(context.model.replace(/^anthropic\./, '')).replaceAll('%40', '@')
+  return {
+    path: `/publishers/anthropic/models/${model}:${context.is_stream ? 'streamRawPredict' : 'rawPredict'}`,
+    headers: beta_header,
+    body: stream === undefined ? body : {...body, stream},
+  }
+}
+
+/** A model as one part of a path, which it can neither leave nor leave empty. */
+function segment(model: string): string {
+  if (/^\.{0,2}$/.test(model)) throw new Untranslatable('model', 'expected the name of a model')
+  return encodeURIComponent(model)
+}
+
+/** Names of beta features, from a list or from words with commas between them. They go into a header, so they are words and nothing else. */
+function betasOf(said: unknown): readonly string[] {
+  if (said === undefined || said === null) return []
+  const words = typeof said === 'string' ? said.split(',', MOST_BETAS + 1) : said
+  if (!Array.isArray(words) || words.length > MOST_BETAS) throw wrong()
+  return words
+    .map(word => (typeof word === 'string' ? word.trim() : word))
+    .filter(word => word !== '')
+    .map(checked)
+}
+
+function checked(word: unknown): string {
+  if (typeof word !== 'string' || !WORD.test(word)) throw wrong()
+  return word
+}
+
+function wrong(): Untranslatable {
+  return new Untranslatable('anthropic_beta', `expected at most ${MOST_BETAS} names such as files-api-2025-04-14`)
+}

@@ -1,0 +1,74 @@
+import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {isObject, object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {usageOf} from './usage.ts'
+
+/** Reference: finish reasons; the last two by what Anthropic says of them (handling stop reasons). */
+export const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+  model_context_window_exceeded: 'length',
+}
+
+/**
+ * A Messages answer as a chat completion. Text is joined, calls of the caller's tools become `tool_calls`; with `strict` off all other
+ * blocks and the text are shown in `content_blocks`, to be sent back as they are (thinking with its signature, citations, searches).
+ */
+export function readReply(said: unknown, context: Context): Answer {
+  if (!isObject(said)) throw new BadReply('the answer is no JSON object')
+  if (said.type === 'error') throw new BadReply(`an error with a status of success: ${messageOf(said)}`)
+  if (said.type !== 'message' || !Array.isArray(said.content)) throw new BadReply('the answer is no message with content')
+  const blocks = said.content.map(blockIn)
+  const text = blocks.filter(({type}) => type === 'text').map(block => block.text as string)
+  const tool_calls = blocks.filter(({type}) => type === 'tool_use').map(toolCall)
+  const shown = context.strict ? [] : blocks.filter(({type}) => type !== 'tool_use')
+  const usage = isObject(said.usage) ? usageOf(said.usage) : null
+  const model = typeof said.model === 'string' && said.model !== '' ? said.model : null
+  const message: Json = {
+    role: 'assistant',
+    content: text.length === 0 && tool_calls.length > 0 ? null : text.join(''),
+    refusal: refusalIn(said),
+    ...(shown.length > 0 ? {content_blocks: shown} : {}),
+    ...(tool_calls.length > 0 ? {tool_calls} : {}),
+  }
+  const finish_reason = finishReason(said.stop_reason, FINISH_REASONS, context.strict)
+  const choices = [{index: 0, message, logprobs: null, finish_reason}]
+  return {body: completion(context, {id: typeof said.id === 'string' ? said.id : null, model, choices, usage}), usage, model}
+}
+
+/** Why the model refused, in a message or in the `delta` of a `message_delta`; null when it did not, or does not say. */
+export function refusalIn({stop_reason, stop_details}: Json): string | null {
+  const {explanation} = object(stop_details)
+  return stop_reason === 'refusal' && typeof explanation === 'string' && explanation !== '' ? explanation : null
+}
+
+function blockIn(block: unknown): Json {
+  if (!isObject(block) || typeof block.type !== 'string') throw new BadReply('a block of the answer has no type')
+  if (block.type === 'text' && typeof block.text !== 'string') throw new BadReply('a text block of the answer has no text')
+  return block
+}
+
+function toolCall({id, name, input}: Json): Json {
+  if (typeof id !== 'string' || typeof name !== 'string') throw new BadReply('a tool_use block of the answer has no id or no name')
+  if (input !== undefined && input !== null && !isObject(input)) throw new BadReply('the input of a tool_use block is no object')
+  return {id, type: 'function', function: {name, arguments: written(input ?? {})}}
+}
+
+/** The arguments of a call as OpenAI has them: JSON in a string. */
+export function written(input: Json): string {
+  try {
+    return JSON.stringify(input)
+  } catch {
+    // Nested so deep that the stack is too short for it.
+    throw new BadReply('the input of a tool_use block cannot be written out')
+  }
+}
+
+function messageOf(said: Json): string {
+  const {message} = object(said.error)
+  return typeof message === 'string' ? message : 'it does not say which'
+}

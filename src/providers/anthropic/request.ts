@@ -1,0 +1,124 @@
+import {isObject, object} from '../openai/usage.ts'
+import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {conversation} from './messages.ts'
+import type {Place} from './place.ts'
+import {defaultMaxTokens, thinkingOf} from './thinking.ts'
+import {toolsOf} from './tools.ts'
+
+/** Members of Anthropic's own that go as they are, when somebody writes them into a chat request. */
+const OWN = ['top_k', 'cache_control', 'container', 'context_management', 'mcp_servers', 'inference_geo', 'speed'] as const
+/** OpenAI's tiers in Anthropic's words; of its others (flex, scale) Anthropic has none, and its own default holds. */
+const TIERS: Readonly<Record<string, string>> = {auto: 'auto', priority: 'auto', default: 'standard_only', standard_only: 'standard_only'}
+const JSON_ONLY = 'Answer with one valid JSON object and nothing else: no prose around it and no code fence.'
+
+/**
+ * An OpenAI chat request as a Messages request (reference: provider notes, Anthropic). Members that it has no word for are dropped
+ * (penalties, seed, logit_bias, logprobs, store ...); what would make another answer of it is refused: several choices, audio, functions
+ * in their old form.
+ */
+export function messagesRequest(asked: Json, context: Context, place: Place): Json {
+  refuse(asked)
+  const {system, turns} = conversation(asked, context.strict)
+  const format = formatOf(asked.response_format)
+  if (format === 'json_object') system.push({type: 'text', text: JSON_ONLY})
+  const {tools, tool_choice, is_forced} = toolsOf(asked, context)
+  const most_tokens = maxTokens(asked)
+  const thinking = thinkingOf(asked, context.model, {turns, is_forced, max_tokens: most_tokens})
+  const output_config = {
+    ...object(asked.output_config),
+    ...(thinking.effort ? {effort: thinking.effort} : {}),
+    ...(isObject(format) ? {format} : {}),
+  }
+  return {
+    model: context.model,
+    max_tokens: most_tokens ?? defaultMaxTokens(context.model, thinking.budget_tokens),
+    ...(system.length > 0 ? {system} : {}),
+    messages: turns,
+    ...(tools.length > 0 ? {tools} : {}),
+    ...(tool_choice ? {tool_choice} : {}),
+    ...(thinking.thinking ? {thinking: thinking.thinking} : {}),
+    ...(Object.keys(output_config).length > 0 ? {output_config} : {}),
+    // Anthropic refuses a temperature beside thinking. Where thinking is our reading of `reasoning_effort`, it wins, as with OpenAI's own models.
+    ...(thinking.is_ours ? {} : sampling(asked)),
+    ...stops(asked),
+    ...userOf(asked),
+    ...(place === 'api' ? tierOf(asked) : {}),
+    ...own(asked, thinking.is_ours),
+    ...(context.is_stream ? {stream: true} : {}),
+  }
+}
+
+function refuse(asked: Json) {
+  const {n, modalities} = asked
+  if (n !== undefined && n !== null && n !== 1) throw new Untranslatable('n', 'this provider gives one choice for each request')
+  if (Array.isArray(modalities) && modalities.some(one => one !== 'text')) {
+    throw new Untranslatable('modalities', 'this provider answers in text only')
+  }
+  for (const field of ['functions', 'function_call']) {
+    if (asked[field] !== undefined && asked[field] !== null) throw new Untranslatable(field, 'say it with tools and tool_choice')
+  }
+}
+
+function maxTokens(asked: Json): number | null {
+  for (const field of ['max_completion_tokens', 'max_tokens']) {
+    const said = asked[field]
+    if (said === undefined || said === null) continue
+    if (typeof said !== 'number' || !Number.isSafeInteger(said) || said < 0) {
+      throw new Untranslatable(field, 'expected a whole number of tokens')
+    }
+    return said
+  }
+  return null
+}
+
+/** Anthropic's temperature ends at 1, and its newer models refuse a temperature and a `top_p` together. */
+function sampling(asked: Json): Json {
+  const temperature = fraction(asked, 'temperature')
+  if (temperature !== null) return {temperature}
+  const top_p = fraction(asked, 'top_p')
+  return top_p === null ? {} : {top_p}
+}
+
+function fraction(asked: Json, field: string): number | null {
+  const said = asked[field]
+  if (said === undefined || said === null) return null
+  if (typeof said !== 'number' || Number.isNaN(said)) throw new Untranslatable(field, 'expected a number')
+  return Math.min(1, Math.max(0, said))
+}
+
+function stops({stop}: Json): Json {
+  if (stop === undefined || stop === null) return {}
+  const stop_sequences = typeof stop === 'string' ? [stop] : stop
+  if (!Array.isArray(stop_sequences) || !stop_sequences.every(each => typeof each === 'string')) {
+    throw new Untranslatable('stop', 'expected a string or an array of strings')
+  }
+  return stop_sequences.length > 0 ? {stop_sequences} : {}
+}
+
+/** OpenAI's `metadata` is the caller's own notebook; of it Anthropic knows the user alone. */
+function userOf(asked: Json): Json {
+  const users = [asked.user, asked.safety_identifier, object(asked.metadata).user_id]
+  const user_id = users.find(user => typeof user === 'string' && user !== '')
+  return user_id === undefined ? {} : {metadata: {user_id}}
+}
+
+function tierOf({service_tier}: Json): Json {
+  return typeof service_tier === 'string' && Object.hasOwn(TIERS, service_tier) ? {service_tier: TIERS[service_tier]} : {}
+}
+
+function own(asked: Json, is_thinking: boolean): Json {
+  const names = OWN.filter(name => asked[name] !== undefined && asked[name] !== null && !(is_thinking && name === 'top_k'))
+  return Object.fromEntries(names.map(name => [name, asked[name]]))
+}
+
+/** The `output_config.format` of a JSON schema; `json_object` has no counterpart and is asked for in words. */
+function formatOf(said: unknown): Json | 'json_object' | null {
+  if (said === undefined || said === null) return null
+  const {type, json_schema} = object(said)
+  if (type === 'text') return null
+  if (type === 'json_object') return 'json_object'
+  if (type !== 'json_schema') throw new Untranslatable('response_format.type', 'expected text, json_object or json_schema')
+  const {schema} = object(json_schema)
+  if (!isObject(schema)) throw new Untranslatable('response_format.json_schema.schema', 'expected a JSON schema')
+  return {type: 'json_schema', schema}
+}

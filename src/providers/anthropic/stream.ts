@@ -1,0 +1,213 @@
+import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
+import {isObject, object, type Said} from '../openai/usage.ts'
+import type {Context, Json, StreamEvent, StreamTranslator} from '../translation.ts'
+import {failureIn} from './errors.ts'
+import {FINISH_REASONS, refusalIn, written} from './reply.ts'
+import {mergedUsage, usageOf} from './usage.ts'
+
+/** Events of which nothing may be missed. All others we may ignore, as Anthropic asks of its clients. `chunk` is Bedrock's wrapping. */
+const EVENTS: ReadonlySet<unknown> = new Set([
+  'chunk',
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+])
+/** Where the deltas that the model writes have their text; the others have signatures, citations and what is yet to come. */
+const TEXTS: Readonly<Record<string, string>> = {text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json'}
+const NOTHING: readonly Json[] = []
+
+/** Follows a Messages stream (platform.claude.com/docs, streaming) and gives the chunks of a chat stream. */
+export function openStream(context: Context, asked: Json): StreamTranslator {
+  return new MessagesStream(context, asksUsage(asked))
+}
+
+/** A call of a tool while its arguments arrive. */
+interface OpenCall {
+  readonly at: number
+  readonly input: unknown
+  has_arguments: boolean
+}
+
+class MessagesStream implements StreamTranslator {
+  readonly #context: Context
+  readonly #wants_usage: boolean
+  #told: {id: string | null; model: string | null} = {id: null, model: null}
+  #said: Said | null = null
+  #has_start = false
+  #has_role = false
+  #has_finish = false
+  #finished = false
+  #failed: StreamTranslator['failed'] = null
+  #text_bytes = 0
+  #calls = 0
+  /** Calls whose arguments are not over, by the block's index. */
+  readonly #open = new Map<unknown, OpenCall>()
+
+  constructor(context: Context, wants_usage: boolean) {
+    this.#context = context
+    this.#wants_usage = wants_usage
+  }
+
+  event({name, data}: StreamEvent): readonly Json[] {
+    if (this.#finished || this.#failed) return NOTHING
+    if (name?.endsWith('xception')) return this.#fail(data, name)
+    const said = unwrapped(data)
+    if (!isObject(said)) return EVENTS.has(name) || isCutJson(said) ? this.#malformed(name) : NOTHING
+    const type = typeof said.type === 'string' ? said.type : name
+    if (type === 'error') return this.#fail(said)
+    if (type === 'message_start') return this.#start(said)
+    if (!this.#has_start) return EVENTS.has(type) ? this.#malformed(type) : NOTHING
+    if (type === 'content_block_start') return this.#openBlock(said)
+    if (type === 'content_block_delta') return this.#delta(said)
+    if (type === 'content_block_stop') return this.#closeCall(said.index)
+    if (type === 'message_delta') return this.#messageDelta(said)
+    if (type === 'message_stop') return this.#stop()
+    return NOTHING
+  }
+
+  /** What was told in full has been given already; of a stream that was cut there is nothing to make up. */
+  end(): readonly Json[] {
+    return NOTHING
+  }
+
+  get finished(): boolean {
+    return this.#finished
+  }
+
+  get usage() {
+    return usageOf(this.#said)
+  }
+
+  get model(): string | null {
+    return this.#told.model
+  }
+
+  get failed() {
+    return this.#failed
+  }
+
+  get text_bytes(): number {
+    return this.#text_bytes
+  }
+
+  #start({message}: Json): readonly Json[] {
+    if (!isObject(message)) return this.#malformed('message_start')
+    const {id, model, usage} = message
+    this.#told = {id: typeof id === 'string' ? id : null, model: typeof model === 'string' && model !== '' ? model : null}
+    this.#said = mergedUsage(this.#said, usage)
+    this.#has_start = true
+    // Nothing is decided yet: Anthropic may still say that it is overloaded, and another provider be asked, while the client has not a byte.
+    return NOTHING
+  }
+
+  #openBlock({index, content_block: block}: Json): readonly Json[] {
+    if (!isObject(block)) return this.#malformed('content_block_start')
+    if (block.type === 'tool_use') return this.#openCall(index, block)
+    const text = block.type === 'text' && typeof block.text === 'string' ? block.text : ''
+    this.#text_bytes += Buffer.byteLength(text)
+    if (this.#context.strict) return this.#chunks(text ? {content: text} : {})
+    return this.#chunks({...(text ? {content: text} : {}), content_blocks: [{index, delta: block}]})
+  }
+
+  #openCall(index: unknown, {id, name, input}: Json): readonly Json[] {
+    if (typeof id !== 'string' || typeof name !== 'string') return this.#malformed('content_block_start')
+    const at = this.#calls++
+    this.#open.set(index, {at, input, has_arguments: false})
+    return this.#chunks({tool_calls: [{index: at, id, type: 'function', function: {name, arguments: ''}}]})
+  }
+
+  #delta({index, delta}: Json): readonly Json[] {
+    if (!isObject(delta)) return this.#malformed('content_block_delta')
+    const {type, ...rest} = delta
+    const text = typeof type === 'string' && Object.hasOwn(TEXTS, type) ? delta[TEXTS[type]!] : ''
+    if (typeof text !== 'string') return this.#malformed('content_block_delta')
+    this.#text_bytes += Buffer.byteLength(text)
+    const call = type === 'input_json_delta' ? this.#open.get(index) : undefined
+    if (call) return this.#arguments(call, text)
+    const content = type === 'text_delta' ? {content: text} : {}
+    if (this.#context.strict) return this.#chunks(text ? content : {})
+    return this.#chunks({...content, content_blocks: [{index, delta: rest}]})
+  }
+
+  #arguments(call: OpenCall, text: string): readonly Json[] {
+    if (text === '') return NOTHING
+    call.has_arguments = true
+    return this.#chunks({tool_calls: [{index: call.at, function: {arguments: text}}]})
+  }
+
+  /** A tool that takes nothing is called with `{}`, of which the stream has not a byte. */
+  #closeCall(index: unknown): readonly Json[] {
+    const call = this.#open.get(index)
+    if (!call) return NOTHING
+    this.#open.delete(index)
+    if (call.has_arguments) return NOTHING
+    try {
+      return this.#arguments(call, written(object(call.input)))
+    } catch {
+      return this.#malformed('content_block_start')
+    }
+  }
+
+  #messageDelta({delta, usage}: Json): readonly Json[] {
+    this.#said = mergedUsage(this.#said, usage)
+    const {stop_reason} = object(delta)
+    return typeof stop_reason === 'string' ? this.#finish(object(delta)) : NOTHING
+  }
+
+  #finish(delta: Json): readonly Json[] {
+    if (this.#has_finish) return NOTHING
+    const owed = [...this.#open.keys()].flatMap(index => this.#closeCall(index))
+    if (this.#failed) return owed
+    this.#has_finish = true
+    const refusal = refusalIn(delta)
+    const finish_reason = finishReason(delta.stop_reason, FINISH_REASONS, this.#context.strict)
+    return [...owed, ...this.#chunks(refusal === null ? {} : {refusal}, finish_reason)]
+  }
+
+  #stop(): readonly Json[] {
+    const chunks = [...this.#finish({})]
+    if (this.#failed) return chunks
+    this.#finished = true
+    const usage = this.#wants_usage ? this.usage : null
+    if (usage) chunks.push(usageChunk(this.#context, this.#told, usage))
+    return chunks
+  }
+
+  /** A chunk with `delta`; before the first of all, one with the role. */
+  #chunks(delta: Json, finish_reason: string | null = null): readonly Json[] {
+    const is_empty = finish_reason === null && Object.keys(delta).length === 0
+    const made = is_empty ? [] : [chunk(this.#context, this.#told, delta, finish_reason)]
+    if (this.#has_role) return made
+    this.#has_role = true
+    return [chunk(this.#context, this.#told, {role: 'assistant', content: ''}), ...made]
+  }
+
+  #fail(said: unknown, named: string | null = null): readonly Json[] {
+    this.#failed = failureIn(said, this.#context, named)
+    return NOTHING
+  }
+
+  /** What is left out of the middle of an answer is not seen by who reads it: better no answer. */
+  #malformed(event: string | null): readonly Json[] {
+    const message = `${this.#context.provider} error: Invalid response received: the event ${event} is not what it should be`
+    this.#failed = {message, type: 'api_error', param: null, code: null, status: 502}
+    return NOTHING
+  }
+}
+
+function isCutJson(said: unknown): boolean {
+  return typeof said === 'string' && said.trimStart().startsWith('{')
+}
+
+/** Bedrock wraps each event as base64 in `bytes` (Bedrock API reference, PayloadPart). */
+function unwrapped(data: unknown): unknown {
+  if (!isObject(data) || typeof data.bytes !== 'string' || data.type !== undefined) return data
+  try {
+    return JSON.parse(Buffer.from(data.bytes, 'base64').toString('utf8'))
+  } catch {
+    return null
+  }
+}

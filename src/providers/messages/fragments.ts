@@ -1,0 +1,106 @@
+import {isObject, object} from '../openai/usage.ts'
+import type {Json} from '../translation.ts'
+
+/**
+ * A piece of what a model said in OpenAI chat's words: all of a block (a whole message) or the next part of one (a delta). Pieces of one
+ * `key` belong to one block as long as no other block comes between.
+ */
+export type Fragment =
+  | {readonly kind: 'text' | 'refusal'; readonly key: string; readonly text: string}
+  | {readonly kind: 'thinking'; readonly key: string; readonly text: string; readonly signature: string}
+  | {readonly kind: 'redacted_thinking'; readonly key: string; readonly data: string}
+  | CallFragment
+
+export interface CallFragment {
+  readonly kind: 'call'
+  /** `tool_calls[].index`; where there is none, the place in the array. */
+  readonly place: number
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+  readonly extra: Json
+}
+
+/** Members of a call that a provider wants back with it, and where they stand: in the call or in its function. */
+export const CALL_EXTRAS = {extra_content: 'call', thought_signature: 'function'} as const
+
+/**
+ * What a chat message (`is_whole`) or a delta says, in the order in which a model says it: thinking, text, refusal, calls. Text that
+ * stands in `content_blocks` too (data-plane digest 7.5) is told once, from the blocks where they have all of it, so that thinking between
+ * two texts keeps its place.
+ */
+export function fragmentsIn(said: Json, ignore_reasoning: boolean): readonly Fragment[] {
+  const found: Fragment[] = []
+  const text = contentText(said.content)
+  const blocks = blocksIn(said.content_blocks)
+  const blocks_text = blocks.map(({block}) => textIn(block)).join('')
+  const from_blocks = blocks_text !== '' && (text === '' || text === blocks_text)
+  let has_thinking = ignore_reasoning
+  for (const {key, block} of blocks) {
+    const thinking = string(block.thinking)
+    const signature = string(block.signature)
+    const data = string(block.data)
+    const shown = textIn(block)
+    if (shown && from_blocks) found.push({kind: 'text', key: `text ${key}`, text: shown})
+    // A signature may stand on a text too (Gemini): it goes back as thinking that says nothing.
+    if (thinking || signature) found.push({kind: 'thinking', key: `thinking ${key}`, text: thinking, signature})
+    if (data) found.push({kind: 'redacted_thinking', key: `redacted ${key}`, data})
+    has_thinking ||= Boolean(thinking || signature || data)
+  }
+  const reasoning = string(said.reasoning_content) || string(said.reasoning)
+  if (reasoning && !has_thinking) found.push({kind: 'thinking', key: 'thinking', text: reasoning, signature: ''})
+  if (text && !from_blocks) found.push({kind: 'text', key: 'text', text})
+  const refusal = string(said.refusal)
+  if (refusal) found.push({kind: 'refusal', key: 'refusal', text: refusal})
+  return [...found, ...callsIn(said)]
+}
+
+/** The text of a chat message's content: a string, or parts of which those with text count. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map(part => string(object(part).text)).join('')
+}
+
+export function string(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Whole blocks, or `{index, delta}` of a stream; what is of another type (a tool's use) is told elsewhere in the message. */
+function blocksIn(value: unknown): readonly {readonly key: string; readonly block: Json}[] {
+  if (!Array.isArray(value)) return []
+  return value.filter(isObject).map((block, at) => {
+    if (isObject(block.delta)) return {key: String(block.index ?? at), block: block.delta}
+    return {key: String(at), block}
+  })
+}
+
+function textIn(block: Json): string {
+  return block.type === undefined || block.type === 'text' ? string(block.text) : ''
+}
+
+function callsIn(said: Json): readonly CallFragment[] {
+  const calls = Array.isArray(said.tool_calls) ? said.tool_calls.filter(isObject) : []
+  // The form before tool calls, which some servers still speak.
+  if (calls.length === 0 && isObject(said.function_call)) return [callFragment({function: said.function_call}, 0)]
+  return calls.map(callFragment)
+}
+
+function callFragment(call: Json, at: number): CallFragment {
+  const asked = object(call.function)
+  const {index} = call
+  const input = asked.arguments
+  return {
+    kind: 'call',
+    place: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : at,
+    id: string(call.id),
+    name: string(asked.name),
+    arguments: isObject(input) ? JSON.stringify(input) : string(input),
+    extra: extrasOf(call, asked),
+  }
+}
+
+function extrasOf(call: Json, asked: Json): Json {
+  const extras = Object.entries(CALL_EXTRAS).map(([name, place]) => [name, (place === 'call' ? call : asked)[name]] as const)
+  return Object.fromEntries(extras.filter(([, value]) => value !== undefined && value !== null))
+}

@@ -1,0 +1,85 @@
+import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {arrayAt, given, objectAt, stringAt} from './asked.ts'
+
+/**
+ * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on them, for dialects
+ * that know it (`withoutOwnMembers` takes it off for the others). Throws `Untranslatable` for what chat has no part for.
+ */
+export function partsOf(block: unknown, field: string, context: Context): readonly Json[] {
+  const said = objectAt(block, field)
+  const {type, cache_control} = said
+  const marked = (part: Json) => (cache_control ? {...part, cache_control} : part)
+  if (type === 'text') return [marked(textPart(stringAt(said.text, `${field}.text`)))]
+  if (type === 'image') return [marked(image(objectAt(said.source, `${field}.source`), `${field}.source`, context))]
+  if (type === 'document') return withMark(document(said, field, context), marked)
+  if (type === 'search_result') return [marked(searchResult(said, field))]
+  throw noWord(type, `${field}.type`, context)
+}
+
+export function textPart(text: string): Json {
+  return {type: 'text', text}
+}
+
+/** What stands for `type` is a word of one provider's own. */
+export function noWord(type: unknown, field: string, {provider}: Context): Untranslatable {
+  const shown = typeof type === 'string' ? type.slice(0, 64) : typeof type
+  return new Untranslatable(field, `${shown} cannot be said to ${provider}, which is asked through chat completions`)
+}
+
+/** Parts as chat's content: one text that carries nothing else is a string, which every server reads. */
+export function contentOf(parts: readonly Json[]): string | readonly Json[] {
+  const [first] = parts
+  if (!first) return ''
+  return parts.length === 1 && first.type === 'text' && first.cache_control === undefined ? (first.text as string) : parts
+}
+
+function image(source: Json, field: string, context: Context): Json {
+  if (source.type === 'url') return {type: 'image_url', image_url: {url: stringAt(source.url, `${field}.url`)}}
+  if (source.type === 'base64') return {type: 'image_url', image_url: {url: dataUri(source, field)}}
+  throw noWord(source.type, `${field}.type`, context)
+}
+
+/** A document with its title and context in front, which the model is to read too. */
+function document(said: Json, field: string, context: Context): readonly Json[] {
+  const source = objectAt(said.source, `${field}.source`)
+  const title = typeof said.title === 'string' ? said.title : ''
+  const lead = [title, typeof said.context === 'string' ? said.context : ''].filter(Boolean).join('\n')
+  const led = (parts: readonly Json[]) => (lead ? [textPart(lead), ...parts] : parts)
+  switch (source.type) {
+    case 'base64':
+      return led([{type: 'file', file: {filename: title || 'document.pdf', file_data: dataUri(source, `${field}.source`)}}])
+    case 'url':
+      return led([{type: 'file', file: given({filename: title || null, file_url: stringAt(source.url, `${field}.source.url`)})}])
+    case 'text':
+      return led([textPart(stringAt(source.data, `${field}.source.data`))])
+    case 'content':
+      return led(nested(source.content, `${field}.source.content`, context))
+    default:
+      throw noWord(source.type, `${field}.source.type`, context)
+  }
+}
+
+function nested(content: unknown, field: string, context: Context): readonly Json[] {
+  if (typeof content === 'string') return [textPart(content)]
+  return arrayAt(content, field).flatMap((block, at) => {
+    const {type} = objectAt(block, `${field}[${at}]`)
+    if (type !== 'text' && type !== 'image') throw noWord(type, `${field}[${at}].type`, context)
+    return partsOf(block, `${field}[${at}]`, context)
+  })
+}
+
+function searchResult(said: Json, field: string): Json {
+  const texts = arrayAt(said.content, `${field}.content`).map((block, at) => {
+    return stringAt(objectAt(block, `${field}.content[${at}]`).text, `${field}.content[${at}].text`)
+  })
+  return textPart([stringAt(said.title, `${field}.title`), stringAt(said.source, `${field}.source`), '', ...texts].join('\n'))
+}
+
+function dataUri(source: Json, field: string): string {
+  return `data:${stringAt(source.media_type, `${field}.media_type`)};base64,${stringAt(source.data, `${field}.data`)}`
+}
+
+/** A cache mark ends what is to be cached: it stands on the last part. */
+function withMark(parts: readonly Json[], marked: (part: Json) => Json): readonly Json[] {
+  return parts.map((part, at) => (at === parts.length - 1 ? marked(part) : part))
+}

@@ -1,0 +1,73 @@
+import {isObject} from '../openai/usage.ts'
+import {BadReply, type Context, type Json} from '../translation.ts'
+import {finishOf} from './finish.ts'
+import {type ChatFollower, followWhole, type Opening} from './follower.ts'
+import {messageUsage} from './usage.ts'
+
+/** Stop reasons of Anthropic's that OpenAI has no word for: kept where the provider's own ones are shown. */
+const OWN: ReadonlySet<string> = new Set(['stop_sequence', 'pause_turn', 'refusal', 'model_context_window_exceeded'])
+
+/** A chat completion as a message object (docs.anthropic.com, Messages). Throws `BadReply` for what is none. */
+export function toMessage(completion: Json, context: Context): Json {
+  const {follower, steps} = followWhole(completion, context)
+  const is_cut = finishOf(follower.finish_reason) === 'length'
+  const content: Json[] = []
+  let block: Json = {}
+  let kind: Opening['kind'] = 'text'
+  let text = ''
+  for (const step of steps) {
+    if (step.does === 'open') {
+      block = openBlock(step.block)
+      kind = step.block.kind
+      text = ''
+    } else if (step.does === 'more') text += step.text
+    else if (kind === 'thinking') content.push({...block, thinking: text, signature: step.signature})
+    else if (kind === 'redacted_thinking') content.push(block)
+    else if (kind === 'call') content.push({...block, input: inputOf(text, is_cut, context)})
+    else content.push({...block, text})
+  }
+  return {
+    ...messageHead(follower, context),
+    content,
+    stop_reason: stopReason(follower),
+    stop_sequence: null,
+    usage: messageUsage(follower.usage),
+  }
+}
+
+/** What a whole message and `message_start` have in common. */
+export function messageHead({id, model}: ChatFollower, {provider}: Context): Json {
+  return {id: id.startsWith('msg_') ? id : `msg_${id}`, type: 'message', role: 'assistant', model, provider}
+}
+
+/** A content block as it begins. */
+export function openBlock(block: Opening): Json {
+  if (block.kind === 'thinking') return {type: 'thinking', thinking: '', signature: ''}
+  if (block.kind === 'redacted_thinking') return {type: 'redacted_thinking', data: block.data}
+  // A call's extras (thought signatures) go along, for clients send content back as they got it.
+  if (block.kind === 'call') return {type: 'tool_use', id: block.id, name: block.name, input: {}, ...block.extra}
+  return {type: 'text', text: ''}
+}
+
+/** Why the answer stopped (data-plane digest 17, reverse map). What a filter held back ends the turn; a refusal is said to be one. */
+export function stopReason({finish_reason, has_calls, has_refusal}: ChatFollower): string {
+  if (OWN.has(finish_reason)) return finish_reason
+  const finish = finishOf(finish_reason)
+  if (finish === 'length') return 'max_tokens'
+  // Some servers end with `stop` although they call; a client that goes by the reason would never run the tool.
+  if (finish === 'tool_calls' || (finish === 'stop' && has_calls)) return 'tool_use'
+  return has_refusal ? 'refusal' : 'end_turn'
+}
+
+/** A call's arguments as an object. None are `{}`, as are those that the token limit cut. */
+function inputOf(text: string, is_cut: boolean, {provider}: Context): Json {
+  if (text.trim() === '') return {}
+  try {
+    const input: unknown = JSON.parse(text)
+    if (isObject(input)) return input
+  } catch {
+    // told below
+  }
+  if (is_cut) return {}
+  throw new BadReply(`${provider} called a tool with arguments that are no JSON object`)
+}

@@ -1,0 +1,82 @@
+import {createHash} from 'node:crypto'
+import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {arrayAt, given, objectAt, stringAt} from './asked.ts'
+import {chatMessages} from './history.ts'
+import {noWord} from './parts.ts'
+
+const CHOICES: Readonly<Record<string, string>> = {auto: 'auto', any: 'required', none: 'none'}
+const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high', 'xhigh', 'max'])
+/** OpenAI's limit on `user`. */
+const LONGEST_USER = 64
+
+/**
+ * A Messages request in chat's words (data-plane digest 7.6). Left out without a word, as they only guide Anthropic's own service:
+ * `thinking`, `top_k`, `container`, `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not known here.
+ */
+export function messagesToChat(asked: Json, context: Context): Json {
+  const output = asked.output_config === undefined || asked.output_config === null ? {} : objectAt(asked.output_config, 'output_config')
+  const tools = toolsOf(asked.tools, context)
+  return given({
+    model: context.model || asked.model,
+    messages: chatMessages(asked, context),
+    max_completion_tokens: asked.max_tokens,
+    stop: stopOf(asked.stop_sequences),
+    temperature: asked.temperature,
+    top_p: asked.top_p,
+    ...(tools.length > 0 ? {tools, ...choiceOf(asked.tool_choice)} : {}),
+    user: userOf(asked.metadata),
+    // `output_format` is the name that the member had in beta.
+    response_format: formatOf(output.format ?? asked.output_format, output.format ? 'output_config.format' : 'output_format'),
+    reasoning_effort: effortOf(output.effort),
+    ...(context.is_stream || asked.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
+  })
+}
+
+function stopOf(sequences: unknown): readonly unknown[] | null {
+  if (sequences === undefined || sequences === null) return null
+  const found = arrayAt(sequences, 'stop_sequences')
+  return found.length > 0 ? found : null
+}
+
+function toolsOf(tools: unknown, context: Context): readonly Json[] {
+  if (tools === undefined || tools === null) return []
+  return arrayAt(tools, 'tools').map((tool, at) => toolOf(objectAt(tool, `tools[${at}]`), `tools[${at}]`, context))
+}
+
+function toolOf(tool: Json, field: string, context: Context): Json {
+  const {type, name, description, input_schema, strict, cache_control} = tool
+  if (type !== undefined && type !== null && type !== 'custom') throw noWord(type, `${field}.type`, context)
+  const parameters = objectAt(input_schema, `${field}.input_schema`)
+  const told = given({name: stringAt(name, `${field}.name`), description, parameters, strict})
+  return given({type: 'function', function: told, cache_control})
+}
+
+function choiceOf(choice: unknown): Json {
+  if (choice === undefined || choice === null) return {}
+  const {type, name, disable_parallel_tool_use} = objectAt(choice, 'tool_choice')
+  const parallel = disable_parallel_tool_use === true ? {parallel_tool_calls: false} : {}
+  if (type === 'tool') return {tool_choice: {type: 'function', function: {name: stringAt(name, 'tool_choice.name')}}, ...parallel}
+  if (typeof type === 'string' && Object.hasOwn(CHOICES, type)) return {tool_choice: CHOICES[type], ...parallel}
+  throw new Untranslatable('tool_choice.type', 'expected auto, any, none or tool')
+}
+
+/** The end user. A longer name than OpenAI takes goes as its SHA-256: still one name for one user, and still no secret. */
+function userOf(metadata: unknown): string | null {
+  if (metadata === undefined || metadata === null) return null
+  const {user_id} = objectAt(metadata, 'metadata')
+  if (user_id === undefined || user_id === null) return null
+  const user = stringAt(user_id, 'metadata.user_id')
+  return user.length > LONGEST_USER ? createHash('sha256').update(user).digest('hex') : user
+}
+
+function formatOf(format: unknown, field: string): Json | null {
+  if (format === undefined || format === null) return null
+  const {type, schema} = objectAt(format, field)
+  if (type !== 'json_schema') throw new Untranslatable(`${field}.type`, 'expected json_schema')
+  return {type: 'json_schema', json_schema: {name: 'output', schema: objectAt(schema, `${field}.schema`), strict: true}}
+}
+
+function effortOf(effort: unknown): unknown {
+  if (effort === undefined || effort === null || EFFORTS.has(effort)) return effort
+  throw new Untranslatable('output_config.effort', `expected one of ${[...EFFORTS].join(', ')}`)
+}

@@ -1,0 +1,17 @@
+import type {ClientDialect, Fault, Json} from '../translation.ts'
+import {toResponse} from './reply.ts'
+import {responsesToChat} from './request.ts'
+import {openResponseStream} from './stream.ts'
+
+/** OpenAI Responses (OpenAI API reference: Responses) on any provider that has chat. */
+export const responsesClient: ClientDialect = {
+  toChat: responsesToChat,
+  fromChat: toResponse,
+  openStream: openResponseStream,
+  error: responseError,
+}
+
+/** The Responses API tells errors as chat does. */
+function responseError(_status: number, {message, type, param, code}: Fault): Json {
+  return {error: {message, type, param, code}}
+}

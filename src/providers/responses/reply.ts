@@ -1,0 +1,95 @@
+import {totals, type Usage} from '../../schema/usage.ts'
+import {usageIn} from '../chat.ts'
+import {finishOf} from '../messages/finish.ts'
+import {type ChatFollower, followWhole} from '../messages/follower.ts'
+import {object} from '../openai/usage.ts'
+import type {Context, Json} from '../translation.ts'
+import {Item} from './item.ts'
+
+/** A chat completion as a response object (OpenAI API reference: the response object). Throws `BadReply` for what is none. */
+export function toResponse(completion: Json, context: Context, asked: Json): Json {
+  const {follower, steps} = followWhole(completion, context)
+  const items: Item[] = []
+  for (const step of steps) {
+    if (step.does === 'open') items.push(new Item(step.block, items.length, follower))
+    else if (step.does === 'more') items.at(-1)?.more(step.text)
+    else items.at(-1)?.close(step.signature)
+  }
+  return endedResponse(follower, context, asked, items)
+}
+
+/** The response as far as it is: what its events carry before the end. */
+export function openResponse(follower: ChatFollower, context: Context, asked: Json): Json {
+  return responseOf(follower, context, asked, {status: 'in_progress', error: null, incomplete_details: null}, [], null)
+}
+
+/** The response at its end: whole, or stopped by the limit or a filter. */
+export function endedResponse(follower: ChatFollower, context: Context, asked: Json, items: readonly Item[]): Json {
+  const reason = incompleteReason(follower)
+  const said = {status: reason ? 'incomplete' : 'completed', error: null, incomplete_details: reason ? {reason} : null}
+  return responseOf(follower, context, asked, said, outputOf(items, reason !== null), follower.usage)
+}
+
+export function failedResponse(follower: ChatFollower, context: Context, asked: Json, items: readonly Item[], error: Json): Json {
+  const said = {status: 'failed', error, incomplete_details: null}
+  return responseOf(follower, context, asked, said, outputOf(items, true), follower.usage)
+}
+
+/** Items as they stand in the output; of an answer that broke off the last one is the incomplete one. */
+function outputOf(items: readonly Item[], is_cut: boolean): readonly Json[] {
+  return items.map((item, at) => item.json(is_cut && at === items.length - 1 ? 'incomplete' : 'completed'))
+}
+
+export function incompleteReason({finish_reason}: ChatFollower): string | null {
+  const finish = finishOf(finish_reason)
+  return finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? 'content_filter' : null
+}
+
+function responseOf(
+  follower: ChatFollower,
+  context: Context,
+  asked: Json,
+  said: {readonly status: string; readonly error: Json | null; readonly incomplete_details: Json | null},
+  output: readonly Json[],
+  usage: Usage | null,
+): Json {
+  const {effort = null, summary = null} = object(asked.reasoning)
+  return {
+    id: follower.id.startsWith('resp_') ? follower.id : `resp_${follower.id}`,
+    object: 'response',
+    created_at: context.created_s,
+    ...said,
+    background: false,
+    instructions: asked.instructions ?? null,
+    max_output_tokens: asked.max_output_tokens ?? null,
+    metadata: asked.metadata ?? {},
+    model: follower.model,
+    output,
+    parallel_tool_calls: asked.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    provider: context.provider,
+    reasoning: {effort, summary},
+    store: false,
+    temperature: asked.temperature ?? null,
+    text: asked.text ?? {format: {type: 'text'}},
+    tool_choice: asked.tool_choice ?? 'auto',
+    tools: asked.tools ?? [],
+    top_p: asked.top_p ?? null,
+    truncation: 'disabled',
+    usage: usage && responseUsage(usage),
+    user: asked.user ?? null,
+  }
+}
+
+/** Usage in the Responses API's words. */
+function responseUsage(usage: Usage): Json {
+  const {prompt_tokens_details, completion_tokens_details, cache_creation_input_tokens = 0} = usageIn(usage)
+  const {prompt_tokens, completion_tokens, total_tokens} = totals(usage)
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: {cached_tokens: object(prompt_tokens_details).cached_tokens, cache_write_tokens: cache_creation_input_tokens},
+    output_tokens: completion_tokens,
+    output_tokens_details: {reasoning_tokens: object(completion_tokens_details).reasoning_tokens},
+    total_tokens,
+  }
+}

@@ -1,0 +1,48 @@
+export type Json = Record<string, unknown>
+
+/** A number that may not survive: many digits, or an exponent of three. */
+const SUSPECT = /\d{16}|[eE][-+]?\d{3}/
+/** Strings are stepped over, numbers are found. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+
+/**
+ * `JSON.parse`, for text that is going to be written again: undefined when it is not JSON, or holds a number that JavaScript would
+ * write otherwise in a way that a client can tell (an integer that no double holds, a magnitude beyond all).
+ */
+export function parseExactly(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  return SUSPECT.test(text) && !survives(text) ? undefined : value
+}
+
+/** Of text that is JSON, whether its numbers stay what they are. */
+function survives(text: string): boolean {
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token[0] === '"') continue
+    const value = Number(token)
+    if (!Number.isFinite(value) || (/^-?\d+$/.test(token) && String(value) !== token)) return false
+  }
+  return true
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `value` where it is an object, else one without members. */
+export function objectIn(value: unknown): Json {
+  return isObject(value) ? value : {}
+}
+
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** `record` without the members of `names`. */
+export function without(record: Json, ...names: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
+}

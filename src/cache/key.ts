@@ -1,0 +1,95 @@
+import {createHash} from 'node:crypto'
+import {Refusal} from '../base/errors.ts'
+import {topLevel} from '../base/json.ts'
+import type {CacheKey} from '../ports/cache/index.ts'
+import type {EndpointName} from '../schema/endpoints.ts'
+import {canonical} from './canonical.ts'
+
+/** Everything that makes two calls the same, and nothing else (reference: cache, simple key). */
+export interface KeyParts {
+  readonly organisation_id: string
+  readonly workspace_id: string
+  /** The kind of the provider. */
+  readonly provider: string
+  /** Where the call goes: the custom host, or the base URL of the provider as this target has it. */
+  readonly base_url: string
+  readonly endpoint: EndpointName
+  /** Path and query below the base URL; of pass-through they say what is asked. */
+  readonly path: string
+  readonly model: string | null
+  /** The JSON object that goes to the provider, after `override_params` and translation. */
+  readonly body: Buffer
+  /** Given and not empty, it partitions in place of metadata and headers. */
+  readonly namespace?: string | undefined
+  readonly metadata: Readonly<Record<string, string>>
+  /** What else of the client's headers may change the answer: `behaviour` of ours, and headers that are handed on to the provider. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** How an answer is delivered does not make it another: one that was stored whole is replayed as a stream. */
+const DELIVERY: ReadonlySet<string> = new Set(['stream', 'stream_options'])
+/** A longer body is compared by the bytes of its members: its canonical form would hold up everybody else. */
+const MOST_CANONICAL_BYTES = 256 * 1024
+/** A longer one is not worth the time that its hash takes. */
+const MOST_BODY_BYTES = 16 * 1024 * 1024
+
+/**
+ * The key of a call; null when its body is no JSON object, or longer than 16 MB, so that it cannot be cached. Organisation and workspace
+ * partition always.
+ */
+export function cacheKey(parts: KeyParts): CacheKey | null {
+  if (parts.body.length > MOST_BODY_BYTES) return null
+  const hash = createHash('sha256')
+  const {organisation_id, workspace_id, provider, base_url, endpoint, path, model} = parts
+  // A JSON array of texts says where each begins and ends: no two lists of parts are written alike.
+  hash.update(JSON.stringify([organisation_id, workspace_id, provider, base_url, endpoint, path, model, ...partition(parts)]))
+  if (parts.body.length <= MOST_CANONICAL_BYTES) {
+    const form = canonical(parts.body, KEYS_LEFT_OUT)
+    if (form === null) return null
+    hash.update(form, 'latin1')
+  } else {
+    const members = membersOf(parts.body)
+    if (members === null) return null
+    for (const [key, {start, end}] of members) {
+      hash.update(JSON.stringify([key, end - start]))
+      hash.update(parts.body.subarray(start, end))
+    }
+  }
+  return {workspace_id, digest: hash.digest('hex')}
+}
+
+/** As `canonical` sees keys: with their quotes. */
+const KEYS_LEFT_OUT: ReadonlySet<string> = new Set([...DELIVERY].map(key => JSON.stringify(key)))
+
+/** Headers that never partition: who asks, where the call is traced, where it goes (which the key says itself), how long it may take. */
+const NOT_BEHAVIOUR: ReadonlySet<string> = new Set(
+  `api-key provider virtual-key config custom-host trace-id span-id parent-span-id span-name metadata cache-namespace
+  cache-force-refresh request-timeout sensitive-headers debug`.split(/\s+/),
+)
+
+/** Of our own headers (names after the prefix) those that belong into `KeyParts.headers`; unknown ones do. */
+export function behaviouralHeaders(values: Readonly<Partial<Record<string, string>>>): Record<string, string> {
+  const kept = Object.entries(values).filter((each): each is [string, string] => each[1] !== undefined && !NOT_BEHAVIOUR.has(each[0]))
+  return Object.fromEntries(kept)
+}
+
+function partition({namespace, metadata, headers}: KeyParts): unknown[] {
+  return namespace ? ['namespace', namespace] : ['metadata', sorted(metadata), sorted(headers)]
+}
+
+function sorted(record: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1))
+}
+
+/** The members at the top, in the order of their keys; null when a key stands twice, for then it is not clear which one counts. */
+function membersOf(body: Buffer) {
+  try {
+    return [...topLevel(body, EVERY)].filter(([key]) => !DELIVERY.has(key)).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  } catch (fault) {
+    if (fault instanceof Refusal) return null
+    throw fault
+  }
+}
+
+/** Every text there is. */
+const EVERY: ReadonlySet<string> = Object.assign(new Set<string>(), {has: () => true})

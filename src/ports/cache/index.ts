@@ -1,0 +1,38 @@
+/** At once where the answer is in this process; a promise where it is elsewhere. */
+export type Soon<T> = T | Promise<T>
+
+/** Where an answer is kept. The workspace is part of the digest, too: it stands apart so that its answers can be purged. */
+export interface CacheKey {
+  readonly workspace_id: string
+  /** 64 hex digits. */
+  readonly digest: string
+}
+
+/** An answer that is kept. Its bytes are shared: nobody may write to them. */
+export interface CacheEntry {
+  /** The whole answer as JSON, in the gateway's format. */
+  readonly body: Buffer
+  readonly stored_at_ms: number
+}
+
+/** An answer that was found, and until when it may be given. */
+export interface FoundEntry extends CacheEntry {
+  readonly expires_at_ms: number
+}
+
+/**
+ * Answers kept for a time. Whatever is in here may be gone at any moment: that is a miss. Times are epoch milliseconds of the clock the
+ * store was given; of processes that share a store the clocks should agree within a second or so.
+ */
+export interface Cache {
+  /** As `get`, as far as it can be said at once: undefined also where it would have to be asked for. */
+  peek(key: CacheKey): FoundEntry | undefined
+  /** Undefined when there is none, or its time is over. */
+  get(key: CacheKey): Soon<FoundEntry | undefined>
+  /** Keeps the answer for `ttl_ms`, in place of what was there. One too large for the store is not kept, nor is what it replaces. */
+  set(key: CacheKey, entry: CacheEntry, ttl_ms: number): Soon<void>
+  delete(key: CacheKey): Soon<void>
+  /** Forgets every answer of a workspace. */
+  purge(workspace_id: string): Soon<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,55 @@
+import {LRUCache} from 'lru-cache'
+import type {Cache, CacheKey, FoundEntry} from './index.ts'
+
+export interface MemoryCacheOptions {
+  readonly now: () => number
+  /** Everything together: bodies, and about what it takes to keep them. */
+  readonly most_bytes?: number
+  /** A longer answer is not kept. */
+  readonly most_entry_bytes?: number
+}
+
+/** About what an entry takes besides its body. */
+export const ENTRY_BYTES = 512
+
+/** Answers in this process, the least recently used going first. */
+export function createMemoryCache({now, most_bytes = 64 << 20, most_entry_bytes = 1 << 20}: MemoryCacheOptions): Cache {
+  const kept = new LRUCache<string, FoundEntry & {readonly workspace_id: string}>({
+    maxSize: most_bytes,
+    maxEntrySize: Math.min(most_bytes, most_entry_bytes + ENTRY_BYTES),
+    sizeCalculation: ({body}) => body.length + ENTRY_BYTES,
+  })
+  const find = ({digest, workspace_id}: CacheKey): FoundEntry | undefined => {
+    const found = kept.get(digest)
+    if (!found || found.workspace_id !== workspace_id) return undefined
+    if (found.expires_at_ms > now()) return found
+    kept.delete(digest)
+    return undefined
+  }
+  return {
+    peek: find,
+    get: find,
+    set({digest, workspace_id}, {body, stored_at_ms}, ttl_ms) {
+      if (body.length > most_entry_bytes) return void kept.delete(digest)
+      kept.set(digest, {workspace_id, body: ownBytes(body), stored_at_ms, expires_at_ms: now() + ttl_ms})
+    },
+    delete({digest}) {
+      kept.delete(digest)
+    },
+    purge(workspace_id) {
+      const digests = [...kept.entries()].filter(([, entry]) => entry.workspace_id === workspace_id).map(([digest]) => digest)
+      for (const digest of digests) kept.delete(digest)
+    },
+    async close() {
+      kept.clear()
+    },
+  }
+}
+
+/** A slice would keep the whole of what it was cut from, which the bound does not know of. */
+function ownBytes(body: Buffer): Buffer {
+  if (body.buffer.byteLength === body.length) return body
+  const own = Buffer.allocUnsafeSlow(body.length)
+  body.copy(own)
+  return own
+}

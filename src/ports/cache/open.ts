@@ -1,0 +1,41 @@
+import {type CacheTable, createDatabaseCache} from './database.ts'
+import type {Cache} from './index.ts'
+import {layered} from './layered.ts'
+import {lenient} from './lenient.ts'
+import {createMemoryCache} from './memory.ts'
+import {openRedisCache} from './redis.ts'
+
+export interface CacheOptions {
+  readonly now: () => number
+  /** Shares the answers through Redis, in place of the database. */
+  readonly redis_url?: string | undefined
+  /** The table of answers; null where there is none, so that they live in memory alone. */
+  readonly table: CacheTable | null
+  /** Other processes use the table, too. */
+  readonly is_shared: boolean
+  readonly memory_bytes?: number | undefined
+  readonly database_bytes?: number | undefined
+  readonly redis_bytes?: number | undefined
+  readonly entry_bytes?: number | undefined
+  /** Told of faults of the store, once a minute at most; `times` there were since the last. */
+  readonly onFault: (fault: unknown, times: number) => void
+}
+
+/** An answer that another process refreshed is given for no longer than this. */
+const SHARED_NEAR_MS = 60_000
+
+/** The cache of this installation: memory in front of Redis where it is given, else of the database. Its faults are misses. */
+export async function openCache(options: CacheOptions): Promise<Cache> {
+  const {now, redis_url, table, is_shared, entry_bytes, onFault} = options
+  const size = entry_bytes === undefined ? {} : {most_entry_bytes: entry_bytes}
+  const bound = (most_bytes: number | undefined) => (most_bytes === undefined ? size : {...size, most_bytes})
+  const near = createMemoryCache({now, ...bound(options.memory_bytes)})
+  const within = (far: Cache, shared: boolean) => layered({near, far, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
+  if (redis_url) {
+    const far = await openRedisCache({url: redis_url, now, ...bound(options.redis_bytes)})
+    return within(lenient(far, {now, onFault}), true)
+  }
+  if (!table) return near
+  const far = createDatabaseCache({table, now, onFault: fault => onFault(fault, 1), ...bound(options.database_bytes)})
+  return within(lenient(far, {now, onFault}), is_shared)
+}

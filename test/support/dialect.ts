@@ -1,5 +1,6 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
+import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {readFields, SseFramer} from '../../src/base/sse.ts'
 import {
@@ -76,6 +77,7 @@ export function testFixtures(dialect: Dialect, endpoints: Readonly<Partial<Recor
     describe(`${dialect.name} ${endpoint}`, () => {
       test(`has ${least} cases`, () => expect(cases.length).toBeGreaterThanOrEqual(least))
       for (const said of cases) testCase(dialect, translation, said)
+      testChanged(dialect, translation, cases)
     })
   }
 }
@@ -153,10 +155,10 @@ function testStream(translation: Translation, said: Case, context: Context, chun
 }
 
 /** Everything that must not happen on hostile input: a throw that is no refusal, a prototype that is touched, half an answer. */
-export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[]) {
+export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[], more: Partial<Context> = {}) {
   for (const endpoint of endpoints) {
     const translation = dialect.endpoints[endpoint]!
-    const context = contextOf(dialect.name, {model: 'm'})
+    const context = contextOf(dialect.name, {model: 'm'}, more)
     test(`${dialect.name} ${endpoint}: hostile requests are translated or refused`, () => {
       for (const asked of HOSTILE) {
         const error = caught(() => translation.request(asked, context))
@@ -272,7 +274,7 @@ function envelopes(chunks: readonly Json[]): number {
   return new Set(chunks.map(({id, object, created, provider}) => JSON.stringify([id, object, created, provider]))).size
 }
 
-interface Heard {
+export interface Heard {
   content: string
   finish_reason: unknown
   tool_calls: {id: unknown; name: unknown; arguments: string}[]
@@ -280,7 +282,7 @@ interface Heard {
 }
 
 /** A stream's choices put together as an SDK does it. */
-function joined(chunks: readonly Json[]): Readonly<Record<string, Heard>> {
+export function joined(chunks: readonly Json[]): Readonly<Record<string, Heard>> {
   const choices: Record<string, Heard> = {}
   for (const chunk of chunks) {
     for (const choice of chunk.choices as readonly Record<string, unknown>[]) {
@@ -305,7 +307,7 @@ function joined(chunks: readonly Json[]): Readonly<Record<string, Heard>> {
   return choices
 }
 
-function spokenIn(body: Json): Readonly<Record<string, Heard>> {
+export function spokenIn(body: Json): Readonly<Record<string, Heard>> {
   const choices: Record<string, Heard> = {}
   for (const choice of body.choices as readonly Record<string, unknown>[]) {
     const message = (choice.message ?? {}) as Record<string, unknown>
@@ -333,4 +335,173 @@ function spokenBytes(chunks: readonly Json[], strict: boolean): number | null {
 /** A stream's translator told of `events`, for tests that make them. */
 export function told(stream: StreamTranslator, events: readonly Json[]): readonly Json[] {
   return [...events.flatMap(data => stream.event({name: null, data})), ...stream.end()]
+}
+
+/** A turn of a conversation, in no vendor's words. */
+export interface Turn {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly text: string
+  readonly thought?: string
+  readonly images: readonly string[]
+  readonly calls: readonly Said[]
+  /** The call that a tool's turn answers. */
+  readonly answers?: string
+}
+
+export interface Said {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+const words = fc.string({unit: 'grapheme', minLength: 1, maxLength: 40})
+const given = fc.dictionary(fc.string({maxLength: 8}), fc.jsonValue({maxDepth: 2}), {maxKeys: 4}).map(value => JSON.stringify(value))
+
+/** What an assistant says: text, calls or both, thinking before it or not. Ids are of nine letters and digits, as Mistral wants them. */
+export const spoken: fc.Arbitrary<Turn> = fc
+  .record({
+    text: fc.oneof(words, fc.constant('')),
+    thought: fc.option(words, {nil: undefined}),
+    calls: fc.array(fc.record({id: fc.stringMatching(/^[a-zA-Z0-9]{9}$/), name: fc.stringMatching(/^[a-z_]{1,12}$/), arguments: given}), {
+      maxLength: 3,
+    }),
+  })
+  .filter(({text, calls}) => (text !== '' || calls.length > 0) && new Set(calls.map(({id}) => id)).size === calls.length)
+  .map(said => ({role: 'assistant', images: [], ...said}))
+
+/** Conversations as clients have them: calls are answered, in the order they were made. */
+export const conversation: fc.Arbitrary<readonly Turn[]> = fc
+  .tuple(
+    fc.array(fc.record({role: fc.constant('system' as const), text: words, images: fc.constant([]), calls: fc.constant([])}), {
+      maxLength: 2,
+    }),
+    fc.array(
+      fc.tuple(
+        fc.record({
+          role: fc.constant('user' as const),
+          text: words,
+          images: fc.array(fc.webUrl(), {maxLength: 2}),
+          calls: fc.constant([]),
+        }),
+        spoken,
+        words,
+      ),
+      {minLength: 1, maxLength: 3},
+    ),
+  )
+  .map(([system, rounds]) => [
+    ...system,
+    ...rounds.flatMap(([user, assistant, result]): Turn[] => [
+      user,
+      assistant,
+      ...assistant.calls.map(({id}, at): Turn => ({role: 'tool', text: `${result}${at}`, images: [], calls: [], answers: id})),
+    ]),
+  ])
+
+/** A turn in OpenAI's words; thinking as it was given out before. */
+export function messageOf({role, text, thought, images, calls, answers}: Turn): Json {
+  const pictures = images.map(url => ({type: 'image_url', image_url: {url}}))
+  return {
+    role,
+    content: images.length > 0 ? [{type: 'text', text}, ...pictures] : calls.length > 0 && text === '' ? null : text,
+    ...(thought ? {content_blocks: [{type: 'thinking', thinking: thought}, ...(text ? [{type: 'text', text}] : [])]} : {}),
+    ...(calls.length > 0
+      ? {tool_calls: calls.map(({id, name, arguments: text}) => ({id, type: 'function', function: {name, arguments: text}}))}
+      : {}),
+    ...(answers ? {tool_call_id: answers} : {}),
+  }
+}
+
+/** A chat's only choice, whole or streamed, as a turn. */
+export function turnOf(heard: Heard): Turn {
+  const thought = heard.content_blocks.map(({thinking = ''}) => thinking).join('')
+  return {
+    role: 'assistant',
+    text: heard.content,
+    thought: thought || undefined,
+    images: [],
+    calls: heard.tool_calls.map(({id, name, arguments: text}) => ({id: String(id), name: String(name), arguments: text})),
+  }
+}
+
+/** `text` in pieces, at `cuts` counted in code points. */
+export function pieces(text: string, cuts: readonly number[]): readonly string[] {
+  const points = [...text]
+  const at = [...new Set([0, ...cuts.map(cut => cut % (points.length + 1)), points.length])].sort((one, other) => one - other)
+  return at.slice(1).map((end, place) => points.slice(at[place], end).join(''))
+}
+
+/** Answers with a member changed give a whole answer or a `BadReply`, and streams with changed events are followed or fail. */
+function testChanged(dialect: Dialect, translation: Translation, cases: readonly Case[]) {
+  const replies = cases.filter(({answer}) => answer)
+  if (replies.length > 0) {
+    test('a changed answer is whole or a bad reply', () => {
+      fc.assert(
+        fc.property(fc.constantFrom(...replies), fc.nat(), fc.jsonValue({maxDepth: 2}), ({reply, asked, context: more}, at, value) => {
+          const context = contextOf(dialect.name, asked, more)
+          const error = caught(() => expectWhole(translation.reply(withChange(reply as Json, at, value), context, asked).body))
+          if (error && !(error instanceof BadReply)) throw error
+        }),
+        {numRuns: 300},
+      )
+    })
+  }
+  const {stream} = translation
+  const streams = cases.filter(({events}) => events)
+  if (!stream || streams.length === 0) return
+  test('a stream of changed events is followed or fails', () => {
+    const events = streams.flatMap(({events}) => framed(stream.framing, [events!])).map(({data}) => data as Json)
+    const changed = fc
+      .tuple(fc.constantFrom(...events), fc.nat(), fc.jsonValue({maxDepth: 3}))
+      .map(([event, at, value]) => (typeof event === 'object' ? withChange(event, at, value) : event))
+    const anything = fc.oneof(
+      {weight: 3, arbitrary: changed},
+      {weight: 3, arbitrary: fc.constantFrom(...events)},
+      {weight: 1, arbitrary: fc.jsonValue()},
+    )
+    fc.assert(
+      fc.property(fc.array(anything, {maxLength: 12}), fc.boolean(), (data, strict) => {
+        const translator = stream.open(contextOf(dialect.name, {stream: true}, {strict}), {})
+        const given = [...data.flatMap(one => translator.event({name: null, data: one})), ...translator.end()]
+        expect(translator.finished && translator.failed !== null).toBe(false)
+        for (const heard of Object.values(joined(given))) {
+          for (const call of heard.tool_calls) expect(call.name).toEqual(expect.stringMatching(/./))
+        }
+      }),
+      {numRuns: 500},
+    )
+  })
+}
+
+/** An answer whose members are of OpenAI's kinds. */
+function expectWhole(body: Json | {readonly bytes: Buffer}) {
+  const said = JSON.parse(JSON.stringify(body)) as Record<string, unknown[]>
+  const list = (said.choices ?? said.data ?? said.results) as readonly Record<string, unknown>[]
+  expect(Array.isArray(list)).toBe(true)
+  for (const entry of list) {
+    if (said.results) expect([typeof entry.index, typeof entry.relevance_score]).toEqual(['number', 'number'])
+    else if (said.data) expect(entry.embedding ?? entry.url ?? entry.b64_json).toBeTruthy()
+    else if (entry.message === undefined) expect([typeof entry.text, typeof entry.finish_reason]).toEqual(['string', 'string'])
+    else {
+      const {content, tool_calls = []} = entry.message as {content: unknown; tool_calls?: {id: string; function: Record<string, unknown>}[]}
+      if (tool_calls.length === 0 || content !== null) expect(typeof content).toBe('string')
+      for (const {id, function: called} of tool_calls) {
+        expect([typeof id, typeof called.name, typeof called.arguments]).toEqual(['string', 'string', 'string'])
+      }
+      expect(typeof entry.finish_reason).toBe('string')
+    }
+  }
+}
+
+/** `event` with the member that `at` counts to replaced, however deep it stands. */
+function withChange(event: Json, at: number, value: unknown): Json {
+  let left = at % 12
+  const change = (part: unknown): unknown => {
+    if (left-- === 0) return value
+    if (Array.isArray(part)) return part.map(change)
+    if (typeof part !== 'object' || part === null) return part
+    return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, change(inner)]))
+  }
+  const changed = Object.entries(event).map(([key, inner]) => [key, change(inner)])
+  return Object.fromEntries(changed)
 }

@@ -1,0 +1,50 @@
+import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
+import {choiceOut, messageOut} from '../unified/message.ts'
+import {arrayIn, messagesIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, textIn, word} from '../unified/read.ts'
+
+/** The Jurassic models' words, at a path of each model's own. Source: docs.ai21.com, J2 chat and complete. */
+
+export const FINISH: Readonly<Record<string, FinishReason>> = {length: 'length', endoftext: 'stop', stop: 'stop'}
+
+export function isJurassic({model}: Context): boolean {
+  return /^j[12]-/.test(model)
+}
+
+/** OpenAI's words for what both of their endpoints take. */
+export const SETTINGS =
+  'temperature top_p>topP n>numResults minTokens top_k>topKReturn topKReturn presencePenalty countPenalty frequencyPenalty'
+
+export function jurassicRequest(asked: Json, context: Context): Translated {
+  if (context.is_stream) throw new Untranslatable('stream', 'the model does not stream')
+  const messages = messagesIn(asked).map(({role, said, field}) => {
+    if (role === 'tool') throw new Untranslatable(`${field}.role`, 'the model takes no tools')
+    return {role, text: textIn(said.content, `${field}.content`)}
+  })
+  return {
+    path: `/${modelPath(context)}/chat`,
+    body: {
+      messages: messages.filter(({role}) => role !== 'system'),
+      system: messages
+        .filter(({role}) => role === 'system')
+        .map(({text}) => text)
+        .join('\n'),
+      ...pick(asked, SETTINGS),
+      maxTokens: mostTokens(asked),
+      stopSequences: stopsIn(asked),
+    },
+  }
+}
+
+export function jurassicReply(said: unknown, context: Context): Answer {
+  const {id, outputs} = objectIn(said)
+  const made = arrayIn(outputs, 'outputs')
+  if (made.length === 0) throw new BadReply('outputs: expected some')
+  const choices = made.map((output, at) => {
+    const {text, finishReason: ended} = object(output)
+    const message = messageOut([{type: 'text', text: stringIn(text, 'outputs.text')}], [], context.strict)
+    return choiceOut(at, message, finishReason(object(ended).reason, FINISH, context.strict))
+  })
+  return {body: completion(context, {id: word(id), choices, usage: null}), usage: null, model: null}
+}

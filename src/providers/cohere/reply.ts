@@ -1,0 +1,63 @@
+import type {Usage} from '../../schema/usage.ts'
+import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {isObject, object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {anyError, faultOf} from '../unified/fault.ts'
+import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
+import {arrayIn, objectIn, stringIn, usageOf, word} from '../unified/read.ts'
+import {saidCall} from '../unified/tools.ts'
+
+/** Cohere's finish reasons (reference: finish reasons; the last two are older models'). */
+export const FINISH: Readonly<Record<string, FinishReason>> = {
+  COMPLETE: 'stop',
+  STOP_SEQUENCE: 'stop',
+  ERROR: 'stop',
+  TIMEOUT: 'stop',
+  MAX_TOKENS: 'length',
+  TOOL_CALL: 'tool_calls',
+  ERROR_LIMIT: 'length',
+  ERROR_TOXIC: 'content_filter',
+}
+
+/** A whole answer. Source: docs.cohere.com, API v2, chat, response. */
+export function chatReply(said: unknown, context: Context): Answer {
+  const reply = objectIn(said)
+  if (!isObject(reply.message)) throw new BadReply(faultOf(context, anyError(reply), 'message: expected an object').message)
+  const {content, tool_plan, tool_calls, citations} = reply.message
+  const pieces = (content === null || content === undefined ? [] : arrayIn(content, 'message.content')).flatMap(pieceIn)
+  const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, at) => saidCall(call, `call_${context.call_id}_${at}`))
+  const plan: Piece[] = typeof tool_plan === 'string' && tool_plan !== '' ? [{type: 'text', text: tool_plan}] : []
+  const cited = Array.isArray(citations) && citations.length > 0 && !context.strict ? {citations} : {}
+  const message = messageOut([...plan, ...pieces], calls, context.strict, cited)
+  const usage = readTokens(reply.usage)
+  const choice = choiceOut(0, message, finishReason(reply.finish_reason, FINISH, context.strict), logprobsOut(reply.logprobs))
+  return {body: completion(context, {id: word(reply.id), choices: [choice], usage}), usage, model: null}
+}
+
+/** One part of what the model said. Parts of kinds that are not known yet say nothing. */
+function pieceIn(said: unknown): readonly Piece[] {
+  const {type, text, thinking} = object(said)
+  if (type === 'text') return [{type, text: stringIn(text, 'message.content.text')}]
+  if (type === 'thinking') return [{type, thinking: stringIn(thinking, 'message.content.thinking')}]
+  return []
+}
+
+/** `tokens` are what was used, `billed_units` what older answers tell alone (reference: Cohere). */
+export function readTokens(said: unknown): Usage | null {
+  const {tokens, billed_units, cached_tokens} = object(said)
+  const used = object(tokens)
+  const from = typeof used.input_tokens === 'number' || typeof used.output_tokens === 'number' ? used : object(billed_units)
+  return usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
+}
+
+/** Cohere tells each piece of text with its tokens' likelihoods; OpenAI each token: a piece's likelihoods are added. */
+export function logprobsOut(said: unknown): Json | null {
+  if (!Array.isArray(said)) return null
+  const content = said.flatMap(entry => {
+    const {text, logprobs} = object(entry)
+    if (typeof text !== 'string' || !Array.isArray(logprobs)) return []
+    const logprob = logprobs.reduce<number>((sum, one) => sum + (typeof one === 'number' ? one : 0), 0)
+    return [{token: text, logprob, bytes: [...Buffer.from(text)], top_logprobs: []}]
+  })
+  return {content, refusal: null}
+}

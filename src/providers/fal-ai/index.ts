@@ -1,0 +1,35 @@
+import {object} from '../openai/usage.ts'
+import {BadReply, type Dialect, type Translation} from '../translation.ts'
+import {readFault} from '../unified/fault.ts'
+import {fromBase64, imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
+import {arrayIn, modelPath, objectIn, pick} from '../unified/read.ts'
+
+/** Source: fal.ai, models' API pages: one path a model; `sync_mode` gives pictures as data URIs. */
+const imageGenerate: Translation = {
+  request(asked, context) {
+    const size = sizeIn(asked)
+    return {
+      path: `/${modelPath(context)}`,
+      body: {
+        prompt: promptIn(asked),
+        num_images: manyIn(asked),
+        ...(size ? {image_size: size} : {}),
+        ...pick(asked, 'image_size negative_prompt seed guidance_scale num_inference_steps output_format enable_safety_checker'),
+        ...(asked.response_format === 'b64_json' ? {sync_mode: true} : {}),
+      },
+    }
+  },
+  reply(said, context, asked) {
+    const {images} = objectIn(said)
+    return imageList(context, asked, arrayIn(images, 'images').map(picture))
+  },
+}
+
+function picture(said: unknown): Picture {
+  const {url} = object(said)
+  if (typeof url !== 'string' || url === '') throw new BadReply('images: expected a url')
+  return url.startsWith('data:') ? fromBase64(url)! : {url}
+}
+
+/** fal: pictures, answered at once. Base URL: the host. */
+export const falAi: Dialect = {name: 'fal-ai', endpoints: {imageGenerate}, fault: readFault}

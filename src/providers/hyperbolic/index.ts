@@ -1,0 +1,31 @@
+import {object} from '../openai/usage.ts'
+import {BadReply, type Dialect, type Translation} from '../translation.ts'
+import {readFault} from '../unified/fault.ts'
+import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
+import {arrayIn, objectIn, pick} from '../unified/read.ts'
+
+/** Source: docs.hyperbolic.xyz, image generation. */
+const imageGenerate: Translation = {
+  request: (asked, context) => ({
+    path: '/image/generation',
+    body: {
+      model_name: context.model,
+      prompt: promptIn(asked),
+      ...(sizeIn(asked) ?? {}),
+      num_images: manyIn(asked),
+      ...pick(asked, 'negative_prompt steps seed cfg_scale backend strength image loras style_preset enable_refiner'),
+    },
+  }),
+  reply(said, context, asked) {
+    const {images} = objectIn(said)
+    const pictures = arrayIn(images, 'images').map(image => {
+      const picture = fromBase64(object(image).image)
+      if (!picture) throw new BadReply('images: expected base64')
+      return picture
+    })
+    return imageList(context, asked, pictures)
+  },
+}
+
+/** Hyperbolic's pictures; all else there is OpenAI's. Base URL with `/v1`. */
+export const hyperbolic: Dialect = {name: 'hyperbolic', endpoints: {imageGenerate}, fault: readFault}

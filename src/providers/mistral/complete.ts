@@ -1,0 +1,69 @@
+import {finishReason} from '../chat.ts'
+import {isObject, object, readUsage} from '../openai/usage.ts'
+import {BadReply, type Context, type Json, type StreamTranslator, type Translated, type Translation} from '../translation.ts'
+import {anyError} from '../unified/fault.ts'
+import {indexIn, notAnswer, OPENAI_FINISH, piecesIn} from '../unified/near-openai.ts'
+import {statusIn} from '../unified/near-openai-stream.ts'
+import {mostTokens, oneChoice, pick, stopsIn, word} from '../unified/read.ts'
+import {textStream} from '../unified/text-stream.ts'
+import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
+import {FINISH} from './finish.ts'
+
+/** Text completions are code to be filled in. Source: docs.mistral.ai, API, FIM: its answers are those of chat. */
+export const complete: Translation = {
+  request: fillRequest,
+  reply(said, context) {
+    const {id, model, choices, usage: used} = object(said)
+    if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(said, context)
+    const usage = isObject(used) ? readUsage(used, 'complete') : null
+    const given = choices.map((choice: unknown, at) => {
+      const {index, message, finish_reason} = object(choice)
+      if (!isObject(message)) throw new BadReply(`choices[${at}].message: expected an object`)
+      return textChoice(indexIn(index) ?? at, textOf(message.content), reason(finish_reason, context))
+    })
+    return {body: textCompletion(context, {id: word(id), model: word(model), choices: given, usage}), usage, model: word(model)}
+  },
+  stream: {framing: 'sse', open: openStream},
+}
+
+export function fillRequest(asked: Json, context: Context): Translated {
+  oneChoice(asked)
+  return {
+    path: '/fim/completions',
+    body: {
+      model: context.model,
+      prompt: textPrompt(asked),
+      ...pick(asked, 'suffix temperature top_p min_tokens seed>random_seed random_seed metadata prompt_cache_key'),
+      max_tokens: mostTokens(asked),
+      stop: stopsIn(asked),
+      stream: context.is_stream,
+    },
+  }
+}
+
+function openStream(context: Context, asked: Json): StreamTranslator {
+  return textStream(context, asked, ({data}) => {
+    if (data === '[DONE]') return {is_end: true}
+    if (!isObject(data)) throw new BadReply('expected a JSON object')
+    if (!Array.isArray(data.choices)) return {error: anyError(data), status: statusIn(data.status)}
+    const {index, delta, finish_reason} = object(data.choices[0])
+    return {
+      id: word(data.id),
+      model: word(data.model),
+      index: indexIn(index) ?? 0,
+      text: textOf(object(delta).content),
+      finish: word(finish_reason) && reason(finish_reason, context),
+      usage: isObject(data.usage) ? readUsage(data.usage, 'complete') : null,
+    }
+  })
+}
+
+function reason(said: unknown, {strict}: Context): string {
+  return finishReason(said, {...OPENAI_FINISH, ...FINISH}, strict)
+}
+
+function textOf(content: unknown): string {
+  return piecesIn(content)
+    .map(piece => (piece.type === 'text' ? piece.text : ''))
+    .join('')
+}

@@ -1,0 +1,47 @@
+import {isObject, readUsage} from '../openai/usage.ts'
+import type {Dialect, Json, Translation} from '../translation.ts'
+import {embeddingList, encodingIn, textsIn, vectorsIn} from '../unified/embeddings.ts'
+import {anyError, readFault, type Said} from '../unified/fault.ts'
+import {nearReply} from '../unified/near-openai.ts'
+import {nearStream} from '../unified/near-openai-stream.ts'
+import {objectIn, pick, word} from '../unified/read.ts'
+import {complete} from './complete.ts'
+import {FINISH} from './finish.ts'
+import {chatRequest} from './request.ts'
+
+const near = {finish: FINISH}
+
+/** Source: docs.mistral.ai, API, embeddings. Vectors are asked for as numbers and encoded here, whatever the model can. */
+const embed: Translation = {
+  request: (asked, context) => {
+    encodingIn(asked)
+    const sizes = pick(asked, 'dimensions>output_dimension output_dimension output_dtype metadata')
+    return {path: '/embeddings', body: {model: context.model, input: textsIn(asked), ...sizes}}
+  },
+  reply(said, context, asked) {
+    const {data, usage, model} = objectIn(said)
+    const vectors = vectorsIn(data)
+    const used = isObject(usage) ? readUsage(usage, 'embed') : null
+    return embeddingList(context, {vectors, usage: used, model: word(model)}, encodingIn(asked))
+  },
+}
+
+/** Mistral: OpenAI's chat with words of its own, fill-in-the-middle as text completions, embeddings. Base URL with `/v1`. */
+export const mistral: Dialect = {
+  name: 'mistral',
+  endpoints: {
+    chatComplete: {
+      request: chatRequest,
+      reply: (said, context) => nearReply(said, context, near),
+      stream: {framing: 'sse', open: (context, asked) => nearStream(context, asked, near)},
+    },
+    complete,
+    embed,
+  },
+  fault: (status, body, context) => readFault(status, body, context, find),
+}
+
+/** `message` is text, or FastAPI's list under `detail`; of a refused key it stands alone. */
+function find(said: Json): Said {
+  return isObject(said.message) ? {...anyError(said), message: said.message.detail ?? said.message.message} : anyError(said)
+}

@@ -1,0 +1,22 @@
+import {isObject, readUsage} from '../openai/usage.ts'
+import type {Dialect, Translation} from '../translation.ts'
+import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
+import {readFault} from '../unified/fault.ts'
+import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
+
+/** Source: docs.nomic.ai, Atlas API, text embeddings. */
+const embed: Translation = {
+  request: (asked, context) => {
+    encodingIn(asked)
+    const more = pick(asked, 'task_type dimensions>dimensionality dimensionality long_text_mode')
+    return {path: '/embedding/text', body: {model: context.model, texts: textsIn(asked), ...more}}
+  },
+  reply(said, context, asked) {
+    const {embeddings, usage, model} = objectIn(said)
+    const used = isObject(usage) ? readUsage(usage, 'embed') : null
+    return embeddingList(context, {vectors: arrayIn(embeddings, 'embeddings'), usage: used, model: word(model)}, encodingIn(asked))
+  },
+}
+
+/** Nomic: embeddings. Base URL with `/v1`. */
+export const nomic: Dialect = {name: 'nomic', endpoints: {embed}, fault: readFault}

@@ -1,0 +1,62 @@
+import type {Usage} from '../../schema/usage.ts'
+import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {isObject, object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {anyError, faultOf} from '../unified/fault.ts'
+import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
+import {indexIn} from '../unified/near-openai.ts'
+import {usageOf, word} from '../unified/read.ts'
+import {saidCall} from '../unified/tools.ts'
+
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
+}
+
+/** Models of different makers end in different letters: `stop`, `COMPLETE`, `MAX_TOKENS`. */
+export function ended(said: unknown, context: Context): string {
+  return finishReason(context.strict && typeof said === 'string' ? said.toLowerCase() : said, FINISH, context.strict)
+}
+
+/** A whole answer. Source: docs.oracle.com, ChatResult with a GenericChatResponse. */
+export function chatReply(said: unknown, context: Context): Answer {
+  const {modelId, chatResponse} = object(said)
+  const {choices, usage: used} = object(chatResponse)
+  if (!Array.isArray(choices) || choices.length === 0) {
+    throw new BadReply(faultOf(context, anyError(object(said)), 'chatResponse.choices: expected some').message)
+  }
+  const usage = readTokens(used) ?? readTokens(object(choices[0]).usage)
+  const given = choices.map((choice: unknown, at) => {
+    const {index, message, finishReason: reason} = object(choice)
+    if (!isObject(message)) throw new BadReply(`chatResponse.choices[${at}].message: expected an object`)
+    const calls = Array.isArray(message.toolCalls) ? message.toolCalls : []
+    const made = calls.map((call, place) => saidCall(call, `call_${context.call_id}_${at}_${place}`))
+    return choiceOut(indexIn(index) ?? at, messageOut(piecesIn(message), made, context.strict), ended(reason, context))
+  })
+  return {body: completion(context, {model: word(modelId), choices: given, usage}), usage, model: word(modelId)}
+}
+
+/** What a message, or a piece of one, says. Content of kinds that are not text says nothing. */
+export function piecesIn({content, reasoningContent}: Json): readonly Piece[] {
+  const thought = word(reasoningContent)
+  const parts = content === null || content === undefined ? [] : content
+  if (!Array.isArray(parts)) throw new BadReply('message.content: expected an array')
+  const texts = parts.flatMap((part): readonly Piece[] => {
+    const {type, text} = object(part)
+    return type === 'TEXT' && typeof text === 'string' ? [{type: 'text', text}] : []
+  })
+  return [...(thought ? [{type: 'thinking' as const, thinking: thought}] : []), ...texts]
+}
+
+export function readTokens(said: unknown): Usage | null {
+  const {promptTokens, completionTokens, promptTokensDetails, completionTokensDetails} = object(said)
+  return usageOf({
+    input: promptTokens,
+    output: completionTokens,
+    cached: object(promptTokensDetails).cachedTokens,
+    reasoning: object(completionTokensDetails).reasoningTokens,
+  })
+}

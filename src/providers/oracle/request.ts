@@ -1,0 +1,86 @@
+import {object} from '../openai/usage.ts'
+import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
+import {imageIn, isThought, type Message, messagesIn, mostTokens, partsIn, pick, stopsIn, untaken} from '../unified/read.ts'
+import {answeredIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
+
+const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequencyPenalty presence_penalty>presencePenalty
+  n>numGenerations logit_bias>logitBias top_logprobs>logProbs parallel_tool_calls>isParallelToolCalls metadata`.replace(/\s+/g, ' ')
+
+/**
+ * An OpenAI chat request for Oracle's generic format (reference: Oracle). Source: docs.oracle.com, Generative AI inference, ChatDetails and
+ * GenericChatRequest. The compartment and the serving mode come from the integration or the headers.
+ */
+export function chatRequest(asked: Json, context: Context): Translated {
+  const {oracle_compartment_id, oracle_serving_mode, oracle_api_version} = context.options
+  if (!oracle_compartment_id) throw new Untranslatable('oracle_compartment_id', 'expected the compartment that pays for the call')
+  const is_dedicated = oracle_serving_mode === 'DEDICATED'
+  const tools = toolsIn(asked)
+  const effort = asked.reasoning_effort
+  const chatRequest = {
+    apiFormat: 'GENERIC',
+    messages: messagesIn(asked).map(message),
+    ...pick(asked, SETTINGS),
+    // Newer models refuse the older member; who names the newer one means it.
+    ...(typeof asked.max_completion_tokens === 'number'
+      ? {maxCompletionTokens: asked.max_completion_tokens}
+      : {maxTokens: mostTokens(asked)}),
+    stop: stopsIn(asked),
+    ...(tools.length > 0
+      ? {
+          tools: tools.map(({name, description, parameters}) => ({type: 'FUNCTION', name, description, parameters})),
+          toolChoice: choice(asked),
+        }
+      : {}),
+    responseFormat: format(asked),
+    reasoningEffort: typeof effort === 'string' && EFFORTS.has(effort) ? effort.toUpperCase() : undefined,
+    isStream: context.is_stream,
+    ...(context.is_stream ? {streamOptions: {isIncludeUsage: true}} : {}),
+  }
+  return {
+    path: `/${encodeURIComponent(oracle_api_version || '20231130')}/actions/chat`,
+    body: {
+      compartmentId: oracle_compartment_id,
+      servingMode: is_dedicated
+        ? {servingType: 'DEDICATED', endpointId: context.model}
+        : {servingType: 'ON_DEMAND', modelId: context.model},
+      chatRequest,
+    },
+  }
+}
+
+const EFFORTS = new Set(['none', 'minimal', 'low', 'medium', 'high'])
+
+function message(asked: Message): Json {
+  const {role, said, field} = asked
+  const parts = partsIn(said.content, `${field}.content`).filter(part => !isThought(part))
+  const content = parts.map(part => {
+    if (part.type === 'text') return {type: 'TEXT', text: part.said.text}
+    if (part.type !== 'image_url' || role !== 'user') throw untaken(part)
+    const {url, detail} = imageIn(part)
+    return {type: 'IMAGE', imageUrl: {url, detail: typeof detail === 'string' ? detail.toUpperCase() : undefined}}
+  })
+  const name = typeof said.name === 'string' ? said.name : undefined
+  if (role === 'tool') return {role: 'TOOL', toolCallId: answeredIn(asked), content}
+  if (role !== 'assistant') return {role: role.toUpperCase(), content, name}
+  const toolCalls = callsIn(asked).map(({id, name, arguments: given}) => ({id, type: 'FUNCTION', name, arguments: given}))
+  return {
+    role: 'ASSISTANT',
+    content: content.length > 0 ? content : undefined,
+    toolCalls: toolCalls.length > 0 ? toolCalls : undefined,
+    name,
+  }
+}
+
+function choice(asked: Json): Json | undefined {
+  const said = choiceIn(asked)
+  if (said === undefined) return undefined
+  return typeof said === 'object' ? {type: 'FUNCTION', name: said.name} : {type: said.toUpperCase()}
+}
+
+function format(asked: Json): Json | undefined {
+  const {type, json_schema} = object(asked.response_format)
+  if (type === 'json_object') return {type: 'JSON_OBJECT'}
+  if (type !== 'json_schema') return undefined
+  const {name, description, schema, strict} = object(json_schema)
+  return {type: 'JSON_SCHEMA', jsonSchema: {name, description, schema, isStrict: strict}}
+}

@@ -1,0 +1,151 @@
+import type {Usage} from '../../schema/usage.ts'
+import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {isObject, object} from '../openai/usage.ts'
+import {
+  type Answer,
+  BadReply,
+  type Context,
+  type Dialect,
+  type Json,
+  type StreamTranslator,
+  type Translated,
+  Untranslatable,
+} from '../translation.ts'
+import {anyError, faultOf, readFault} from '../unified/fault.ts'
+import {choiceOut, messageOut} from '../unified/message.ts'
+import {
+  imageIn,
+  isThought,
+  type Message,
+  messagesIn,
+  mostTokens,
+  oneChoice,
+  partsIn,
+  pick,
+  stopsIn,
+  textIn,
+  untaken,
+  usageOf,
+  word,
+} from '../unified/read.ts'
+import {chatStream} from '../unified/stream.ts'
+
+const FINISH: Readonly<Record<string, FinishReason>> = {stop: 'stop', length: 'length', context: 'length'}
+
+/** Reka's chat. Source: docs.reka.ai, chat API, and the types of its published SDK. Base URL without a version. */
+export const reka: Dialect = {
+  name: 'reka',
+  endpoints: {chatComplete: {request, reply, stream: {framing: 'sse', open}}},
+  fault: readFault,
+}
+
+function request(asked: Json, context: Context): Translated {
+  oneChoice(asked)
+  if (Array.isArray(asked.tools) && asked.tools.length > 0) throw new Untranslatable('tools', 'the provider takes no tools')
+  const body = {
+    model: context.model,
+    messages: turns(messagesIn(asked)),
+    ...pick(asked, 'temperature top_p top_k seed frequency_penalty presence_penalty use_search_engine'),
+    max_tokens: mostTokens(asked),
+    stop: stopsIn(asked),
+    stream: context.is_stream,
+  }
+  return {path: '/v1/chat', body}
+}
+
+/** Reka knows two roles that take turns: what the system says opens the user's next turn. */
+function turns(messages: readonly Message[]): readonly Json[] {
+  const all: {role: string; content: Json[]}[] = []
+  for (const {role, said, field} of messages) {
+    if (role === 'tool') throw new Untranslatable(`${field}.role`, 'the provider takes no tools')
+    const theirs = role === 'system' ? 'user' : role
+    const content = partsOf(said.content, `${field}.content`)
+    const last = all.at(-1)
+    if (last?.role === theirs) last.content.push(...content)
+    else all.push({role: theirs, content})
+  }
+  return all.map(({role, content}) => {
+    const [only] = content
+    return {role, content: content.length === 1 && only!.type === 'text' ? only!.text : content}
+  })
+}
+
+function partsOf(content: unknown, field: string): Json[] {
+  const parts = partsIn(content, field).filter(part => !isThought(part))
+  if (parts.every(({type}) => type === 'text')) return [{type: 'text', text: textIn(content, field)}]
+  return parts.map(part => {
+    if (part.type === 'text') return {type: 'text', text: part.said.text}
+    if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part).url}
+    if (MEDIA.has(part.type)) return part.said
+    throw untaken(part)
+  })
+}
+
+/** Media of Reka's own, as the client wrote them. */
+const MEDIA = new Set(['video_url', 'audio_url', 'pdf_url'])
+
+function reply(said: unknown, context: Context): Answer {
+  const {id, model, responses, usage: used} = object(said)
+  const [first] = Array.isArray(responses) ? responses : []
+  const {message, finish_reason} = object(first)
+  if (!isObject(message)) throw new BadReply(faultOf(context, anyError(object(said)), 'responses: expected some').message)
+  const usage = readTokens(used)
+  const choice = choiceOut(
+    0,
+    messageOut([{type: 'text', text: textOf(message.content)}], [], context.strict),
+    ended(finish_reason, context),
+  )
+  return {body: completion(context, {id: word(id), model: word(model), choices: [choice], usage}), usage, model: word(model)}
+}
+
+function open(context: Context, asked: Json): StreamTranslator {
+  return chatStream(context, asked, (write, fail) => {
+    let heard = ''
+    /** Reka tells all so far with each chunk; deployments are known that tell what is new. The second chunk settles it. */
+    let is_whole: boolean | null = null
+    let usage: Usage | null = null
+    let finished = false
+    return {
+      event({data}) {
+        if (data === '[DONE]') return
+        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        const [first] = Array.isArray(data.responses) ? data.responses : []
+        if (!isObject(first)) return fail(anyError(data))
+        write.named(word(data.id), word(data.model))
+        write.begin()
+        usage = readTokens(data.usage) ?? usage
+        const text = textOf(object(first.chunk).content ?? '')
+        if (text !== '') {
+          if (heard !== '') is_whole ??= text.startsWith(heard)
+          if (is_whole && !text.startsWith(heard)) throw new BadReply('a chunk took back what another said')
+          write.text(is_whole ? text.slice(heard.length) : text)
+          heard = is_whole ? text : heard + text
+        }
+        if (word(first.finish_reason) === null) return
+        write.finish(ended(first.finish_reason, context))
+        finished = true
+      },
+      get finished() {
+        return finished
+      },
+      get usage() {
+        return usage
+      },
+    }
+  })
+}
+
+function ended(said: unknown, {strict}: Context): string {
+  return finishReason(said, FINISH, strict)
+}
+
+function readTokens(said: unknown): Usage | null {
+  const {input_tokens: input, output_tokens: output} = object(said)
+  return usageOf({input, output})
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) throw new BadReply('content: expected a string or an array')
+  return content.map(part => (typeof object(part).text === 'string' ? object(part).text : '')).join('')
+}

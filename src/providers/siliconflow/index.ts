@@ -1,0 +1,57 @@
+import {object} from '../openai/usage.ts'
+import {BadReply, type Dialect, type Translation} from '../translation.ts'
+import {readFault} from '../unified/fault.ts'
+import {imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
+import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
+import {documentsIn, queryIn, rankedIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'
+
+/** Source: docs.siliconflow.cn, rerank: as Cohere's first API, usage under `meta`. */
+const rerank: Translation = {
+  request: (asked, context) => ({
+    path: '/rerank',
+    body: {
+      model: context.model,
+      query: queryIn(asked),
+      documents: documentsIn(asked).map(({text}) => text),
+      top_n: topIn(asked),
+      return_documents: false,
+      ...pick(asked, 'max_chunks_per_doc overlap_tokens instruction'),
+    },
+  }),
+  reply(said, context, asked) {
+    const {id, results, meta} = objectIn(said)
+    const {billed_units, tokens} = object(meta)
+    const used = rerankUsage({search_units: object(billed_units).search_units, tokens: object(tokens).input_tokens})
+    return rerankList(context, asked, {id: word(id), results: rankedIn(results), usage: used})
+  },
+}
+
+/** Source: docs.siliconflow.cn, images: `image_size` and `batch_size`; addresses alone come back, good for an hour. */
+const imageGenerate: Translation = {
+  request(asked, context) {
+    const many = manyIn(asked)
+    const size = sizeIn(asked)
+    return {
+      path: '/images/generations',
+      body: {
+        model: context.model,
+        prompt: promptIn(asked),
+        ...(size ? {image_size: `${size.width}x${size.height}`} : {}),
+        ...(many > 1 ? {batch_size: many} : {}),
+        ...pick(asked, 'image_size batch_size negative_prompt seed num_inference_steps steps>num_inference_steps guidance_scale image'),
+      },
+    }
+  },
+  reply(said, context, asked) {
+    const {images} = objectIn(said)
+    const pictures = arrayIn(images, 'images').map((image): Picture => {
+      const url = word(object(image).url)
+      if (!url) throw new BadReply('images: expected a url')
+      return {url}
+    })
+    return imageList(context, asked, pictures)
+  },
+}
+
+/** SiliconFlow's reranking and pictures; all else there is OpenAI's. Base URL with `/v1`. */
+export const siliconflow: Dialect = {name: 'siliconflow', endpoints: {rerank, imageGenerate}, fault: readFault}

@@ -1,0 +1,110 @@
+import {createHash} from 'node:crypto'
+import {isObject} from '../openai/usage.ts'
+import {
+  type Answer,
+  BadReply,
+  type Context,
+  type Dialect,
+  type Json,
+  type Translated,
+  type Translation,
+  Untranslatable,
+} from '../translation.ts'
+import {readFault, type Said} from '../unified/fault.ts'
+import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
+import {modelPath, objectIn, oneChoice, pick} from '../unified/read.ts'
+
+/** Stability AI: pictures of its first API (JSON) and of its second (forms), by model. Base URL without a version. */
+const imageGenerate: Translation = {
+  request: (asked, context) => (secondApi(context) ? formRequest(asked, context) : jsonRequest(asked, context)),
+  reply: (said, context, asked) => (secondApi(context) ? formReply(said, context, asked) : jsonReply(said, context, asked)),
+}
+
+export const stabilityAi: Dialect = {
+  name: 'stability-ai',
+  endpoints: {imageGenerate},
+  fault: (status, body, context) => readFault(status, body, context, find),
+}
+
+/** The path of a model of the second API, and whether the model is named in the form (the models of one path). */
+function secondApi({model}: Context): {readonly path: string; readonly is_named: boolean} | null {
+  const name = model.replace(/^stable-image-/, '')
+  if (name === 'core' || name === 'ultra') return {path: name, is_named: false}
+  return /^sd3/.test(name) ? {path: 'sd3', is_named: name !== 'sd3'} : null
+}
+
+/** Source: platform.stability.ai, REST API v1, text to image. */
+function jsonRequest(asked: Json, context: Context): Translated {
+  const size = sizeIn(asked)
+  const negative = asked.negative_prompt
+  const body = {
+    text_prompts: [{text: promptIn(asked), weight: 1}, ...(typeof negative === 'string' && negative ? [{text: negative, weight: -1}] : [])],
+    ...(size ?? {}),
+    samples: manyIn(asked),
+    ...pick(asked, 'steps cfg_scale clip_guidance_preset sampler seed style>style_preset style_preset extras'),
+  }
+  return {path: `/v1/generation/${modelPath(context)}/text-to-image`, headers: {accept: 'application/json'}, body}
+}
+
+function jsonReply(said: unknown, context: Context, asked: Json): Answer {
+  const {artifacts} = objectIn(said)
+  if (!Array.isArray(artifacts) || artifacts.length === 0) throw new BadReply('artifacts: expected some')
+  const pictures = artifacts.map((artifact, at) => {
+    const picture = isObject(artifact) && artifact.finishReason !== 'ERROR' ? fromBase64(artifact) : null
+    if (!picture) throw new BadReply(`artifacts[${at}]: expected a picture`)
+    return picture
+  })
+  return imageList(context, asked, pictures)
+}
+
+/** Source: platform.stability.ai, REST API v2beta, stable image, generate: a form, one picture. */
+function formRequest(asked: Json, context: Context): Translated {
+  oneChoice(asked)
+  const {path, is_named} = secondApi(context)!
+  const more = pick(asked, 'negative_prompt aspect_ratio seed output_format style_preset mode strength cfg_scale')
+  const ratio = more.aspect_ratio === undefined ? ratioIn(asked) : undefined
+  const fields = {
+    prompt: promptIn(asked),
+    ...(is_named ? {model: context.model.replace(/^stable-image-/, '')} : {}),
+    ...(ratio ? {aspect_ratio: ratio} : {}),
+    ...more,
+  }
+  const {bytes, content_type} = form(fields)
+  return {path: `/v2beta/stable-image/generate/${path}`, headers: {accept: 'application/json', 'content-type': content_type}, body: bytes}
+}
+
+function formReply(said: unknown, context: Context, asked: Json): Answer {
+  const {image, finish_reason} = objectIn(said)
+  const picture = fromBase64(image)
+  if (!picture)
+    throw new BadReply(`image: expected a picture${typeof finish_reason === 'string' ? `, not ${finish_reason.slice(0, 64)}` : ''}`)
+  return imageList(context, asked, [picture])
+}
+
+const RATIOS = ['21:9', '16:9', '3:2', '5:4', '1:1', '4:5', '2:3', '9:16', '9:21']
+
+/** The ratio of a size, where Stability has it. */
+function ratioIn(asked: Json): string | undefined {
+  const size = sizeIn(asked)
+  if (!size) return undefined
+  const found = RATIOS.find(ratio => {
+    const [wide, high] = ratio.split(':').map(Number)
+    return size.width * high! === size.height * wide!
+  })
+  if (!found) throw new Untranslatable('size', `expected a size whose sides are as one of ${RATIOS.join(', ')}`)
+  return found
+}
+
+/** A `multipart/form-data` body of plain fields (RFC 7578). Its boundary comes from its bytes, so that one request is one body. */
+function form(fields: Readonly<Record<string, unknown>>): {readonly bytes: Buffer; readonly content_type: string} {
+  const values = Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
+  const boundary = `form-${createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 32)}`
+  const parts = values.map(([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+  return {bytes: Buffer.from(`${parts.join('')}--${boundary}--\r\n`), content_type: `multipart/form-data; boundary=${boundary}`}
+}
+
+/** `{id, name, message}` of the first API, `{id, name, errors: [text]}` of the second. */
+function find(said: Json): Said {
+  const {errors, message, name} = said
+  return {message: message ?? errors, type: name}
+}

@@ -1,0 +1,63 @@
+import {totals, type Usage} from '../../schema/usage.ts'
+import {isObject, object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {arrayIn} from './read.ts'
+
+/** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
+export function textsIn(asked: Json): readonly string[] {
+  const {input} = asked
+  const all: unknown = typeof input === 'string' ? [input] : input
+  if (!Array.isArray(all) || all.length === 0) throw new Untranslatable('input', 'expected a string or an array of strings')
+  return all.map((one: unknown, at) => {
+    if (typeof one === 'string') return one
+    if (isObject(one) && typeof one.text === 'string') return one.text
+    throw new Untranslatable(`input[${at}]`, 'expected a string')
+  })
+}
+
+/** How vectors are to be written for the client: its SDK asks for `base64` when nobody chose. */
+export function encodingIn(asked: Json): 'float' | 'base64' {
+  const {encoding_format: said} = asked
+  if (said === undefined || said === null || said === 'float') return 'float'
+  if (said === 'base64') return 'base64'
+  throw new Untranslatable('encoding_format', 'expected float or base64')
+}
+
+/** The vectors of a list as OpenAI's: entries with an embedding, in the order of their index. */
+export function vectorsIn(list: unknown): readonly unknown[] {
+  const entries = arrayIn(list, 'data').map(object)
+  const place = (at: number, {index}: Json) => (typeof index === 'number' ? index : at)
+  return entries
+    .map((entry, at) => ({at: place(at, entry), embedding: entry.embedding}))
+    .sort((one, other) => one.at - other.at)
+    .map(({embedding}) => embedding)
+}
+
+/** OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`. */
+export function embeddingList(
+  context: Context,
+  said: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
+  encoding: 'float' | 'base64',
+): Answer {
+  if (said.vectors.length === 0) throw new BadReply('expected embeddings')
+  const data = said.vectors.map((vector, index) => ({object: 'embedding', index, embedding: written(vector, index, encoding)}))
+  const {prompt_tokens, total_tokens} = totals(said.usage ?? {})
+  const model = said.model || context.model
+  return {
+    body: {object: 'list', data, model, usage: {prompt_tokens, total_tokens}, provider: context.provider},
+    usage: said.usage,
+    model: model || null,
+  }
+}
+
+function written(vector: unknown, at: number, encoding: 'float' | 'base64'): unknown {
+  if (typeof vector === 'string' && vector !== '') return vector
+  if (!Array.isArray(vector) || vector.length === 0 || vector.some(value => typeof value !== 'number')) {
+    throw new BadReply(`embedding ${at}: expected numbers`)
+  }
+  if (encoding === 'float') return vector
+  // Little-endian floats of 32 bits, as OpenAI's SDKs read them.
+  const bytes = Buffer.alloc(vector.length * 4)
+  for (const [place, value] of vector.entries()) bytes.writeFloatLE(value, place * 4)
+  return bytes.toString('base64')
+}

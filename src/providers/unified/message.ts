@@ -1,0 +1,37 @@
+import type {Json} from '../translation.ts'
+import {type Call, callOut} from './tools.ts'
+
+/** A piece of what a model said, in order. */
+export type Piece = {readonly type: 'text'; readonly text: string} | {readonly type: 'thinking'; readonly thinking: string}
+
+/** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off (reference: thinking format). */
+export function messageOut(pieces: readonly Piece[], calls: readonly Call[], strict: boolean, more: Json = {}): Json {
+  const text = pieces.map(piece => (piece.type === 'text' ? piece.text : '')).join('')
+  const has_thought = pieces.some(({type}) => type === 'thinking')
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+    ...(calls.length > 0 ? {tool_calls: calls.map(callOut)} : {}),
+    ...(has_thought && !strict ? {content_blocks: joined(pieces)} : {}),
+    ...more,
+  }
+}
+
+/** A choice of a chat completion. */
+export function choiceOut(index: number, message: Json, finish_reason: string, logprobs: Json | null = null): Json {
+  return {index, message, logprobs, finish_reason}
+}
+
+/** Neighbours of one kind as one, as a stream tells them. */
+function joined(pieces: readonly Piece[]): readonly Piece[] {
+  const blocks: Piece[] = []
+  for (const piece of pieces) {
+    const last = blocks.at(-1)
+    if (last?.type === 'text' && piece.type === 'text') blocks[blocks.length - 1] = {type: 'text', text: last.text + piece.text}
+    else if (last?.type === 'thinking' && piece.type === 'thinking') {
+      blocks[blocks.length - 1] = {type: 'thinking', thinking: last.thinking + piece.thinking}
+    } else blocks.push(piece)
+  }
+  return blocks
+}

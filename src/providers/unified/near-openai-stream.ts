@@ -1,0 +1,94 @@
+import type {Usage} from '../../schema/usage.ts'
+import {finishReason} from '../chat.ts'
+import {isObject, object, readUsage} from '../openai/usage.ts'
+import {BadReply, type Context, type Json, type StreamTranslator} from '../translation.ts'
+import {anyError} from './fault.ts'
+import {indexIn, type Near, OPENAI_FINISH, piecesIn, thoughtIn} from './near-openai.ts'
+import {word} from './read.ts'
+import {type ChatWriter, chatStream} from './stream.ts'
+
+/** A chat stream that is OpenAI's but for its members' kinds. It is whole after `[DONE]`, or when each choice has its finish reason. */
+export function nearStream(context: Context, asked: Json, near: Near): StreamTranslator {
+  return chatStream(context, asked, (write, fail) => {
+    const reader = nearReader(context, write, near)
+    return {
+      event({data}) {
+        if (data === '[DONE]') return reader.done()
+        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (!Array.isArray(data.choices)) {
+          const {message, code} = anyError(data)
+          if (data.error || data.object === 'error' || message) fail(anyError(data), statusIn(data.status) ?? statusIn(code))
+          return
+        }
+        reader.chunk(data)
+      },
+      get finished() {
+        return reader.finished
+      },
+      get usage() {
+        return reader.usage
+      },
+    }
+  })
+}
+
+/** Reads chunks of the near kind; for dialects that wrap them in something else. */
+export function nearReader(context: Context, write: ChatWriter, {finish}: Near) {
+  const reasons = {...OPENAI_FINISH, ...finish}
+  /** Calls by choice and by the number the provider gives them: where they stand in the answer, and their id. */
+  const known = new Map<string, {position: number; id: string | null}>()
+  let usage: Usage | null = null
+  let is_done = false
+  let calls = 0
+
+  function call(said: unknown, at: number, choice: number) {
+    const {index, id, function: called} = object(said)
+    const {name, arguments: given} = object(called)
+    const key = `${choice}/${indexIn(index) ?? at}`
+    const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
+    const said_id = id === 'null' ? null : word(id)
+    const before = known.get(key)
+    // A second id under one number is a second call: some engines number every call 0.
+    if (before && (said_id === null || said_id === before.id || !word(name))) return write.more(before.position, text, choice)
+    if (typeof name !== 'string' || name === '') throw new BadReply('a tool call has no name')
+    const own = said_id ?? `call_${context.call_id}_${calls}`
+    calls++
+    known.set(key, {position: write.call({id: own, name, arguments: text}, choice), id: said_id})
+  }
+
+  return {
+    chunk(data: Json) {
+      write.named(word(data.id), word(data.model))
+      const used = isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null
+      usage = used ?? usage
+      for (const said of data.choices as readonly unknown[]) {
+        const {index, delta, finish_reason, logprobs} = object(said)
+        const choice = indexIn(index) ?? 0
+        const heard = object(delta)
+        if (heard.role === 'assistant') write.begin(choice)
+        for (const piece of [...thoughtIn(heard), ...piecesIn(heard.content)]) {
+          if (piece.type === 'text') write.text(piece.text, choice, isObject(logprobs) ? logprobs : null)
+          else write.thought(piece.thinking, choice)
+        }
+        for (const [at, one] of Array.isArray(heard.tool_calls) ? heard.tool_calls.entries() : []) call(one, at, choice)
+        if (typeof finish_reason === 'string' && finish_reason !== '') {
+          write.finish(finishReason(finish_reason, reasons, context.strict), choice)
+        }
+      }
+    },
+    done() {
+      is_done = true
+    },
+    get finished() {
+      return is_done || write.is_finished
+    },
+    get usage() {
+      return usage
+    },
+  }
+}
+
+export function statusIn(said: unknown): number | null {
+  const status = typeof said === 'string' ? Number(said) : said
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600 ? status : null
+}

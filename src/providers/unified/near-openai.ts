@@ -1,0 +1,84 @@
+import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {isObject, object, readUsage} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {anyError, faultOf} from './fault.ts'
+import {choiceOut, messageOut, type Piece} from './message.ts'
+import {word} from './read.ts'
+import {type Call, saidCall} from './tools.ts'
+
+/** What differs in answers that are nearly OpenAI's. */
+export interface Near {
+  /** Finish reasons that are not OpenAI's own. */
+  readonly finish: Readonly<Record<string, FinishReason>>
+}
+
+export const OPENAI_FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+}
+
+/** A whole chat completion that is OpenAI's but for its members' kinds: content in pieces, arguments as objects, calls without a type. */
+export function nearReply(said: unknown, context: Context, {finish}: Near): Answer {
+  const reply = object(said)
+  const {choices} = reply
+  if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(said, context)
+  const usage = isObject(reply.usage) ? readUsage(reply.usage, 'chatComplete') : null
+  const model = word(reply.model)
+  const given = choices.map((choice: unknown, at) => {
+    const {index, message, finish_reason, logprobs} = object(choice)
+    if (!isObject(message)) throw new BadReply(`choices[${at}].message: expected an object`)
+    const calls = nearCalls(message.tool_calls, `call_${context.call_id}_${at}`)
+    const pieces = [...thoughtIn(message), ...piecesIn(message.content)]
+    const reason = finishReason(finish_reason, {...OPENAI_FINISH, ...finish}, context.strict)
+    return choiceOut(indexIn(index) ?? at, messageOut(pieces, calls, context.strict), reason, isObject(logprobs) ? logprobs : null)
+  })
+  return {body: completion(context, {id: word(reply.id), model, choices: given, usage}), usage, model}
+}
+
+/** The failure of an answer that is none: its own words, where it says that it failed. */
+export function notAnswer(said: unknown, context: Context): BadReply {
+  if (!isObject(said)) return new BadReply('expected a JSON object')
+  return new BadReply(faultOf(context, anyError(said), 'choices: expected some').message)
+}
+
+/** Content as text or in parts: Mistral's `thinking` is text or parts itself. Parts of kinds that are not known yet say nothing. */
+export function piecesIn(content: unknown): readonly Piece[] {
+  if (content === null || content === undefined || content === '') return []
+  if (typeof content === 'string') return [{type: 'text', text: content}]
+  if (!Array.isArray(content)) throw new BadReply('content: expected a string or an array')
+  return content.flatMap((part: unknown): readonly Piece[] => {
+    const {type, text, thinking} = object(part)
+    if (type === 'text') {
+      if (typeof text !== 'string') throw new BadReply('content.text: expected a string')
+      return [{type, text}]
+    }
+    if (type !== 'thinking') return []
+    const thought =
+      typeof thinking === 'string'
+        ? thinking
+        : piecesIn(thinking)
+            .map(piece => (piece.type === 'text' ? piece.text : ''))
+            .join('')
+    return [{type, thinking: thought}]
+  })
+}
+
+/** Thinking beside the content, as DeepSeek began to say it and many engines do. */
+export function thoughtIn({reasoning_content: thinking}: Json): readonly Piece[] {
+  return typeof thinking === 'string' && thinking !== '' ? [{type: 'thinking', thinking}] : []
+}
+
+/** The calls of a message; a missing list is none, ids are made up from `id` where there are none. */
+export function nearCalls(said: unknown, id: string): readonly Call[] {
+  if (said === null || said === undefined) return []
+  if (!Array.isArray(said)) throw new BadReply('tool_calls: expected an array')
+  return said.map((call, at) => saidCall(call, `${id}_${at}`))
+}
+
+/** A position among choices or calls. Nobody asks for more than 128. */
+export function indexIn(said: unknown): number | null {
+  return typeof said === 'number' && Number.isInteger(said) && said >= 0 && said < 128 ? said : null
+}

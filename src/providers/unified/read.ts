@@ -1,0 +1,172 @@
+import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {count, isObject, object} from '../openai/usage.ts'
+import {BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+
+/** What the client asked for, in OpenAI's words, read with care: nothing in a body is known before it is looked at. */
+
+/** A message and where it stands, for sentences: `messages[3]`. */
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly said: Json
+  readonly field: string
+}
+
+/** The messages, `developer` as `system`: no provider but OpenAI knows it (reference: transform engine). */
+export function messagesIn(asked: Json): readonly Message[] {
+  if (!Array.isArray(asked.messages)) throw new Untranslatable('messages', 'expected an array of messages')
+  return asked.messages.map((said: unknown, at) => {
+    const field = `messages[${at}]`
+    if (!isObject(said)) throw new Untranslatable(field, 'expected an object')
+    const role = said.role === 'developer' ? 'system' : said.role === 'function' ? 'tool' : said.role
+    if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
+      throw new Untranslatable(`${field}.role`, 'expected system, developer, user, assistant or tool')
+    }
+    return {role, said, field}
+  })
+}
+
+/** One part of a message's content and where it stands. */
+export interface Part {
+  readonly type: string
+  readonly said: Json
+  readonly field: string
+}
+
+/** A content's parts: a string is one text part, nothing is none. OpenAI's spellings of text are one (`input_text`, `output_text`, `refusal`). */
+export function partsIn(content: unknown, field: string): readonly Part[] {
+  if (content === null || content === undefined) return []
+  if (typeof content === 'string') return content === '' ? [] : [text(content, field)]
+  if (!Array.isArray(content)) throw new Untranslatable(field, 'expected a string or an array of parts')
+  return content.map((said: unknown, at) => {
+    const place = `${field}[${at}]`
+    if (typeof said === 'string') return text(said, place)
+    if (!isObject(said) || typeof said.type !== 'string') throw new Untranslatable(place, 'expected a part with a type')
+    if (said.type === 'refusal') return text(String(said.refusal ?? ''), place)
+    if (!TEXTS.has(said.type)) return {type: said.type, said, field: place}
+    if (typeof said.text !== 'string') throw new Untranslatable(`${place}.text`, 'expected a string')
+    return {type: 'text', said, field: place}
+  })
+}
+
+const TEXTS = new Set(['text', 'input_text', 'output_text'])
+
+function text(said: string, field: string): Part {
+  return {type: 'text', said: {type: 'text', text: said}, field}
+}
+
+/** The text of a content in which nothing but text may stand; thinking, which no provider asks back as text, is left out. */
+export function textIn(content: unknown, field: string): string {
+  let all = ''
+  for (const part of partsIn(content, field)) {
+    if (isThought(part)) continue
+    if (part.type !== 'text') throw untaken(part)
+    all += part.said.text
+  }
+  return all
+}
+
+export function isThought({type}: Part): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+/** The refusal of a part that a provider has no words for. */
+export function untaken({type, field}: Part): Untranslatable {
+  return new Untranslatable(`${field}.type`, `the provider takes no ${type} parts here`)
+}
+
+/** The thinking that a client sends back with an assistant's message, in order: parts of its content, or its `content_blocks`. */
+export function thoughtsIn({said, field}: Message): readonly string[] {
+  const blocks = Array.isArray(said.content_blocks) ? said.content_blocks : Array.isArray(said.content) ? said.content : []
+  return partsIn(blocks, `${field}.content_blocks`).flatMap(part => {
+    const {thinking} = part.said
+    return part.type === 'thinking' && typeof thinking === 'string' && thinking !== '' ? [thinking] : []
+  })
+}
+
+/** The URL of an `image_url` part, and how closely to look. */
+export function imageIn({said, field}: Part): {readonly url: string; readonly detail?: unknown} {
+  const image = typeof said.image_url === 'string' ? {url: said.image_url} : object(said.image_url)
+  const {url, detail} = image as Json
+  if (typeof url !== 'string' || url === '') throw new Untranslatable(`${field}.image_url.url`, 'expected a URL')
+  return detail === undefined ? {url} : {url, detail}
+}
+
+/** The members of `asked` that `names` lists and that say something, each under its name there (`ours`, or `ours>theirs`). */
+export function pick(asked: Json, names: string): Record<string, unknown> {
+  const picked: Record<string, unknown> = {}
+  for (const name of names.split(/\s+/)) {
+    const [ours, theirs = ours] = name.split('>')
+    const value = Object.hasOwn(asked, ours!) ? asked[ours!] : undefined
+    if (value !== undefined && value !== null) picked[theirs!] = value
+  }
+  return picked
+}
+
+/** `stop` as a list, or nothing. */
+export function stopsIn(asked: Json, field = 'stop'): readonly string[] | undefined {
+  const stop = asked[field]
+  if (stop === undefined || stop === null) return undefined
+  const all: unknown = typeof stop === 'string' ? [stop] : stop
+  if (!Array.isArray(all) || all.some(one => typeof one !== 'string'))
+    throw new Untranslatable(field, 'expected a string or an array of strings')
+  return all
+}
+
+/** The most tokens to write, under either of OpenAI's names. */
+export function mostTokens(asked: Json): unknown {
+  return asked.max_completion_tokens ?? asked.max_tokens ?? undefined
+}
+
+/** Refuses more than one answer where a provider gives one. */
+export function oneChoice(asked: Json, field = 'n') {
+  const many = asked[field]
+  if (many !== undefined && many !== null && many !== 1) throw new Untranslatable(field, 'the provider gives one choice; expected 1')
+}
+
+/** A model as part of a path: its segments percent-encoded (`@` stays, Cloudflare's models begin with it). Refuses what would climb. */
+export function modelPath({model, provider}: Context): string {
+  const segments = model.split('/')
+  if (segments.some(segment => segment === '' || segment === '.' || segment === '..')) {
+    throw new Untranslatable('model', `expected the name of a model of ${provider}`)
+  }
+  return segments.map(segment => encodeURIComponent(segment).replaceAll('%40', '@')).join('/')
+}
+
+/** A provider's answer, which must be a JSON object. */
+export function objectIn(said: unknown, what = 'a JSON object'): Json {
+  if (!isObject(said)) throw new BadReply(`expected ${what}`)
+  return said
+}
+
+export function arrayIn(said: unknown, field: string): readonly unknown[] {
+  if (!Array.isArray(said)) throw new BadReply(`${field}: expected an array`)
+  return said
+}
+
+export function stringIn(said: unknown, field: string): string {
+  if (typeof said !== 'string') throw new BadReply(`${field}: expected a string`)
+  return said
+}
+
+/** A word that may be missing. */
+export function word(said: unknown): string | null {
+  return typeof said === 'string' && said !== '' ? said : null
+}
+
+/** Token counts in disjoint classes, from a whole input that includes `cached` and a whole output that includes `reasoning`. Null: nothing told. */
+export function usageOf(said: {
+  readonly input?: unknown
+  readonly output?: unknown
+  readonly cached?: unknown
+  readonly reasoning?: unknown
+}): Usage | null {
+  const input = count(said.input)
+  const output = count(said.output)
+  if (input === null && output === null) return null
+  const usage = emptyUsage()
+  usage.cache_read_tokens = Math.min(count(said.cached) ?? 0, input ?? 0)
+  usage.input_uncached_tokens = (input ?? 0) - usage.cache_read_tokens
+  usage.output_reasoning_tokens = Math.min(count(said.reasoning) ?? 0, output ?? 0)
+  usage.output_text_tokens = (output ?? 0) - usage.output_reasoning_tokens
+  return usage
+}

@@ -1,0 +1,91 @@
+import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {count, isObject, object} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+
+/** A document as the client sent it: its text, and its fields where it has some (`rank_fields` chooses among them). */
+export interface Document {
+  readonly text: string
+  readonly said: unknown
+}
+
+/** The documents of a unified rerank (reference: unified rerank): strings, or objects with a text or with the fields to be ranked by. */
+export function documentsIn(asked: Json): readonly Document[] {
+  const {documents, rank_fields} = asked
+  if (!Array.isArray(documents) || documents.length === 0) throw new Untranslatable('documents', 'expected an array of documents')
+  const fields = Array.isArray(rank_fields) ? rank_fields.filter(field => typeof field === 'string') : null
+  return documents.map((said: unknown, at) => {
+    if (typeof said === 'string') return {text: said, said}
+    if (!isObject(said)) throw new Untranslatable(`documents[${at}]`, 'expected a string or an object with a text')
+    const names = (fields ?? (typeof said.text === 'string' ? ['text'] : Object.keys(said))).filter(name => Object.hasOwn(said, name))
+    const [only] = names
+    if (names.length === 0) throw new Untranslatable(`documents[${at}]`, 'has none of the fields to be ranked by')
+    if (names.length === 1 && typeof said[only!] === 'string') return {text: said[only!] as string, said}
+    return {text: names.map(name => `${name}: ${plain(said[name])}`).join('\n'), said}
+  })
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The query. */
+export function queryIn(asked: Json): string {
+  if (typeof asked.query !== 'string' || asked.query === '') throw new Untranslatable('query', 'expected a text')
+  return asked.query
+}
+
+/** How many results, under either name. */
+export function topIn(asked: Json): unknown {
+  return asked.top_n ?? asked.top_k ?? undefined
+}
+
+/** A result as its provider says it. */
+export interface Ranked {
+  readonly index: unknown
+  readonly score: unknown
+}
+
+/** The unified answer. Documents are given back as the client sent them, where it asked for them. Throws `BadReply`. */
+export function rerankList(
+  context: Context,
+  asked: Json,
+  said: {readonly id?: string | null; readonly model?: string | null; readonly results: readonly Ranked[]; readonly usage: Usage},
+): Answer {
+  const documents = documentsIn(asked)
+  const model = said.model || context.model
+  const results = said.results.map(({index, score}, at) => {
+    const document = typeof index === 'number' ? documents[index] : undefined
+    if (!document || typeof score !== 'number') throw new BadReply(`results[${at}]: expected an index of a document and its score`)
+    const given = asked.return_documents === true ? {document: isObject(document.said) ? document.said : {text: document.text}} : {}
+    return {index, relevance_score: score, ...given}
+  })
+  const {search_units} = said.usage.units
+  const {input_uncached_tokens: total_tokens} = said.usage
+  return {
+    body: {
+      object: 'list',
+      ...(said.id ? {id: said.id} : {}),
+      results,
+      model,
+      usage: {...(search_units ? {search_units} : {}), ...(total_tokens ? {total_tokens} : {})},
+      provider: context.provider,
+    },
+    usage: said.usage,
+    model: model || null,
+  }
+}
+
+/** What a rerank is charged by: searches, or tokens; whichever the provider told. */
+export function rerankUsage(said: {readonly search_units?: unknown; readonly tokens?: unknown}): Usage {
+  const usage = emptyUsage()
+  const units = count(said.search_units)
+  if (units) usage.units[UNIT.search_units] = units
+  usage.input_uncached_tokens = count(said.tokens) ?? 0
+  return usage
+}
+
+/** Entries of a list of results, each as `{index, score}` from the members named so. */
+export function rankedIn(list: unknown, score = 'relevance_score'): readonly Ranked[] {
+  if (!Array.isArray(list)) throw new BadReply('expected results')
+  return list.map(entry => ({index: object(entry).index, score: object(entry)[score]}))
+}

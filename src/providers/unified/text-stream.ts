@@ -1,0 +1,84 @@
+import type {Usage} from '../../schema/usage.ts'
+import {asksUsage} from '../chat.ts'
+import {BadReply, type Context, type Fault, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
+import {faultOf, type Said} from './fault.ts'
+import {textChoice, textCompletion} from './texts.ts'
+
+/** What one event of a text completion's stream says. Members that are missing say nothing. */
+export interface TextEvent {
+  readonly id?: string | null
+  readonly model?: string | null
+  readonly text?: string
+  readonly index?: number
+  /** Ends the choice. */
+  readonly finish?: string | null
+  readonly usage?: Usage | null
+  readonly is_end?: boolean
+  readonly error?: Said
+  /** The status the error would have had. */
+  readonly status?: number | null
+}
+
+/** A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw `BadReply`. */
+export function textStream(context: Context, asked: Json, read: (event: StreamEvent) => TextEvent | null): StreamTranslator {
+  let id: string | null = null
+  let model: string | null = null
+  let usage: Usage | null = null
+  let text_bytes = 0
+  let has_begun = false
+  let has_reason = false
+  let finished = false
+  let failed: (Fault & {readonly status: number | null}) | null = null
+
+  function told(said: TextEvent): readonly Json[] {
+    if (said.error) failed = {...faultOf(context, said.error, 'the answer broke off'), status: said.status ?? null}
+    if (failed) return []
+    // A name that comes after the first chunk comes too late: all chunks of an answer have one.
+    if (!has_begun) {
+      id ??= said.id ?? null
+      model ??= said.model ?? null
+    }
+    usage = said.usage ?? usage
+    text_bytes += Buffer.byteLength(said.text ?? '')
+    has_reason ||= Boolean(said.finish)
+    finished ||= has_reason || said.is_end === true
+    if (!said.text && !said.finish) return []
+    has_begun = true
+    return [textCompletion(context, {id, model, choices: [textChoice(said.index ?? 0, said.text ?? '', said.finish ?? null)]})]
+  }
+
+  return {
+    event(event) {
+      if (failed || event.data === '' || event.data === null || event.data === undefined) return []
+      try {
+        const said = read(event)
+        return said ? told(said) : []
+      } catch (error) {
+        if (!(error instanceof BadReply)) throw error
+        failed = {...faultOf(context, {}, `its stream is not what it documents: ${error.message}`), status: null}
+        return []
+      }
+    },
+    end() {
+      if (!finished || failed) return []
+      // Providers that say no other end than the connection's give no reason either.
+      const last = has_reason ? [] : [textCompletion(context, {id, model, choices: [textChoice(0, '', 'stop')]})]
+      return usage && asksUsage(asked) ? [...last, textCompletion(context, {id, model, choices: [], usage})] : last
+    },
+    get finished() {
+      return finished && !failed
+    },
+    get usage() {
+      return usage
+    },
+    get model() {
+      return model
+    },
+    get failed() {
+      return failed
+    },
+    get text_bytes() {
+      return text_bytes
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import {isObject, object} from '../openai/usage.ts'
+import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import type {Message} from './read.ts'
+
+/** A function the model may call. */
+export interface Tool {
+  readonly name: string
+  readonly description: string | undefined
+  /** JSON Schema of its arguments; a function without one takes none. */
+  readonly parameters: Json
+  readonly strict: boolean
+}
+
+/** Which tools the model may or must call: `{name}` is the one it must. */
+export type Choice = 'auto' | 'none' | 'required' | {readonly name: string}
+
+/** The functions a client offers. Refuses tools of other types, which run at OpenAI. */
+export function toolsIn(asked: Json): readonly Tool[] {
+  const tools = asked.tools ?? []
+  if (!Array.isArray(tools)) throw new Untranslatable('tools', 'expected an array of tools')
+  return tools.map((tool: unknown, at) => {
+    const {type, function: described} = object(tool)
+    if (type !== 'function') throw new Untranslatable(`tools[${at}].type`, 'the provider takes functions alone; expected function')
+    const {name, description, parameters, strict} = object(described)
+    if (typeof name !== 'string' || name === '') throw new Untranslatable(`tools[${at}].function.name`, 'expected a name')
+    return {
+      name,
+      description: typeof description === 'string' ? description : undefined,
+      parameters: isObject(parameters) ? parameters : {type: 'object', properties: {}},
+      strict: strict === true,
+    }
+  })
+}
+
+/** What the client says of them; undefined when it is silent. Of `allowed_tools` the mode; `allowedIn` has the names. */
+export function choiceIn(asked: Json): Choice | undefined {
+  const choice = asked.tool_choice
+  if (choice === undefined || choice === null) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
+  if (choice === 'any') return 'required'
+  const {type, function: named, allowed_tools} = object(choice)
+  if (type === 'function') {
+    const {name} = object(named)
+    if (typeof name === 'string' && name !== '') return {name}
+  }
+  if (type === 'allowed_tools') return object(allowed_tools).mode === 'required' ? 'required' : 'auto'
+  throw new Untranslatable('tool_choice', 'expected auto, none, required or a function')
+}
+
+/** The tools that the client's choice leaves, for providers that cannot name one: the named function alone, or the allowed ones. */
+export function chosenTools(asked: Json): readonly Tool[] {
+  const tools = toolsIn(asked)
+  const choice = choiceIn(asked)
+  const {type, allowed_tools} = object(asked.tool_choice)
+  const allowed = object(allowed_tools).tools
+  const names =
+    typeof choice === 'object'
+      ? [choice.name]
+      : type === 'allowed_tools' && Array.isArray(allowed)
+        ? allowed.map(tool => object(object(tool).function).name)
+        : null
+  return names ? tools.filter(({name}) => names.includes(name)) : tools
+}
+
+/** A call of a function, its arguments as JSON text. */
+export interface Call {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+/** The calls an assistant's message made. */
+export function callsIn({said, field}: Message): readonly Call[] {
+  const calls = said.tool_calls ?? []
+  if (!Array.isArray(calls)) throw new Untranslatable(`${field}.tool_calls`, 'expected an array')
+  return calls.map((call: unknown, at) => {
+    const {id, function: called} = object(call)
+    const {name, arguments: given} = object(called)
+    const place = `${field}.tool_calls[${at}]`
+    if (typeof id !== 'string' || id === '') throw new Untranslatable(`${place}.id`, 'expected an id')
+    if (typeof name !== 'string' || name === '') throw new Untranslatable(`${place}.function.name`, 'expected a function')
+    return {id, name, arguments: typeof given === 'string' && given !== '' ? given : JSON.stringify(isObject(given) ? given : {})}
+  })
+}
+
+/** The call that a tool's message answers. */
+export function answeredIn({said, field}: Message): string {
+  const id = said.tool_call_id
+  if (typeof id !== 'string' || id === '') throw new Untranslatable(`${field}.tool_call_id`, 'expected the id of the call')
+  return id
+}
+
+/** The arguments of a call as an object, for providers that take no text. */
+export function argumentsIn(call: Call, field: string): Json {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(call.arguments)
+  } catch {
+    parsed = null
+  }
+  if (!isObject(parsed)) throw new Untranslatable(`${field}.function.arguments`, 'expected a JSON object')
+  return parsed
+}
+
+/** A call as a provider says it, flat or under `function`, its arguments text or an object; `id` where it has none. Throws `BadReply`. */
+export function saidCall(said: unknown, id: string): Call {
+  const call = object(said)
+  const inner = isObject(call.function) ? call.function : call
+  if (typeof inner.name !== 'string' || inner.name === '') throw new BadReply('a tool call has no name')
+  return {
+    id: typeof call.id === 'string' && call.id !== '' && call.id !== 'null' ? call.id : id,
+    name: inner.name,
+    arguments: argumentText(inner.arguments),
+  }
+}
+
+/** Arguments as JSON text: none at all are an empty object, so that every client can parse them. */
+export function argumentText(said: unknown): string {
+  if (typeof said === 'string') return said === '' ? '{}' : said
+  return said === null || said === undefined ? '{}' : JSON.stringify(said)
+}
+
+/** A call in OpenAI's words. */
+export function callOut({id, name, arguments: given}: Call): Json {
+  return {id, type: 'function', function: {name, arguments: given}}
+}

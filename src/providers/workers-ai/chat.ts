@@ -1,0 +1,131 @@
+import {completion, finishReason} from '../chat.ts'
+import {isObject, object, readUsage} from '../openai/usage.ts'
+import {type Answer, BadReply, type Context, type Json, type StreamTranslator, type Translated} from '../translation.ts'
+import {anyError} from '../unified/fault.ts'
+import {choiceOut, messageOut} from '../unified/message.ts'
+import {nearReply, OPENAI_FINISH} from '../unified/near-openai.ts'
+import {nearReader, statusIn} from '../unified/near-openai-stream.ts'
+import {imageIn, isThought, type Message, messagesIn, modelPath, mostTokens, oneChoice, partsIn, pick, untaken} from '../unified/read.ts'
+import {chatStream} from '../unified/stream.ts'
+import {answeredIn, callOut, callsIn, saidCall, toolsIn} from '../unified/tools.ts'
+
+const near = {finish: {}}
+
+/** An OpenAI chat request for a model's own path. Source: developers.cloudflare.com, Workers AI, text generation. */
+export function chatRequest(asked: Json, context: Context): Translated {
+  oneChoice(asked)
+  const tools = toolsIn(asked)
+  const body = {
+    messages: messagesIn(asked).map(message),
+    ...pick(
+      asked,
+      'temperature top_p top_k seed repetition_penalty frequency_penalty presence_penalty response_format raw lora stop tool_choice reasoning_effort',
+    ),
+    max_tokens: mostTokens(asked),
+    ...(tools.length > 0
+      ? {tools: tools.map(({name, description, parameters}) => ({type: 'function', function: {name, description, parameters}}))}
+      : {tool_choice: undefined}),
+    stream: context.is_stream,
+  }
+  return {path: `/${modelPath(context)}`, body}
+}
+
+function message(asked: Message): Json {
+  const {role, said, field} = asked
+  const content = contentOut(said.content, `${field}.content`)
+  const name = typeof said.name === 'string' ? said.name : undefined
+  if (role === 'tool') return {role, content, tool_call_id: answeredIn(asked), name}
+  const calls = role === 'assistant' ? callsIn(asked) : []
+  return {role, content, ...(calls.length > 0 ? {tool_calls: calls.map(callOut)} : {})}
+}
+
+/** Text as text: most models take nothing else; pictures go as parts to those that see. */
+function contentOut(content: unknown, field: string): unknown {
+  const parts = partsIn(content, field).filter(part => !isThought(part))
+  if (parts.every(({type}) => type === 'text')) return parts.map(({said}) => said.text).join('')
+  return parts.map(part => {
+    if (part.type === 'text') return {type: 'text', text: part.said.text}
+    if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part)}
+    throw untaken(part)
+  })
+}
+
+/** A whole answer: a `response` with calls beside it, or a chat completion as OpenAI's (reference: Workers AI). */
+export function chatReply(said: unknown, context: Context): Answer {
+  const result = resultIn(said)
+  if (Array.isArray(result.choices)) return nearReply(result, context, near)
+  const usage = isObject(result.usage) ? readUsage(result.usage, 'chatComplete') : null
+  const calls = (Array.isArray(result.tool_calls) ? result.tool_calls : []).map((call, at) =>
+    saidCall(call, `call_${context.call_id}_${at}`),
+  )
+  const text = calls.length > 0 && (result.response === null || result.response === undefined) ? '' : spokenIn(result.response)
+  const reason = calls.length > 0 ? 'tool_calls' : 'stop'
+  const choice = choiceOut(
+    0,
+    messageOut([{type: 'text', text}], calls, context.strict),
+    finishReason(reason, OPENAI_FINISH, context.strict),
+  )
+  return {body: completion(context, {choices: [choice], usage}), usage, model: null}
+}
+
+/** What stands under `result`; Cloudflare says whether the call went well beside it. Throws `BadReply`. */
+export function resultIn(said: unknown): Json {
+  const {success, result, errors} = object(said)
+  if (success === false || !isObject(result)) {
+    const [first] = Array.isArray(errors) ? errors : []
+    const {message} = anyError(object(first))
+    throw new BadReply(typeof message === 'string' ? message : 'result: expected an object')
+  }
+  return result
+}
+
+/** Text, or what JSON mode made, as text. */
+export function spokenIn(response: unknown): string {
+  if (typeof response === 'string') return response
+  if (isObject(response) || Array.isArray(response)) return JSON.stringify(response)
+  if (typeof response === 'number' || typeof response === 'boolean') return String(response)
+  throw new BadReply('response: expected a string')
+}
+
+/** A stream: pieces of a `response` until `[DONE]`, or chunks as OpenAI's. */
+export function openStream(context: Context, asked: Json): StreamTranslator {
+  return chatStream(context, asked, (write, fail) => {
+    const reader = nearReader(context, write, near)
+    let usage: ReturnType<typeof readUsage> = null
+    let calls = 0
+
+    function plain(data: Json) {
+      const has_calls = Array.isArray(data.tool_calls)
+      if (data.response === undefined && data.usage === undefined && !has_calls) {
+        const [first] = Array.isArray(data.errors) ? data.errors : []
+        return fail(first === undefined ? anyError(data) : object(first), statusIn(data.status))
+      }
+      write.begin()
+      if (isObject(data.usage)) usage = readUsage(data.usage, 'chatComplete') ?? usage
+      if (data.response !== undefined && data.response !== null) write.text(spokenIn(data.response))
+      for (const call of has_calls ? (data.tool_calls as readonly unknown[]) : []) {
+        write.call(saidCall(call, `call_${context.call_id}_${calls}`))
+        calls++
+      }
+    }
+
+    return {
+      event({data}) {
+        if (data === '[DONE]') {
+          // Pieces have no finish reason: the end is one.
+          if (!write.is_finished) write.finish(calls > 0 ? 'tool_calls' : 'stop')
+          return reader.done()
+        }
+        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (Array.isArray(data.choices)) reader.chunk(data)
+        else plain(data)
+      },
+      get finished() {
+        return reader.finished
+      },
+      get usage() {
+        return reader.usage ?? usage
+      },
+    }
+  })
+}

@@ -1,0 +1,80 @@
+import {finishReason} from '../chat.ts'
+import {isObject, object, readUsage} from '../openai/usage.ts'
+import {
+  type Answer,
+  BadReply,
+  type Context,
+  type Dialect,
+  type Json,
+  type StreamTranslator,
+  type Translated,
+  type Translation,
+} from '../translation.ts'
+import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
+import {anyError, readFault, type Said} from '../unified/fault.ts'
+import {arrayIn, modelPath, mostTokens, pick} from '../unified/read.ts'
+import {textStream} from '../unified/text-stream.ts'
+import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
+import {chatReply, chatRequest, openStream, resultIn, spokenIn} from './chat.ts'
+import {image} from './image.ts'
+
+/** Source: developers.cloudflare.com, Workers AI, text generation with a `prompt`. */
+const complete: Translation = {
+  request: (asked: Json, context: Context): Translated => ({
+    path: `/${modelPath(context)}`,
+    body: {
+      prompt: textPrompt(asked),
+      ...pick(asked, 'temperature top_p top_k seed repetition_penalty frequency_penalty presence_penalty raw lora'),
+      max_tokens: mostTokens(asked),
+      stream: context.is_stream,
+    },
+  }),
+  reply(said, context): Answer {
+    const result = resultIn(said)
+    const usage = isObject(result.usage) ? readUsage(result.usage, 'complete') : null
+    const choices = [textChoice(0, spokenIn(result.response), finishReason(null, {}, context.strict))]
+    return {body: textCompletion(context, {choices, usage}), usage, model: null}
+  },
+  stream: {framing: 'sse', open: openTexts},
+}
+
+function openTexts(context: Context, asked: Json): StreamTranslator {
+  return textStream(context, asked, ({data}) => {
+    if (data === '[DONE]') return {finish: 'stop'}
+    if (!isObject(data)) throw new BadReply('expected a JSON object')
+    if (data.response === undefined && data.usage === undefined) return {error: find(data)}
+    const usage = isObject(data.usage) ? readUsage(data.usage, 'complete') : null
+    return {text: spokenIn(data.response ?? ''), usage}
+  })
+}
+
+/** Source: developers.cloudflare.com, Workers AI, text embeddings. */
+const embed: Translation = {
+  request: (asked, context) => {
+    encodingIn(asked)
+    return {path: `/${modelPath(context)}`, body: {text: textsIn(asked), ...pick(asked, 'pooling')}}
+  },
+  reply(said, context, asked) {
+    const {data, usage} = resultIn(said)
+    const used = isObject(usage) ? readUsage(usage, 'embed') : null
+    return embeddingList(context, {vectors: arrayIn(data, 'result.data'), usage: used}, encodingIn(asked))
+  },
+}
+
+/** Cloudflare Workers AI. Base URL: an account's `/ai/run`, below which each model has its path. */
+export const workersAi: Dialect = {
+  name: 'workers-ai',
+  endpoints: {
+    chatComplete: {request: chatRequest, reply: chatReply, stream: {framing: 'sse', open: openStream}},
+    complete,
+    embed,
+    imageGenerate: image,
+  },
+  fault: (status, body, context) => readFault(status, body, context, find),
+}
+
+/** Cloudflare lists its errors. */
+function find(said: Json): Said {
+  const {errors} = said
+  return Array.isArray(errors) && errors.length > 0 ? object(errors[0]) : anyError(said)
+}

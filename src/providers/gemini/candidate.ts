@@ -1,0 +1,178 @@
+import {type FinishReason, finishReason} from '../chat.ts'
+import {BadReply, type Context, type Json} from '../translation.ts'
+import {isObject, list, object, present, word} from './read.ts'
+
+/** Reference: finish reasons. `stop` for those that are not here, and for calls of functions that were no calls. */
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  LANGUAGE: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
+}
+
+/** What Google tells of a candidate beyond its content; shown outside OpenAI's words alone. */
+const EXTRAS = ['groundingMetadata', 'citationMetadata', 'urlContextMetadata', 'safetyRatings', 'finishMessage'] as const
+
+/**
+ * Follows one candidate, whole or in pieces: its parts in the words of a chat delta. With `strict` off, thoughts and texts are also told as
+ * `content_blocks`, signatures included: neighbours of one kind are one block, a part with a signature is a block of its own.
+ */
+export class CandidateReader {
+  readonly #context: Context
+  readonly #index: number
+  #calls = 0
+  #blocks = 0
+  /** The kind of the block that the next part may go on with. */
+  #open: string | null = null
+  #text_bytes = 0
+
+  constructor(context: Context, index: number) {
+    this.#context = context
+    this.#index = index
+  }
+
+  get text_bytes(): number {
+    return this.#text_bytes
+  }
+
+  /** The next piece of `content`; null when it says nothing. Throws `BadReply` for what is no content. */
+  delta(content: unknown): Json | null {
+    if (content === undefined || content === null) return null
+    if (!isObject(content)) throw new BadReply('content of a candidate is no object')
+    const {parts} = content
+    if (parts !== undefined && parts !== null && !Array.isArray(parts)) throw new BadReply('parts of a candidate are no list')
+    let text = ''
+    const said: Said = {tool_calls: [], content_blocks: [], images: [], audio: []}
+    for (const part of list(parts)) {
+      if (!isObject(part)) throw new BadReply('a part of a candidate is no object')
+      text += this.#part(part, said)
+    }
+    const {tool_calls, content_blocks, images, audio} = said
+    const delta = {
+      ...(text ? {content: text} : {}),
+      ...(content_blocks.length > 0 ? {content_blocks} : {}),
+      ...(tool_calls.length > 0 ? {tool_calls} : {}),
+      ...(images.length > 0 ? {images} : {}),
+      ...(audio.length > 0 ? {audio: {id: `audio_${this.#context.call_id}_${this.#index}`, data: joined(audio), transcript: ''}} : {}),
+    }
+    return Object.keys(delta).length > 0 ? delta : null
+  }
+
+  /** OpenAI's finish reason, or with `strict` off Google's own. */
+  finish(reason: unknown): string {
+    const said = finishReason(reason, FINISH, this.#context.strict)
+    return said === 'stop' && this.#calls > 0 ? 'tool_calls' : said
+  }
+
+  /** Collects one part; gives the text of the answer in it. */
+  #part(part: Json, said: Said): string {
+    const {text, functionCall, inlineData, executableCode, codeExecutionResult} = part
+    const signature = word(part.thoughtSignature)
+    if (functionCall !== undefined) {
+      said.tool_calls.push(this.#call(functionCall, signature))
+      this.#open = null
+    } else if (inlineData !== undefined) {
+      this.#media(inlineData, signature, said)
+      this.#open = null
+    } else if (isObject(executableCode)) {
+      this.#block('executable_code', executableCode, null, said)
+    } else if (isObject(codeExecutionResult)) {
+      this.#block('code_execution_result', codeExecutionResult, null, said)
+    } else if (text !== undefined && text !== null) {
+      if (typeof text !== 'string') throw new BadReply('the text of a part is no text')
+      this.#text_bytes += Buffer.byteLength(text)
+      const is_thought = part.thought === true
+      if (text !== '' || signature) this.#block(is_thought ? 'thinking' : 'text', text, signature, said)
+      return is_thought ? '' : text
+    }
+    return ''
+  }
+
+  #block(kind: string, value: unknown, signature: string | null, {content_blocks}: Said) {
+    if (this.#context.strict) return
+    const goes_on = kind === this.#open && !signature
+    const index = goes_on ? this.#blocks - 1 : this.#blocks++
+    content_blocks.push({index, delta: {[kind]: value}})
+    if (signature) content_blocks.push({index, delta: {signature}})
+    this.#open = !signature && (kind === 'text' || kind === 'thinking') ? kind : null
+  }
+
+  #call(said: unknown, signature: string | null): Json {
+    const {name, args, id} = object(said)
+    if (typeof name !== 'string' || name === '') throw new BadReply('a function call has no name')
+    if (args !== undefined && args !== null && !isObject(args)) throw new BadReply('the arguments of a function call are no object')
+    const index = this.#calls++
+    const written = writtenOut(args ?? {})
+    this.#text_bytes += Buffer.byteLength(written)
+    return {
+      index,
+      id: word(id) ?? `call_${this.#context.call_id}_${this.#index}_${index}`,
+      type: 'function',
+      function: {name, arguments: written},
+      ...(signature && !this.#context.strict ? {extra_content: {google: {thought_signature: signature}}} : {}),
+    }
+  }
+
+  /** Pictures as data URIs, beside the text: OpenAI's chat has no place for them, and they are what was asked for. Sound as OpenAI's. */
+  #media(said: unknown, signature: string | null, {images, audio}: Said) {
+    const {mimeType, data} = object(said)
+    if (typeof data !== 'string' || typeof mimeType !== 'string') throw new BadReply('inline data has no type or no bytes')
+    if (mimeType.startsWith('audio/')) {
+      audio.push(data)
+      return
+    }
+    const signed = signature && !this.#context.strict ? {signature} : {}
+    images.push({type: 'image_url', image_url: {url: `data:${mimeType};base64,${data}`}, ...signed})
+  }
+}
+
+interface Said {
+  readonly tool_calls: Json[]
+  readonly content_blocks: Json[]
+  readonly images: Json[]
+  readonly audio: string[]
+}
+
+function writtenOut(args: Json): string {
+  try {
+    return JSON.stringify(args)
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new BadReply('the arguments of a function call are nested too deep')
+    throw cause
+  }
+}
+
+/** Base64 texts as one: each may end in padding. */
+function joined(texts: readonly string[]): string {
+  return texts.length === 1 ? texts[0]! : Buffer.concat(texts.map(text => Buffer.from(text, 'base64'))).toString('base64')
+}
+
+/** What a candidate tells beyond OpenAI's words; nothing with `strict`. */
+export function extrasOf(candidate: Json, strict: boolean): Json {
+  return strict ? {} : present(Object.fromEntries(EXTRAS.map(name => [name, candidate[name]])))
+}
+
+/** `logprobsResult` as OpenAI tells log probabilities; null where there are none. */
+export function logprobsOf(said: unknown): Json | null {
+  const {chosenCandidates, topCandidates} = object(said)
+  const chosen = list(chosenCandidates)
+  if (chosen.length === 0) return null
+  const tops = list(topCandidates)
+  const content = chosen.map((each, at) => ({
+    ...probability(each),
+    top_logprobs: list(object(tops[at]).candidates).map(probability),
+  }))
+  return {content, refusal: null}
+}
+
+function probability(said: unknown): Json {
+  const {token, logProbability} = object(said)
+  const text = typeof token === 'string' ? token : ''
+  return {token: text, logprob: typeof logProbability === 'number' ? logProbability : -9999, bytes: [...Buffer.from(text)]}
+}

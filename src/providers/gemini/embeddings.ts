@@ -1,0 +1,100 @@
+import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {type Answer, BadReply, type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
+import {modelOf, type Place} from './place.ts'
+import {count, list, object, present, word} from './read.ts'
+import {replied} from './reply.ts'
+import {readUsage} from './usage.ts'
+
+/** OpenAI embeddings ⇄ `batchEmbedContents` (ai.google.dev/api/embeddings). */
+export function studioEmbeddings(place: Place): Translation {
+  return {
+    request(asked, context): Translated {
+      const model = modelOf(asked, context)
+      const {taskType, title, dimensions} = settings(asked)
+      const requests = textsOf(asked.input).map(text =>
+        present({model: `models/${model}`, content: {parts: [{text}]}, taskType, title, outputDimensionality: dimensions}),
+      )
+      return {path: place.path(context, model, 'batchEmbedContents'), body: {requests}}
+    },
+    reply(said, context, asked): Answer {
+      const reply = replied(said, context)
+      const vectors = list(reply.embeddings).map(each => object(each).values)
+      return answer(vectors, readUsage(reply.usageMetadata), context, asked)
+    },
+  }
+}
+
+/** OpenAI embeddings ⇄ `:predict` (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api). */
+export function vertexEmbeddings(place: Place): Translation {
+  return {
+    request(asked, context): Translated {
+      const model = modelOf(asked, context)
+      const {taskType, title, dimensions} = settings(asked)
+      const instances = textsOf(asked.input).map(content => present({content, task_type: taskType, title}))
+      const parameters = present({outputDimensionality: dimensions, autoTruncate: asked.auto_truncate})
+      return {
+        path: place.path(context, model, 'predict'),
+        body: {instances, ...(Object.keys(parameters).length > 0 ? {parameters} : {})},
+      }
+    },
+    reply(said, context, asked): Answer {
+      const found = list(replied(said, context).predictions).map(each => object(object(each).embeddings))
+      const counted = found.map(({statistics}) => object(statistics).token_count).filter(each => typeof each === 'number')
+      const usage =
+        counted.length > 0 ? {...emptyUsage(), input_uncached_tokens: counted.reduce((sum, each) => sum + count(each), 0)} : null
+      return answer(
+        found.map(({values}) => values),
+        usage,
+        context,
+        asked,
+      )
+    },
+  }
+}
+
+function settings(asked: Json): {taskType: unknown; title: unknown; dimensions: unknown} {
+  return {taskType: word(asked.task_type) ?? word(asked.taskType), title: word(asked.title), dimensions: asked.dimensions}
+}
+
+function textsOf(input: unknown): readonly string[] {
+  const texts = Array.isArray(input) ? input : [input]
+  if (texts.length > 0 && texts.every(each => typeof each === 'string' && each !== '')) return texts
+  throw new Untranslatable('input', 'expected a text or a list of texts; Gemini takes no tokens')
+}
+
+/** One vector for each text that was asked for, in order; anything else is no answer. */
+function answer(vectors: readonly unknown[], usage: Usage | null, context: Context, asked: Json): Answer {
+  const texts = Array.isArray(asked.input) ? asked.input.length : 1
+  if (vectors.length !== texts) throw new BadReply(`it has ${vectors.length} embeddings for ${texts} texts`)
+  const as_base64 = asked.encoding_format === 'base64'
+  const data = vectors.map((vector, index) => ({
+    object: 'embedding',
+    index,
+    embedding: as_base64 ? packed(numbers(vector)) : numbers(vector),
+  }))
+  const prompt_tokens = usage?.input_uncached_tokens ?? 0
+  return {
+    body: {
+      object: 'list',
+      data,
+      model: context.model,
+      provider: context.provider,
+      // Clients read these without looking; Google does not always count.
+      usage: {prompt_tokens, total_tokens: prompt_tokens},
+    },
+    usage,
+    model: null,
+  }
+}
+
+function numbers(vector: unknown): readonly number[] {
+  if (Array.isArray(vector) && vector.length > 0 && vector.every(Number.isFinite)) return vector
+  throw new BadReply('an embedding is no list of numbers')
+}
+
+/** 32-bit floats, little-endian, as OpenAI packs them. */
+function packed(vector: readonly number[]): string {
+  const bytes = Buffer.allocUnsafe(vector.length * 4)
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4)
+  return bytes.toString('base64')
+}

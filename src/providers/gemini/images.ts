@@ -1,0 +1,155 @@
+import {emptyUsage, imageUnit, totals, type Usage} from '../../schema/usage.ts'
+import {type Answer, BadReply, type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
+import {generationOf, modelOf, type Place} from './place.ts'
+import {list, object, present, word} from './read.ts'
+import {blockReason, refusalFor, replied} from './reply.ts'
+import {readUsage} from './usage.ts'
+
+/** A picture as it came: its bytes in base64. */
+interface Picture {
+  readonly type: string
+  readonly data: string
+}
+
+/**
+ * OpenAI image generation ⇄ Imagen's `:predict` (ai.google.dev/gemini-api/docs/imagen), or, for models that also write, `generateContent`
+ * that answers in pictures (ai.google.dev/gemini-api/docs/image-generation).
+ */
+export function imageGeneration(place: Place): Translation {
+  return {
+    request(asked, context): Translated {
+      const model = modelOf(asked, context)
+      const prompt = word(asked.prompt)
+      if (!prompt) throw new Untranslatable('prompt', 'expected a text')
+      return isImagen(model)
+        ? {path: place.path(context, model, 'predict'), body: imagenBody(asked, prompt)}
+        : {path: place.path(context, model, 'generateContent'), body: geminiBody(asked, prompt, model)}
+    },
+    reply(said, context, asked): Answer {
+      const reply = replied(said, context)
+      return isImagen(modelOf(asked, context)) ? imagenAnswer(reply, context, asked) : geminiAnswer(reply, context, asked)
+    },
+  }
+}
+
+function isImagen(model: string): boolean {
+  return model.startsWith('imagen') || model.startsWith('imagegeneration')
+}
+
+function imagenBody(asked: Json, prompt: string): Json {
+  const type = formatOf(asked)
+  const parameters = present({
+    sampleCount: asked.n,
+    aspectRatio: word(asked.aspect_ratio) ?? aspectRatio(asked.size, IMAGEN_RATIOS),
+    sampleImageSize: asked.image_size,
+    negativePrompt: asked.negative_prompt,
+    seed: asked.seed,
+    personGeneration: asked.person_generation,
+    outputOptions: type ? {mimeType: type} : null,
+  })
+  return {instances: [{prompt}], ...(Object.keys(parameters).length > 0 ? {parameters} : {})}
+}
+
+function geminiBody(asked: Json, prompt: string, model: string): Json {
+  if (typeof asked.n === 'number' && asked.n > 1) throw new Untranslatable('n', `${model} makes one picture at a time`)
+  const imageConfig = present({
+    aspectRatio: word(asked.aspect_ratio) ?? aspectRatio(asked.size, GEMINI_RATIOS),
+    imageSize: (generationOf(model) ?? 0) >= 3 ? (word(asked.image_size) ?? resolution(asked.size)) : null,
+  })
+  return {
+    contents: [{role: 'user', parts: [{text: prompt}]}],
+    generationConfig: {
+      responseModalities: ['TEXT', 'IMAGE'],
+      ...(Object.keys(imageConfig).length > 0 ? {imageConfig} : {}),
+    },
+  }
+}
+
+function formatOf({output_format}: Json): string | null {
+  if (output_format === undefined || output_format === null) return null
+  if (output_format === 'png' || output_format === 'jpeg') return `image/${output_format}`
+  throw new Untranslatable('output_format', 'expected png or jpeg')
+}
+
+const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
+const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
+
+/** Width and height of `1536x1024`; null for `auto` and nothing. */
+function sizeOf(size: unknown): readonly [number, number] | null {
+  if (size === undefined || size === null || size === 'auto') return null
+  const found = typeof size === 'string' ? /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(size) : null
+  if (!found) throw new Untranslatable('size', 'expected auto or width x height in pixels, such as 1024x1024')
+  return [Number(found[1]), Number(found[2])]
+}
+
+/** The ratio of `ratios` that is nearest to the asked one: Google takes no pixels. */
+function aspectRatio(size: unknown, ratios: readonly string[]): string | null {
+  const asked = sizeOf(size)
+  if (!asked) return null
+  const distance = (ratio: string) => {
+    const [width, height] = ratio.split(':').map(Number) as [number, number]
+    return Math.abs(Math.log((asked[0] * height) / (asked[1] * width)))
+  }
+  return ratios.toSorted((one, other) => distance(one) - distance(other))[0]!
+}
+
+function resolution(size: unknown): string | null {
+  const asked = sizeOf(size)
+  if (!asked) return null
+  const longer = Math.max(...asked)
+  return longer > 3072 ? '4K' : longer > 1536 ? '2K' : '1K'
+}
+
+function imagenAnswer(reply: Json, context: Context, asked: Json): Answer {
+  const predictions = list(reply.predictions).map(object)
+  const pictures = predictions.flatMap(({bytesBase64Encoded, mimeType}) =>
+    typeof bytesBase64Encoded === 'string' ? [{type: word(mimeType) ?? 'image/png', data: bytesBase64Encoded}] : [],
+  )
+  const reason = predictions.map(({raiFilteredReason}) => word(raiFilteredReason)).find(each => each !== null)
+  const usage = emptyUsage()
+  usage.units[imageUnit(word(asked.quality) ?? undefined, word(asked.size) ?? undefined)] = pictures.length
+  return answer(pictures, reason ?? null, usage, null, context, asked)
+}
+
+function geminiAnswer(reply: Json, context: Context, asked: Json): Answer {
+  const candidates = list(reply.candidates).map(object)
+  const pictures = candidates.flatMap(({content}) =>
+    list(object(content).parts).flatMap(part => {
+      const {mimeType, data} = object(object(part).inlineData)
+      return object(part).thought !== true && typeof mimeType === 'string' && typeof data === 'string' ? [{type: mimeType, data}] : []
+    }),
+  )
+  const blocked = blockReason(reply)
+  const reason = blocked ? refusalFor(blocked) : word(candidates[0]?.finishReason)
+  const usage = readUsage(reply.usageMetadata)
+  // Without a word on modalities, what a model was asked to draw is a drawing.
+  if (usage && !Array.isArray(object(reply.usageMetadata).candidatesTokensDetails)) {
+    usage.image_out_tokens = usage.output_text_tokens
+    usage.output_text_tokens = 0
+  }
+  return answer(pictures, reason, usage, word(reply.modelVersion), context, asked)
+}
+
+function answer(
+  pictures: readonly Picture[],
+  reason: string | null,
+  usage: Usage | null,
+  model: string | null,
+  context: Context,
+  asked: Json,
+): Answer {
+  if (pictures.length === 0) throw new BadReply(`there is no picture in it${reason ? ` (${reason})` : ''}`)
+  const as_url = asked.response_format === 'url'
+  const data = pictures.map(({type, data}) => (as_url ? {url: `data:${type};base64,${data}`} : {b64_json: data}))
+  const {prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens} = totals(usage ?? {})
+  return {
+    body: {
+      created: context.created_s,
+      data,
+      provider: context.provider,
+      ...(total_tokens > 0 ? {usage: {input_tokens, output_tokens, total_tokens}} : {}),
+    },
+    usage,
+    model,
+  }
+}

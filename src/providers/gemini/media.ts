@@ -1,0 +1,63 @@
+import {type Json, Untranslatable} from '../translation.ts'
+
+/** By the end of a name (cloud.google.com/vertex-ai/generative-ai/docs/multimodal, supported types). */
+const TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  html: 'text/html',
+  csv: 'text/csv',
+  json: 'application/json',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  aac: 'audio/aac',
+  aiff: 'audio/aiff',
+  m4a: 'audio/m4a',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+  mpeg: 'video/mpeg',
+  mpg: 'video/mpeg',
+}
+/** A data URI tells its type in fewer characters than these. */
+const MOST_HEAD = 256
+
+/** The type that a name or an address ends in; null when it tells none. */
+export function typeOfName(name: string): string | null {
+  const path = name.slice(0, 4096).split(/[?#]/, 1)[0]!
+  const end = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  return Object.hasOwn(TYPES, end) ? TYPES[end]! : null
+}
+
+/**
+ * A part of Gemini's for what stands at `url`: the bytes of a data URI, or a file that Google fetches (`gs://`, `https://`, a file of the
+ * Files API). `type`: what the caller says it is; `usual`: what it is when nothing tells.
+ */
+export function mediaPart(url: string, {type, usual}: {readonly type?: string | null; readonly usual: string}, field: string): Json {
+  if (url.startsWith('data:')) return inlinePart(url, field)
+  if (!/^(?:https?|gs):\/\/[^\s]/i.test(url.slice(0, 16))) throw new Untranslatable(field, 'expected a data:, https: or gs: address')
+  return {fileData: {mimeType: type ?? typeOfName(url) ?? usual, fileUri: url}}
+}
+
+/** Source: RFC 2397. */
+function inlinePart(url: string, field: string): Json {
+  const comma = url.slice(0, MOST_HEAD).indexOf(',')
+  if (comma < 0) throw new Untranslatable(field, 'expected a data URI: data:image/png;base64,...')
+  const [mimeType, ...parameters] = url.slice('data:'.length, comma).split(';')
+  const data = url.slice(comma + 1)
+  if (parameters.includes('base64')) return {inlineData: {mimeType: mimeType || 'text/plain', data}}
+  try {
+    return {inlineData: {mimeType: mimeType || 'text/plain', data: Buffer.from(decodeURIComponent(data)).toString('base64')}}
+  } catch {
+    throw new Untranslatable(field, 'expected a data URI in base64 or percent-encoded')
+  }
+}

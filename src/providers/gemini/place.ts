@@ -1,0 +1,56 @@
+import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {word} from './read.ts'
+
+/** Where Gemini is served: the words are the same but for a few, the paths are not. */
+export interface Place {
+  readonly is_vertex: boolean
+  /** Below the base URL: `…/models/{model}:{action}`. Throws `Untranslatable` for a place that cannot be written in a path. */
+  path(context: Context, model: string, action: string): string
+}
+
+/** The Gemini API of AI Studio (ai.google.dev/api). The base URL has no version. */
+export const STUDIO: Place = {
+  is_vertex: false,
+  path(_context, model, action) {
+    const [kind, name] = model.startsWith('tunedModels/') ? ['tunedModels', model.slice('tunedModels/'.length)] : ['models', model]
+    return `/v1beta/${kind}/${encodeURIComponent(name)}:${action}`
+  },
+}
+
+/** Names of projects, regions and versions. None can be `..`, which would climb in the path. */
+const SEGMENT = /^[A-Za-z0-9][\w.:-]{0,99}$/
+
+/**
+ * Vertex AI (cloud.google.com/vertex-ai/docs/reference/rest): `vertex_project_id`, `vertex_region` (`us-central1` when none is said),
+ * `vertex_api_version` (`v1`) and `vertex_publisher` (`google`) come from the options.
+ */
+export const VERTEX: Place = {
+  is_vertex: true,
+  path({options}, model, action) {
+    const segment = (name: string, usual?: string) => {
+      const said = (Object.hasOwn(options, name) ? word(options[name]) : null) ?? usual
+      if (said === undefined) throw new Untranslatable(name, 'is needed to call Vertex AI')
+      if (!SEGMENT.test(said)) throw new Untranslatable(name, 'expected letters, digits, dots, colons and dashes')
+      return encodeURIComponent(said)
+    }
+    const project = segment('vertex_project_id')
+    const region = segment('vertex_region', 'us-central1')
+    const publisher = segment('vertex_publisher', 'google')
+    const place = `/${segment('vertex_api_version', 'v1')}/projects/${project}/locations/${region}`
+    return `${place}/publishers/${publisher}/models/${encodeURIComponent(model)}:${action}`
+  },
+}
+
+/** The model that is asked for, without the prefixes it may be written with (`models/`, `google.`, `publishers/google/models/`). */
+export function modelOf(asked: Json, context: Context): string {
+  const said = context.model || word(asked.model)
+  const model = said?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')
+  if (!model) throw new Untranslatable('model', 'expected the name of a model')
+  return model
+}
+
+/** 2 for `gemini-2.5-pro`, 3 for `gemini-3-flash-preview`; null for names that do not tell (`gemini-flash-latest`, `gemma-3`). */
+export function generationOf(model: string): number | null {
+  const found = /^gemini-(\d{1,2})(?:[.-]|$)/.exec(model)
+  return found ? Number(found[1]) : null
+}

@@ -1,0 +1,179 @@
+import {type Json, Untranslatable} from '../translation.ts'
+import {isObject, list, word} from './read.ts'
+
+/** Nesting and size a schema may have once its references are resolved; beyond, one of a few lines could come to gigabytes. */
+const MOST_DEPTH = 64
+const MOST_NODES = 10_000
+
+/** Keywords that Gemini has under the same name with the same meaning (ai.google.dev/api/caching#Schema). */
+const SAME = [
+  'title',
+  'description',
+  'nullable',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minimum',
+  'maximum',
+  'default',
+  'example',
+  'propertyOrdering',
+]
+/** Formats that Gemini knows; it refuses a schema with another one. */
+const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'float', 'double', 'int32', 'int64'])
+
+interface Walk {
+  readonly root: Json
+  readonly field: string
+  nodes: number
+}
+
+/**
+ * A JSON schema in Gemini's subset of OpenAPI 3.0: keywords it does not know are left out, references are resolved in place, `type: [x,
+ * null]` becomes `nullable`, `const` an `enum`, `oneOf` an `anyOf`. A reference inside of what it refers to is cut to a schema of the same
+ * type without members. Throws `Untranslatable` for what is no schema, for a reference to nowhere, and for a schema too large.
+ */
+export function cleanSchema(schema: unknown, field: string): Json {
+  if (!isObject(schema)) throw new Untranslatable(field, 'expected a JSON schema')
+  return clean(schema, {root: schema, field, nodes: 0}, 0, [])
+}
+
+/** `refs`: the references that led here. */
+function clean(said: unknown, walk: Walk, depth: number, refs: readonly string[]): Json {
+  if (typeof said === 'boolean') return {}
+  if (!isObject(said)) throw new Untranslatable(walk.field, 'expected a JSON schema wherever one stands')
+  if (depth > MOST_DEPTH) throw new Untranslatable(walk.field, `is nested deeper than ${MOST_DEPTH}`)
+  if (++walk.nodes > MOST_NODES) throw new Untranslatable(walk.field, `comes to more than ${MOST_NODES} schemas`)
+  const down = (part: unknown) => clean(part, walk, depth + 1, refs)
+  if (typeof said.$ref === 'string') return referred(said, said.$ref, walk, depth, refs)
+  if (Array.isArray(said.allOf)) {
+    const {allOf, ...rest} = said
+    return withRequired([rest, ...allOf].map(down).reduce(merged), [said, ...allOf])
+  }
+  const choices = [said.anyOf, said.oneOf].find(Array.isArray)
+  if (choices && !isObject(said.properties)) return chosen(said, choices, down)
+  const types = list(said.type).filter(type => type !== 'null')
+  if (types.length > 1) {
+    const {type: whole, ...rest} = said
+    return chosen(
+      rest,
+      (whole as unknown[]).map(type => (type === 'null' ? {type} : {...rest, type})),
+      down,
+    )
+  }
+  return plain(said, types.length === 1 ? types[0] : said.type, down)
+}
+
+function plain(said: Json, type: unknown, down: (part: unknown) => Json): Json {
+  const result: Record<string, unknown> = {}
+  const properties = isObject(said.properties) ? said.properties : null
+  const items = itemsOf(said)
+  const given = word(type) ?? (properties ? 'object' : items === undefined ? null : 'array')
+  if (given !== null) result.type = given
+  if (FORMATS.has(said.format)) result.format = said.format
+  for (const name of SAME) if (said[name] !== undefined) result[name] = said[name]
+  if (list(said.type).includes('null')) result.nullable = true
+  if (said.const !== undefined || Array.isArray(said.enum)) putEnum(result, said.const === undefined ? list(said.enum) : [said.const])
+  if (properties) {
+    result.properties = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, down(property)]))
+    const required = list(said.required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
+    if (required.length > 0) result.required = required
+  }
+  if (items !== undefined) result.items = down(items)
+  return result
+}
+
+/** Gemini's `enum` has texts alone; other values go where the model still reads them. */
+function putEnum(result: Record<string, unknown>, values: readonly unknown[]) {
+  const known = values.filter(value => value !== null)
+  if (known.length < values.length) result.nullable = true
+  if (known.length > 0 && known.every(value => typeof value === 'string')) {
+    result.enum = known
+    result.type = 'string'
+    return
+  }
+  if (known.length === 0) return
+  const one_of = `One of: ${known.map(value => JSON.stringify(value)).join(', ')}`
+  result.description = typeof result.description === 'string' ? `${result.description} (${one_of})` : one_of
+  const [first] = known
+  const same = known.every(value => typeof value === typeof first)
+  if (result.type === undefined && same && (typeof first === 'number' || typeof first === 'boolean')) result.type = typeof first
+}
+
+/** One schema for the elements of an array; a tuple's places become alternatives. */
+function itemsOf(said: Json): unknown {
+  const places = Array.isArray(said.prefixItems) ? said.prefixItems : said.items
+  if (!Array.isArray(places)) return places === true || places === false ? undefined : places
+  return places.length === 0 ? undefined : places.length === 1 ? places[0] : {anyOf: places}
+}
+
+/** `anyOf` must stand alone: what the node says beside it goes into each alternative, and null becomes `nullable`. */
+function chosen(said: Json, choices: readonly unknown[], down: (part: unknown) => Json): Json {
+  const others = choices.filter(choice => !(isObject(choice) && choice.type === 'null'))
+  const may_be_null = others.length < choices.length || said.nullable === true || list(said.type).includes('null')
+  const inherited = {
+    ...(typeof said.type === 'string' ? {type: said.type} : {}),
+    ...(typeof said.description === 'string' ? {description: said.description} : {}),
+    ...(may_be_null ? {nullable: true} : {}),
+  }
+  const results = others.map(choice => ({...inherited, ...down(choice)}))
+  return results.length === 1 ? results[0]! : results.length === 0 ? inherited : {anyOf: results}
+}
+
+function referred(said: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
+  const target = resolve(walk.root, ref)
+  if (target === undefined) throw new Untranslatable(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
+  const beside = typeof said.description === 'string' ? {description: said.description} : {}
+  if (refs.includes(ref)) return {type: (isObject(target) && word(target.type)) || 'object', ...beside}
+  return {...clean(target, walk, depth + 1, [...refs, ref]), ...beside}
+}
+
+/** What a JSON pointer below `#` names (RFC 6901); undefined for nothing. References to other documents are never fetched. */
+function resolve(root: Json, ref: string): unknown {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let at: unknown = root
+  for (const step of ref.slice(2).split('/')) {
+    const name = unescaped(step)
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
+    at = (at as Json)[name]
+  }
+  return at
+}
+
+function unescaped(step: string): string {
+  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}
+
+/** Two parts of an `allOf` as one: members of both, what both name as the later says. */
+function merged(one: Json, other: Json): Json {
+  const required = [...new Set([...list(one.required), ...list(other.required)])]
+  const both = isObject(one.properties) || isObject(other.properties)
+  return {
+    ...one,
+    ...other,
+    ...(both ? {properties: {...object(one.properties), ...object(other.properties)}} : {}),
+    ...(required.length > 0 ? {required} : {}),
+  }
+}
+
+/** A part of an `allOf` may require what another part describes. */
+function withRequired(whole: Json, parts: readonly unknown[]): Json {
+  const properties = object(whole.properties)
+  const named = [...list(whole.required), ...parts.flatMap(part => list(object(part).required))]
+  const required = [...new Set(named)].filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
+  return required.length > 0 ? {...whole, required} : whole
+}
+
+function object(value: unknown): Json {
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,77 @@
+import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import type {Json} from '../translation.ts'
+import {generationOf} from './place.ts'
+import {count, isObject, list, object} from './read.ts'
+
+/**
+ * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand beside the
+ * candidates, and what Google's own tools put into the prompt beside the prompt (ai.google.dev/api/generate-content#UsageMetadata).
+ * A part never counts for more than the whole it is part of. Video and documents cost what text does.
+ */
+export function readUsage(said: unknown, searches = 0): Usage | null {
+  if (!isObject(said)) return null
+  const {promptTokenCount, candidatesTokenCount, totalTokenCount} = said
+  if (![promptTokenCount, candidatesTokenCount, totalTokenCount].some(each => typeof each === 'number')) return null
+  const usage = emptyUsage()
+  readInput(said, usage)
+  readOutput(said, usage)
+  if (searches > 0) usage.units[UNIT.web_search] = searches
+  return usage
+}
+
+function readInput(said: Json, usage: Usage) {
+  const parts = modalities(said.promptTokensDetails)
+  const tools = modalities(said.toolUsePromptTokensDetails)
+  const cached = modalities(said.cacheTokensDetails)
+  const take = taker(count(said.promptTokenCount) + count(said.toolUsePromptTokenCount))
+  const takeCached = taker(count(said.cachedContentTokenCount))
+  usage.audio_cache_read_tokens = take(takeCached(cached.AUDIO))
+  usage.image_cache_read_tokens = take(takeCached(cached.IMAGE))
+  usage.cache_read_tokens = take(takeCached(Infinity))
+  usage.audio_in_tokens = take(parts.AUDIO + tools.AUDIO - usage.audio_cache_read_tokens)
+  usage.image_in_tokens = take(parts.IMAGE + tools.IMAGE - usage.image_cache_read_tokens)
+  usage.input_uncached_tokens = take(Infinity)
+}
+
+function readOutput(said: Json, usage: Usage) {
+  const parts = modalities(said.candidatesTokensDetails)
+  const thoughts = count(said.thoughtsTokenCount)
+  const candidates = count(said.candidatesTokenCount)
+  const input = count(said.promptTokenCount) + count(said.toolUsePromptTokenCount)
+  // Some models count their thoughts among the candidates; the total tells.
+  const is_within = thoughts > 0 && thoughts <= candidates && count(said.totalTokenCount) === input + candidates
+  const take = taker(is_within ? candidates - thoughts : candidates)
+  usage.output_reasoning_tokens = thoughts
+  usage.audio_out_tokens = take(parts.AUDIO)
+  usage.image_out_tokens = take(parts.IMAGE)
+  usage.output_text_tokens = take(Infinity)
+}
+
+/** `[{modality, tokenCount}]`: the kinds that cost otherwise than text. */
+function modalities(said: unknown): {AUDIO: number; IMAGE: number} {
+  const sums = {AUDIO: 0, IMAGE: 0}
+  for (const each of list(said)) {
+    const {modality, tokenCount} = object(each)
+    if (modality === 'AUDIO' || modality === 'IMAGE') sums[modality] += count(tokenCount)
+  }
+  return sums
+}
+
+/**
+ * Searches that are paid for: from its third generation on each query of Gemini's, before it each answer that searched
+ * (ai.google.dev/gemini-api/docs/pricing, grounding with Google Search).
+ */
+export function searchesIn(grounding: unknown, model: string): number {
+  const queries = list(object(grounding).webSearchQueries).filter(query => typeof query === 'string' && query !== '').length
+  return (generationOf(model) ?? 0) >= 3 ? queries : Math.min(1, queries)
+}
+
+/** Hands out shares of `whole`, none below 0 and together never more than it. */
+function taker(whole: number): (share: number) => number {
+  let left = whole
+  return share => {
+    const taken = Math.max(0, Math.min(share, left))
+    left -= taken
+    return taken
+  }
+}

@@ -1,7 +1,8 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
-import {usageFault} from '../fault.ts'
+import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {group, jsonFrom, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
+import {openSession} from '../session.ts'
 import type {Column} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
@@ -56,6 +57,7 @@ export function configs(): Command {
     update(),
     deleteCommand(configNoun, 'calls that name it are refused'),
     versions(),
+    lint(),
   ])
 }
 
@@ -123,4 +125,31 @@ function versions(): Command {
       gateway.print.list(reply, reply.data, VERSION_COLUMNS, reply.total)
     }),
   )
+}
+
+function lint(): Command {
+  return leaf('lint', 'Check routing without saving it: what is wrong, and what would have no effect', [
+    'gateway configs lint main.json',
+    'cat main.json | gateway configs lint - --json',
+  ])
+    .argument('<file>', 'JSON file with the routing, or - for stdin')
+    .action(async (file: string, _: object, self: Command) => {
+      const {world, print} = await openSession(self)
+      const [{lint}, {find, nearestSlugs}] = await Promise.all([
+        import('../../src/routing/lint.ts'),
+        import('../../src/providers/registry.ts'),
+      ])
+      const unknownKind = (kind: string) => {
+        if (find(kind)) return undefined
+        const [close] = nearestSlugs(kind)
+        return `is no kind of provider${close ? `; did you mean ${close}?` : ''}`
+      }
+      const linted = lint(await jsonFrom(world, file, 'FILE'), {unknownKind})
+      const {ok, targets, issues} = linted
+      if (ok) return print.done(linted, `OK: ${targets} ${targets === 1 ? 'target' : 'targets'}.`)
+      if (print.json) print.json_reply(linted)
+      else for (const {path, message} of issues) print.line(`${path}: ${message}`)
+      const count = issues.length === 1 ? 'one thing is' : `${issues.length} things are`
+      throw new CommandFault(`The config would not be saved: ${count} wrong with it.`, {exit: EXIT.failure, code: 'config_refused'})
+    })
 }

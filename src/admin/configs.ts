@@ -10,8 +10,8 @@ import {
   ConfigVersion,
   ConfigView,
   type GatewayConfig,
+  nodesOf,
   readConfig,
-  targetOf,
 } from '../schema/configs.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, listOf, pageParams} from '../schema/paging.ts'
@@ -201,15 +201,22 @@ async function reachConfig(call: Standing, named: string, workspace_id: string |
   return found(await store.findConfig(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, named), 'config')
 }
 
-/** A config that may be saved: read, every kind of provider in the catalogue, its host one that may be called, no key idle. */
+/** A config that may be saved: read, every kind of provider in the catalogue, its hosts ones that may be called, no key idle. */
 function checkedConfig({settings}: AdminServices, given: unknown): GatewayConfig {
-  const read = readConfig(given)
+  const limits = {
+    root: settings.max_root_config_targets,
+    conditional_root: settings.max_conditional_root_config_targets,
+    nested: settings.max_nested_config_targets,
+  }
+  const read = readConfig(given, {saved: true, limits})
   const wrong = 'issues' in read ? read.issues : read.warnings
   if ('issues' in read || wrong.length)
     throw new Refusal('config.invalid', {issues: wrong.map(({path, message}) => `${path} ${message}`).join('; ')})
-  const {target, path} = targetOf(read.config)
-  if (target.provider && !target.provider.startsWith('@')) kindOf(target.provider, `${path}.provider`)
-  if (target.custom_host) readDestination(target.custom_host, {kind: 'caller'}, readTrusted(settings.trusted_custom_hosts))
+  const trusted = readTrusted(settings.trusted_custom_hosts)
+  for (const {node, path} of nodesOf(read.config)) {
+    if (node.provider && !node.provider.startsWith('@')) kindOf(node.provider, `${path}.provider`)
+    if (node.custom_host) readDestination(node.custom_host, {kind: 'caller'}, trusted)
+  }
   return read.config
 }
 

@@ -3,7 +3,7 @@ import type {Destination} from '../base/egress/target.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Edits} from '../base/json.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
-import {type ConfigTarget, type GatewayConfig, readConfig, targetOf} from '../schema/configs.ts'
+import {type ConfigTarget, type GatewayConfig, nodesOf, readConfig, targetOf} from '../schema/configs.ts'
 import {HOP_BY_HOP, isOwn, NEVER_FORWARDED} from '../schema/headers.ts'
 import type {Incoming} from './incoming.ts'
 import type {Caller, ManagedProvider, ProxyServices} from './services.ts'
@@ -71,6 +71,8 @@ export class Targets {
   async #read(said: Named, incoming: Incoming, caller: Caller, slug: string | null): Promise<Target> {
     const prefix = incoming.own.prefix
     const {config, config_id, warning} = await this.#config(said.config, caller)
+    const several = config && nodesOf(config).find(({node}) => (node.targets?.length ?? 0) > 1)
+    if (several) throw new Refusal('config.invalid', {issues: `${several.path}.targets: more than one is not available in this version`})
     const {target, path} = config ? targetOf(config) : {target: {} as ConfigTarget, path: 'config'}
     const {model: set_model, ...params} = target.override_params ?? {}
     const [set_slug, model] = typeof set_model === 'string' ? splitModel(set_model) : [null, null]

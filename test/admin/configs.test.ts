@@ -199,7 +199,11 @@ describe.each(KINDS)('configs on %s', kind => {
       {config: {targets: [{provder: '@a'}]}},
       /^AB01: .* config\.targets\[0\]\.provder is not known; did you mean provider\?/,
     ],
-    ['what comes later', {config: {provider: '@a', retry: {attempts: 2}}}, /config\.retry is not available in this version/],
+    [
+      'a value out of range',
+      {config: {provider: '@a', retry: {attempts: 9}}},
+      /config\.retry\.attempts expected a whole number from 0 to 5/,
+    ],
     ['what has no effect', {config: {provider: '@a', weight: 1}}, /config\.weight has no effect here/],
     [
       'an unknown kind of provider',

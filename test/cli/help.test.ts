@@ -25,7 +25,7 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `providers ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete', 'models', 'workspaces'].map(verb => `integrations ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `virtual-keys ${verb}`),
-    ...['create', 'list', 'show', 'update', 'delete', 'versions'].map(verb => `configs ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'lint'].map(verb => `configs ${verb}`),
     'logs list',
     'logs show',
     'logs tail',

@@ -1,0 +1,79 @@
+import type {Regex} from '../base/regex.ts'
+import type {Compared, Plain, Query} from '../schema/config-conditions.ts'
+import type {Facts} from './plan.ts'
+
+/** A longer text is matched by its first characters: what a pattern costs is bounded by this times its size. */
+export const MOST_MATCHED = 2048
+
+/**
+ * A query as a question to a call. Only texts, numbers, true, false and null are compared; of a key that is absent, or holds
+ * something else, no comparison holds, `$ne` and `$nin` neither (reference: conditional queries).
+ */
+export function holdsOf(query: Query): (facts: Facts) => boolean {
+  if (query.kind === 'compared') {
+    const holds = comparison(query)
+    return facts => {
+      const value = saidBy(query, facts)
+      return value !== undefined && holds(value)
+    }
+  }
+  const of = query.of.map(holdsOf)
+  return query.kind === 'all' ? facts => of.every(holds => holds(facts)) : facts => of.some(holds => holds(facts))
+}
+
+/** A query in words, for people: `metadata.plan $eq "pro" and (params.n $gt 1 or params.stream $eq true)`. */
+export function textOf(query: Query): string {
+  if (query.kind === 'compared') {
+    const {from, key, operator} = query
+    const operand = query.operator === '$regex' ? query.operand.source : query.operand
+    return `${from}.${key} ${operator} ${JSON.stringify(operand)}`
+  }
+  const parts = query.of.map(each => (each.kind === 'compared' ? textOf(each) : `(${textOf(each)})`))
+  return parts.join(query.kind === 'all' ? ' and ' : ' or ')
+}
+
+function comparison(asked: Compared): (value: Plain) => boolean {
+  switch (asked.operator) {
+    case '$eq':
+      return value => value === asked.operand
+    case '$ne':
+      return value => value !== asked.operand
+    case '$in':
+      return among(asked.operand)
+    case '$nin': {
+      const isAmong = among(asked.operand)
+      return value => !isAmong(value)
+    }
+    case '$regex':
+      return value => matches(asked.operand, value)
+    case '$gt':
+      return value => Number.parseFloat(String(value)) > asked.operand
+    case '$gte':
+      return value => Number.parseFloat(String(value)) >= asked.operand
+    case '$lt':
+      return value => Number.parseFloat(String(value)) < asked.operand
+    case '$lte':
+      return value => Number.parseFloat(String(value)) <= asked.operand
+  }
+}
+
+function among(operands: readonly Plain[]): (value: Plain) => boolean {
+  const set = new Set(operands)
+  return value => set.has(value)
+}
+
+function matches(regex: Regex, value: Plain): boolean {
+  const text = String(value)
+  return regex.test(text.length > MOST_MATCHED ? text.slice(0, MOST_MATCHED) : text)
+}
+
+function saidBy({from, key}: Compared, facts: Facts): Plain | undefined {
+  if (from === 'url') return facts.pathname
+  const source: Readonly<Record<string, unknown>> = facts[from]
+  const value = Object.hasOwn(source, key) ? source[key] : undefined
+  return isPlain(value) ? value : undefined
+}
+
+function isPlain(value: unknown): value is Plain {
+  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}

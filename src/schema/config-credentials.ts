@@ -1,0 +1,97 @@
+import {expecting, flag, isObject, listOf, oneOf, opaque, type Reader, refuse, requiring, shape, text} from './config-readers.ts'
+
+const word = text(
+  'one line of at most 2048 visible ASCII characters without spaces',
+  said => said.length <= 2048 && /^[\x21-\x7e]+$/.test(said),
+)
+const host = text('a part of a host name: letters, digits, - _ and dots', said => said.length <= 255 && /^\w[\w.-]*$/.test(said))
+const line = text('one line of at most 2048 visible ASCII characters', said => said.length <= 2048 && /^[\x20-\x7e]+$/.test(said))
+const url = text('an http or https URL of at most 2048 characters', said => said.length <= 2048 && /^https?:\/\/[\x21-\x7e]+$/i.test(said))
+const token = text('a key of visible ASCII characters', said => said.length <= 8192 && /^[\x21-\x7e]+$/.test(said))
+const pem = text('a private key in PEM', said => said.length <= 16_384 && /^[\x20-\x7e\r\n]+$/.test(said))
+const names = expecting(
+  'words by commas, or a list of words',
+  said => (Array.isArray(said) ? said.length > 0 && said.length <= 50 && said.every(isHeaderText) : isHeaderText(said)),
+  (said: string | readonly string[]) => (typeof said === 'string' ? said : said.join(',')),
+)
+
+/** What a provider needs beside its key, and secrets, by key; each is said with the target it is for (reference: node schema, request headers). */
+export const CREDENTIAL_KEYS = {
+  api_key: token,
+  ...of(word, 'openai_organization openai_project openai_beta'),
+  anthropic_beta: names,
+  ...of(word, 'anthropic_version anthropic_aws_workspace_id'),
+  // These become a part of the host that is called.
+  ...of(host, 'azure_resource_name azure_region azure_endpoint_name aws_region vertex_region oracle_region byteplus_region'),
+  ...of(host, 'snowflake_account databricks_workspace'),
+  ...of(word, 'azure_deployment_id azure_deployment_name azure_api_version azure_model_name azure_extra_params'),
+  ...of(word, 'azure_managed_client_id azure_workload_client_id azure_entra_client_id azure_entra_tenant_id azure_entra_scope'),
+  azure_foundry_url: url,
+  azure_deployment_type: oneOf(['serverless', 'managed']),
+  azure_auth_mode: oneOf(['default', 'apiKey', 'entra', 'managed', 'workload']),
+  ...of(token, 'azure_ad_token azure_entra_client_secret'),
+  ...of(token, 'aws_access_key_id aws_secret_access_key aws_session_token'),
+  ...of(word, 'aws_role_arn aws_external_id aws_s3_bucket aws_bedrock_model'),
+  ...of(line, 'aws_s3_object_key amz_server_side_encryption amz_server_side_encryption_aws_kms_key_id'),
+  aws_auth_type: oneOf(['accessKey', 'assumedRole', 'serviceRole', 'apiKey']),
+  ...of(line, 'amzn_sagemaker_custom_attributes amzn_sagemaker_target_model amzn_sagemaker_target_variant'),
+  ...of(line, 'amzn_sagemaker_target_container_hostname amzn_sagemaker_inference_id amzn_sagemaker_enable_explanations'),
+  ...of(line, 'amzn_sagemaker_inference_component amzn_sagemaker_session_id amzn_sagemaker_model_name'),
+  ...of(word, 'vertex_project_id vertex_storage_bucket_name'),
+  vertex_auth_type: oneOf(['basic', 'serviceAccount']),
+  vertex_service_account_json: serviceAccount,
+  ...of(word, 'oracle_api_version oracle_compartment_id oracle_tenancy oracle_user oracle_fingerprint'),
+  oracle_serving_mode: oneOf(['ON_DEMAND', 'DEDICATED']),
+  oracle_private_key: pem,
+  oracle_key_passphrase: line,
+  huggingface_base_url: url,
+  ...of(word, 'workers_ai_account_id fireworks_account_id databricks_serving_endpoint_name'),
+  ...of(line, 'stability_client_id stability_client_user_id stability_client_version'),
+} as const satisfies Readonly<Record<string, Reader>>
+
+/** Switches and lists of the same kind. */
+export const CREDENTIAL_EXTRAS = {
+  vertex_skip_ptu_cost_attribution: flag,
+  mistral_fim_completion: flag,
+  deployments: listOf(
+    'deployments',
+    requiring('deployment_id', shape({deployment_id: word, alias: word, api_version: word, is_default: flag}), 'the name of a deployment'),
+    {least: 1},
+  ),
+} as const satisfies Readonly<Record<string, Reader>>
+
+/** Sealed where a config is kept, masked wherever it is shown. */
+export const SECRET_KEYS = [
+  'api_key',
+  'azure_ad_token',
+  'azure_entra_client_secret',
+  'aws_access_key_id',
+  'aws_secret_access_key',
+  'aws_session_token',
+  'vertex_service_account_json',
+  'oracle_private_key',
+  'oracle_key_passphrase',
+] as const satisfies readonly (keyof typeof CREDENTIAL_KEYS)[]
+
+/** The contents of a key file, as an object or as its text; it counts as its text. */
+function serviceAccount(said: unknown, path: string, found: Parameters<Reader>[2]): unknown {
+  const expected = 'expected the JSON of a service account, as an object or a text'
+  const json = isObject(said) ? opaque(said, path, found) && JSON.stringify(said) : said
+  if (json === undefined) return undefined
+  if (typeof json !== 'string' || json.length > 16_384 || !/^[\x20-\x7e\s]+$/.test(json)) return refuse(found, path, expected)
+  try {
+    return isObject(JSON.parse(json)) ? json : refuse(found, path, expected)
+  } catch {
+    return refuse(found, path, expected)
+  }
+}
+
+function isHeaderText(said: unknown): boolean {
+  return typeof said === 'string' && said.length <= 1024 && /^[\x21-\x7e][\x20-\x7e]*$/.test(said)
+}
+
+function of<Names extends string>(reader: Reader, keys: Names): Readonly<Record<Words<Names>, Reader>> {
+  return Object.fromEntries(keys.split(' ').map(key => [key, reader])) as Readonly<Record<Words<Names>, Reader>>
+}
+
+type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S

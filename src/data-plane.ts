@@ -17,6 +17,8 @@ import {createDirectory} from './proxy/directory.ts'
 import {callMetrics} from './proxy/metrics.ts'
 import {type CallProxy, createProxy} from './proxy/proxy.ts'
 import type {ProxyServices} from './proxy/services.ts'
+import {createCircuits} from './routing/breaker.ts'
+import {createStickyMemory} from './routing/choose.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 import type {Settings} from './settings/index.ts'
 import {counterTable} from './store/counters.ts'
@@ -122,6 +124,9 @@ export async function openDataPlane({settings, directory, store, store_options, 
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),
     cors: corsHeaders(settings),
+    sticky: createStickyMemory(),
+    circuits: createCircuits(),
+    random: Math.random,
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),
     now,

@@ -1,5 +1,6 @@
 import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
+import type {Dialect} from './translation.ts'
 
 /** Request headers on their way to a provider: lower-case name → value. */
 export type OutgoingHeaders = Record<string, string>
@@ -26,6 +27,8 @@ export interface Provider {
   readonly available: boolean
   /** The unified endpoints it serves with bodies as they come; pass-through reaches everything else. */
   readonly endpoints: readonly EndpointName[] | 'all'
+  /** Endpoints that it has in other words: these win over bytes as they come. */
+  readonly translations?: Dialect
   /** Paths that differ from the unified one, by endpoint. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>
   /** Headers every call carries unless the client or the integration set them. */

@@ -1,6 +1,5 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Usage} from '../schema/usage.ts'
-import type {OutgoingHeaders} from './provider.ts'
 
 /** A JSON object as somebody sent it: nothing in it is known before it is looked at. */
 export type Json = Readonly<Record<string, unknown>>
@@ -27,7 +26,7 @@ export interface Translated {
   /** Below the provider's base URL, query included; every part that a caller chose is percent-encoded. */
   readonly path: string
   /** Headers that the body needs, lower case: `content-type` where it is not JSON, versions, betas. */
-  readonly headers?: Readonly<OutgoingHeaders>
+  readonly headers?: Readonly<Record<string, string>>
   /** JSON to be written out, or bytes as they are; null: no body. */
   readonly body: Json | Buffer | null
 }

@@ -1,5 +1,5 @@
 import {HOP_BY_HOP, isOwn} from '../schema/headers.ts'
-import type {Call} from './call.ts'
+import type {Call, Passage} from './call.ts'
 import type {ProxyServices} from './services.ts'
 import type {Target} from './target.ts'
 
@@ -7,6 +7,9 @@ import type {Target} from './target.ts'
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
 
 interface How {
+  readonly passage: Passage
+  /** Retries at the target that answered; -1 when they were spent on failures (reference: response headers). */
+  readonly retry_attempt_count: number
   readonly is_stream: boolean
   /** True when bytes are taken out on the way, so that the provider's length no longer holds. */
   readonly rewrites: boolean
@@ -36,9 +39,10 @@ export function answerHeaders(
   const {prefix} = call.incoming.own
   headers.push(`${prefix}-trace-id`, call.incoming.trace.trace_id)
   if (target) {
-    headers.push(`${prefix}-provider`, target.provider.slug, `${prefix}-retry-attempt-count`, '0', `${prefix}-cache-status`, 'DISABLED')
-    headers.push(`${prefix}-last-used-option-index`, target.option_path)
-    if (target.warning) headers.push(`${prefix}-config-warning`, printable(target.warning))
+    const {passage, retry_attempt_count} = how
+    headers.push(`${prefix}-provider`, target.provider.slug, `${prefix}-retry-attempt-count`, String(retry_attempt_count))
+    headers.push(`${prefix}-cache-status`, passage.cache_status, `${prefix}-last-used-option-index`, passage.option_path)
+    if (passage.warning) headers.push(`${prefix}-config-warning`, printable(passage.warning))
   }
   if (how.timing) headers.push('server-timing', timing(call, how.timing))
   headers.push(...how.on.cors(call.incoming.headers.origin))
@@ -53,3 +57,12 @@ function timing(call: Call, {connect_ms, first_byte_ms}: NonNullable<How['timing
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 1000)
 }
+
+/** Headers of a provider that still hold of a body written anew. */
+export function withoutBody(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const name in headers) if (!OF_THE_BODY.has(name)) kept[name] = headers[name]!
+  return kept
+}
+
+const OF_THE_BODY: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'content-type', 'content-md5', 'etag', 'digest'])

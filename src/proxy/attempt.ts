@@ -2,9 +2,10 @@ import type {Dispatcher} from 'undici'
 import {refusalOf} from '../base/egress/faults.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Intent, Outcome} from '../schema/records.ts'
-import {answerHeaders} from './answer.ts'
+import {answerHeaders, withoutBody} from './answer.ts'
 import type {Call} from './call.ts'
 import {Copy} from './copy.ts'
+import {overdue, type Phase, type Times} from './deadlines.ts'
 import {decodeWhole} from './decode.ts'
 import type {Live, LiveCalls} from './live.ts'
 import type {Outgoing} from './outgoing.ts'
@@ -12,14 +13,11 @@ import {refusalAnswer} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
 import type {ProxyServices} from './services.ts'
 import {intentOf, type Reply, settle} from './settle.ts'
-import {openStream, type Stream} from './stream.ts'
+import type {Standing, Verdict} from './standing.ts'
+import {openStream, type Stream, statusOf} from './stream.ts'
 import type {Target} from './target.ts'
-
-/**
- * How far an attempt is. `settling` comes once: at the event or the byte that makes the answer whole, an error, an abort or a timeout.
- * `settled`: what is left of the answer goes on to its end. `over` is never left.
- */
-type Phase = 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'settled' | 'over'
+import {translated} from './translate.ts'
+import {openTranslatedStream} from './translated-stream.ts'
 
 /**
  * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
@@ -31,6 +29,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   readonly #outgoing: Outgoing
   readonly #on: ProxyServices
   readonly #live: LiveCalls
+  readonly #standing: Standing
   place = -1
   #phase: Phase = 'recording'
   #intent!: Intent
@@ -43,22 +42,22 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   #received = 0
   #stream: Stream | undefined
   readonly #copy: Copy
+  #verdict: Verdict | undefined
+  /** What a translation made of a whole answer. */
+  #said: Reply['said'] = null
   /** Bytes not handed to the client yet. */
   #pending: Buffer[] = []
   #flush: NodeJS.Immediate | undefined
   /** The provider's answer has ended. */
   #ended = false
   #fault: Refusal | null = null
-  #queued_at = 0
-  #sent_at = 0
-  #first_byte_at = 0
-  #last_byte_at = 0
-  #paused_at = 0
+  readonly #times: Times = {queued_at: 0, sent_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0}
 
-  constructor(call: Call, target: Target, outgoing: Outgoing, on: ProxyServices, live: LiveCalls) {
+  constructor(call: Call, target: Target, outgoing: Outgoing, standing: Standing, on: ProxyServices, live: LiveCalls) {
     this.#call = call
     this.#target = target
     this.#outgoing = outgoing
+    this.#standing = standing
     this.#on = on
     this.#live = live
     this.#copy = new Copy(on.settings.log_body_max_bytes)
@@ -79,18 +78,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   }
 
   check(now: number): void {
-    const {settings} = this.#on
-    const {request_timeout: total_ms} = settings
-    if (total_ms !== undefined && this.#queued_at && now - this.#queued_at > total_ms) return this.#abort(timeout(this.#target, total_ms))
-    if (this.#paused_at) {
-      if (now - this.#paused_at > settings.client_write_timeout_ms) this.#call.relay.cut()
-    } else if (this.#phase === 'queued' || this.#phase === 'sent') {
-      const limit_ms = settings.upstream_first_byte_timeout_ms
-      if (now - this.#queued_at > limit_ms) this.#abort(timeout(this.#target, limit_ms))
-    } else if (this.#phase === 'answering' || this.#phase === 'settled') {
-      const limit_ms = settings.upstream_idle_timeout_ms
-      if (now - this.#last_byte_at > limit_ms) this.#abort(timeout(this.#target, limit_ms))
-    }
+    const late = overdue(this.#phase, this.#times, now, this.#on.settings)
+    if (late === 'client') this.#call.relay.cut()
+    else if (late !== null) this.#abort(timeout(this.#target, late))
   }
 
   abort(): void {
@@ -102,16 +92,16 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   }
 
   clientReady(): void {
-    if (!this.#paused_at) return
-    this.#paused_at = 0
-    this.#last_byte_at = performance.now()
+    if (!this.#times.paused_at) return
+    this.#times.paused_at = 0
+    this.#times.last_byte_at = performance.now()
     this.#controller?.resume()
   }
 
   #dispatch() {
     const {method, path, headers, body, request_timeout_ms} = this.#outgoing
     this.#phase = 'queued'
-    this.#queued_at = performance.now()
+    this.#times.queued_at = performance.now()
     if (request_timeout_ms !== null)
       this.#timer = setTimeout(() => this.#abort(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
     try {
@@ -127,7 +117,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     this.#controller = controller
     if (this.#phase !== 'queued') return controller.abort(new Refusal('client.gone')) // given up while it waited for a connection
     this.#phase = 'sent'
-    this.#sent_at = performance.now()
+    this.#times.sent_at = performance.now()
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
@@ -135,39 +125,48 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     this.#controller = controller
     this.#phase = 'answering'
     this.#status = status
-    this.#first_byte_at = this.#last_byte_at = performance.now()
+    this.#times.first_byte_at = this.#times.last_byte_at = performance.now()
     for (const name in headers) this.#headers[name] = String(headers[name])
     this.#encoding = this.#headers['content-encoding'] ?? null
     this.#expected = this.#headers['content-length'] === undefined ? null : Number(this.#headers['content-length'])
-    const is_stream = this.#headers['content-type']?.startsWith('text/event-stream') ?? false
-    const {relay} = this.#call
-    const rewrites = is_stream && this.#outgoing.is_metered && status < 300
-    relay.head(
-      status,
-      answerHeaders(this.#call, this.#target, headers, {is_stream, rewrites, timing: this.#timing(), on: this.#on}),
-      is_stream || (this.#expected !== null && !rewrites),
-    )
-    if (!is_stream) return
-    this.#stream = openStream(this.#call.endpoint, {encoding: this.#encoding, is_metered: rewrites})
-    setImmediate(() => relay.started || this.#phase === 'over' || relay.flushHead())
+    const is_good = status < 300
+    const {translating, is_metered} = this.#outgoing
+    const is_stream = translating
+      ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
+      : (this.#headers['content-type']?.startsWith('text/event-stream') ?? false)
+    if (is_stream) {
+      this.#stream = translating
+        ? openTranslatedStream(this.#call.endpoint, translating)
+        : openStream(this.#call.endpoint, {encoding: this.#encoding, is_metered: is_metered && is_good})
+    }
+    // An overload may be told inside a stream that began well: while another target may be asked, its first event is waited for.
+    if (is_stream && is_good && !this.#standing.is_final) return
+    if (translating && !is_stream && is_good) return // judged by what it holds
+    this.#judge(status)
+    if (is_stream && this.#verdict?.passes)
+      setImmediate(() => this.#call.relay.started || this.#phase === 'over' || this.#call.relay.flushHead())
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#phase === 'over') return
     this.#controller = controller
-    this.#last_byte_at = performance.now()
+    this.#times.last_byte_at = performance.now()
     this.#received += chunk.length
     this.#copy.add(chunk)
     if (this.#stream) return this.#stream.take(chunk, (send, hold) => this.#passOn(send, hold))
+    if (this.#outgoing.translating || !this.#verdict?.passes) return
     this.#pending.push(chunk)
     if (this.#expected === null || this.#received < this.#expected) this.#flush ??= setImmediate(() => this.#flushPending())
   }
 
   onResponseEnd(): void {
-    if (!this.#stream) return this.#end()
+    if (!this.#stream) return this.#outgoing.translating ? this.#translate() : this.#end()
     this.#stream.end(rest => {
       if (rest.length) this.#pending.push(rest)
-      this.#end()
+      const fault = this.#stream?.fault
+      if (this.#phase === 'answering' && !this.#verdict) this.#judgeStream()
+      if (fault && this.#phase === 'answering') this.#fail(fault)
+      else this.#end()
     })
   }
 
@@ -179,8 +178,17 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   /** Bytes of a stream, in order; `hold` would tell the client that the answer is whole. */
   #passOn(send: Buffer, hold: Buffer | null) {
     if (this.#phase === 'answering') {
-      if (this.#timer && this.#stream?.has_begun) this.#stopTimer()
-      this.#write(send)
+      const stream = this.#stream!
+      if (this.#timer && stream.has_begun) this.#stopTimer()
+      if (!this.#verdict) {
+        this.#pending.push(send)
+        if (!stream.has_begun && hold === null) return
+        this.#judgeStream()
+        if (this.#phase !== 'answering') return // it did not pass, and is given up
+        this.#flushPending()
+      } else this.#write(send)
+      const fault = stream.ends_on_fault ? stream.fault : null
+      if (fault && stream.failed) return this.#abort(fault)
       if (hold === null) return
       this.#pending.push(hold)
       this.#settle('ok', null)
@@ -189,6 +197,64 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
       if (hold !== null) this.#pending.push(hold)
       if (this.#phase === 'settled') this.#flushPending()
     }
+  }
+
+  /** The first event of a stream, or its end, tells what it is worth (core rule 20). */
+  #judgeStream() {
+    const failed = this.#stream?.failed ?? null
+    this.#judge(failed ? statusOf(failed) : this.#status)
+    if (this.#verdict && !this.#verdict.passes) this.#abort(new Refusal('upstream.told', {message: failed?.message ?? 'not wanted'}))
+  }
+
+  /** What becomes of this answer; one that passes begins to leave. */
+  #judge(status: number) {
+    const verdict = this.#standing.judge({status, kind: 'answer', headers: this.#headers, is_committed: false})
+    this.#verdict = verdict
+    if (verdict.passes && !(this.#outgoing.translating && !this.#stream)) this.#sendHead(verdict.retry_attempt_count)
+  }
+
+  #sendHead(retry_attempt_count: number) {
+    const {translating, is_metered} = this.#outgoing
+    const is_stream = this.#stream !== undefined
+    const rewrites = translating !== null || (is_stream && is_metered && this.#status < 300)
+    const theirs = translating ? EVENT_STREAM : this.#headers
+    this.#call.relay.head(
+      this.#status,
+      this.#headersOf(theirs, {is_stream, rewrites, retry_attempt_count}),
+      is_stream || (this.#expected !== null && !rewrites),
+    )
+  }
+
+  #headersOf(theirs: Record<string, string>, how: {is_stream: boolean; rewrites: boolean; retry_attempt_count: number}): string[] {
+    const {passage} = this.#standing
+    return answerHeaders(this.#call, this.#target, theirs, {...how, passage, timing: this.#timing(), on: this.#on})
+  }
+
+  /** A whole answer, or an error, in the client's words. */
+  #translate() {
+    if (this.#phase !== 'answering') return this.#end()
+    const translating = this.#outgoing.translating!
+    if (this.#copy.isCut)
+      return this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'it is too long'}))
+    decodeWhole(this.#encoding, this.#copy.bytes(), plain => {
+      if (this.#phase !== 'answering') return
+      try {
+        const reply = translated(translating, this.#status, plain ?? this.#copy.bytes())
+        if (!this.#verdict) this.#judge(this.#status)
+        this.#said = reply
+        if (this.#verdict?.passes) {
+          const headers = {...withoutBody(this.#headers), 'content-type': reply.content_type}
+          const {retry_attempt_count} = this.#verdict
+          this.#call.relay.head(this.#status, this.#headersOf(headers, {is_stream: false, rewrites: true, retry_attempt_count}), false)
+          this.#copy.replace(reply.bytes)
+          this.#encoding = null
+          this.#pending = [reply.bytes]
+        }
+        this.#end()
+      } catch (fault) {
+        this.#fail(fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault}))
+      }
+    })
   }
 
   #end() {
@@ -207,8 +273,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
 
   #fail(fault: Refusal) {
     if (this.#phase === 'settling' || this.#phase === 'settled' || this.#phase === 'over') return
-    const outcome: Outcome =
-      fault.code === 'client.gone' || fault.code === 'draining' ? 'aborted' : fault.code === 'upstream.timeout' ? 'timeout' : 'failed'
+    const is_ours = fault.code === 'client.gone' || fault.code === 'draining'
+    const outcome: Outcome = is_ours ? 'aborted' : fault.code === 'upstream.timeout' ? 'timeout' : 'failed'
+    const kind = is_ours || fault.code === 'internal' ? 'gateway' : outcome === 'timeout' ? 'timeout' : 'network_error'
+    const is_committed = this.#call.relay.started
+    this.#verdict ??= is_committed ? undefined : this.#standing.judge({status: fault.status, kind, headers: null, is_committed})
     this.#settle(outcome, fault)
   }
 
@@ -216,9 +285,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   #refuse(fault: Refusal) {
     this.#phase = 'over'
     this.#live.delete(this)
-    for (const admission of this.#call.admissions) admission.release()
+    this.#standing.spend(NOTHING, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
-    this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), ownHeaders(this.#call, this.#target, this.#on), false)
+    this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
   }
 
   /** The attempt's one terminal transition: reads the usage and writes the settlement; only then the answer may end. */
@@ -236,11 +305,17 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
       copy: this.#copy,
       outcome,
       fault,
-      times: {queued_at: this.#queued_at, sent_at: this.#sent_at, first_byte_at: this.#first_byte_at, last_byte_at: this.#last_byte_at},
+      said: this.#said,
+      times: this.#times,
     }
     const whole = this.#stream || outcome !== 'ok' || this.#copy.isCut ? null : this.#copy.bytes()
-    const write = (plain: Buffer | null) =>
-      settle(this.#call, this.#target, this.#outgoing, this.#intent, reply, plain, this.#on, () => this.#settled())
+    const verdict = this.#verdict
+    const is_retried = verdict?.passes === false && verdict.is_retried
+    const is_last = verdict?.passes !== false
+    const {passage} = this.#standing
+    const spend = (actual: Parameters<Standing['spend']>[0]) => this.#standing.spend(actual, {is_retried, is_last})
+    const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
+    const write = (plain: Buffer | null) => settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
     if (whole === null) write(null)
     else decodeWhole(this.#encoding, whole, write)
   }
@@ -257,16 +332,17 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     this.#stream?.close()
     const {relay, incoming} = this.#call
     relay.feedFrom(null)
+    if (this.#verdict?.passes === false) return this.#standing.resume()
     const fault = this.#fault
     if (!fault) relay.end(this.#pending)
-    else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), ownHeaders(this.#call, this.#target, this.#on), false)
+    else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), this.#ownHeaders(), false)
     else if (this.#stream && !this.#encoding) relay.end([...this.#pending, this.#stream.faultEvent(fault)])
     else relay.cut()
   }
 
   #flushPending() {
     this.#flush = undefined
-    if (this.#phase === 'settling' || this.#phase === 'over' || this.#pending.length === 0) return
+    if (this.#phase === 'settling' || this.#phase === 'over' || this.#pending.length === 0 || !this.#verdict?.passes) return
     const bytes = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = []
     this.#write(bytes)
@@ -274,7 +350,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
 
   #write(bytes: Buffer) {
     if (this.#call.relay.write(bytes) || this.#call.relay.gone) return
-    this.#paused_at = performance.now()
+    this.#times.paused_at = performance.now()
     this.#controller?.pause()
   }
 
@@ -283,8 +359,19 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     this.#timer = undefined
   }
 
+  #ownHeaders(): string[] {
+    const retry_attempt_count = this.#verdict?.passes ? this.#verdict.retry_attempt_count : 0
+    const {passage} = this.#standing
+    return answerHeaders(
+      this.#call,
+      this.#target,
+      {},
+      {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count, on: this.#on},
+    )
+  }
+
   #timing() {
-    return {connect_ms: this.#sent_at - this.#queued_at, first_byte_ms: this.#first_byte_at - this.#sent_at}
+    return {connect_ms: this.#times.sent_at - this.#times.queued_at, first_byte_ms: this.#times.first_byte_at - this.#times.sent_at}
   }
 }
 
@@ -295,6 +382,5 @@ function timeout(target: Target, limit_ms: number): Refusal {
   return new Refusal('upstream.timeout', {provider: target.provider.slug, limit_ms})
 }
 
-function ownHeaders(call: Call, target: Target, on: ProxyServices): string[] {
-  return answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, on})
-}
+const NOTHING = {tokens: 0, cost_nanousd: 0}
+const EVENT_STREAM = {'content-type': 'text/event-stream'}

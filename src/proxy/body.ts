@@ -2,6 +2,7 @@ import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import {type Edits, edited, type Span, topLevel} from '../base/json.ts'
 import {type FieldSpan, formField, withField} from '../base/multipart.ts'
+import type {Json} from '../providers/translation.ts'
 import type {Endpoint} from '../schema/endpoints.ts'
 
 /** The body of a call: read (JSON, or a form that had to be), still on the wire, or none. */
@@ -17,6 +18,8 @@ export interface JsonBody {
   readonly asks_usage: boolean
   /** The body's `user`, which fills the metadata's `_user`. */
   readonly user: string | null
+  /** See `wholeOf`. */
+  whole?: Json
 }
 
 export interface FormBody {
@@ -82,6 +85,20 @@ export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBod
     user: typeof user === 'string' ? user : null,
   }
 }
+
+/** The body parsed, once: for what a scan of the top level cannot tell. Refuses what is no JSON. */
+export function wholeOf(body: JsonBody): Json {
+  if (body.whole) return body.whole
+  try {
+    const text = body.bytes.toString()
+    body.whole = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as Json
+    return body.whole
+  } catch (cause) {
+    throw new Refusal('body.not_json', {reason: 'it does not parse'}, {cause})
+  }
+}
+
+const BYTE_ORDER_MARK = 0xfeff
 
 /** A form, and the plain field that names its model. */
 export function readForm(bytes: Buffer, contentType: string): FormBody {

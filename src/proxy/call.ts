@@ -1,4 +1,5 @@
 import {isoTime} from '../base/clock.ts'
+import type {CacheStatus} from '../cache/rules.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../schema/headers.ts'
 import type {Charge, LogBodies, LogRecord} from '../schema/records.ts'
@@ -11,7 +12,8 @@ import type {Target} from './target.ts'
 /** One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own id. */
 export interface Call {
   readonly id: string
-  readonly log_id: string
+  /** The row of the log that is being written: one for each target that is asked. */
+  log_id: string
   readonly incoming: Incoming
   readonly caller: Caller
   readonly endpoint: EndpointName
@@ -21,11 +23,33 @@ export interface Call {
   readonly keeps_bodies: boolean
   readonly auth_ms: number
   body: Body
+  /** Of the caller's limits, for the call; of the target's, for the visit there. */
   admissions: Admission[]
+  target_admissions: Admission[]
+  /** What all attempts used so far, and those at the target that is being asked. */
+  readonly used: Used
+  readonly used_here: Used
   plan_ms: number
   /** Upstream attempts made so far, over all targets. */
   attempts: number
 }
+
+/** What counts against limits. */
+export interface Used {
+  tokens: number
+  cost_nanousd: number
+}
+
+/** How a call came to a target, as its row of the log and the answer's headers tell it. */
+export interface Passage {
+  readonly mode: string
+  readonly option_path: string
+  readonly retry_count: number
+  readonly cache_status: CacheStatus
+  readonly warning: string | null
+}
+
+export const NO_PASSAGE: Passage = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
 
 const MASK = '***'
 const MOST_METADATA_LENGTH = 128
@@ -49,14 +73,15 @@ export function chargeOf(call: Call, target: Target | null, model: string | null
     model,
     endpoint: call.endpoint,
     admitted_at: isoTime(call.incoming.at_ms),
-    counter_keys: counterKeys(call.admissions),
+    counter_keys: counterKeys(call),
     hold_nanousd,
   }
 }
 
 /** Most calls have one admission or none. */
-function counterKeys(admissions: readonly Admission[]): readonly string[] {
-  return admissions.length === 1 ? admissions[0]!.counter_keys : admissions.flatMap(each => each.counter_keys)
+function counterKeys({admissions, target_admissions}: Call): readonly string[] {
+  if (target_admissions.length === 0 && admissions.length === 1) return admissions[0]!.counter_keys
+  return [...admissions, ...target_admissions].flatMap(each => each.counter_keys)
 }
 
 /** The part of a log row that depends on how the call ended. Times in milliseconds, as the clock tells them. */
@@ -74,7 +99,7 @@ export type Ending = Pick<
 >
 
 /** The row of the log for a call that came to `ending`. */
-export function logOf(call: Call, target: Target | null, ending: Ending): LogRecord {
+export function logOf(call: Call, passage: Passage, ending: Ending): LogRecord {
   const {incoming, body} = call
   return {
     id: call.log_id,
@@ -88,15 +113,15 @@ export function logOf(call: Call, target: Target | null, ending: Ending): LogRec
     response_status: ending.response_status,
     is_stream: ending.is_stream,
     is_passthrough: call.is_passthrough,
-    cache_status: 'DISABLED',
-    retry_count: 0,
-    mode: target?.mode ?? 'single',
-    option_path: target?.option_path ?? 'config',
+    cache_status: passage.cache_status,
+    retry_count: passage.retry_count,
+    mode: passage.mode,
+    option_path: passage.option_path,
     request_bytes: 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0),
     response_bytes: ending.response_bytes,
     metadata: call.metadata,
     error: ending.error,
-    warning: target?.warning ?? null,
+    warning: passage.warning,
     auth_ms: toMicroseconds(call.auth_ms),
     plan_ms: toMicroseconds(call.plan_ms),
     connect_ms: ending.connect_ms === null ? null : toMicroseconds(ending.connect_ms),

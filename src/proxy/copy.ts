@@ -24,6 +24,13 @@ export class Copy {
     this.#length += chunk.length
   }
 
+  /** Keeps other bytes instead: what the answer became. */
+  replace(bytes: Buffer): void {
+    this.#parts = [bytes]
+    this.#length = bytes.length
+    this.isCut = false
+  }
+
   /** What was kept, in one piece. */
   bytes(): Buffer {
     if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)]

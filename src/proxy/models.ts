@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {answerHeaders} from './answer.ts'
-import type {Call} from './call.ts'
+import {type Call, NO_PASSAGE} from './call.ts'
 import type {ProxyServices} from './services.ts'
 
 interface Row {
@@ -43,7 +43,7 @@ export async function listModels(call: Call, on: ProxyServices): Promise<void> {
     [
       'content-type',
       'application/json; charset=utf-8',
-      ...answerHeaders(call, null, {}, {is_stream: false, rewrites: false, timing: null, on}),
+      ...answerHeaders(call, null, {}, {is_stream: false, rewrites: false, timing: null, passage: NO_PASSAGE, retry_attempt_count: 0, on}),
     ],
     false,
   )

@@ -1,20 +1,22 @@
 import type {IncomingMessage, ServerResponse} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
+import {hasParams} from '../routing/params.ts'
+import type {Leaf} from '../routing/plan.ts'
 import {answerHeaders} from './answer.ts'
-import {Attempt} from './attempt.ts'
 import {authenticate} from './authenticate.ts'
 import {type Body, readBytes, readForm, readJson} from './body.ts'
-import {type Call, metadataOf} from './call.ts'
+import {type Call, metadataOf, NO_PASSAGE, type Passage} from './call.ts'
+import {Course, type Plane} from './course.ts'
 import {type Incoming, readCredentials, readIncoming} from './incoming.ts'
 import {LiveCalls} from './live.ts'
 import {listModels} from './models.ts'
-import {outgoing} from './outgoing.ts'
 import {asRefusal, refusalAnswer} from './refuse.ts'
 import {Relay} from './relay.ts'
+import {type Routing, Routings} from './routing.ts'
 import type {Caller, ProxyServices} from './services.ts'
 import {note} from './settle.ts'
-import {splitModel, type Target, Targets} from './target.ts'
+import {splitModel, type Target} from './target.ts'
 
 /** The data plane: takes requests under `/v1` that are not the administration's. */
 export interface CallProxy {
@@ -28,14 +30,14 @@ export interface CallProxy {
 }
 
 export function createProxy(on: ProxyServices): CallProxy {
-  const targets = new Targets(on)
+  const routings = new Routings(on)
   const live = new LiveCalls(count => on.metrics.live(count))
   return {
     handle(request, response) {
       const relay = new Relay(response)
-      void proxy(request, relay, {on, targets, live})
+      void proxy(request, relay, {on, routings, live})
     },
-    forget: () => targets.forget(),
+    forget: () => routings.forget(),
     drain: limit_ms => live.drain(limit_ms),
     get live() {
       return live.size
@@ -46,19 +48,13 @@ export function createProxy(on: ProxyServices): CallProxy {
   }
 }
 
-interface Plane {
-  readonly on: ProxyServices
-  readonly targets: Targets
-  readonly live: LiveCalls
-}
-
 const SCOPE = 'completions.write'
 
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
-async function proxy(request: IncomingMessage, relay: Relay, {on, targets, live}: Plane): Promise<void> {
+async function proxy(request: IncomingMessage, relay: Relay, plane: Plane): Promise<void> {
+  const {on, routings, live} = plane
   let incoming: Incoming | undefined
   let call: Call | undefined
-  let target: Target | undefined
   try {
     incoming = readIncoming(request, on.now(), on.administered)
     if (live.draining) throw new Refusal('draining')
@@ -69,14 +65,13 @@ async function proxy(request: IncomingMessage, relay: Relay, {on, targets, live}
     const admission = on.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted = admission instanceof Promise ? await admission : admission
     if (admitted) call.admissions.push(admitted)
-    if (incoming.route.endpoint?.listed && !targets.isNamed(incoming, caller)) return await listModels(call, on)
-    target = await findTarget(call, targets, on)
-    checkModel(target, call)
-    await admitTarget(call, target, on)
-    call.plan_ms = performance.now() - incoming.started - call.auth_ms
-    new Attempt(call, target, outgoing(call, target, credentials, on), on, live).begin()
+    if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) return await listModels(call, on)
+    const routing = await findRouting(call, routings, on)
+    const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
+    new Course(call, routing, credentials, plane, (fault, target, passage) => refuse(fault, {...of, target, passage})).begin()
   } catch (fault) {
-    refuse(asRefusal(fault), {incoming, call, target: target ?? null, relay, request, on})
+    for (const admission of call?.admissions ?? []) admission.release()
+    refuse(asRefusal(fault), {incoming, call, target: null, relay, request, on})
   }
 }
 
@@ -95,26 +90,32 @@ function openCall(incoming: Incoming, caller: Caller, relay: Relay, on: ProxySer
     auth_ms: performance.now() - incoming.started,
     body: {kind: 'none'},
     admissions: [],
+    target_admissions: [],
+    used: {tokens: 0, cost_nanousd: 0},
+    used_here: {tokens: 0, cost_nanousd: 0},
     plan_ms: 0,
     attempts: 0,
   }
 }
 
-/** Where the call goes, and its body as far as that question or the provider's list of models needs it. */
-async function findTarget(call: Call, targets: Targets, on: ProxyServices): Promise<Target> {
+/** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
+async function findRouting(call: Call, routings: Routings, on: ProxyServices): Promise<Routing> {
   const {incoming, caller} = call
-  if (incoming.route.endpoint?.body === 'json') {
+  if (incoming.route.endpoint?.body === 'json' || !routings.isNamed(incoming, caller)) {
     call.body = await readBody(incoming, on)
-    return targets.find(incoming, caller, slugOf(call.body))
+    return routings.find(incoming, caller, slugOf(call.body))
   }
-  if (!targets.isNamed(incoming, caller)) {
-    call.body = await readBody(incoming, on)
-    return targets.find(incoming, caller, slugOf(call.body))
-  }
-  const target = await targets.find(incoming, caller, null)
-  const is_read = target.managed?.models || target.managed?.disabled.size || target.edits || target.model !== null
+  const routing = await routings.find(incoming, caller, null)
+  const {root} = routing.plan
+  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, routings))
   call.body = is_read ? await readBody(incoming, on) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
-  return target
+  return routing
+}
+
+/** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
+async function readsBody({incoming, caller}: Call, routing: Routing, leaf: Leaf, routings: Routings): Promise<boolean> {
+  const {managed, params, model} = await routings.target(routing, leaf, incoming, caller)
+  return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)
 }
 
 /** Reads a body in a form we know; one we do not know is left on the wire. */
@@ -142,32 +143,17 @@ function slugOf(body: Body): string | null {
   return 'model' in body && body.model ? splitModel(body.model)[0] : null
 }
 
-/** The provider's list of allowed models (reference: model not allowed, 412). */
-function checkModel({managed, model, provider}: Target, {body, incoming}: Call) {
-  if (!managed?.models && !managed?.disabled.size) return
-  const asked = model ?? ('model' in body && body.model !== null ? splitModel(body.model)[1] : null)
-  if (asked === null && (managed.models === null || incoming.route.endpoint?.body === 'none')) return
-  const allowed = asked !== null && !managed.disabled.has(asked) && (managed.models?.has(asked) ?? true)
-  if (!allowed) throw new Refusal('model.not_allowed', {model: asked ?? '(none named)', provider: managed.slug || provider.slug})
-}
-
-async function admitTarget(call: Call, target: Target, on: ProxyServices): Promise<void> {
-  if (!target.managed?.limits.length) return
-  const admitted = await on.limits.admit(target.managed.limits, call.id, call.incoming.at_ms)
-  if (admitted) call.admissions.push(admitted)
-}
-
 interface Refused {
   readonly incoming: Incoming | undefined
   readonly call: Call | undefined
   readonly target: Target | null
+  readonly passage?: Passage
   readonly relay: Relay
   readonly request: IncomingMessage
   readonly on: ProxyServices
 }
 
-function refuse(fault: Refusal, {incoming, call, target, relay, request, on}: Refused) {
-  for (const admission of call?.admissions ?? []) admission.release()
+function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, relay, request, on}: Refused) {
   const path = incoming?.route.path ?? (request.url ?? '').slice(3)
   if (fault.code === 'internal')
     on.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path}, 'a call failed inside the gateway')
@@ -178,10 +164,10 @@ function refuse(fault: Refusal, {incoming, call, target, relay, request, on}: Re
     )
   try {
     const headers = call
-      ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, on})
+      ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count: 0, on})
       : bareHeaders(incoming, request, on)
     relay.refuse(refusalAnswer(fault, path), headers, !request.complete && fault.status !== 401)
-    if (call) note(call, target, fault, on)
+    if (call) note(call, target, fault, on, passage)
     on.metrics.ended({
       method: request.method ?? '',
       endpoint: call?.endpoint ?? 'proxy',

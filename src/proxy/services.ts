@@ -3,6 +3,8 @@ import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {Price} from '../pricing/price.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
+import type {Circuits} from '../routing/breaker.ts'
+import type {StickyMemory} from '../routing/choose.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Usage} from '../schema/usage.ts'
@@ -132,6 +134,11 @@ export interface ProxyServices {
   /** Headers that the settings have masked in the log, and those that pass-through does not send on. */
   readonly masked: ReadonlySet<string>
   readonly ignored: ReadonlySet<string>
+  /** Which targets callers were given before, and which are left out for a while; of this process. */
+  readonly sticky: StickyMemory
+  readonly circuits: Circuits
+  /** 0 to 1, without 1. */
+  random(): number
   /** Milliseconds since the epoch. */
   now(): number
 }

@@ -5,7 +5,7 @@ import {estimateTokens, readReply, requestUnits} from '../providers/openai/obser
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
 import {emptyUsage, TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../schema/usage.ts'
-import {bodiesOf, type Call, chargeOf, logOf} from './call.ts'
+import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE, type Passage} from './call.ts'
 import type {Copy} from './copy.ts'
 import type {Outgoing} from './outgoing.ts'
 import type {ProxyServices} from './services.ts'
@@ -22,6 +22,8 @@ export interface Reply {
   readonly copy: Copy
   readonly outcome: Outcome
   readonly fault: Refusal | null
+  /** What a translation found in a whole answer; null where the answer itself is read. */
+  readonly said: {readonly usage: Usage | null; readonly model: string | null} | null
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
 }
 
@@ -53,17 +55,27 @@ export function intentOf(call: Call, target: Target, model: string | null, on: P
   return chargeOf(call, target, model, hold)
 }
 
+/** What is written of an attempt's end. */
+export interface Settling {
+  readonly call: Call
+  readonly target: Target
+  readonly outgoing: Outgoing
+  readonly intent: Intent
+  readonly reply: Reply
+  /** The answer's body, decoded; null where it is not there whole. */
+  readonly plain: Buffer | null
+  readonly passage: Passage
+  /** False when the same target is asked again: the row is its last attempt's. */
+  readonly has_row: boolean
+  /** True when the client is answered with it. */
+  readonly is_last: boolean
+  /** Told what counts against limits. */
+  readonly spend: (actual: {readonly tokens: number; readonly cost_nanousd: number}) => void
+}
+
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
-export function settle(
-  call: Call,
-  target: Target,
-  outgoing: Outgoing,
-  intent: Intent,
-  reply: Reply,
-  plain: Buffer | null,
-  on: ProxyServices,
-  done: () => void,
-): void {
+export function settle(said: Settling, on: ProxyServices, done: () => void): void {
+  const {call, target, outgoing, intent, reply, plain, passage, has_row, is_last, spend} = said
   const {usage, source, said_model} = usageOf(call, reply, plain)
   const price = source === 'none' ? undefined : priceOf(target, outgoing.model, said_model, on)
   const {cost_nanousd, unpriced} =
@@ -71,7 +83,7 @@ export function settle(
   const {prompt_tokens, completion_tokens} = totals(usage)
   const now = performance.now()
   const model = outgoing.model ?? said_model
-  const log = logRow(call, target, outgoing, reply, now)
+  const log = logRow(said, now)
   const settlement: Settlement = {
     ...intent,
     model,
@@ -83,15 +95,16 @@ export function settle(
     usage_source: source,
     cost_nanousd,
     unpriced,
-    delivered: !call.relay.gone,
-    log,
+    delivered: is_last && !call.relay.gone,
+    log: has_row ? log : null,
   }
-  for (const admission of call.admissions) admission.settle({tokens: prompt_tokens + completion_tokens, cost_nanousd})
-  const bodies = bodiesOf(call, {headers: reply.headers, ...loggedBody(call.endpoint, reply, plain, on)}, on)
+  spend({tokens: prompt_tokens + completion_tokens, cost_nanousd})
+  const bodies = !has_row ? null : bodiesOf(call, {headers: reply.headers, ...loggedBody(call.endpoint, reply, plain, on)}, on)
   on.recorder.settle(settlement, bodies, fault => {
     if (fault) on.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
     done()
   })
+  if (!is_last) return
   on.metrics.ended({
     method: call.incoming.method,
     endpoint: call.endpoint,
@@ -105,15 +118,15 @@ export function settle(
     tokens: prompt_tokens + completion_tokens,
     cost_nanousd,
     unpriced,
-    cache_status: 'DISABLED',
+    cache_status: passage.cache_status,
   })
 }
 
 /** Writes the row of a call that was refused before it could leave. */
-export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices): void {
+export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices, passage: Passage = NO_PASSAGE): void {
   const last_byte_ms = performance.now() - call.incoming.started
   const model = 'model' in call.body ? call.body.model : null
-  const log = logOf(call, target, {
+  const log = logOf(call, passage, {
     response_status: fault.status,
     is_stream: false,
     upstream_url: null,
@@ -144,6 +157,8 @@ export function note(call: Call, target: Target | null, fault: Refusal, on: Prox
   )
 }
 
+const NOTHING_SAID = {usage: null, model: null}
+
 interface Read {
   readonly usage: Usage
   readonly source: UsageSource
@@ -156,7 +171,9 @@ function usageOf(call: Call, reply: Reply, plain: Buffer | null): Read {
   const nothing: Read = {usage: emptyUsage(), source: 'none', said_model: stream?.model ?? null}
   if (status === null || status >= 300) return nothing
   const uses = USES.has(call.endpoint)
-  const said = stream ? {usage: stream.usage, model: stream.model} : plain ? readReply(call.endpoint, plain) : {usage: null, model: null}
+  const said = stream
+    ? {usage: stream.usage, model: stream.model}
+    : (reply.said ?? (plain ? readReply(call.endpoint, plain) : NOTHING_SAID))
   if (said.usage) return {usage: said.usage, source: outcome === 'ok' ? 'provider' : 'partial', said_model: said.model}
   if (!uses) return nothing
   const units = call.body.kind === 'json' ? requestUnits(call.endpoint, call.body.bytes) : null
@@ -187,12 +204,12 @@ function priceOf(target: Target, model: string | null, said_model: string | null
 
 const NO_PRICES: ReadonlyMap<string, Price> = new Map()
 
-function logRow(call: Call, target: Target, outgoing: Outgoing, reply: Reply, now: number): LogRecord {
+function logRow({call, target, outgoing, reply, passage, is_last}: Settling, now: number): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at, last_byte_at} = reply.times
   const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0
-  return logOf(call, target, {
-    response_status: reply.fault && !call.relay.started ? reply.fault.status : (reply.status ?? 0),
+  return logOf(call, passage, {
+    response_status: reply.fault && (!is_last || !call.relay.started) ? reply.fault.status : (reply.status ?? 0),
     is_stream: reply.stream !== null,
     upstream_url: target.destination ? target.destination.origin + outgoing.path.split('?', 1)[0] : null,
     response_bytes: reply.received_bytes,

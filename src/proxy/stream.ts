@@ -19,8 +19,13 @@ export interface Stream {
   readonly model: string | null
   readonly text_bytes: number
   /** An error the provider told inside the stream. */
-  readonly failed: {readonly type: string; readonly message: string} | null
+  readonly failed: {readonly type: string; readonly message: string; readonly status?: number | null} | null
+  /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
   readonly has_begun: boolean
+  /** What is wrong with a stream that ended: it was cut off, or told an error. Null also where that cannot be known. */
+  readonly fault: Refusal | null
+  /** True when an error told inside ends the answer, which then is told in our words. */
+  readonly ends_on_fault: boolean
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -72,5 +77,15 @@ export function openStream(endpoint: EndpointName, {encoding, is_metered}: {enco
     get has_begun() {
       return is_opaque || observer.first_event === 'event' || observer.first_event === 'error'
     },
+    fault: null,
+    ends_on_fault: false,
   }
+}
+
+/** The status an error told inside a stream would have had (core rule 20). */
+export function statusOf({type, status}: {readonly type: string; readonly status?: number | null}): number {
+  if (typeof status === 'number') return status
+  if (/overload/i.test(type)) return 529
+  if (/rate.?limit|too.?many/i.test(type)) return 429
+  return 500
 }

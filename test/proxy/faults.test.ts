@@ -7,6 +7,8 @@ import {createLog} from '../../src/base/log.ts'
 import {find} from '../../src/providers/registry.ts'
 import {createProxy} from '../../src/proxy/proxy.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
+import {createCircuits} from '../../src/routing/breaker.ts'
+import {createStickyMemory} from '../../src/routing/choose.ts'
 import type {Intent, Settlement} from '../../src/schema/records.ts'
 import {readSettings} from '../../src/settings/index.ts'
 
@@ -58,6 +60,9 @@ async function plane(
     prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true})},
     limits: {admit: () => null},
     metrics: {ended: () => undefined, live: () => undefined},
+    sticky: createStickyMemory(),
+    circuits: createCircuits(),
+    random: () => 0,
     findCaller: () => CALLER,
     findProvider: async () => null,
     findConfig: async () => null,

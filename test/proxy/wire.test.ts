@@ -293,7 +293,7 @@ describe('what is wrong is said, and logged', () => {
       await status('PATCH', '/v1/api-keys'),
       await status('POST', '/v1/messages'),
       await status('POST', '/v1/prompts/p/completions'),
-    ]).toEqual([400, 404, 405, 405, 501, 501])
+    ]).toEqual([400, 404, 405, 405, 400, 501])
   })
 
   test('a provider that refuses connections, and one that hangs up', async () => {

@@ -1,0 +1,38 @@
+import type {EndpointName} from '../schema/endpoints.ts'
+import {messagesClient, withoutOwnMembers} from './messages/index.ts'
+import {openaiChat} from './openai/chat.ts'
+import type {Provider} from './provider.ts'
+import {responsesClient} from './responses/index.ts'
+import type {ClientDialect, Dialect, Json, Translation} from './translation.ts'
+
+/** Endpoints whose clients may talk to any provider that has chat. */
+const CLIENTS: Readonly<Partial<Record<EndpointName, ClientDialect>>> = {messages: messagesClient, createModelResponse: responsesClient}
+
+/** How an endpoint is said to a provider whose words are not the client's. */
+export interface Words {
+  readonly translation: Translation
+  /** Whose errors the provider tells; null where they are OpenAI's. */
+  readonly dialect: Dialect | null
+  /** The client's words, where the translation is of chat. */
+  readonly client: ClientDialect | null
+}
+
+/** Null where bodies pass as they are, or the endpoint is not had at all. */
+export function wordsFor(provider: Provider, endpoint: EndpointName): Words | null {
+  const dialect = provider.translations ?? null
+  const own = dialect?.endpoints[endpoint]
+  if (own) return {translation: own, dialect, client: null}
+  if (offers(provider, endpoint)) return null
+  const client = CLIENTS[endpoint]
+  if (!client) return null
+  const chat = dialect?.endpoints.chatComplete
+  if (chat) return {translation: chat, dialect, client}
+  return offers(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
+}
+
+export function offers({endpoints}: Provider, endpoint: EndpointName): boolean {
+  return endpoints === 'all' || endpoints.includes(endpoint)
+}
+
+/** Members that only our own dialects read are left out: others refuse what they do not know. */
+const plainChat: Translation = {...openaiChat, request: (asked: Json, context) => openaiChat.request(withoutOwnMembers(asked), context)}

@@ -1,0 +1,223 @@
+import {Refusal} from '../base/errors.ts'
+import {newTimeId} from '../base/ids.ts'
+import type {Facts} from '../routing/plan.ts'
+import type {TryResult} from '../routing/retry.ts'
+import type {Ask} from '../routing/router.ts'
+import {type Routed, route, type Step} from '../routing/router.ts'
+import {Attempt} from './attempt.ts'
+import {wholeOf} from './body.ts'
+import type {Call, Passage, Used} from './call.ts'
+import type {Credentials} from './incoming.ts'
+import type {Live, LiveCalls} from './live.ts'
+import {outgoing} from './outgoing.ts'
+import {asRefusal} from './refuse.ts'
+import type {RelaySource} from './relay.ts'
+import type {Routing, Routings} from './routing.ts'
+import type {Admission, ProxyServices} from './services.ts'
+import type {Standing, Verdict} from './standing.ts'
+import {checkManaged, splitModel, type Target} from './target.ts'
+
+/** What a course stands on. */
+export interface Plane {
+  readonly on: ProxyServices
+  readonly routings: Routings
+  readonly live: LiveCalls
+}
+
+/** Ends a call that could not be passed on, with a refusal. */
+type Refuse = (fault: Refusal, target: Target | null, passage: Passage) => void
+
+/**
+ * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
+ * what is next; here it is done. At any time one attempt is under way, or a wait, or nothing any more.
+ */
+export class Course implements Standing, Live, RelaySource {
+  place = -1
+  readonly #call: Call
+  readonly #routing: Routing
+  readonly #credentials: Credentials
+  readonly #plane: Plane
+  readonly #refuse: Refuse
+  readonly #way: Routed
+  #ask!: Ask
+  #target: Target | null = null
+  /** What is asked after the attempt that is being settled. */
+  #next: Step | undefined
+  #fault: Refusal | undefined
+  #wait: NodeJS.Timeout | undefined
+  passage!: Passage
+
+  constructor(call: Call, routing: Routing, credentials: Credentials, plane: Plane, refuse: Refuse) {
+    this.#call = call
+    this.#routing = routing
+    this.#credentials = credentials
+    this.#plane = plane
+    this.#refuse = refuse
+    const {on} = plane
+    const {workspace_id} = call.caller
+    this.#way = route(routing.plan, {
+      facts: factsOf(call),
+      workspace_id,
+      sticky: on.sticky,
+      random: on.random,
+      now: on.now,
+      circuits: on.circuits,
+    })
+  }
+
+  begin(): void {
+    this.#take(this.#way.first())
+  }
+
+  /** A body on the wire can be sent once: what comes of it passes. */
+  get is_final(): boolean {
+    return this.#ask.is_last || this.#call.body.kind === 'stream'
+  }
+
+  judge(result: TryResult): Verdict {
+    const step = this.#way.next(result)
+    if (step.do === 'answer') return {passes: true, retry_attempt_count: step.retry_attempt_count}
+    if (this.#call.body.kind === 'stream' || result.kind === 'gateway') return {passes: true, retry_attempt_count: this.#ask.retry}
+    this.#next = step
+    return {passes: false, is_retried: step.do === 'ask' && step.retry > 0}
+  }
+
+  spend({tokens, cost_nanousd}: Used, {is_retried, is_last}: {readonly is_retried: boolean; readonly is_last: boolean}): void {
+    const {used, used_here} = this.#call
+    used.tokens += tokens
+    used.cost_nanousd += cost_nanousd
+    used_here.tokens += tokens
+    used_here.cost_nanousd += cost_nanousd
+    if (!is_retried) this.#leave()
+    if (is_last) for (const admission of this.#call.admissions) end(admission, this.#call, used)
+  }
+
+  resume(): void {
+    if (this.#call.relay.gone) return this.#end(new Refusal('client.gone'))
+    this.#take(this.#next!)
+  }
+
+  check(): void {}
+
+  /** The gateway stops while a retry is waited for. */
+  abort(): void {
+    this.#stopWaiting()
+    this.#end(new Refusal('draining'))
+  }
+
+  clientGone(): void {
+    this.#stopWaiting()
+    this.#end(new Refusal('client.gone'))
+  }
+
+  clientReady(): void {}
+
+  #take(step: Step) {
+    if (step.do === 'ask') {
+      this.#ask = step
+      if (step.wait_ms === 0) return this.#enter()
+      this.#plane.live.add(this)
+      this.#call.relay.feedFrom(this)
+      this.#wait = setTimeout(() => {
+        this.#stopWaiting()
+        this.#enter()
+      }, step.wait_ms)
+      return
+    }
+    if (step.do === 'refuse') return this.#end(new Refusal(`config.${step.reason}`, {path: step.path}))
+    this.#end(this.#fault ?? new Refusal('internal'))
+  }
+
+  #enter() {
+    this.#visit().catch(fault => this.#refused(asRefusal(fault)))
+  }
+
+  /** To the target that is to be asked: opened, allowed, within its limits; then the attempt. */
+  async #visit(): Promise<void> {
+    const {on, live, routings} = this.#plane
+    const call = this.#call
+    const {leaf, retry, mode} = this.#ask
+    this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status: 'DISABLED', warning: this.#routing.warning}
+    if (retry === 0) {
+      this.#target = null
+      const found = routings.target(this.#routing, leaf, call.incoming, call.caller)
+      const target = found instanceof Promise ? await found : found
+      this.#target = target
+      checkManaged(target, on.now())
+      checkModel(target, call)
+      if (call.attempts > 0) call.log_id = newTimeId(on.now())
+      const {managed} = target
+      if (managed?.limits.length) {
+        const admitted = await on.limits.admit(managed.limits, call.id, call.incoming.at_ms)
+        if (admitted) call.target_admissions.push(admitted)
+      }
+    }
+    const target = this.#target!
+    if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
+    new Attempt(call, target, outgoing(call, target, this.#credentials, on), this, on, live).begin()
+  }
+
+  /** A target that could not be asked is one that failed: the plan may know another. */
+  #refused(fault: Refusal) {
+    this.#leave()
+    this.#fault = fault
+    const kind = OURS.has(fault.code) ? 'gateway' : 'refusal'
+    const step = this.#way.next({status: fault.status, kind, headers: null, is_committed: this.#call.relay.started})
+    if (kind === 'gateway') this.#end(fault)
+    else this.#take(step)
+  }
+
+  #end(fault: Refusal) {
+    const call = this.#call
+    this.#leave()
+    for (const admission of call.admissions) end(admission, call, call.used)
+    this.#refuse(fault, this.#target, this.passage)
+  }
+
+  /** The visit to a target is over. */
+  #leave() {
+    const call = this.#call
+    const {used_here, target_admissions} = call
+    for (const admission of target_admissions) end(admission, call, used_here)
+    call.target_admissions = []
+    used_here.tokens = 0
+    used_here.cost_nanousd = 0
+  }
+
+  #stopWaiting() {
+    clearTimeout(this.#wait)
+    this.#plane.live.delete(this)
+    this.#call.relay.feedFrom(null)
+  }
+}
+
+/** Faults after which nothing else is asked. */
+const OURS: ReadonlySet<string> = new Set(['internal', 'journal.full', 'draining', 'client.gone'])
+
+/** Makes a claim true; one of a call that never left is given back. */
+function end(admission: Admission, call: Call, {tokens, cost_nanousd}: Used) {
+  if (call.attempts > 0) admission.settle({tokens, cost_nanousd})
+  else admission.release()
+}
+
+/** Read by conditions and sticky choices alone. */
+function factsOf(call: Call): Facts {
+  return {
+    metadata: call.metadata,
+    get params() {
+      return call.body.kind === 'json' ? wholeOf(call.body) : NO_PARAMS
+    },
+    pathname: (call.incoming.request.url ?? '').split('?', 1)[0]!,
+  }
+}
+
+const NO_PARAMS = {}
+
+/** The provider's list of allowed models (reference: model not allowed, 412). */
+function checkModel({managed, model, provider}: Target, {body, incoming}: Call) {
+  if (!managed?.models && !managed?.disabled.size) return
+  const asked = model ?? ('model' in body && body.model !== null ? splitModel(body.model)[1] : null)
+  if (asked === null && (managed.models === null || incoming.route.endpoint?.body === 'none')) return
+  const allowed = asked !== null && !managed.disabled.has(asked) && (managed.models?.has(asked) ?? true)
+  if (!allowed) throw new Refusal('model.not_allowed', {model: asked ?? '(none named)', provider: managed.slug || provider.slug})
+}

@@ -1,0 +1,30 @@
+import type {Settings} from '../settings/index.ts'
+
+/**
+ * How far an attempt is. `settling` comes once: at the event or the byte that makes the answer whole, an error, an abort or a timeout.
+ * `settled`: what is left of the answer goes on to its end. `over` is never left.
+ */
+export type Phase = 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'settled' | 'over'
+
+/** When an attempt came how far, on the clock that durations are taken with; 0 where it did not get so far. */
+export interface Times {
+  queued_at: number
+  sent_at: number
+  first_byte_at: number
+  last_byte_at: number
+  /** Since when the client takes no more bytes; 0 while it does. */
+  paused_at: number
+}
+
+type Limits = Pick<Settings, 'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'>
+
+/** The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing; null when nobody is late. */
+export function overdue(phase: Phase, times: Times, now: number, limits: Limits): number | 'client' | null {
+  const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits
+  const {queued_at, last_byte_at, paused_at} = times
+  if (total_ms !== undefined && queued_at && now - queued_at > total_ms) return total_ms
+  if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
+  if (phase === 'queued' || phase === 'sent') return now - queued_at > first_ms ? first_ms : null
+  if (phase === 'answering' || phase === 'settled') return now - last_byte_at > idle_ms ? idle_ms : null
+  return null
+}

@@ -1,0 +1,21 @@
+import type {TryResult} from '../routing/retry.ts'
+import type {Passage} from './call.ts'
+
+/** What comes of an attempt's result. `passes`: the client is answered with it; else something is asked after it, the same target or another. */
+export type Verdict = {readonly passes: true; readonly retry_attempt_count: number} | {readonly passes: false; readonly is_retried: boolean}
+
+/** Where an attempt stands in its call's way through a plan. */
+export interface Standing {
+  readonly passage: Passage
+  /** Nothing can be asked after it: its answer need not wait for anything. */
+  readonly is_final: boolean
+  /** Says what comes of a result; asked once. */
+  judge(result: TryResult): Verdict
+  /** Told what counts against limits; `is_retried`: more of the same visit follows. */
+  spend(
+    actual: {readonly tokens: number; readonly cost_nanousd: number},
+    after: {readonly is_retried: boolean; readonly is_last: boolean},
+  ): void
+  /** An attempt that did not pass is settled: the way goes on. */
+  resume(): void
+}

@@ -7,7 +7,9 @@ import {readTrusted} from './base/egress/trust.ts'
 import type {Log} from './base/log.ts'
 import {version} from './base/runtime.ts'
 import type {Seal} from './base/seal.ts'
+import {createFlights} from './cache/flight.ts'
 import {createLimits} from './limits/index.ts'
+import {openCache} from './ports/cache/open.ts'
 import {openCounters} from './ports/counters/open.ts'
 import {bundledCatalogue} from './pricing/catalogue.ts'
 import {cost} from './pricing/cost.ts'
@@ -21,6 +23,7 @@ import {createCircuits} from './routing/breaker.ts'
 import {createStickyMemory} from './routing/choose.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 import type {Settings} from './settings/index.ts'
+import {cacheTable, openCacheFile} from './store/cache.ts'
 import {counterTable} from './store/counters.ts'
 import type {DataDir} from './store/data-dir.ts'
 import type {Store} from './store/database.ts'
@@ -53,7 +56,16 @@ export interface DataPlaneParts {
   readonly binding: object | undefined
 }
 
-export async function openDataPlane({settings, directory, store, store_options, seal, log, now}: DataPlaneParts): Promise<DataPlane> {
+export async function openDataPlane({
+  settings,
+  directory,
+  store,
+  store_options,
+  seal,
+  log,
+  now,
+  binding,
+}: DataPlaneParts): Promise<DataPlane> {
   const catalogue = bundledCatalogue()
   const prices = openPrices({
     directory: settings.model_configs_pricing_local_path ?? null,
@@ -79,6 +91,14 @@ export async function openDataPlane({settings, directory, store, store_options, 
     table: store.kind === 'postgres' ? counterTable(store.db) : null,
     now,
     onFault: fault => log.error({fault}, 'the shared counters failed'),
+  })
+  const file = store_options.kind === 'sqlite' ? openCacheFile({folder: store_options.folder, binding}) : null
+  const cache = await openCache({
+    now,
+    redis_url: settings.redis_url,
+    table: cacheTable(file?.db ?? store.db),
+    is_shared: file === null,
+    onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),
   })
   const known = createDirectory({
     db: store.db,
@@ -124,6 +144,11 @@ export async function openDataPlane({settings, directory, store, store_options, 
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),
     cors: corsHeaders(settings),
+    cache: {
+      cache,
+      flights: createFlights({after, onFault: fault => log.error({fault}, 'a call that waited for another failed')}),
+      onFault: fault => log.error({fault}, 'the cache failed a call'),
+    },
     sticky: createStickyMemory(),
     circuits: createCircuits(),
     random: Math.random,
@@ -151,9 +176,16 @@ export async function openDataPlane({settings, directory, store, store_options, 
       await proxy.drain(0)
       await egress.destroy()
       await counters.close()
+      await cache.close()
+      await file?.close()
       await records.close()
     },
   }
+}
+
+function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
 }
 
 /** Looking a price up by all the names of a model costs more than a call should pay every time. Local price files may change. */

@@ -6,7 +6,7 @@ import type {Target} from './target.ts'
 /** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
 
-interface How {
+export interface How {
   readonly passage: Passage
   /** Retries at the target that answered; -1 when they were spent on failures (reference: response headers). */
   readonly retry_attempt_count: number

@@ -2,10 +2,10 @@ import type {Dispatcher} from 'undici'
 import {refusalOf} from '../base/egress/faults.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Intent, Outcome} from '../schema/records.ts'
-import {answerHeaders, withoutBody} from './answer.ts'
+import {answerHeaders, type How, withoutBody} from './answer.ts'
 import type {Call} from './call.ts'
 import {Copy} from './copy.ts'
-import {overdue, type Phase, type Times} from './deadlines.ts'
+import {overdue, type Phase, type Times, timingOf} from './deadlines.ts'
 import {decodeWhole} from './decode.ts'
 import type {Live, LiveCalls} from './live.ts'
 import type {Outgoing} from './outgoing.ts'
@@ -88,6 +88,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   }
 
   clientGone(): void {
+    if (!this.#standing.cached?.leave()) this.abandon() // else others wait for the answer
+  }
+
+  /** Nobody wants the answer any more. */
+  abandon(): void {
     this.#abort(new Refusal('client.gone'))
   }
 
@@ -153,6 +158,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     this.#times.last_byte_at = performance.now()
     this.#received += chunk.length
     this.#copy.add(chunk)
+    if (!this.#outgoing.translating) this.#standing.cached?.seen(chunk)
     if (this.#stream) return this.#stream.take(chunk, (send, hold) => this.#passOn(send, hold))
     if (this.#outgoing.translating || !this.#verdict?.passes) return
     this.#pending.push(chunk)
@@ -163,6 +169,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     if (!this.#stream) return this.#outgoing.translating ? this.#translate() : this.#end()
     this.#stream.end(rest => {
       if (rest.length) this.#pending.push(rest)
+      if (this.#outgoing.translating) this.#standing.cached?.seen(rest)
       const fault = this.#stream?.fault
       if (this.#phase === 'answering' && !this.#verdict) this.#judgeStream()
       if (fault && this.#phase === 'answering') this.#fail(fault)
@@ -179,6 +186,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   #passOn(send: Buffer, hold: Buffer | null) {
     if (this.#phase === 'answering') {
       const stream = this.#stream!
+      if (this.#outgoing.translating) this.#standing.cached?.seen(send)
       if (this.#timer && stream.has_begun) this.#stopTimer()
       if (!this.#verdict) {
         this.#pending.push(send)
@@ -225,9 +233,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     )
   }
 
-  #headersOf(theirs: Record<string, string>, how: {is_stream: boolean; rewrites: boolean; retry_attempt_count: number}): string[] {
-    const {passage} = this.#standing
-    return answerHeaders(this.#call, this.#target, theirs, {...how, passage, timing: this.#timing(), on: this.#on})
+  #headersOf(theirs: Record<string, string>, how: Pick<How, 'is_stream' | 'rewrites' | 'retry_attempt_count'>): string[] {
+    const timing = this.#times.first_byte_at ? timingOf(this.#times) : null
+    return answerHeaders(this.#call, this.#target, theirs, {...how, passage: this.#standing.passage, timing, on: this.#on})
   }
 
   /** A whole answer, or an error, in the client's words. */
@@ -315,7 +323,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     const {passage} = this.#standing
     const spend = (actual: Parameters<Standing['spend']>[0]) => this.#standing.spend(actual, {is_retried, is_last})
     const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
-    const write = (plain: Buffer | null) => settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
+    const {cached} = this.#standing
+    const write = (plain: Buffer | null) => {
+      if (is_last && outcome === 'ok') cached?.keep(this.#status, this.#content_type(), this.#stream ? null : plain)
+      settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
+    }
     if (whole === null) write(null)
     else decodeWhole(this.#encoding, whole, write)
   }
@@ -349,7 +361,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   }
 
   #write(bytes: Buffer) {
-    if (this.#call.relay.write(bytes) || this.#call.relay.gone) return
+    if (this.#call.relay.write(bytes) || this.#call.relay.gone || this.#standing.cached?.followed) return
     this.#times.paused_at = performance.now()
     this.#controller?.pause()
   }
@@ -361,17 +373,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
 
   #ownHeaders(): string[] {
     const retry_attempt_count = this.#verdict?.passes ? this.#verdict.retry_attempt_count : 0
-    const {passage} = this.#standing
-    return answerHeaders(
-      this.#call,
-      this.#target,
-      {},
-      {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count, on: this.#on},
-    )
+    return this.#headersOf({}, {is_stream: false, rewrites: false, retry_attempt_count})
   }
 
-  #timing() {
-    return {connect_ms: this.#times.sent_at - this.#times.queued_at, first_byte_ms: this.#times.first_byte_at - this.#times.sent_at}
+  #content_type(): string | undefined {
+    return this.#said ? this.#said.content_type : this.#headers['content-type']
   }
 }
 

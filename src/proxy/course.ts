@@ -6,6 +6,7 @@ import type {Ask} from '../routing/router.ts'
 import {type Routed, route, type Step} from '../routing/router.ts'
 import {Attempt} from './attempt.ts'
 import {wholeOf} from './body.ts'
+import {atCache, type Cached} from './cached.ts'
 import type {Call, Passage, Used} from './call.ts'
 import type {Credentials} from './incoming.ts'
 import type {Live, LiveCalls} from './live.ts'
@@ -13,6 +14,7 @@ import {outgoing} from './outgoing.ts'
 import {asRefusal} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
 import type {Routing, Routings} from './routing.ts'
+import {serveHit} from './serve-hit.ts'
 import type {Admission, ProxyServices} from './services.ts'
 import type {Standing, Verdict} from './standing.ts'
 import {checkManaged, splitModel, type Target} from './target.ts'
@@ -46,6 +48,7 @@ export class Course implements Standing, Live, RelaySource {
   #fault: Refusal | undefined
   #wait: NodeJS.Timeout | undefined
   passage!: Passage
+  cached: Cached | null = null
 
   constructor(call: Call, routing: Routing, credentials: Credentials, plane: Plane, refuse: Refuse) {
     this.#call = call
@@ -137,7 +140,8 @@ export class Course implements Standing, Live, RelaySource {
     const {on, live, routings} = this.#plane
     const call = this.#call
     const {leaf, retry, mode} = this.#ask
-    this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status: 'DISABLED', warning: this.#routing.warning}
+    const cache_status = retry > 0 ? this.passage.cache_status : 'DISABLED'
+    this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status, warning: this.#routing.warning}
     if (retry === 0) {
       this.#target = null
       const found = routings.target(this.#routing, leaf, call.incoming, call.caller)
@@ -146,6 +150,7 @@ export class Course implements Standing, Live, RelaySource {
       checkManaged(target, on.now())
       checkModel(target, call)
       if (call.attempts > 0) call.log_id = newTimeId(on.now())
+      if (target.cache && (await this.#isServed(target))) return
       const {managed} = target
       if (managed?.limits.length) {
         const admitted = await on.limits.admit(managed.limits, call.id, call.incoming.at_ms)
@@ -154,11 +159,36 @@ export class Course implements Standing, Live, RelaySource {
     }
     const target = this.#target!
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
-    new Attempt(call, target, outgoing(call, target, this.#credentials, on), this, on, live).begin()
+    const attempt = new Attempt(call, target, outgoing(call, target, this.#credentials, on), this, on, live)
+    this.cached?.asking(() => attempt.abandon())
+    attempt.begin()
+  }
+
+  /** Looks into the cache first: true when the call is over with what was found there. */
+  async #isServed(target: Target): Promise<boolean> {
+    const {on} = this.#plane
+    const call = this.#call
+    const cached = atCache(call, target, outgoing(call, target, this.#credentials, on), on)
+    if (!cached) return false
+    this.passage = {...this.passage, cache_status: cached.status}
+    const found = await cached.found()
+    if (found === 'left') {
+      this.#end(new Refusal('client.gone'))
+      return true
+    }
+    if (found) {
+      const passage: Passage = {...this.passage, cache_status: cached.status === 'REFRESH' ? 'REFRESH' : 'HIT'}
+      if (!serveHit(call, target, passage, found, on)) return false
+      for (const admission of call.admissions) admission.settle(call.used)
+      return true
+    }
+    this.cached = cached
+    return false
   }
 
   /** A target that could not be asked is one that failed: the plan may know another. */
   #refused(fault: Refusal) {
+    this.cached?.handOver()
     this.#leave()
     this.#fault = fault
     const kind = OURS.has(fault.code) ? 'gateway' : 'refusal'
@@ -177,6 +207,8 @@ export class Course implements Standing, Live, RelaySource {
   /** The visit to a target is over. */
   #leave() {
     const call = this.#call
+    this.cached?.fail()
+    this.cached = null
     const {used_here, target_admissions} = call
     for (const admission of target_admissions) end(admission, call, used_here)
     call.target_admissions = []

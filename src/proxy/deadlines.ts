@@ -28,3 +28,8 @@ export function overdue(phase: Phase, times: Times, now: number, limits: Limits)
   if (phase === 'answering' || phase === 'settled') return now - last_byte_at > idle_ms ? idle_ms : null
   return null
 }
+
+/** How long an answer took to begin. */
+export function timingOf({queued_at, sent_at, first_byte_at}: Times): {connect_ms: number; first_byte_ms: number} {
+  return {connect_ms: sent_at - queued_at, first_byte_ms: first_byte_at - sent_at}
+}

@@ -40,7 +40,7 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
   const words = translating(call, target, model)
   const is_metered = !words && meters(call, target, on)
   const base = target.destination?.basePath ?? ''
-  const headers = headersOf(call, target, credentials, is_metered || words !== null, on)
+  const headers = headersOf(call, target, credentials, is_metered || words !== null || target.cache !== null, on)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   return {
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,

@@ -1,6 +1,7 @@
 import type {Dispatcher} from 'undici'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
+import type {CacheParts} from '../cache/visit.ts'
 import type {Price} from '../pricing/price.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
 import type {Circuits} from '../routing/breaker.ts'
@@ -137,6 +138,8 @@ export interface ProxyServices {
   /** Which targets callers were given before, and which are left out for a while; of this process. */
   readonly sticky: StickyMemory
   readonly circuits: Circuits
+  /** Answers that were kept, and the calls under way for what is not; null where nothing is kept. */
+  readonly cache: CacheParts | null
   /** 0 to 1, without 1. */
   random(): number
   /** Milliseconds since the epoch. */

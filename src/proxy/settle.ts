@@ -23,7 +23,7 @@ export interface Reply {
   readonly outcome: Outcome
   readonly fault: Refusal | null
   /** What a translation found in a whole answer; null where the answer itself is read. */
-  readonly said: {readonly usage: Usage | null; readonly model: string | null} | null
+  readonly said: {readonly usage: Usage | null; readonly model: string | null; readonly content_type: string} | null
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
 }
 
@@ -124,14 +124,58 @@ export function settle(said: Settling, on: ProxyServices, done: () => void): voi
 
 /** Writes the row of a call that was refused before it could leave. */
 export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices, passage: Passage = NO_PASSAGE): void {
+  const reply = {headers: {}, body: null, encoding: null, cut: false}
+  const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
+  noteRow(call, target, passage, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply}, on)
+}
+
+/** Writes the row of a call that was answered with what was kept: it costs nothing (decisions: configs). */
+export function noteHit(
+  call: Call,
+  target: Target,
+  passage: Passage,
+  answer: {readonly bytes: Buffer; readonly headers: Record<string, string>; readonly is_stream: boolean},
+  on: ProxyServices,
+): void {
+  const {bytes, headers, is_stream} = answer
+  const most = on.settings.log_body_max_bytes
+  const reply = {headers, body: bytes.length > most ? bytes.subarray(0, most) : bytes, encoding: null, cut: bytes.length > most}
+  noteRow(call, target, passage, {status: 200, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply}, on)
+  on.metrics.ended({
+    method: call.incoming.method,
+    endpoint: call.endpoint,
+    provider: target.provider.slug,
+    model: 'model' in call.body ? call.body.model : null,
+    status: 200,
+    is_stream,
+    total_ms: performance.now() - call.incoming.started,
+    upstream_ms: null,
+    overhead_ms: performance.now() - call.incoming.started,
+    tokens: 0,
+    cost_nanousd: 0,
+    unpriced: false,
+    cache_status: passage.cache_status,
+  })
+}
+
+interface Noted {
+  readonly status: number
+  readonly error: string | null
+  readonly outcome: Outcome
+  readonly is_stream: boolean
+  readonly bytes: number
+  readonly reply: Parameters<typeof bodiesOf>[1]
+}
+
+function noteRow(call: Call, target: Target | null, passage: Passage, said: Noted, on: ProxyServices): void {
   const last_byte_ms = performance.now() - call.incoming.started
   const model = 'model' in call.body ? call.body.model : null
   const log = logOf(call, passage, {
-    response_status: fault.status,
-    is_stream: false,
+    response_status: said.status,
+    is_stream: said.is_stream,
     upstream_url: null,
-    response_bytes: 0,
-    error: fault.message,
+    response_bytes: said.bytes,
+    error: said.error,
     connect_ms: null,
     first_byte_ms: null,
     last_byte_ms,
@@ -139,21 +183,10 @@ export function note(call: Call, target: Target | null, fault: Refusal, on: Prox
   })
   const charge = {...chargeOf(call, target, model, 0), attempt: 0, counter_keys: []}
   const settled_at = isoTime(on.now())
-  const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
+  const nothing = {usage: {}, usage_source: 'none', cost_nanousd: 0, unpriced: false} as const
   on.recorder.note(
-    {
-      ...charge,
-      settled_at,
-      outcome,
-      status: null,
-      usage: {},
-      usage_source: 'none',
-      cost_nanousd: 0,
-      unpriced: false,
-      delivered: !call.relay.gone,
-      log,
-    },
-    bodiesOf(call, {headers: {}, body: null, encoding: null, cut: false}, on),
+    {...charge, ...nothing, settled_at, outcome: said.outcome, status: null, delivered: !call.relay.gone, log},
+    bodiesOf(call, said.reply, on),
   )
 }
 

@@ -1,4 +1,5 @@
 import type {TryResult} from '../routing/retry.ts'
+import type {Cached} from './cached.ts'
 import type {Passage} from './call.ts'
 
 /** What comes of an attempt's result. `passes`: the client is answered with it; else something is asked after it, the same target or another. */
@@ -9,6 +10,8 @@ export interface Standing {
   readonly passage: Passage
   /** Nothing can be asked after it: its answer need not wait for anything. */
   readonly is_final: boolean
+  /** The cache that its answer may be kept in. */
+  readonly cached: Cached | null
   /** Says what comes of a result; asked once. */
   judge(result: TryResult): Verdict
   /** Told what counts against limits; `is_retried`: more of the same visit follows. */

@@ -60,6 +60,7 @@ async function plane(
     prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true})},
     limits: {admit: () => null},
     metrics: {ended: () => undefined, live: () => undefined},
+    cache: null,
     sticky: createStickyMemory(),
     circuits: createCircuits(),
     random: () => 0,

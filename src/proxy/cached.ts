@@ -1,0 +1,159 @@
+import {type Assembler, createAssembler} from '../cache/assemble.ts'
+import {behaviouralHeaders, cacheKey} from '../cache/key.ts'
+import {decideCache, isStateful, isStreamed, mayStore} from '../cache/rules.ts'
+import {enter, type Visit, type Visitor} from '../cache/visit.ts'
+import type {CacheEntry} from '../ports/cache/index.ts'
+import {wholeOf} from './body.ts'
+import type {Call} from './call.ts'
+import type {Outgoing} from './outgoing.ts'
+import type {ProxyServices} from './services.ts'
+import {headerList, type Target} from './target.ts'
+
+/** An answer longer than this is read for its own caller alone. */
+const MOST_FOLLOWED_BYTES = 8 << 20
+
+/** A call at the cache, before one target: what it finds there, or what comes to be kept. */
+export class Cached implements Visitor {
+  /** What the client is told when nothing is found. */
+  readonly status: 'MISS' | 'REFRESH'
+  readonly #call: Call
+  readonly #now: () => number
+  readonly #visit: Visit
+  readonly #assembler: Assembler | null
+  readonly #known = Promise.withResolvers<CacheEntry | 'left' | null>()
+  #abandon: (() => void) | undefined
+  #seen_bytes = 0
+
+  constructor(call: Call, status: 'MISS' | 'REFRESH', on: ProxyServices, begin: (visitor: Visitor) => Visit) {
+    this.status = status
+    this.#call = call
+    this.#now = on.now
+    const {endpoint, body} = call
+    this.#assembler = body.kind === 'json' && body.stream && isStreamed(endpoint) ? createAssembler(endpoint) : null
+    this.#visit = begin(this)
+    const {outcome} = this.#visit
+    if (outcome !== 'pending') this.#known.resolve(outcome === 'miss' ? null : outcome)
+  }
+
+  onHit(entry: CacheEntry): void {
+    this.#known.resolve(entry)
+  }
+
+  onMiss(): void {
+    this.#known.resolve(null)
+  }
+
+  onDeserted(): void {
+    this.#abandon?.()
+  }
+
+  /** What was found, null when the provider is to be asked, `left` when the client has gone meanwhile. */
+  found(): Promise<CacheEntry | 'left' | null> {
+    const {relay} = this.#call
+    const gone = () => {
+      this.#visit.leave()
+      this.#known.resolve('left')
+    }
+    relay.feedFrom({clientGone: gone, clientReady: () => undefined})
+    if (relay.gone) gone()
+    return this.#known.promise
+  }
+
+  /** `abandon` is called when nobody wants the answer any more. */
+  asking(abandon: () => void): void {
+    this.#abandon = abandon
+  }
+
+  /** Others wait for this answer: it is read at the provider's pace. */
+  get followed(): boolean {
+    return this.#visit.followed
+  }
+
+  /** The next bytes of a stream, as a client reads them. */
+  seen(bytes: Buffer): void {
+    this.#assembler?.push(bytes)
+    this.#seen_bytes += bytes.length
+    if (this.#seen_bytes > MOST_FOLLOWED_BYTES) this.#visit.fail()
+  }
+
+  /** The answer is whole; `plain` null: the stream that was seen. Keeps it where it may be kept. */
+  keep(status: number, content_type: string | undefined, plain: Buffer | null): void {
+    const body = plain ?? this.#assembler?.end() ?? null
+    const type = plain ? content_type : 'application/json'
+    if (body && mayStore(this.#call.endpoint, status, type, parsed(body))) this.#visit.store({body, stored_at_ms: this.#now()})
+    else this.#visit.fail()
+  }
+
+  /** No answer comes that may be kept. */
+  fail(): void {
+    this.#visit.fail()
+  }
+
+  /** The provider is not asked after all: another takes this call's place. */
+  handOver(): void {
+    this.#visit.handOver()
+  }
+
+  /** The client is gone; true when the answer is wanted all the same. */
+  leave(): boolean {
+    return this.#visit.leave()
+  }
+}
+
+/** Takes a call to the cache; null where its config or the call has none. */
+export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServices): Cached | null {
+  const {body, endpoint, incoming, caller} = call
+  if (!target.cache || !on.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
+  const own = incoming.own.values
+  const decision = decideCache({
+    rule: target.cache,
+    endpoint,
+    method: incoming.method,
+    has_json: true,
+    streams: body.stream,
+    is_stateful: endpoint === 'createModelResponse' && isStateful(endpoint, wholeOf(body)),
+    debug_off: own.debug === 'false',
+    force_refresh: own['cache-force-refresh'],
+    organisation_max_age_s: null,
+  })
+  if (decision.status === 'DISABLED') return null
+  const key = cacheKey({
+    organisation_id: caller.organisation_id,
+    workspace_id: caller.workspace_id,
+    provider: target.provider.slug,
+    base_url: target.destination ? target.destination.origin + target.destination.basePath : target.provider.slug,
+    endpoint,
+    path: out.path,
+    model: out.model,
+    body: out.body,
+    namespace: own['cache-namespace'],
+    metadata: call.metadata,
+    headers: {...behaviouralHeaders(own), ...forwarded(call, target)},
+  })
+  if (!key) return null
+  const {cache} = on
+  const {status, max_age_ms} = decision
+  return new Cached(call, status, on, visitor => enter(cache, key, {refresh: status === 'REFRESH', max_age_ms}, visitor))
+}
+
+/** Headers of the client that reach the provider, and may change what it answers. */
+function forwarded({incoming}: Call, {forward_headers}: Target): Record<string, string> {
+  const listed = incoming.own.values['forward-headers']
+  const names = [...HANDED_ON, ...(listed ? headerList(listed, incoming.own.prefix) : forward_headers)]
+  const said: Record<string, string> = {}
+  for (const name of names) {
+    const value = incoming.headers[name]
+    if (typeof value === 'string') said[name] = value
+  }
+  return said
+}
+
+const HANDED_ON = ['openai-organization', 'openai-project', 'openai-beta', 'anthropic-beta', 'anthropic-version']
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,126 @@
+import type {ServerResponse} from 'node:http'
+import {afterEach, beforeEach, expect, test} from 'vitest'
+import {startGateway, type TestGateway} from '../support/gateway.ts'
+import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
+
+let provider: FakeProvider
+let gateway: TestGateway
+
+beforeEach(async () => {
+  provider = await fakeProvider(answerEach)
+  gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
+  await gateway.provider('mock', 'openai', provider.url)
+})
+
+afterEach(async () => {
+  await gateway.close()
+  await provider.close()
+})
+
+const CONFIG = JSON.stringify({provider: '@mock', cache: {mode: 'simple', max_age: 3600}})
+const ask = (content = 'Hello', more: object = {}, headers: Record<string, string> = {}) =>
+  gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content}], ...more}, {'x-gateway-config': CONFIG, ...headers})
+const status = (reply: Response) => reply.headers.get('x-gateway-cache-status')
+
+/** Every answer is another one; a stream where one is asked for. */
+let answers = 0
+function answerEach({body}: {body: Buffer}, response: ServerResponse) {
+  const {stream, model} = JSON.parse(body.toString()) as {stream?: boolean; model: string}
+  const text = `answer ${++answers}`
+  if (!stream) return response.setHeader('content-type', 'application/json').end(JSON.stringify(chatReply(model, text)))
+  response.setHeader('content-type', 'text/event-stream')
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    response.write(
+      `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{index: 0, delta, finish_reason}]})}\n\n`,
+    )
+  chunk({role: 'assistant', content: text.slice(0, 3)})
+  chunk({content: text.slice(3)})
+  chunk({}, 'stop')
+  response.end('data: [DONE]\n\n')
+}
+
+const contentOf = async (reply: Response) => ((await reply.json()) as {choices: {message: {content: string}}[]}).choices[0]!.message.content
+const streamed = async (reply: Response) => {
+  const text = await reply.text()
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+  return text
+    .split('\n\n')
+    .filter(event => event.startsWith('data: {'))
+    .map(event => (JSON.parse(event.slice(6)) as {choices: {delta?: {content?: string}}[]}).choices[0]?.delta?.content ?? '')
+    .join('')
+}
+
+test('what was asked before is answered from the cache, costs nothing, and is logged so; a refresh asks anew', async () => {
+  const first = await ask()
+  expect(status(first)).toBe('MISS')
+  const said = await contentOf(first)
+  const second = await ask()
+  expect([status(second), await contentOf(second), second.headers.get('content-type')]).toEqual(['HIT', said, 'application/json'])
+  const third = await ask('Hello', {}, {'x-gateway-cache-force-refresh': 'true'})
+  expect(status(third)).toBe('REFRESH')
+  const fresh = await contentOf(third)
+  expect(fresh).not.toBe(said)
+  expect(await contentOf(await ask())).toBe(fresh)
+  expect(provider.heard).toHaveLength(2)
+  const rows = await gateway.logs()
+  expect(rows.map(({cache_status}) => cache_status)).toEqual(['HIT', 'REFRESH', 'HIT', 'MISS'])
+  expect(rows.map(({cost}) => Number(cost) > 0)).toEqual([false, true, false, true])
+})
+
+test('metadata, the model and every parameter are another answer; a namespace stands for the metadata', async () => {
+  const miss = async (...of: Parameters<typeof ask>) => status(await ask(...of))
+  expect(await miss()).toBe('MISS')
+  expect(await miss('Hello', {}, {'x-gateway-metadata': '{"team":"a"}'})).toBe('MISS')
+  expect(await miss('Hello', {temperature: 0.1})).toBe('MISS')
+  expect(await miss('Hello', {model: 'gpt-4o'})).toBe('MISS')
+  expect(await miss()).toBe('HIT')
+  const named = (team: string) => miss('Hello', {}, {'x-gateway-cache-namespace': 'n', 'x-gateway-metadata': `{"team":"${team}"}`})
+  expect([await named('a'), await named('b')]).toEqual(['MISS', 'HIT'])
+  expect(await miss('Hello', {}, {'x-gateway-debug': 'false'})).toBe('DISABLED')
+})
+
+test('a stored answer is told as a stream, and a stream is stored whole', async () => {
+  const said = await contentOf(await ask('one'))
+  const replayed = await ask('one', {stream: true})
+  expect([status(replayed), await streamed(replayed)]).toEqual(['HIT', said])
+  const first = await ask('two', {stream: true})
+  expect(status(first)).toBe('MISS')
+  const text = await streamed(first)
+  const whole = await ask('two')
+  expect([status(whole), await contentOf(whole)]).toEqual(['HIT', text])
+  expect(provider.heard).toHaveLength(2)
+})
+
+test('a hundred that ask the same at once make one call, also when the first of them leaves', async () => {
+  const gate = Promise.withResolvers<void>()
+  provider.answer(async (heard, response) => {
+    await gate.promise
+    answerEach(heard, response)
+  })
+  const leaving = new AbortController()
+  const first = gateway
+    .call('/v1/chat/completions', {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: {'content-type': 'application/json', 'x-gateway-config': CONFIG},
+      body: JSON.stringify({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'same'}]}),
+    })
+    .catch(() => 'left')
+  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  const others = Array.from({length: 99}, () => ask('same'))
+  // They are served by this very process: after so many turns of its loop all of them are at the cache.
+  for (let turn = 0; turn < 3000; turn++) await new Promise(resolve => setImmediate(resolve))
+  leaving.abort()
+  expect(await first).toBe('left')
+  gate.resolve()
+  const said = await Promise.all(others.map(async other => contentOf(await other)))
+  expect(new Set(said).size).toBe(1)
+  expect(provider.heard).toHaveLength(1)
+})
+
+test('an error is not kept', async () => {
+  provider.answer((_, response) => response.writeHead(500).end('{"error":{"message":"no"}}'))
+  expect((await ask()).status).toBe(500)
+  provider.answer(answerEach)
+  expect(status(await ask())).toBe('MISS')
+})

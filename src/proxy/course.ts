@@ -14,7 +14,7 @@ import {outgoing} from './outgoing.ts'
 import {asRefusal} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
 import type {Routing, Routings} from './routing.ts'
-import {serveHit} from './serve-hit.ts'
+import {serveCount, serveHit} from './serve.ts'
 import type {Admission, ProxyServices} from './services.ts'
 import type {Standing, Verdict} from './standing.ts'
 import {checkManaged, splitModel, type Target} from './target.ts'
@@ -150,6 +150,7 @@ export class Course implements Standing, Live, RelaySource {
       checkManaged(target, on.now())
       checkModel(target, call)
       if (call.attempts > 0) call.log_id = newTimeId(on.now())
+      if (serveCount(call, target, this.passage, on)) return this.#served()
       if (target.cache && (await this.#isServed(target))) return
       const {managed} = target
       if (managed?.limits.length) {
@@ -179,11 +180,16 @@ export class Course implements Standing, Live, RelaySource {
     if (found) {
       const passage: Passage = {...this.passage, cache_status: cached.status === 'REFRESH' ? 'REFRESH' : 'HIT'}
       if (!serveHit(call, target, passage, found, on)) return false
-      for (const admission of call.admissions) admission.settle(call.used)
+      this.#served()
       return true
     }
     this.cached = cached
     return false
+  }
+
+  /** Answered without a provider: it was a request all the same. */
+  #served() {
+    for (const admission of this.#call.admissions) admission.settle(this.#call.used)
   }
 
   /** A target that could not be asked is one that failed: the plan may know another. */

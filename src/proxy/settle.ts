@@ -129,8 +129,8 @@ export function note(call: Call, target: Target | null, fault: Refusal, on: Prox
   noteRow(call, target, passage, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply}, on)
 }
 
-/** Writes the row of a call that was answered with what was kept: it costs nothing (decisions: configs). */
-export function noteHit(
+/** Writes the row of a call that was answered here, with what was kept or counted: it costs nothing (decisions: configs). */
+export function noteServed(
   call: Call,
   target: Target,
   passage: Passage,

@@ -17,7 +17,7 @@ import type {Standing, Verdict} from './standing.ts'
 import {openStream, type Stream, statusOf} from './stream.ts'
 import type {Target} from './target.ts'
 import {translated} from './translate.ts'
-import {openTranslatedStream} from './translated-stream.ts'
+import {TranslatedStream} from './translated-stream.ts'
 
 /**
  * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
@@ -141,7 +141,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
       : (this.#headers['content-type']?.startsWith('text/event-stream') ?? false)
     if (is_stream) {
       this.#stream = translating
-        ? openTranslatedStream(this.#call.endpoint, translating)
+        ? new TranslatedStream(this.#call.endpoint, translating)
         : openStream(this.#call.endpoint, {encoding: this.#encoding, is_metered: is_metered && is_good})
     }
     // An overload may be told inside a stream that began well: while another target may be asked, its first event is waited for.

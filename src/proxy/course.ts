@@ -59,7 +59,7 @@ export class Course implements Standing, Live, RelaySource {
     const {on} = plane
     const {workspace_id} = call.caller
     this.#way = route(routing.plan, {
-      facts: factsOf(call),
+      facts: new CallFacts(call),
       workspace_id,
       sticky: on.sticky,
       random: on.random,
@@ -132,35 +132,59 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   #enter() {
-    this.#visit().catch(fault => this.#refused(asRefusal(fault)))
+    try {
+      this.#visit()?.catch(fault => this.#refused(asRefusal(fault)))
+    } catch (fault) {
+      this.#refused(asRefusal(fault))
+    }
   }
 
-  /** To the target that is to be asked: opened, allowed, within its limits; then the attempt. */
-  async #visit(): Promise<void> {
-    const {on, live, routings} = this.#plane
-    const call = this.#call
+  /** To the target that is to be asked. A promise only where something must be waited for: most calls find all they need in memory. */
+  #visit(): Promise<void> | undefined {
     const {leaf, retry, mode} = this.#ask
     const cache_status = retry > 0 ? this.passage.cache_status : 'DISABLED'
     this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status, warning: this.#routing.warning}
-    if (retry === 0) {
-      this.#target = null
-      const found = routings.target(this.#routing, leaf, call.incoming, call.caller)
-      const target = found instanceof Promise ? await found : found
-      this.#target = target
-      checkManaged(target, on.now())
-      checkModel(target, call)
-      if (call.attempts > 0) call.log_id = newTimeId(on.now())
-      if (serveCount(call, target, this.passage, on)) return this.#served()
-      if (target.cache && (await this.#isServed(target))) return
-      const {managed} = target
-      if (managed?.limits.length) {
-        const admitted = await on.limits.admit(managed.limits, call.id, call.incoming.at_ms)
-        if (admitted) call.target_admissions.push(admitted)
-      }
+    if (retry > 0) {
+      this.#attempt()
+      return undefined
     }
-    const target = this.#target!
+    this.#target = null
+    const {incoming, caller} = this.#call
+    const found = this.#plane.routings.target(this.#routing, leaf, incoming, caller)
+    return found instanceof Promise ? found.then(target => this.#arrive(target)) : this.#arrive(found)
+  }
+
+  /** At a target: still to be called, for this model, and not answered otherwise. */
+  #arrive(target: Target): Promise<void> | undefined {
+    const {on} = this.#plane
+    const call = this.#call
+    this.#target = target
+    checkManaged(target, on.now())
+    checkModel(target, call)
+    if (call.attempts > 0) call.log_id = newTimeId(on.now())
+    if (serveCount(call, target, this.passage, on)) {
+      this.#served()
+      return undefined
+    }
+    return target.cache ? this.#isServed(target).then(is_served => (is_served ? undefined : this.#admit(target))) : this.#admit(target)
+  }
+
+  /** Within the target's limits. */
+  #admit({managed}: Target): Promise<void> | undefined {
+    const {on} = this.#plane
+    const call = this.#call
+    const admitted = managed?.limits.length ? on.limits.admit(managed.limits, call.id, call.incoming.at_ms) : null
+    if (admitted instanceof Promise) return admitted.then(admission => this.#attempt(admission))
+    this.#attempt(admitted)
+    return undefined
+  }
+
+  #attempt(admitted: Admission | null = null) {
+    const {on, live} = this.#plane
+    const call = this.#call
+    if (admitted) call.target_admissions.push(admitted)
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
-    const attempt = new Attempt(call, target, outgoing(call, target, this.#credentials, on), this, on, live)
+    const attempt = new Attempt(call, this.#target!, outgoing(call, this.#target!, this.#credentials, on), this, on, live)
     this.cached?.asking(() => attempt.abandon())
     attempt.begin()
   }
@@ -238,14 +262,28 @@ function end(admission: Admission, call: Call, {tokens, cost_nanousd}: Used) {
   else admission.release()
 }
 
-/** Read by conditions and sticky choices alone. */
-function factsOf(call: Call): Facts {
-  return {
-    metadata: call.metadata,
-    get params() {
-      return call.body.kind === 'json' ? wholeOf(call.body) : NO_PARAMS
-    },
-    pathname: (call.incoming.request.url ?? '').split('?', 1)[0]!,
+/**
+ * What conditions and sticky choices ask, read when they do. A class, for each object literal with accessors has a hidden class of its own in
+ * V8's old space, which holds its call until the next full collection.
+ */
+class CallFacts implements Facts {
+  readonly #call: Call
+
+  constructor(call: Call) {
+    this.#call = call
+  }
+
+  get metadata(): Facts['metadata'] {
+    return this.#call.metadata
+  }
+
+  get params(): Facts['params'] {
+    const {body} = this.#call
+    return body.kind === 'json' ? wholeOf(body) : NO_PARAMS
+  }
+
+  get pathname(): string {
+    return (this.#call.incoming.request.url ?? '').split('?', 1)[0]!
   }
 }
 

@@ -1,10 +1,10 @@
 import type {Refusal} from '../base/errors.ts'
 import {faultEvent} from '../providers/openai/error.ts'
-import {meterFilter} from '../providers/openai/meter.ts'
-import {observeStream} from '../providers/openai/observe.ts'
+import {type MeterFilter, meterFilter} from '../providers/openai/meter.ts'
+import {observeStream, type StreamObserver} from '../providers/openai/observe.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Usage} from '../schema/usage.ts'
-import {tap} from './decode.ts'
+import {type Tap, tap} from './decode.ts'
 
 /** An event stream on its way through: what may go on at once, what must wait for the settlement, and what it told of itself. */
 export interface Stream {
@@ -30,55 +30,89 @@ export interface Stream {
 
 const NOTHING = Buffer.alloc(0)
 
+interface How {
+  readonly encoding: string | null
+  /** True when we asked for usage in the stream, and so take its event out of the answer. */
+  readonly is_metered: boolean
+}
+
 /** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
-export function openStream(endpoint: EndpointName, {encoding, is_metered}: {encoding: string | null; is_metered: boolean}): Stream {
-  const observer = observeStream(endpoint)
-  const filter = is_metered ? meterFilter() : null
-  let ends = false
-  const seen = (plain: Buffer) => {
-    if (observer.take(plain) >= 0) ends = true
+export function openStream(endpoint: EndpointName, how: How): Stream {
+  return new ObservedStream(endpoint, how)
+}
+
+class ObservedStream implements Stream {
+  readonly fault = null
+  readonly ends_on_fault = false
+  readonly #endpoint: EndpointName
+  readonly #observer: StreamObserver
+  readonly #filter: MeterFilter | null
+  readonly #decoder: Tap | null
+  readonly #is_opaque: boolean
+  /** The bytes so far tell that the answer is whole; of an encoded stream. */
+  #ends = false
+
+  constructor(endpoint: EndpointName, {encoding, is_metered}: How) {
+    const is_encoded = encoding !== null && encoding !== '' && encoding !== 'identity'
+    this.#endpoint = endpoint
+    this.#observer = observeStream(endpoint)
+    this.#filter = is_metered ? meterFilter() : null
+    this.#decoder = is_encoded ? tap(encoding, plain => this.#seen(plain)) : null
+    this.#is_opaque = is_encoded && this.#decoder === null
   }
-  const decoder = encoding && encoding !== 'identity' ? tap(encoding, seen) : null
-  const is_opaque = Boolean(encoding && encoding !== 'identity' && !decoder)
-  return {
-    take(chunk, then) {
-      if (is_opaque) return then(chunk, null)
-      if (decoder) return decoder.take(chunk, () => (ends ? then(NOTHING, chunk) : then(chunk, null)))
-      const from = observer.take(chunk)
-      if (filter) {
-        const kept = filter.take(chunk)
-        return from < 0 ? then(kept, null) : then(NOTHING, Buffer.concat([kept, filter.end()]))
-      }
-      if (from < 0) then(chunk, null)
-      else then(chunk.subarray(0, from), chunk.subarray(from))
-    },
-    end(then) {
-      const done = () => {
-        observer.end()
-        then(filter?.end() ?? NOTHING)
-      }
-      if (decoder) decoder.end(done)
-      else done()
-    },
-    faultEvent: fault => faultEvent(endpoint, {message: fault.message, type: fault.said.type}, observer.is_mid_event),
-    close: () => decoder?.close(),
-    get usage() {
-      return observer.usage
-    },
-    get model() {
-      return observer.model
-    },
-    get text_bytes() {
-      return observer.text_bytes
-    },
-    get failed() {
-      return observer.failed
-    },
-    get has_begun() {
-      return is_opaque || observer.first_event === 'event' || observer.first_event === 'error'
-    },
-    fault: null,
-    ends_on_fault: false,
+
+  take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void {
+    if (this.#is_opaque) return then(chunk, null)
+    if (this.#decoder) return this.#decoder.take(chunk, () => (this.#ends ? then(NOTHING, chunk) : then(chunk, null)))
+    const from = this.#observer.take(chunk)
+    if (this.#filter) {
+      const kept = this.#filter.take(chunk)
+      return from < 0 ? then(kept, null) : then(NOTHING, Buffer.concat([kept, this.#filter.end()]))
+    }
+    if (from < 0) then(chunk, null)
+    else then(chunk.subarray(0, from), chunk.subarray(from))
+  }
+
+  end(then: (rest: Buffer) => void): void {
+    const done = () => {
+      this.#observer.end()
+      then(this.#filter?.end() ?? NOTHING)
+    }
+    if (this.#decoder) this.#decoder.end(done)
+    else done()
+  }
+
+  faultEvent(fault: Refusal): Buffer {
+    return faultEvent(this.#endpoint, {message: fault.message, type: fault.said.type}, this.#observer.is_mid_event)
+  }
+
+  close(): void {
+    this.#decoder?.close()
+  }
+
+  get usage(): Usage | null {
+    return this.#observer.usage
+  }
+
+  get model(): string | null {
+    return this.#observer.model
+  }
+
+  get text_bytes(): number {
+    return this.#observer.text_bytes
+  }
+
+  get failed(): Stream['failed'] {
+    return this.#observer.failed
+  }
+
+  get has_begun(): boolean {
+    const {first_event} = this.#observer
+    return this.#is_opaque || first_event === 'event' || first_event === 'error'
+  }
+
+  #seen(plain: Buffer) {
+    if (this.#observer.take(plain) >= 0) this.#ends = true
   }
 }
 

@@ -1,0 +1,164 @@
+import type {IncomingMessage} from 'node:http'
+import {Refusal} from '../base/errors.ts'
+import {seeded} from '../base/seeded.ts'
+import type {Branch, Leaf, PlanNode} from '../routing/plan.ts'
+import type {TryResult} from '../routing/retry.ts'
+import {leavesOf, simulate} from '../routing/simulate.ts'
+import type {Decision, LoggedCall} from '../schema/replays.ts'
+import {checkModel} from './allowed-model.ts'
+import type {FormBody} from './body.ts'
+import {type ImaginedCaller, wholeCaller} from './explain-call.ts'
+import {type Incoming, readIncoming} from './incoming.ts'
+import {type Routing, Routings} from './routing.ts'
+import type {Caller, ProxyServices} from './services.ts'
+import {checkManaged, splitModel, type Target} from './target.ts'
+
+/** Decides logged calls anew, under one config. */
+export interface Replayer {
+  /** True when a condition or a sticky choice asks for members of the body. */
+  readonly reads_bodies: boolean
+  /**
+   * Where the call would have ended. Targets answer what the log has of them, 200 where it has nothing; draws are made from the call's id,
+   * for sticky callers from what they are known by.
+   */
+  decide(call: LoggedCall): Promise<Decision>
+}
+
+/** The services of replays: nothing is sent, counted or kept. Refuses what is no config. */
+export async function openReplayer(config: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
+  const routings = new Routings(on)
+  const caller = wholeCaller(of)
+  const around: Around = {config, caller, routings, targets: new WeakMap(), on}
+  const {plan} = await routings.find(incomingOf(PROBE, config, null, on), caller, null)
+  return {
+    reads_bodies: readsParams(plan.root),
+    async decide(call) {
+      try {
+        return await decide(call, around)
+      } catch (fault) {
+        return {to: `refused ${refusalOf(fault).status}`, by_lot: false}
+      }
+    },
+  }
+}
+
+const PROBE = {method: 'POST', url: '/v1/chat/completions', created_at_ms: 0}
+
+interface Around {
+  readonly config: string
+  readonly caller: Caller
+  readonly routings: Routings
+  readonly targets: WeakMap<Routing, ReadonlyMap<Leaf, Target | Refusal>>
+  readonly on: ProxyServices
+}
+
+async function decide(call: LoggedCall, around: Around): Promise<Decision> {
+  const {config, caller, routings, on} = around
+  const [slug, model] = askedModel(call)
+  const incoming = incomingOf(call, config, call.asked[0]?.provider ?? null, on)
+  const routing = await routings.find(incoming, caller, slug)
+  const targets = around.targets.get(routing) ?? (await openAll(routing, incoming, around))
+  const opened = new Map<Leaf, Opened>()
+  const open = (leaf: Leaf) => {
+    const known = opened.get(leaf) ?? judged(targets.get(leaf)!, {call, incoming, model})
+    opened.set(leaf, known)
+    return known
+  }
+  const params = call.body ?? {...(model !== null && {model}), stream: call.is_stream}
+  const facts = {metadata: call.metadata, params, pathname: call.url.split('?', 1)[0]!}
+  const options = {facts, workspace_id: caller.workspace_id, now_ms: call.created_at_ms, random: seeded(call.call_id), by_caller: true}
+  const {visits, end, by_lot} = simulate(routing.plan, options, leaf => resultOf(open(leaf), call))
+  const last = visits.at(-1)
+  if (end.kind === 'refuse' || !last) return {to: 'refused 400', by_lot}
+  const {refusal, label} = open(last.leaf)
+  return {to: refusal ? `refused ${refusal.status}` : label, by_lot}
+}
+
+/** The targets of a plan, once for all calls that say the same; one that cannot be opened is what refuses it. */
+async function openAll(
+  routing: Routing,
+  incoming: Incoming,
+  {routings, caller, targets}: Around,
+): Promise<ReadonlyMap<Leaf, Target | Refusal>> {
+  const opened = new Map<Leaf, Target | Refusal>()
+  for (const leaf of leavesOf(routing.plan.root)) {
+    try {
+      opened.set(leaf, await routings.target(routing, leaf, incoming, caller))
+    } catch (fault) {
+      opened.set(leaf, refusalOf(fault))
+    }
+  }
+  targets.set(routing, opened)
+  return opened
+}
+
+/** A target as one call finds it. */
+function judged(target: Target | Refusal, {call, incoming, model}: {call: LoggedCall; incoming: Incoming; model: string | null}): Opened {
+  if (target instanceof Refusal) return {refusal: target, provider: '', model: null, label: ''}
+  try {
+    checkManaged(target, call.created_at_ms)
+    const body: FormBody = {kind: 'form', bytes: NOTHING, model_field: undefined, model}
+    checkModel(target, {body, incoming})
+    return {refusal: null, ...named(target, model)}
+  } catch (fault) {
+    return {refusal: refusalOf(fault), provider: '', model: null, label: ''}
+  }
+}
+
+/** What is no refusal is a fault of ours. */
+function refusalOf(fault: unknown): Refusal {
+  if (fault instanceof Refusal && fault.code !== 'internal') return fault
+  throw fault
+}
+
+interface Opened {
+  readonly refusal: Refusal | null
+  readonly provider: string
+  readonly model: string | null
+  readonly label: string
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function named({managed, provider, model: set, params}: Target, asked: string | null): Omit<Opened, 'refusal'> {
+  const usual = params.default_params?.model
+  const model = set ?? asked ?? (typeof usual === 'string' ? splitModel(usual)[1] : null)
+  const name = managed ? `@${managed.slug}` : provider.slug
+  return {provider: name, model, label: labelOf(name, model)}
+}
+
+/** A target in words: `@slug/model`. */
+export function labelOf(provider: string, model: string | null): string {
+  return model === null ? provider : `${provider}/${model}`
+}
+
+/** The model that the body names, else that of the log; with the slug before it. */
+function askedModel({body, model}: LoggedCall): [string | null, string | null] {
+  const said = body && typeof body.model === 'string' ? body.model : model
+  return said === null ? [null, null] : splitModel(said)
+}
+
+function resultOf({refusal, provider, model}: Opened, {asked}: LoggedCall): TryResult {
+  const status = refusal?.status ?? asked.find(each => each.provider === provider && each.model === model)?.status ?? 200
+  return {status, kind: refusal ? 'refusal' : 'answer', headers: null, is_committed: false}
+}
+
+function incomingOf(
+  {method, url, created_at_ms}: Pick<LoggedCall, 'method' | 'url' | 'created_at_ms'>,
+  config: string,
+  provider: string | null,
+  on: ProxyServices,
+): Incoming {
+  const headers = {'x-gateway-config': config, ...(provider !== null && {'x-gateway-provider': provider})}
+  return readIncoming({method, url, headers} as unknown as IncomingMessage, created_at_ms, on.administered)
+}
+
+function readsParams(node: PlanNode): boolean {
+  return node.kind === 'branch' && (asksForParams(node) || node.children.some(readsParams))
+}
+
+/** By the words of a condition; a value that looks like a key costs a read that was not needed. */
+function asksForParams(branch: Branch): boolean {
+  if (branch.mode === 'conditional') return branch.conditions.some(({text}) => /\bparams\./.test(text))
+  return branch.mode === 'loadbalance' && (branch.sticky?.hash_fields.some(field => field.startsWith('params.')) ?? false)
+}

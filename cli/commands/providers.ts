@@ -18,6 +18,7 @@ import {
 } from '../options.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
+import {catalog} from './catalog.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
@@ -56,6 +57,7 @@ export function providers(): Command {
     showCommand(providerNoun),
     update(),
     deleteCommand(providerNoun, 'calls to it are refused'),
+    catalog(),
   ])
 }
 

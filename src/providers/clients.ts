@@ -30,9 +30,12 @@ export function wordsFor(provider: Provider, endpoint: EndpointName): Words | nu
   return offers(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
 }
 
+/** Whether a provider serves an endpoint with bodies as they come. All of OpenAI's are not those of other clients. */
 export function offers({endpoints}: Provider, endpoint: EndpointName): boolean {
-  return endpoints === 'all' || endpoints.includes(endpoint)
+  return endpoints === 'all' ? !OTHERS.has(endpoint) : endpoints.includes(endpoint)
 }
+
+const OTHERS: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens'])
 
 /** Members that only our own dialects read are left out: others refuse what they do not know. */
 const plainChat: Translation = {...openaiChat, request: (asked: Json, context) => openaiChat.request(withoutOwnMembers(asked), context)}

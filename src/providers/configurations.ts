@@ -2,6 +2,8 @@ import {z} from 'zod'
 
 const text = z.string().min(1).max(2048)
 const version = z.string().min(1).max(30)
+/** A private key in PEM form. */
+const pem = z.string().min(1).max(16_384)
 const word = z
   .string()
   .max(255)
@@ -31,17 +33,20 @@ const Anywhere = {
     .optional(),
 }
 const AzureLogin = {
-  azure_auth_mode: z.enum(['default', 'entra', 'managed']),
+  azure_auth_mode: z.enum(['default', 'entra', 'managed', 'workload']),
   azure_entra_tenant_id: text.optional(),
   azure_entra_client_id: text.optional(),
   azure_entra_client_secret: text.optional(),
   azure_managed_client_id: text.optional(),
+  azure_workload_client_id: text.optional(),
+  azure_entra_scope: text.optional(),
 }
 const AwsLogin = {
-  aws_auth_type: z.enum(['accessKey', 'assumedRole']),
+  aws_auth_type: z.enum(['accessKey', 'assumedRole', 'serviceRole', 'apiKey']),
   aws_region: text,
   aws_access_key_id: text.optional(),
   aws_secret_access_key: text.optional(),
+  aws_session_token: text.optional(),
   aws_role_arn: text.optional(),
   aws_external_id: text.nullable().optional(),
 }
@@ -68,7 +73,7 @@ const AzureDeployment = z.strictObject({
 type Needs = readonly [member: string, Readonly<Record<string, readonly string[]>>]
 const AZURE: Needs = ['azure_auth_mode', {entra: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret']}]
 const AWS: Needs = ['aws_auth_type', {accessKey: ['aws_access_key_id', 'aws_secret_access_key'], assumedRole: ['aws_role_arn']}]
-const VERTEX: Needs = ['vertex_auth_type', {basic: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']}]
+const VERTEX: Needs = ['vertex_auth_type', {basic: ['vertex_project_id'], workload: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']}]
 
 /** The settings of kinds that need more than a key (reference: admin API, the unions of `configurations`). */
 const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
@@ -84,7 +89,7 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   sagemaker: kind({...AwsLogin, ...SageMaker}, AWS),
   'vertex-ai': kind(
     {
-      vertex_auth_type: z.enum(['basic', 'serviceAccount']),
+      vertex_auth_type: z.enum(['basic', 'serviceAccount', 'workload']),
       vertex_region: text,
       vertex_project_id: text.optional(),
       vertex_service_account_json: z.record(z.string(), z.unknown()).optional(),
@@ -95,7 +100,30 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   ).transform(({skipPtuCostAttribution: skip, ...said}) => (skip === undefined ? said : {...said, vertex_skip_ptu_cost_attribution: skip})),
   'workers-ai': kind({workers_ai_account_id: text}),
   huggingface: kind({huggingface_base_url: text.optional()}),
-  cortex: kind({snowflake_account: text}),
+  'bedrock-mantle': kind(AwsLogin, AWS),
+  'claude-platform-aws': kind({...AwsLogin, anthropic_aws_workspace_id: text}, AWS),
+  cortex: kind({
+    snowflake_account: text,
+    snowflake_token_type: z.enum(['PROGRAMMATIC_ACCESS_TOKEN', 'KEYPAIR_JWT', 'OAUTH']).optional(),
+    snowflake_user: text.optional(),
+    snowflake_private_key: pem.optional(),
+    snowflake_key_passphrase: text.optional(),
+  }),
+  oracle: kind({
+    oracle_region: text,
+    oracle_compartment_id: text,
+    oracle_serving_mode: z.enum(['ON_DEMAND', 'DEDICATED']).optional(),
+    oracle_api_version: version.optional(),
+    oracle_tenancy: text.optional(),
+    oracle_user: text.optional(),
+    oracle_fingerprint: text.optional(),
+    oracle_private_key: pem.optional(),
+    oracle_key_passphrase: text.optional(),
+  }),
+  databricks: kind({databricks_workspace: text, databricks_serving_endpoint_name: text.optional()}),
+  byteplus: kind({byteplus_region: text.optional()}),
+  'fireworks-ai': kind({fireworks_account_id: text.optional()}),
+  'stability-ai': kind({stability_client_id: text.optional(), stability_client_user_id: text.optional(), stability_client_version: text.optional()}),
 }
 const COMPATIBLE = kind({openai_organization: word.optional(), openai_project: word.optional()})
 
@@ -104,6 +132,11 @@ export const SECRET_SETTINGS: readonly string[] = [
   'azure_entra_client_secret',
   'aws_access_key_id',
   'aws_secret_access_key',
+  'aws_session_token',
+  'oracle_private_key',
+  'oracle_key_passphrase',
+  'snowflake_private_key',
+  'snowflake_key_passphrase',
   'vertex_service_account_json',
   'custom_headers',
 ]

@@ -1,16 +1,37 @@
 import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
+import type {Login} from './auth/login.ts'
+import type {OutgoingHeaders} from './headers.ts'
+import type {Options} from './options.ts'
 import type {Dialect} from './translation.ts'
 
-/** Request headers on their way to a provider: lower-case name → value. */
-export type OutgoingHeaders = Record<string, string>
+export type {OutgoingHeaders} from './headers.ts'
 
-/** How a provider is told who calls. Pure: what must be fetched first (a cloud token) is fetched before. */
+/** How a provider is told who calls. Pure: what must be fetched first (a cloud token) is a `Login`'s. */
 export interface Auth {
   /** False for engines that take calls without a key. */
   readonly required: boolean
-  /** Writes the provider's credential into `headers`; with no key it writes nothing. */
-  sign(headers: OutgoingHeaders, key: string | null): void
+  /** The header as people write it: `Authorization: Bearer KEY`. */
+  readonly says: string
+  /** Writes the provider's credential into `headers`; with no key, and none in the options, it writes nothing. */
+  sign(headers: OutgoingHeaders, key: string | null, options?: Options): void
+  /** True when the options hold a credential, so that no key is needed. */
+  carries?(options: Options): boolean
+}
+
+/** What is asked of a provider, as far as it decides where. */
+export interface Reach {
+  /** `proxy` for pass-through. */
+  readonly endpoint: EndpointName
+  /** After `/v1`, as it came, without its query. */
+  readonly path: string
+  /** As it came, with its `?`; empty when there is none. */
+  readonly query: string
+  /** Without a provider's slug; empty when none was named. */
+  readonly model: string
+  readonly is_stream: boolean
+  /** The path of the base URL that a custom host says; undefined for the provider's own place. */
+  readonly base_path?: string
 }
 
 /** A provider as the catalogue knows it: a place, a way to authenticate, and what it offers (architecture: providers). */
@@ -18,10 +39,10 @@ export interface Provider {
   readonly slug: string
   /** As people write it. */
   readonly name: string
-  /** Where calls go, version path included, without a trailing slash; null when the caller must name a host. */
+  /** Where calls go, version path included, without a trailing slash; null when `place` or the caller names a host. */
   readonly base_url: string | null
   readonly auth: Auth
-  /** `openai`: bodies go and come unchanged. `native`: its own words; a unified endpoint that `endpoints` does not list needs a dialect. */
+  /** `openai`: bodies go and come unchanged. `native`: its own words; what neither `endpoints` nor `translations` list is not served. */
   readonly dialect: 'openai' | 'native'
   /** False for a provider that is known, but whose host or signature this version cannot make. */
   readonly available: boolean
@@ -37,4 +58,28 @@ export interface Provider {
   readonly stream_usage: boolean
   /** Answers in this process instead of over the network; the same dispatcher at each call. */
   readonly transport?: () => Dispatcher
+
+  /** The base URL that options say; wins over `base_url`. Throws `MissingOption` and `WrongOption`. */
+  readonly place?: (options: Options, reach?: Reach) => string
+  /** `place` as people write it: `https://{azure_resource_name}.openai.azure.com/openai`. */
+  readonly place_says?: string
+  /** The option that is a whole base URL: to be judged as a custom host is, not as a place of the catalogue. */
+  readonly host_option?: 'azure_foundry_url' | 'huggingface_base_url'
+  /** Path and query below the base URL, for bodies that go as they are; undefined where `paths` or the unified path holds. Throws as `place`. */
+  readonly pathOf?: (reach: Reach, options: Options) => string | undefined
+  /** The model as the body must name it. */
+  readonly modelIn?: (model: string, options: Options) => string
+  /** Headers that options make; they win over `headers`. Throws as `place`. */
+  readonly headersOf?: (options: Options) => OutgoingHeaders
+  /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
+  readonly hands_on?: readonly string[]
+  /** Another way to authenticate, chosen by options. */
+  readonly login?: Login
+  /** `GET /realtime` by WebSocket, at this path below the base URL. */
+  readonly realtime?: {readonly path: string}
+  /**
+   * The provider as it is for one model and these options, where that changes its words or its paths (Vertex AI by publisher): what is called
+   * instead of this row, which is its usual form.
+   */
+  readonly variant?: (model: string, options: Options) => Provider | undefined
 }

@@ -1,5 +1,7 @@
 import {nearest} from '../base/nearest.ts'
+import {clouds} from './catalog/clouds.ts'
 import {compatible} from './catalog/compatible.ts'
+import {engines} from './catalog/engines.ts'
 import {native} from './catalog/native.ts'
 import {demo} from './demo/index.ts'
 import type {Provider} from './provider.ts'
@@ -10,7 +12,9 @@ export const DEMO = demo.slug
 /** Other names that are understood and never listed (decisions: providers). */
 const ALIASES: Readonly<Record<string, string>> = {'open-ai': 'openai', 'hugging-face': 'huggingface'}
 
-const ALL: readonly Provider[] = [...compatible, ...native, demo].toSorted((one, other) => (one.slug < other.slug ? -1 : 1))
+const ALL: readonly Provider[] = [...compatible, ...native, ...clouds, ...engines, demo].toSorted((one, other) =>
+  one.slug < other.slug ? -1 : 1,
+)
 const BY_SLUG: ReadonlyMap<string, Provider> = new Map(ALL.map(provider => [provider.slug, provider]))
 const MOST_NEAR = 3
 

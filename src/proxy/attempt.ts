@@ -5,9 +5,8 @@ import type {Intent, Outcome} from '../schema/records.ts'
 import {answerHeaders, type How, withoutBody} from './answer.ts'
 import type {Call} from './call.ts'
 import {Copy} from './copy.ts'
-import {overdue, type Phase, type Times, timingOf} from './deadlines.ts'
+import {overdue, type Phase, type Times, timeout, timingOf} from './deadlines.ts'
 import {decodeWhole} from './decode.ts'
-import type {Live, LiveCalls} from './live.ts'
 import type {Outgoing} from './outgoing.ts'
 import {refusalAnswer} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
@@ -23,14 +22,12 @@ import {TranslatedStream} from './translated-stream.ts'
  * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
  * ones that tell a client that the answer is whole: those wait until the settlement is written.
  */
-export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
+export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   readonly #call: Call
   readonly #target: Target
   readonly #outgoing: Outgoing
   readonly #on: ProxyServices
-  readonly #live: LiveCalls
   readonly #standing: Standing
-  place = -1
   #phase: Phase = 'recording'
   #intent!: Intent
   #controller: Dispatcher.DispatchController | undefined
@@ -43,6 +40,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   #stream: Stream | undefined
   readonly #copy: Copy
   #verdict: Verdict | undefined
+  /** The status that it was judged by; of an error told in a stream its own. */
+  #judged: number | null = null
   /** What a translation made of a whole answer. */
   #said: Reply['said'] = null
   /** Bytes not handed to the client yet. */
@@ -53,20 +52,18 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   #fault: Refusal | null = null
   readonly #times: Times = {queued_at: 0, sent_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0}
 
-  constructor(call: Call, target: Target, outgoing: Outgoing, standing: Standing, on: ProxyServices, live: LiveCalls) {
+  constructor(call: Call, target: Target, outgoing: Outgoing, standing: Standing, on: ProxyServices) {
     this.#call = call
     this.#target = target
     this.#outgoing = outgoing
     this.#standing = standing
     this.#on = on
-    this.#live = live
     this.#copy = new Copy(on.settings.log_body_max_bytes)
     call.relay.feedFrom(this)
   }
 
   /** Writes the intent, then sends. A journal that takes no intent refuses the call. */
   begin(): void {
-    this.#live.add(this)
     this.#call.attempts++
     this.#intent = intentOf(this.#call, this.#target, this.#outgoing.model, this.#on)
     this.#on.recorder.begin(this.#intent, fault => {
@@ -78,8 +75,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   }
 
   check(now: number): void {
-    const late = overdue(this.#phase, this.#times, now, this.#on.settings)
+    const late = overdue(this.#phase, this.#times, now, this.#on.settings, this.#verdict)
     if (late === 'client') this.#call.relay.cut()
+    else if (late === 'dropped') this.#abort(this.#told())
     else if (late !== null) this.#abort(timeout(this.#target, late))
   }
 
@@ -146,7 +144,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     }
     // An overload may be told inside a stream that began well: while another target may be asked, its first event is waited for.
     if (is_stream && is_good && !this.#standing.is_final) return
-    if (translating && !is_stream && is_good) return // judged by what it holds
+    if (!is_stream && is_good && (translating || !this.#standing.is_final)) return // judged by what it holds, or by its coming at all
     this.#judge(status)
     if (is_stream && this.#verdict?.passes)
       setImmediate(() => this.#call.relay.started || this.#phase === 'over' || this.#call.relay.flushHead())
@@ -160,13 +158,19 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
     this.#copy.add(chunk)
     if (!this.#outgoing.translating) this.#standing.cached?.seen(chunk)
     if (this.#stream) return this.#stream.take(chunk, (send, hold) => this.#passOn(send, hold))
-    if (this.#outgoing.translating || !this.#verdict?.passes) return
+    if (this.#outgoing.translating) return
+    if (!this.#verdict) this.#judge(this.#status)
+    if (!this.#verdict?.passes) return this.#received > MOST_HELD_BYTES ? this.#abort(this.#told()) : undefined
     this.#pending.push(chunk)
     if (this.#expected === null || this.#received < this.#expected) this.#flush ??= setImmediate(() => this.#flushPending())
   }
 
   onResponseEnd(): void {
-    if (!this.#stream) return this.#outgoing.translating ? this.#translate() : this.#end()
+    if (!this.#stream) {
+      if (this.#outgoing.translating) return this.#translate()
+      if (this.#phase === 'answering' && !this.#verdict) this.#judge(this.#status)
+      return this.#end()
+    }
     this.#stream.end(rest => {
       if (rest.length) this.#pending.push(rest)
       if (this.#outgoing.translating) this.#standing.cached?.seen(rest)
@@ -190,7 +194,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
       if (this.#timer && stream.has_begun) this.#stopTimer()
       if (!this.#verdict) {
         this.#pending.push(send)
-        if (!stream.has_begun && hold === null) return
+        if (!stream.has_begun && hold === null && this.#received <= MOST_HELD_BYTES) return
         this.#judgeStream()
         if (this.#phase !== 'answering') return // it did not pass, and is given up
         this.#flushPending()
@@ -211,13 +215,20 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   #judgeStream() {
     const failed = this.#stream?.failed ?? null
     this.#judge(failed ? statusOf(failed) : this.#status)
-    if (this.#verdict && !this.#verdict.passes) this.#abort(new Refusal('upstream.told', {message: failed?.message ?? 'not wanted'}))
+    if (this.#verdict && !this.#verdict.passes) this.#abort(this.#told())
+  }
+
+  /** Why an answer is given up that did not pass. */
+  #told(): Refusal {
+    const message = this.#stream?.failed?.message ?? `${this.#target.provider.slug} answered ${this.#status}`
+    return new Refusal('upstream.told', {message})
   }
 
   /** What becomes of this answer; one that passes begins to leave. */
   #judge(status: number) {
     const verdict = this.#standing.judge({status, kind: 'answer', headers: this.#headers, is_committed: false})
     this.#verdict = verdict
+    this.#judged = status
     if (verdict.passes && !(this.#outgoing.translating && !this.#stream)) this.#sendHead(verdict.retry_attempt_count)
   }
 
@@ -240,8 +251,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
 
   /** A whole answer, or an error, in the client's words. */
   #translate() {
-    if (this.#phase !== 'answering') return this.#end()
     const translating = this.#outgoing.translating!
+    if (this.#phase !== 'answering') return this.#end()
     if (this.#copy.isCut)
       return this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'it is too long'}))
     decodeWhole(this.#encoding, this.#copy.bytes(), plain => {
@@ -292,7 +303,6 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
   /** Nothing left, and no intent stands: the call is given back. */
   #refuse(fault: Refusal) {
     this.#phase = 'over'
-    this.#live.delete(this)
     this.#standing.spend(NOTHING, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
     this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
@@ -314,6 +324,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
       outcome,
       fault,
       said: this.#said,
+      judged: this.#judged,
       times: this.#times,
     }
     const whole = this.#stream || outcome !== 'ok' || this.#copy.isCut ? null : this.#copy.bytes()
@@ -340,11 +351,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
 
   #finish() {
     this.#phase = 'over'
-    this.#live.delete(this)
     this.#stream?.close()
     const {relay, incoming} = this.#call
     relay.feedFrom(null)
     if (this.#verdict?.passes === false) return this.#standing.resume()
+    this.#standing.over()
     const fault = this.#fault
     if (!fault) relay.end(this.#pending)
     else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), this.#ownHeaders(), false)
@@ -383,10 +394,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Live, RelaySource {
 
 /** Dispatchers want an origin, also the one that answers in this process. */
 const ORIGIN_HERE = 'http://127.0.0.1'
-
-function timeout(target: Target, limit_ms: number): Refusal {
-  return new Refusal('upstream.timeout', {provider: target.provider.slug, limit_ms})
-}
-
+/** What is held of an answer before it is judged, and read of one that did not pass (core rule 20). */
+const MOST_HELD_BYTES = 64 * 1024
 const NOTHING = {tokens: 0, cost_nanousd: 0}
 const EVENT_STREAM = {'content-type': 'text/event-stream'}

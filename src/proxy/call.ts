@@ -19,7 +19,7 @@ export interface Call {
   readonly endpoint: EndpointName
   readonly is_passthrough: boolean
   readonly relay: Relay
-  readonly metadata: Readonly<Record<string, string>>
+  metadata: Readonly<Record<string, string>>
   readonly keeps_bodies: boolean
   readonly auth_ms: number
   body: Body
@@ -178,9 +178,9 @@ export function maskedUrl(url: string): string {
 
 /**
  * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later
- * ones win. Values are cut to 128 characters; what is not a JSON object counts as empty. The body's `user` fills `_user`.
+ * ones win. Values are cut to 128 characters; what is not a JSON object counts as empty.
  */
-export function metadataOf(incoming: Incoming, caller: Caller, user: string | null, on: ProxyServices): Record<string, string> {
+export function metadataOf(incoming: Incoming, caller: Caller, on: ProxyServices): Record<string, string> {
   const said: Record<string, unknown> = {}
   const {headers, own} = incoming
   if (typeof headers.baggage === 'string') {
@@ -192,7 +192,6 @@ export function metadataOf(incoming: Incoming, caller: Caller, user: string | nu
   for (const name of on.settings.headers_to_metadata) if (typeof headers[name] === 'string') said[name] = headers[name]
   const text = own.values.metadata
   if (text) Object.assign(said, parsedObject(text))
-  if (user !== null && said._user === undefined) said._user = user
   Object.assign(said, caller.metadata)
   const metadata: Record<string, string> = {}
   for (const key in said) {
@@ -203,6 +202,13 @@ export function metadataOf(incoming: Incoming, caller: Caller, user: string | nu
     )
   }
   return metadata
+}
+
+/** The body's `user` fills `_user`, where nobody said it. */
+export function nameUser(call: Call): void {
+  const {body, metadata} = call
+  if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
+  call.metadata = {...metadata, _user: body.user.slice(0, MOST_METADATA_LENGTH)}
 }
 
 function parsedObject(text: string): Record<string, unknown> {

@@ -27,7 +27,7 @@ export interface Plane {
 }
 
 /** Ends a call that could not be passed on, with a refusal. */
-type Refuse = (fault: Refusal, target: Target | null, passage: Passage) => void
+type Refuse = (fault: Refusal, target: Target | null, passage: Passage, tries: number) => void
 
 /**
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
@@ -47,6 +47,9 @@ export class Course implements Standing, Live, RelaySource {
   #next: Step | undefined
   #fault: Refusal | undefined
   #wait: NodeJS.Timeout | undefined
+  #attempt: Attempt | undefined
+  /** Attempts that were made before this target was visited. */
+  #tried_before = 0
   passage!: Passage
   cached: Cached | null = null
 
@@ -69,6 +72,7 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   begin(): void {
+    this.#plane.live.add(this)
     this.#take(this.#way.first())
   }
 
@@ -92,25 +96,33 @@ export class Course implements Standing, Live, RelaySource {
     used_here.tokens += tokens
     used_here.cost_nanousd += cost_nanousd
     if (!is_retried) this.#leave()
-    if (is_last) for (const admission of this.#call.admissions) end(admission, this.#call, used)
+    if (is_last) for (const admission of this.#call.admissions) end(admission, this.#call.attempts, used)
   }
 
   resume(): void {
+    this.#attempt = undefined
     if (this.#call.relay.gone) return this.#end(new Refusal('client.gone'))
     this.#take(this.#next!)
   }
 
-  check(): void {}
-
-  /** The gateway stops while a retry is waited for. */
-  abort(): void {
-    this.#stopWaiting()
-    this.#end(new Refusal('draining'))
+  over(): void {
+    this.#attempt = undefined
+    this.#plane.live.delete(this)
   }
 
+  check(now: number): void {
+    this.#attempt?.check(now)
+  }
+
+  /** The gateway stops. */
+  abort(): void {
+    if (this.#attempt) this.#attempt.abort()
+    else if (this.#wait) this.#stopWaiting(new Refusal('draining'))
+  }
+
+  /** Gone while a retry is waited for; at any other time it is the attempt that hears of it. */
   clientGone(): void {
-    this.#stopWaiting()
-    this.#end(new Refusal('client.gone'))
+    this.#stopWaiting(new Refusal('client.gone'))
   }
 
   clientReady(): void {}
@@ -119,12 +131,8 @@ export class Course implements Standing, Live, RelaySource {
     if (step.do === 'ask') {
       this.#ask = step
       if (step.wait_ms === 0) return this.#enter()
-      this.#plane.live.add(this)
       this.#call.relay.feedFrom(this)
-      this.#wait = setTimeout(() => {
-        this.#stopWaiting()
-        this.#enter()
-      }, step.wait_ms)
+      this.#wait = setTimeout(() => this.#stopWaiting(null), step.wait_ms)
       return
     }
     if (step.do === 'refuse') return this.#end(new Refusal(`config.${step.reason}`, {path: step.path}))
@@ -145,10 +153,12 @@ export class Course implements Standing, Live, RelaySource {
     const cache_status = retry > 0 ? this.passage.cache_status : 'DISABLED'
     this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status, warning: this.#routing.warning}
     if (retry > 0) {
-      this.#attempt()
+      this.#try()
       return undefined
     }
     this.#target = null
+    this.#tried_before = this.#call.attempts
+    if (this.#call.attempts > 0) this.#call.log_id = newTimeId(this.#plane.on.now())
     const {incoming, caller} = this.#call
     const found = this.#plane.routings.target(this.#routing, leaf, incoming, caller)
     return found instanceof Promise ? found.then(target => this.#arrive(target)) : this.#arrive(found)
@@ -161,7 +171,6 @@ export class Course implements Standing, Live, RelaySource {
     this.#target = target
     checkManaged(target, on.now())
     checkModel(target, call)
-    if (call.attempts > 0) call.log_id = newTimeId(on.now())
     if (serveCount(call, target, this.passage, on)) {
       this.#served()
       return undefined
@@ -174,17 +183,18 @@ export class Course implements Standing, Live, RelaySource {
     const {on} = this.#plane
     const call = this.#call
     const admitted = managed?.limits.length ? on.limits.admit(managed.limits, call.id, call.incoming.at_ms) : null
-    if (admitted instanceof Promise) return admitted.then(admission => this.#attempt(admission))
-    this.#attempt(admitted)
+    if (admitted instanceof Promise) return admitted.then(admission => this.#try(admission))
+    this.#try(admitted)
     return undefined
   }
 
-  #attempt(admitted: Admission | null = null) {
-    const {on, live} = this.#plane
+  #try(admitted: Admission | null = null) {
+    const {on} = this.#plane
     const call = this.#call
     if (admitted) call.target_admissions.push(admitted)
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
-    const attempt = new Attempt(call, this.#target!, outgoing(call, this.#target!, this.#credentials, on), this, on, live)
+    const attempt = new Attempt(call, this.#target!, outgoing(call, this.#target!, this.#credentials, on), this, on)
+    this.#attempt = attempt
     this.cached?.asking(() => attempt.abandon())
     attempt.begin()
   }
@@ -213,6 +223,7 @@ export class Course implements Standing, Live, RelaySource {
 
   /** Answered without a provider: it was a request all the same. */
   #served() {
+    this.#plane.live.delete(this)
     for (const admission of this.#call.admissions) admission.settle(this.#call.used)
   }
 
@@ -229,9 +240,11 @@ export class Course implements Standing, Live, RelaySource {
 
   #end(fault: Refusal) {
     const call = this.#call
+    const tries = call.attempts - this.#tried_before
     this.#leave()
-    for (const admission of call.admissions) end(admission, call, call.used)
-    this.#refuse(fault, this.#target, this.passage)
+    this.#plane.live.delete(this)
+    for (const admission of call.admissions) end(admission, call.attempts, call.used)
+    this.#refuse(fault, this.#target, this.passage, this.#next?.do === 'ask' && this.#next.retry > 0 ? tries : 0)
   }
 
   /** The visit to a target is over. */
@@ -240,16 +253,19 @@ export class Course implements Standing, Live, RelaySource {
     this.cached?.fail()
     this.cached = null
     const {used_here, target_admissions} = call
-    for (const admission of target_admissions) end(admission, call, used_here)
+    for (const admission of target_admissions) end(admission, call.attempts - this.#tried_before, used_here)
     call.target_admissions = []
     used_here.tokens = 0
     used_here.cost_nanousd = 0
   }
 
-  #stopWaiting() {
+  /** The wait for a retry is over: it is made, or the call ends with `fault`. */
+  #stopWaiting(fault: Refusal | null) {
     clearTimeout(this.#wait)
-    this.#plane.live.delete(this)
+    this.#wait = undefined
     this.#call.relay.feedFrom(null)
+    if (fault) this.#end(fault)
+    else this.#enter()
   }
 }
 
@@ -257,8 +273,8 @@ export class Course implements Standing, Live, RelaySource {
 const OURS: ReadonlySet<string> = new Set(['internal', 'journal.full', 'draining', 'client.gone'])
 
 /** Makes a claim true; one of a call that never left is given back. */
-function end(admission: Admission, call: Call, {tokens, cost_nanousd}: Used) {
-  if (call.attempts > 0) admission.settle({tokens, cost_nanousd})
+function end(admission: Admission, attempts: number, {tokens, cost_nanousd}: Used) {
+  if (attempts > 0) admission.settle({tokens, cost_nanousd})
   else admission.release()
 }
 

@@ -1,4 +1,7 @@
+import {Refusal} from '../base/errors.ts'
 import type {Settings} from '../settings/index.ts'
+import type {Verdict} from './standing.ts'
+import type {Target} from './target.ts'
 
 /**
  * How far an attempt is. `settling` comes once: at the event or the byte that makes the answer whole, an error, an abort or a timeout.
@@ -18,13 +21,22 @@ export interface Times {
 
 type Limits = Pick<Settings, 'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'>
 
-/** The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing; null when nobody is late. */
-export function overdue(phase: Phase, times: Times, now: number, limits: Limits): number | 'client' | null {
+/** An answer that did not pass is read for the log, not waited for. */
+const LONGEST_DROPPED_MS = 1000
+
+/**
+ * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped` when an answer that did
+ * not pass still comes; null when nobody is late.
+ */
+export function overdue(phase: Phase, times: Times, now: number, limits: Limits, verdict: Verdict | undefined) {
   const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits
   const {queued_at, last_byte_at, paused_at} = times
   if (total_ms !== undefined && queued_at && now - queued_at > total_ms) return total_ms
   if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
   if (phase === 'queued' || phase === 'sent') return now - queued_at > first_ms ? first_ms : null
+  if (phase === 'answering' && verdict?.passes === false && now - times.first_byte_at > LONGEST_DROPPED_MS) return 'dropped'
+  // Comments keep a stream from being idle, and decide nothing.
+  if (phase === 'answering' && !verdict && now - queued_at > first_ms) return first_ms
   if (phase === 'answering' || phase === 'settled') return now - last_byte_at > idle_ms ? idle_ms : null
   return null
 }
@@ -32,4 +44,8 @@ export function overdue(phase: Phase, times: Times, now: number, limits: Limits)
 /** How long an answer took to begin. */
 export function timingOf({queued_at, sent_at, first_byte_at}: Times): {connect_ms: number; first_byte_ms: number} {
   return {connect_ms: sent_at - queued_at, first_byte_ms: first_byte_at - sent_at}
+}
+
+export function timeout(target: Target, limit_ms: number): Refusal {
+  return new Refusal('upstream.timeout', {provider: target.provider.slug, limit_ms})
 }

@@ -48,7 +48,7 @@ export function createDirectory({db, seal, modelsOf}: DirectoryOptions): Directo
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)
-      return row ? {id: row.id, config: openConfig(seal, row)} : null
+      return row ? {id: row.id, version_id: row.version_id, config: openConfig(seal, row)} : null
     },
     async providerSlugs(workspace_id) {
       const rows = await callableProviders(db, workspace_id)

@@ -11,7 +11,7 @@ import type {Call} from './call.ts'
 import type {Credentials, Incoming} from './incoming.ts'
 import type {ProxyServices} from './services.ts'
 import {addClientHeaders, splitModel, type Target} from './target.ts'
-import {JSON_TYPE, type Translating, translating, written} from './translate.ts'
+import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
 export interface Outgoing {
@@ -94,7 +94,8 @@ function headersOf(call: Call, target: Target, credentials: Credentials, is_read
   else if (body.kind === 'json') headers['content-type'] = 'application/json'
   if (body.kind === 'stream' && incoming.headers['content-length'] !== undefined)
     headers['content-length'] = incoming.headers['content-length']
-  const key = target.key ?? credentials.provider_token
+  // The client's own token is for the one place it calls, never for several of a config.
+  const key = target.key ?? (target.option_path === 'config' ? credentials.provider_token : null)
   const forwards_own =
     incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
   if (key === null && provider.auth.required && !forwards_own)
@@ -127,11 +128,15 @@ function bodyOf({body, incoming}: Call, target: Target, model: string | null, is
   return rewritten(body, all.has('model') ? null : model, metered(all, is_metered))
 }
 
-/** What is dropped inside a member is found in the body parsed. */
-function reshaped(body: JsonBody, {params, provider}: Target, model: string | null, is_metered: boolean): Buffer | null {
-  const said = applyParams(wholeOf(body), params)
-  const more = {...(model !== null && Object.hasOwn(said, 'model') && {model}), ...(is_metered && {stream_options: USAGE_ASKED})}
-  return written({...said, ...more}, provider.slug)
+/** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */
+function reshaped(body: JsonBody, {params, provider}: Target, model: string | null, is_metered: boolean): Buffer {
+  const before = wholeOf(body)
+  const said = applyParams(before, params)
+  const changed = new Set([...Object.keys(before), ...Object.keys(said)].filter(key => said[key] !== before[key]))
+  const edits = new Map<string, string | undefined>()
+  for (const key of changed) edits.set(key, Object.hasOwn(said, key) ? writtenText(said[key], provider.slug) : undefined)
+  edits.delete('model')
+  return rewritten(body, model, metered(edits, is_metered))
 }
 
 const USAGE_ASKED = {include_usage: true}

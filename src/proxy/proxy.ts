@@ -6,7 +6,7 @@ import type {Leaf} from '../routing/plan.ts'
 import {answerHeaders} from './answer.ts'
 import {authenticate} from './authenticate.ts'
 import {type Body, readBytes, readForm, readJson} from './body.ts'
-import {type Call, metadataOf, NO_PASSAGE, type Passage} from './call.ts'
+import {type Call, metadataOf, NO_PASSAGE, nameUser, type Passage} from './call.ts'
 import {Course, type Plane} from './course.ts'
 import {type Incoming, readCredentials, readIncoming} from './incoming.ts'
 import {LiveCalls} from './live.ts'
@@ -34,7 +34,7 @@ export function createProxy(on: ProxyServices): CallProxy {
   const live = new LiveCalls(count => on.metrics.live(count))
   return {
     handle(request, response) {
-      const relay = new Relay(response)
+      const relay = new Relay(response, live)
       void proxy(request, relay, {on, routings, live})
     },
     forget: () => routings.forget(),
@@ -67,8 +67,9 @@ async function proxy(request: IncomingMessage, relay: Relay, plane: Plane): Prom
     if (admitted) call.admissions.push(admitted)
     if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) return await listModels(call, on)
     const routing = await findRouting(call, routings, on)
+    nameUser(call)
     const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
-    new Course(call, routing, credentials, plane, (fault, target, passage) => refuse(fault, {...of, target, passage})).begin()
+    new Course(call, routing, credentials, plane, (fault, target, passage, tries) => refuse(fault, {...of, target, passage, tries})).begin()
   } catch (fault) {
     for (const admission of call?.admissions ?? []) admission.release()
     refuse(asRefusal(fault), {incoming, call, target: null, relay, request, on})
@@ -85,7 +86,7 @@ function openCall(incoming: Incoming, caller: Caller, relay: Relay, on: ProxySer
     endpoint: incoming.route.endpoint?.name ?? 'proxy',
     is_passthrough: !incoming.route.endpoint,
     relay,
-    metadata: metadataOf(incoming, caller, null, on),
+    metadata: metadataOf(incoming, caller, on),
     keeps_bodies: incoming.own.values.debug !== 'false',
     auth_ms: performance.now() - incoming.started,
     body: {kind: 'none'},
@@ -148,12 +149,14 @@ interface Refused {
   readonly call: Call | undefined
   readonly target: Target | null
   readonly passage?: Passage
+  /** Attempts at the target that have no row of their own. */
+  readonly tries?: number
   readonly relay: Relay
   readonly request: IncomingMessage
   readonly on: ProxyServices
 }
 
-function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, relay, request, on}: Refused) {
+function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, tries = 0, relay, request, on}: Refused) {
   const path = incoming?.route.path ?? (request.url ?? '').slice(3)
   if (fault.code === 'internal')
     on.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path}, 'a call failed inside the gateway')
@@ -167,7 +170,7 @@ function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, r
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count: 0, on})
       : bareHeaders(incoming, request, on)
     relay.refuse(refusalAnswer(fault, path), headers, !request.complete && fault.status !== 401)
-    if (call) note(call, target, fault, on, passage)
+    if (call) note(call, target, fault, on, passage, tries)
     on.metrics.ended({
       method: request.method ?? '',
       endpoint: call?.endpoint ?? 'proxy',

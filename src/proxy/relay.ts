@@ -17,12 +17,14 @@ export interface RelaySource {
  */
 export class Relay {
   readonly #response: ServerResponse
+  readonly #gateway: {readonly draining: boolean}
   #head: {readonly status: number; readonly headers: string[]; readonly says_length: boolean} | undefined
   #over = false
   #source: RelaySource | null = null
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, gateway: {readonly draining: boolean}) {
     this.#response = response
+    this.#gateway = gateway
     response.on('error', () => undefined) // 'close' follows
     response.on('close', () => {
       if (!response.writableFinished) this.#leave()
@@ -82,7 +84,7 @@ export class Relay {
     this.#over = true
     const all = ['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body)), ...headers]
     if (retry_after_s !== null) all.push('retry-after', String(retry_after_s))
-    if (close) all.push('connection', 'close')
+    if (close || this.#gateway.draining) all.push('connection', 'close')
     this.#response.writeHead(status, all)
     this.#response.end(body)
   }
@@ -96,6 +98,7 @@ export class Relay {
 
   #writeHead() {
     if (!this.#head) return
+    if (this.#gateway.draining) this.#head.headers.push('connection', 'close') // else it would stay open, and be waited for
     this.#response.writeHead(this.#head.status, this.#head.headers)
     this.#head = undefined
   }

@@ -28,6 +28,7 @@ const PLAIN: Plan = {
 export class Routings {
   readonly #on: ProxyServices
   readonly #known = new LRUCache<string, Routing>({max: 4096})
+  readonly #versions = new LRUCache<string, string>({max: 4096})
   #generation = 0
 
   constructor(on: ProxyServices) {
@@ -74,6 +75,13 @@ export class Routings {
     return routing
   }
 
+  /** The paths of another version may lead elsewhere: what was counted there counts no more. */
+  #judgeVersion(config_id: string, version_id: string) {
+    const known = this.#versions.get(config_id)
+    if (known !== undefined && known !== version_id) this.#on.circuits.forget(config_id)
+    this.#versions.set(config_id, version_id)
+  }
+
   async #plan(said: string, caller: Caller): Promise<Plan> {
     if (said.trimStart().startsWith('{')) {
       const {
@@ -88,6 +96,7 @@ export class Routings {
     }
     const saved = await this.#on.findConfig(caller.workspace_id, said)
     if (!saved) throw new Refusal('config.unknown', {config: said.slice(0, 255)})
+    this.#judgeVersion(saved.id, saved.version_id)
     return compile(saved.config, {config_id: saved.id})
   }
 }

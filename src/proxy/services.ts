@@ -121,7 +121,10 @@ export interface ProxyServices {
   findCaller(key_hash: string): Caller | null | Promise<Caller | null>
   /** The workspace's provider of this slug, opened; null when it has none. */
   findProvider(workspace_id: string, slug: string): Promise<ManagedProvider | null>
-  findConfig(workspace_id: string, slug: string): Promise<{readonly id: string; readonly config: GatewayConfig} | null>
+  findConfig(
+    workspace_id: string,
+    slug: string,
+  ): Promise<{readonly id: string; readonly version_id: string; readonly config: GatewayConfig} | null>
   providerSlugs(
     workspace_id: string,
   ): Promise<readonly {readonly slug: string; readonly kind: string; readonly models: readonly string[]}[]>

@@ -22,6 +22,8 @@ export interface Reply {
   readonly copy: Copy
   readonly outcome: Outcome
   readonly fault: Refusal | null
+  /** The status it was judged by, where that was. */
+  readonly judged: number | null
   /** What a translation found in a whole answer; null where the answer itself is read. */
   readonly said: {readonly usage: Usage | null; readonly model: string | null; readonly content_type: string} | null
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
@@ -123,10 +125,10 @@ export function settle(said: Settling, on: ProxyServices, done: () => void): voi
 }
 
 /** Writes the row of a call that was refused before it could leave. */
-export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices, passage: Passage = NO_PASSAGE): void {
+export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices, passage: Passage = NO_PASSAGE, tries = 0): void {
   const reply = {headers: {}, body: null, encoding: null, cut: false}
   const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
-  noteRow(call, target, passage, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply}, on)
+  noteRow(call, target, passage, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries}, on)
 }
 
 /** Writes the row of a call that was answered here, with what was kept or counted: it costs nothing (decisions: configs). */
@@ -165,6 +167,8 @@ interface Noted {
   readonly is_stream: boolean
   readonly bytes: number
   readonly reply: Parameters<typeof bodiesOf>[1]
+  /** The last attempts of the call that had no row of their own. */
+  readonly tries?: number
 }
 
 function noteRow(call: Call, target: Target | null, passage: Passage, said: Noted, on: ProxyServices): void {
@@ -183,9 +187,10 @@ function noteRow(call: Call, target: Target | null, passage: Passage, said: Note
   })
   const charge = {...chargeOf(call, target, model, 0), attempt: 0, counter_keys: []}
   const settled_at = isoTime(on.now())
+  const covers = said.tries ? {covers: [call.attempts - said.tries + 1, call.attempts] as const} : {}
   const nothing = {usage: {}, usage_source: 'none', cost_nanousd: 0, unpriced: false} as const
   on.recorder.note(
-    {...charge, ...nothing, settled_at, outcome: said.outcome, status: null, delivered: !call.relay.gone, log},
+    {...charge, ...nothing, settled_at, outcome: said.outcome, status: null, delivered: !call.relay.gone, log, ...covers},
     bodiesOf(call, said.reply, on),
   )
 }
@@ -242,7 +247,7 @@ function logRow({call, target, outgoing, reply, passage, is_last}: Settling, now
   const {queued_at, sent_at, first_byte_at, last_byte_at} = reply.times
   const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0
   return logOf(call, passage, {
-    response_status: reply.fault && (!is_last || !call.relay.started) ? reply.fault.status : (reply.status ?? 0),
+    response_status: statusOf(reply, is_last, call),
     is_stream: reply.stream !== null,
     upstream_url: target.destination ? target.destination.origin + outgoing.path.split('?', 1)[0] : null,
     response_bytes: reply.received_bytes,
@@ -252,6 +257,12 @@ function logRow({call, target, outgoing, reply, passage, is_last}: Settling, now
     last_byte_ms: now - started,
     overhead_ms: now - started - upstream_ms,
   })
+}
+
+/** What the client was answered; of an answer that did not pass, what it was judged by. */
+function statusOf({fault, judged, status}: Reply, is_last: boolean, {relay}: Call): number {
+  if (!is_last) return judged ?? fault?.status ?? status ?? 0
+  return fault && !relay.started ? fault.status : (status ?? 0)
 }
 
 /** Vectors and sound are not kept in the log; text is, up to the limit of the settings. */

@@ -21,4 +21,6 @@ export interface Standing {
   ): void
   /** An attempt that did not pass is settled: the way goes on. */
   resume(): void
+  /** An attempt that passed has ended: so has the call. */
+  over(): void
 }

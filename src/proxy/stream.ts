@@ -19,7 +19,7 @@ export interface Stream {
   readonly model: string | null
   readonly text_bytes: number
   /** An error the provider told inside the stream. */
-  readonly failed: {readonly type: string; readonly message: string; readonly status?: number | null} | null
+  readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
   readonly has_begun: boolean
   /** What is wrong with a stream that ended: it was cut off, or told an error. Null also where that cannot be known. */
@@ -117,9 +117,11 @@ class ObservedStream implements Stream {
 }
 
 /** The status an error told inside a stream would have had (core rule 20). */
-export function statusOf({type, status}: {readonly type: string; readonly status?: number | null}): number {
+export function statusOf({type, code, status}: NonNullable<Stream['failed']>): number {
   if (typeof status === 'number') return status
-  if (/overload/i.test(type)) return 529
-  if (/rate.?limit|too.?many/i.test(type)) return 429
+  if (code && /^[45]\d\d$/.test(code)) return Number(code)
+  const words = `${type} ${code ?? ''}`
+  if (/overload/i.test(words)) return 529
+  if (/rate.?limit|too.?many/i.test(words)) return 429
   return 500
 }

@@ -54,6 +54,7 @@ export async function openTarget(
   const {model: set_model, ...params} = target.override_params ?? {}
   const [set_slug, model] = typeof set_model === 'string' ? splitModel(set_model) : [null, null]
   const name =
+    (target.passthrough ? passedThrough(said, slug) : null) ??
     nameOf(target.virtual_key, true) ??
     nameOf(target.provider) ??
     nameOf(set_slug, true) ??
@@ -135,6 +136,11 @@ function destinationOf(
   const trusted =
     managed?.trusts_host && managed.custom_host ? {integration_id: managed.integration_id, host: managed.custom_host} : 'caller'
   return on.destination(custom_host, trusted)
+}
+
+/** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */
+function passedThrough({provider}: Named, slug: string | null) {
+  return (provider?.[0] === '@' ? nameOf(provider) : null) ?? nameOf(slug, true)
 }
 
 function nameOf(said: string | null | undefined, managed = false): {slug: string; managed: boolean} | null {

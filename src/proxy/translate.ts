@@ -54,9 +54,12 @@ export function translating(call: Call, target: Target, model: string | null): T
 
 /** Writes out what leaves. What is nested too deep to be written is the client's fault. */
 export function written(body: Translated['body'], provider: string): Buffer | null {
-  if (body === null || Buffer.isBuffer(body)) return body
+  return body === null || Buffer.isBuffer(body) ? body : Buffer.from(writtenText(body, provider))
+}
+
+export function writtenText(json: unknown, provider: string): string {
   try {
-    return Buffer.from(JSON.stringify(body))
+    return JSON.stringify(json)
   } catch (cause) {
     throw new Refusal('body.untranslatable', {provider, reason: 'It is nested too deep.'}, {cause})
   }

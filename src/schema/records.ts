@@ -48,6 +48,8 @@ export interface Settlement extends Charge {
   readonly delivered: boolean
   /** The row of the log, present on the last attempt at a target. */
   readonly log: LogRecord | null
+  /** Of a row that is no attempt's own: the attempts whose usage and cost it tells, first and last. */
+  readonly covers?: readonly [first: number, last: number]
 }
 
 /** One target asked, its retries inside: a row of the log. All times in milliseconds since the call came in. */

@@ -3,26 +3,35 @@ import type {OutgoingHeaders} from '../../src/providers/provider.ts'
 import {DEMO, find, list, nearestSlugs} from '../../src/providers/registry.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 
-/** Every slug of the reference's catalogue, and the engines that have one of their own here. */
-const KNOWN = `openai azure-openai azure-ai github anthropic bedrock sagemaker vertex-ai google palm cohere mistral-ai together-ai groq
+/** Every slug of the reference's catalogue, the newer ones it names too. */
+const REFERENCE = `openai azure-openai azure-ai github anthropic bedrock sagemaker vertex-ai google palm cohere mistral-ai together-ai groq
   fireworks-ai deepseek x-ai openrouter perplexity-ai huggingface workers-ai ollama oracle cortex ai21 anyscale deepinfra ncompass
   stability-ai nomic segmind jina voyage reka-ai moonshot lingyi zhipu z-ai novita-ai monsterapi predibase triton deepbricks siliconflow
   cerebras inference-net sambanova lemonfox-ai upstage lambda dashscope nebius recraft-ai replicate lepton kluster-ai nscale hyperbolic
   bytez featherless-ai krutrim 302ai cometapi matterai nextbit modal iointelligence aibadgr ovhcloud qdrant milvus meshy tripo3d pinecone
-  databricks bedrock-mantle claude-platform-aws byteplus minimax fal-ai deepgram passthrough vllm llama-cpp localai lm-studio tgi`.split(
-  /\s+/,
-)
+  databricks bedrock-mantle claude-platform-aws byteplus minimax fal-ai deepgram passthrough`.split(/\s+/)
+/** Engines that an operator runs. */
+const LOCAL = `ollama vllm llama-cpp localai lm-studio tgi triton sglang infinity xinference text-embeddings-inference aphrodite
+  docker-model-runner gpustack jan koboldcpp litellm llamafile lmdeploy mistral-rs mlx-lm nvidia-nim openllm openvino ray-serve speaches
+  tabbyapi tensorrt-llm text-generation-webui`.split(/\s+/)
+/** More that speak OpenAI's words; slugs as the price list has them, where it has them. */
+const MORE = `aimlapi avian baseten chutes friendli gradient-ai inception morph nvidia parasail requesty scaleway stepfun v0 venice
+  vercel-ai-gateway volcengine wandb`.split(/\s+/)
 
-test('every provider of the reference is known, once', () => {
+test('every provider of the reference is known, once, and at least 88 in all', () => {
   const slugs = list().map(({slug}) => slug)
   expect(slugs).toEqual([...new Set(slugs)])
-  expect(slugs).toEqual(expect.arrayContaining(KNOWN))
-  expect(slugs.toSorted()).toEqual([...KNOWN, DEMO].toSorted())
+  expect(slugs.toSorted()).toEqual([...new Set([...REFERENCE, ...LOCAL, ...MORE, DEMO])].sort())
+  expect(slugs.length).toBeGreaterThanOrEqual(88)
+})
+
+test('every one can be called', () => {
+  expect(list().filter(({available}) => !available)).toEqual([])
 })
 
 test('every address is https, without a slash at its end, a query or credentials', () => {
   const addresses = list().flatMap(({base_url}) => base_url ?? [])
-  expect(addresses.length).toBeGreaterThan(60)
+  expect(addresses.length).toBeGreaterThan(75)
   for (const address of addresses) {
     const {protocol, search, hash, username, port} = new URL(address)
     expect({address, protocol, search, hash, username, port}).toEqual({
@@ -49,10 +58,13 @@ test('slugs, endpoints, paths and headers are well formed', () => {
   }
 })
 
-test('a provider whose host must be made is not available, and has no address', () => {
-  const later = list().filter(({available}) => !available)
-  expect(later.length).toBeGreaterThan(5)
-  expect(later.every(({base_url, dialect}) => base_url === null && dialect === 'native')).toBe(true)
+test('an endpoint is native or translated, not both', () => {
+  for (const {slug, endpoints, translations, dialect} of list()) {
+    const translated = Object.keys(translations?.endpoints ?? {})
+    const both = endpoints === 'all' ? [] : endpoints.filter(each => translated.includes(each))
+    expect({slug, both}).toEqual({slug, both: []})
+    if (dialect === 'native') expect({slug, endpoints}).not.toEqual({slug, endpoints: 'all'})
+  }
 })
 
 test('streams are metered only where bodies are OpenAI’s', () => {
@@ -80,8 +92,9 @@ test.each([
 })
 
 test('engines of one’s own need a host and no key', () => {
-  for (const slug of ['ollama', 'vllm', 'llama-cpp', 'localai', 'lm-studio', 'tgi']) {
+  for (const slug of LOCAL) {
     expect(find(slug)).toMatchObject({base_url: null, auth: {required: false}})
+    expect(find(slug)!.place).toBeUndefined()
   }
 })
 

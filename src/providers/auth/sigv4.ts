@@ -1,5 +1,5 @@
 import {createHash, createHmac} from 'node:crypto'
-import type {OutgoingHeaders} from '../provider.ts'
+import type {OutgoingHeaders} from '../headers.ts'
 
 /** What AWS knows a caller by. */
 export interface AwsCredentials {

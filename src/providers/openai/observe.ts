@@ -10,6 +10,8 @@ export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.
 /** An error told inside a stream. */
 export interface StreamFailure {
   readonly type: string
+  /** A number is written out. */
+  readonly code: string | null
   readonly message: string
 }
 
@@ -56,7 +58,7 @@ const TEXT: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
 }
 
 /** Events that come before the provider has decided anything (core rule 20). */
-const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start'])
+const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'response.created', 'response.queued', 'response.in_progress'])
 
 /** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). */
 export function observeStream(endpoint: EndpointName): StreamObserver {
@@ -218,10 +220,14 @@ export class StreamObserver {
 /** The error in an event: `{"error": ...}`, an event of that name, or a response that failed. */
 function failureIn(json: Said, type: string | null): StreamFailure | null {
   const error = json.error ?? (type === 'response.failed' ? object(json.response).error : null)
-  if (isObject(error)) return {type: text(error.type) ?? text(error.code) ?? 'error', message: text(error.message) ?? 'no message'}
-  if (typeof error === 'string') return {type: 'error', message: error.slice(0, LONGEST_MESSAGE)}
+  if (isObject(error)) {
+    const code = text(error.code)
+    return {type: text(error.type) ?? code ?? 'error', code, message: text(error.message) ?? 'no message'}
+  }
+  if (typeof error === 'string') return {type: 'error', code: null, message: error.slice(0, LONGEST_MESSAGE)}
   if (type !== 'error' && type !== 'response.failed') return null
-  return {type: text(json.code) ?? 'error', message: text(json.message) ?? 'no message'}
+  const code = text(json.code)
+  return {type: code ?? 'error', code, message: text(json.message) ?? 'no message'}
 }
 
 function text(value: unknown): string | null {

@@ -1,4 +1,4 @@
-import type {LogRecord} from '../../schema/records.ts'
+import type {LogRecord, Settlement} from '../../schema/records.ts'
 import {addUsage, type Usage} from '../../schema/usage.ts'
 import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
@@ -66,7 +66,8 @@ export interface EarlierEntry {
 }
 
 /** The attempts at the same target before this one, first and last; undefined when there was none (core rule 2: a row covers its retries). */
-export function earlierAttempts({attempt}: {readonly attempt: number}, {retry_count}: LogRecord) {
+export function earlierAttempts({attempt, covers}: Pick<Settlement, 'attempt' | 'covers'>, {retry_count}: LogRecord) {
+  if (Array.isArray(covers) && covers[0] >= 1 && covers[1] >= covers[0]) return {first: covers[0] as number, last: covers[1] as number}
   if (attempt < 2 || !(retry_count >= 1)) return undefined
   return {first: Math.max(1, attempt - Math.trunc(retry_count)), last: attempt - 1}
 }

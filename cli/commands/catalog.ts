@@ -1,0 +1,32 @@
+import type {Command} from 'commander'
+import type {CatalogueRow} from '../../src/providers/catalog/view.ts'
+import {leaf} from '../options.ts'
+import {openSession} from '../session.ts'
+import type {Column} from '../table.ts'
+
+const COLUMNS: readonly Column<CatalogueRow>[] = [
+  {title: 'slug', value: row => row.slug, whole: true},
+  {title: 'name', value: row => row.name},
+  {title: 'host', value: row => row.host ?? '(custom_host)'},
+  {title: 'auth', value: row => row.auth.join(' | ')},
+  {title: 'native', value: row => (row.native === 'all' ? 'all' : row.native.join(' '))},
+  {title: 'translated', value: row => row.translated.join(' ')},
+  {title: 'by way of chat', value: row => row.through_chat.join(' ')},
+]
+
+/** `gateway providers catalog`: what a provider can be made of. Known to the program itself; no data directory is opened. */
+export function catalog(): Command {
+  return leaf('catalog', 'List every kind of provider: host, authentication, what is native and what is translated', [
+    'gateway providers catalog',
+    'gateway providers catalog --json',
+  ]).action(async (_: object, self: Command) => {
+    const {print} = await openSession(self)
+    const [{catalogueRow}, {list}] = await Promise.all([
+      import('../../src/providers/catalog/view.ts'),
+      import('../../src/providers/registry.ts'),
+    ])
+    const data = list().map(catalogueRow)
+    print.list({object: 'list', total: data.length, data}, data, COLUMNS)
+    print.note('Every other path of a provider is passed through as it is.')
+  })
+}

@@ -1,0 +1,81 @@
+import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import {type Login, LoginFault, type Logins, loginKey} from './login.ts'
+import {readToken} from './oauth.ts'
+
+/** Azure's instance metadata service. Source: Microsoft Learn, "Managed identities, use a token", api-version 2018-02-01. */
+const METADATA = 'http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01'
+const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+const FORM = {'content-type': 'application/x-www-form-urlencoded'}
+const MODES = new Set(['entra', 'managed', 'workload'])
+/** Services that a token of the gateway's own identity may be shown to. Below azure.com are customers' own machines too (cloudapp). */
+const OWN_HOSTS =
+  /^[a-z0-9-]+(?:\.[a-z0-9-]+)?\.(?:(?:openai|cognitiveservices|services\.ai|models\.ai|inference\.ml)\.azure\.com|(?:openai|cognitiveservices)\.azure\.(?:us|cn))$/
+
+/**
+ * Microsoft Entra ID: client credentials, with a secret or with the federated token of the machine, and the machine's managed identity.
+ * Source: Microsoft identity platform, "OAuth 2.0 client credentials flow"; Microsoft Learn, "How to use managed identities".
+ */
+export const entra: Login = {
+  says: 'Authorization: Bearer, with a token of Microsoft Entra ID (azure_auth_mode)',
+  signs_body: false,
+  chosen: options => MODES.has(optionIn(options, 'azure_auth_mode') ?? ''),
+  usesOwnIdentity: options => ['managed', 'workload'].includes(optionIn(options, 'azure_auth_mode') ?? ''),
+  async authorize({host}, _key, options, on) {
+    const mode = optionNeeded(options, 'azure_auth_mode')
+    if (mode !== 'entra' && !OWN_HOSTS.test(host)) throw new LoginFault('The gateway shows its own Azure identity to hosts of Azure alone.')
+    const scope = optionIn(options, 'azure_entra_scope') ?? scopeOf(host)
+    const token = mode === 'managed' ? await managed(scope, options, on) : await client(mode, scope, options, on)
+    return {authorization: `Bearer ${token}`}
+  },
+}
+
+/** Foundry's own API asks for another audience than the rest (reference: Azure OpenAI; Microsoft Learn, Foundry, Entra ID). */
+function scopeOf(host: string): string {
+  return host.endsWith('.inference.ml.azure.com') ? 'https://ml.azure.com/.default' : 'https://cognitiveservices.azure.com/.default'
+}
+
+async function client(mode: string, scope: string, options: Options, {fetch, now_ms, identity, azure_authority, tokens}: Logins) {
+  const {azure = {}} = identity
+  const is_workload = mode === 'workload'
+  const tenant = optionIn(options, 'azure_entra_tenant_id') ?? (is_workload ? azure.tenant_id : undefined)
+  const client_id = is_workload
+    ? (optionIn(options, 'azure_workload_client_id') ?? azure.client_id)
+    : optionNeeded(options, 'azure_entra_client_id')
+  if (tenant === undefined || client_id === undefined)
+    throw new LoginFault('The gateway has no workload identity: AZURE_TENANT_ID and AZURE_CLIENT_ID are not set.')
+  if (is_workload && !azure.federated_token)
+    throw new LoginFault('The gateway has no workload identity: AZURE_FEDERATED_TOKEN_FILE is not set.')
+  const secret = is_workload ? null : optionNeeded(options, 'azure_entra_client_secret')
+  return tokens.get(loginKey('entra', mode, tenant, client_id, secret, scope), async () => {
+    const proof: Record<string, string> =
+      secret === null
+        ? {client_assertion_type: ASSERTION, client_assertion: (await azure.federated_token!()).trim()}
+        : {client_secret: secret}
+    const body = new URLSearchParams({client_id, scope, ...proof, grant_type: 'client_credentials'}).toString()
+    const url = `${azure_authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`
+    return readToken(await fetch({method: 'POST', url, headers: FORM, body}), 'Microsoft Entra ID', now_ms())
+  })
+}
+
+async function managed(scope: string, options: Options, {fetch, now_ms, identity, tokens}: Logins) {
+  const suffix = '/.default'
+  const resource = scope.endsWith(suffix) ? scope.slice(0, -suffix.length) : scope
+  if (!/^(?:https|api):\/\/[\w.:/-]+$/.test(resource))
+    throw new WrongOption('azure_entra_scope', 'a scope such as https://cognitiveservices.azure.com/.default')
+  const client_id = optionIn(options, 'azure_managed_client_id')
+  const asked = `&resource=${encodeURIComponent(resource)}${client_id ? `&client_id=${encodeURIComponent(client_id)}` : ''}`
+  return tokens.get(loginKey('managed', resource, client_id), async () => {
+    const service = identity.azure?.app_service
+    const reply = service
+      ? await fetch({method: 'GET', url: `${service.url}?api-version=2019-08-01${asked}`, headers: {'x-identity-header': service.header}})
+      : await fetch({method: 'GET', url: METADATA + asked, headers: {metadata: 'true'}})
+    return readToken(inSeconds(reply, now_ms()), 'the managed identity of this machine', now_ms())
+  })
+}
+
+/** App Service says the moment of expiry (`expires_on`, seconds since the epoch) and not how long is left. */
+function inSeconds(reply: {readonly status: number; readonly body: string}, now_ms: number) {
+  const on = /"expires_on"\s*:\s*"?(\d{1,12})"?/.exec(reply.body)?.[1]
+  if (on === undefined || /"expires_in"/.test(reply.body)) return reply
+  return {...reply, body: reply.body.replace(/\}\s*$/, `,"expires_in":${Math.floor(Number(on) - now_ms / 1000)}}`)}
+}

@@ -1,0 +1,80 @@
+import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import {type Login, LoginFault, type Logins, loginKey} from './login.ts'
+import {readToken} from './oauth.ts'
+import {readPrivateKey, signedJwt} from './private-key.ts'
+
+/** Where tokens are issued. What a key file says (`token_uri`) is not asked: it would let its holder choose a host for us. */
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** The account that a machine or a pod runs under. Source: Google Cloud, "About VM metadata". By address: the name is only known there. */
+const METADATA = 'http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token'
+const LIFE_S = 3600
+const OWN = new Set(['workload', 'workloadIdentity', 'metadata'])
+
+/**
+ * Google Cloud: a token for a service account's key, or for the account this machine runs under.
+ * Source: Google Identity, "Using OAuth 2.0 for server to server applications" (HTTP/REST).
+ */
+export const google: Login = {
+  says: 'Authorization: Bearer, with a token of Google (vertex_auth_type)',
+  signs_body: false,
+  chosen: options => modeOf(options) !== null,
+  usesOwnIdentity: options => modeOf(options) === 'own',
+  async authorize({host}, _key, options, on) {
+    const is_own = modeOf(options) === 'own'
+    if (is_own && !/\.googleapis\.com$/.test(host))
+      throw new LoginFault('The gateway shows its own Google identity to hosts of Google alone.')
+    return {authorization: `Bearer ${is_own ? await ofMachine(on) : await ofAccount(options, on)}`}
+  },
+}
+
+/** The service account of a key file; what Vertex AI needs of it. Throws `WrongOption` for what is none. */
+export function serviceAccount(options: Options): {
+  client_email: string
+  private_key: string
+  private_key_id: string | null
+  project_id: string | null
+} {
+  const {client_email, private_key, private_key_id, project_id} = parsed(optionNeeded(options, 'vertex_service_account_json'))
+  if (typeof client_email !== 'string' || typeof private_key !== 'string')
+    throw new WrongOption('vertex_service_account_json', 'the key file of a service account: client_email and private_key')
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  return {client_email, private_key, private_key_id: text(private_key_id), project_id: text(project_id)}
+}
+
+function modeOf(options: Options): 'account' | 'own' | null {
+  const said = optionIn(options, 'vertex_auth_type')
+  if (said === 'serviceAccount') return 'account'
+  if (said !== undefined) return OWN.has(said) ? 'own' : null
+  return optionIn(options, 'vertex_service_account_json') === undefined ? null : 'account'
+}
+
+async function ofAccount(options: Options, {fetch, now_ms, tokens}: Logins): Promise<string> {
+  const {client_email, private_key, private_key_id} = serviceAccount(options)
+  return tokens.get(loginKey('google', client_email, private_key), async () => {
+    const iat = Math.floor(now_ms() / 1000)
+    const key = readPrivateKey(private_key, 'private key of the service account')
+    const claims = {iss: client_email, scope: SCOPE, aud: TOKEN_URL, iat, exp: iat + LIFE_S}
+    const assertion = signedJwt(private_key_id ? {kid: private_key_id} : {}, claims, key)
+    const body = new URLSearchParams({grant_type: GRANT, assertion}).toString()
+    const headers = {'content-type': 'application/x-www-form-urlencoded'}
+    return readToken(await fetch({method: 'POST', url: TOKEN_URL, headers, body}), 'Google', now_ms())
+  })
+}
+
+async function ofMachine({fetch, now_ms, tokens}: Logins): Promise<string> {
+  return tokens.get(loginKey('google', 'machine'), async () =>
+    readToken(await fetch({method: 'GET', url: METADATA, headers: {'metadata-flavor': 'Google'}}), "Google's metadata service", now_ms()),
+  )
+}
+
+function parsed(json: string): Readonly<Record<string, unknown>> {
+  try {
+    const said: unknown = JSON.parse(json)
+    if (typeof said === 'object' && said !== null) return said as Readonly<Record<string, unknown>>
+  } catch {
+    // Told below, without the parser's words: they quote the text.
+  }
+  throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
+}

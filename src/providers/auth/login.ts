@@ -1,0 +1,93 @@
+import {createHash} from 'node:crypto'
+import type {OutgoingHeaders} from '../headers.ts'
+import type {Options} from '../options.ts'
+import {awsCredentials} from './aws-credentials.ts'
+import type {AwsIdentity, AwsLogin, CredentialFetch} from './aws-login.ts'
+import type {AwsCredentials} from './sigv4.ts'
+import {TokenCache} from './token-cache.ts'
+
+/** A request as it will stand on the wire, before its credential. */
+export interface LoginRequest {
+  readonly method: string
+  /** With the port where it is not the scheme's own. */
+  readonly host: string
+  /** With its query, percent-encoded, beginning with `/`. */
+  readonly path: string
+  readonly headers: Readonly<OutgoingHeaders>
+  readonly body: Buffer | null
+}
+
+/** Authentication that costs a call or a signature of the whole request. */
+export interface Login {
+  /** As people write it. */
+  readonly says: string
+  /** True when the signature covers the body, which is then needed whole. */
+  readonly signs_body: boolean
+  /** True when the options choose this login; otherwise the key goes as `Auth` says. */
+  chosen(options: Options): boolean
+  /** True when the gateway's own identity is used: nothing that the caller of one request may choose. */
+  usesOwnIdentity(options: Options): boolean
+  /** The headers to set over the request's own. Throws `LoginFault`, `MissingOption` and `WrongOption`. */
+  authorize(request: LoginRequest, key: string | null, options: Options, on: Logins): Promise<OutgoingHeaders>
+}
+
+/** The gateway's own identity at the clouds, as the settings and the machine say it. */
+export interface OwnIdentity {
+  readonly aws?: AwsIdentity
+  readonly azure?: {
+    /** `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`. */
+    readonly tenant_id?: string
+    readonly client_id?: string
+    /** What `AZURE_FEDERATED_TOKEN_FILE` holds, read anew each time since it is rotated. */
+    readonly federated_token?: () => Promise<string>
+    /** App Service and Container Apps: `IDENTITY_ENDPOINT` and `IDENTITY_HEADER`, in place of the machine's metadata service. */
+    readonly app_service?: {readonly url: string; readonly header: string}
+  }
+}
+
+export interface LoginsOptions {
+  readonly fetch: CredentialFetch
+  readonly now_ms: () => number
+  readonly identity?: OwnIdentity
+  /** `AWS_ENDPOINT_DOMAIN`. */
+  readonly aws_domain?: string
+  /** `AZURE_AUTHORITY_HOST`. */
+  readonly azure_authority?: string
+}
+
+/** What all logins of this process share. */
+export interface Logins {
+  readonly fetch: CredentialFetch
+  readonly now_ms: () => number
+  readonly identity: OwnIdentity
+  readonly azure_authority: string
+  readonly tokens: TokenCache<string>
+  aws(login: AwsLogin, region: string): Promise<AwsCredentials>
+}
+
+/** Made once by who puts the process together: tokens are cached in it. */
+export function openLogins({fetch, now_ms, identity = {}, aws_domain, azure_authority}: LoginsOptions): Logins {
+  return {
+    fetch,
+    now_ms,
+    identity,
+    azure_authority: (azure_authority ?? 'https://login.microsoftonline.com').replace(/\/$/, ''),
+    tokens: new TokenCache<string>({now_ms}),
+    aws: awsCredentials({fetch, now_ms, ...(identity.aws && {identity: identity.aws}), ...(aws_domain && {domain: aws_domain})}),
+  }
+}
+
+/** A login did not come about; the sentence holds no secret. */
+export class LoginFault extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.name = 'LoginFault'
+  }
+}
+
+/** The name of a login in the cache: no secret can be read from it. */
+export function loginKey(...parts: readonly (string | null | undefined)[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify(parts.map(part => part ?? null)))
+    .digest('hex')
+}

@@ -1,0 +1,119 @@
+import {anthropic} from '../anthropic/index.ts'
+import {awsSignature} from '../auth/aws.ts'
+import {entra} from '../auth/entra.ts'
+import {bearer, keyIn, withAzureToken} from '../auth.ts'
+import {bedrock} from '../bedrock/index.ts'
+import {optionNeeded} from '../options.ts'
+import {apiAwsPlace, bedrockPlace, sagemakerHeaders, sagemakerPlace} from '../places/aws.ts'
+import {azureAiHeaders, azureAiPath, azureAiPlace, isClaude} from '../places/azure-ai.ts'
+import {azureModel, azurePath} from '../places/azure-openai.ts'
+import {onceV1} from '../places/others.ts'
+import {template} from '../places/template.ts'
+import type {Provider} from '../provider.ts'
+import {BATCHES, CHAT, FILES, FINETUNES, MESSAGES, RESPONSES, SPEECH, TEXT} from './offers.ts'
+import {compatibleRow, nativeRow} from './row.ts'
+import {vertexAi} from './vertex-ai.ts'
+
+const messages_version = {'anthropic-version': '2023-06-01'}
+
+const azureAiClaude = nativeRow('azure-ai', 'Azure AI Foundry', null, {
+  place: azureAiPlace,
+  host_option: 'azure_foundry_url',
+  auth: withAzureToken(keyIn('x-api-key')),
+  login: entra,
+  headers: messages_version,
+  endpoints: MESSAGES,
+  translations: anthropic,
+  pathOf: onceV1,
+})
+
+/** Mantle signs under a name of its own, and serves families of models below prefixes of their own (Bedrock user guide, bedrock-mantle). */
+const mantle = awsSignature('bedrock-mantle')
+
+const mantleClaude = nativeRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, {
+  place: apiAwsPlace('bedrock-mantle', '/anthropic/v1'),
+  login: mantle,
+  headers: messages_version,
+  endpoints: MESSAGES,
+  translations: anthropic,
+  pathOf: onceV1,
+})
+
+const mantleGpt = compatibleRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, [...CHAT, ...RESPONSES], {
+  place: apiAwsPlace('bedrock-mantle', '/openai/v1'),
+  login: mantle,
+  stream_usage: true,
+})
+
+function mantleVariant(model: string): Provider | undefined {
+  if (model.startsWith('anthropic.')) return mantleClaude
+  return /^openai\.gpt-(?!oss)/.test(model) ? mantleGpt : undefined
+}
+
+/** Clouds: a place that options say, and logins beside the key (reference: data plane, catalogue and provider notes). */
+export const clouds: readonly Provider[] = [
+  compatibleRow(
+    'azure-openai',
+    'Azure OpenAI',
+    null,
+    [...TEXT, 'embed', 'imageGenerate', 'imageEdit', ...SPEECH, ...FILES, ...BATCHES, ...FINETUNES, ...RESPONSES],
+    {
+      ...template('https://{azure_resource_name}.openai.azure.com/openai'),
+      auth: withAzureToken(keyIn('api-key')),
+      login: entra,
+      pathOf: azurePath,
+      modelIn: azureModel,
+      realtime: {path: '/realtime'},
+      stream_usage: true,
+    },
+  ),
+  compatibleRow(
+    'azure-ai',
+    'Azure AI Foundry',
+    null,
+    [...TEXT, 'embed', 'imageGenerate', ...SPEECH, ...FILES, ...BATCHES, 'rerank', 'ocr'],
+    {
+      place: azureAiPlace,
+      place_says: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
+      host_option: 'azure_foundry_url',
+      auth: withAzureToken(bearer),
+      login: entra,
+      pathOf: azureAiPath,
+      headersOf: azureAiHeaders,
+      realtime: {path: '/realtime'},
+      stream_usage: true,
+      variant: (_model, options) => (isClaude(options) ? azureAiClaude : undefined),
+    },
+  ),
+  nativeRow('bedrock', 'Amazon Bedrock', null, {
+    place: bedrockPlace,
+    place_says: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
+    login: awsSignature('bedrock'),
+    translations: bedrock,
+  }),
+  compatibleRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, [...CHAT, ...RESPONSES], {
+    place: apiAwsPlace('bedrock-mantle', '/v1'),
+    place_says: 'https://bedrock-mantle.{aws_region}.api.aws/v1',
+    login: mantle,
+    stream_usage: true,
+    variant: mantleVariant,
+  }),
+  nativeRow('claude-platform-aws', 'Claude Platform on AWS', null, {
+    place: apiAwsPlace('aws-external-anthropic', '/v1'),
+    place_says: 'https://aws-external-anthropic.{aws_region}.api.aws/v1',
+    auth: keyIn('x-api-key'),
+    login: awsSignature('aws-external-anthropic'),
+    headers: messages_version,
+    headersOf: options => ({'anthropic-workspace-id': optionNeeded(options, 'anthropic_aws_workspace_id')}),
+    endpoints: [...MESSAGES, 'listModels'],
+    translations: anthropic,
+    pathOf: onceV1,
+  }),
+  nativeRow('sagemaker', 'Amazon SageMaker', null, {
+    place: sagemakerPlace,
+    place_says: 'https://runtime.sagemaker.{aws_region}.amazonaws.com',
+    login: awsSignature('sagemaker'),
+    headersOf: sagemakerHeaders,
+  }),
+  vertexAi,
+]

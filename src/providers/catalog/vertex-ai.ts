@@ -1,0 +1,93 @@
+import {anthropicOn} from '../anthropic/index.ts'
+import {google} from '../auth/google.ts'
+import {geminiOnVertex} from '../gemini/index.ts'
+import {mistral} from '../mistral/index.ts'
+import type {Options} from '../options.ts'
+import {vertexModel, vertexParent, vertexPlace, vertexProxyPath, vertexPublisher, withProject} from '../places/vertex.ts'
+import type {Provider} from '../provider.ts'
+import type {Context, Dialect, Translation} from '../translation.ts'
+import {type More, nativeRow} from './row.ts'
+
+const SLUG = 'vertex-ai'
+const NAME = 'Google Vertex AI'
+/** Tell Google what kind of throughput a call is for (reference: request headers). */
+const hands_on = ['x-vertex-ai-llm-request-type', 'x-vertex-ai-llm-shared-request-type']
+const shared: More = {
+  place: vertexPlace,
+  place_says: 'https://{vertex_region}-aiplatform.googleapis.com',
+  login: google,
+  pathOf: vertexProxyPath,
+  hands_on,
+}
+
+const claude = nativeRow(SLUG, NAME, null, {
+  ...shared,
+  translations: anthropicOn('vertex', context => published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')),
+})
+
+/** Mistral's words at Google's path, chat and fill-in-the-middle alike. */
+const mistralModels = nativeRow(SLUG, NAME, null, {
+  ...shared,
+  translations: mapped(mistral, ['chatComplete', 'complete'], translation => ({
+    ...translation,
+    request(asked, context) {
+      const named = {...context, model: nameIn(context.model)}
+      return {...translation.request(asked, named), path: published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')}
+    },
+  })),
+})
+
+/** Models of other publishers, and those deployed to an endpoint of one's own, speak OpenAI's chat (Vertex AI, "Call open models by API"). */
+const open: Provider = {
+  ...nativeRow(SLUG, NAME, null, shared),
+  dialect: 'openai',
+  endpoints: ['chatComplete'],
+  stream_usage: true,
+  pathOf(reach, options) {
+    if (reach.endpoint !== 'chatComplete') return vertexProxyPath(reach)
+    const {publisher, name} = vertexPublisher(reach.model)!
+    const is_own = publisher === 'endpoints'
+    const endpoint = is_own ? vertexModel(name) : 'openapi'
+    return `${vertexParent(options, is_own ? 'v1' : 'v1beta1')}/endpoints/${endpoint}/chat/completions${reach.query}`
+  },
+  modelIn(model) {
+    const {publisher, name} = vertexPublisher(model)!
+    return publisher === 'endpoints' ? '' : `${publisher}/${name}`
+  },
+}
+
+/** Vertex AI: Gemini, and by the publisher that a model's name begins with the models of others (reference: Vertex routing). */
+export const vertexAi: Provider = nativeRow(SLUG, NAME, null, {
+  ...shared,
+  translations: mapped(geminiOnVertex(), ['chatComplete', 'embed', 'imageGenerate'], ({request, ...translation}) => ({
+    ...translation,
+    request: (asked, context) => request(asked, {...context, options: withProject(context.options as Options)}),
+  })),
+  variant: model => {
+    const publisher = vertexPublisher(model)?.publisher
+    if (publisher === undefined) return undefined
+    if (publisher === 'anthropic') return claude
+    return publisher === 'mistralai' ? mistralModels : open
+  },
+})
+
+function published({model, options}: Context, action: string): string {
+  const {publisher, name} = vertexPublisher(model) ?? {publisher: 'google', name: model}
+  return `${vertexParent(options)}/publishers/${publisher}/models/${vertexModel(name)}:${action}`
+}
+
+function nameIn(model: string): string {
+  return vertexPublisher(model)?.name ?? model
+}
+
+function mapped(
+  dialect: Dialect,
+  names: readonly (keyof Dialect['endpoints'])[],
+  change: (translation: Translation) => Translation,
+): Dialect {
+  const endpoints = names.flatMap(name => {
+    const translation = dialect.endpoints[name]
+    return translation ? [[name, change(translation)] as const] : []
+  })
+  return {...dialect, endpoints: Object.fromEntries(endpoints)}
+}

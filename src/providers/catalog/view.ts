@@ -1,0 +1,107 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {offers} from '../clients.ts'
+import {OPTIONS, type OptionName} from '../option-table.ts'
+import {headerOf, isOption, type Options, optionsFor} from '../options.ts'
+import type {Provider} from '../provider.ts'
+
+/** One provider as the catalogue shows it. */
+export interface CatalogueRow {
+  readonly slug: string
+  readonly name: string
+  /** The base URL, with options in braces; null where the caller names a host. */
+  readonly host: string | null
+  /** Headers that carry the key, and the logins that options choose instead. */
+  readonly auth: readonly string[]
+  readonly needs_key: boolean
+  /** Endpoints whose bodies go as they are; `all` is every unified one. */
+  readonly native: readonly EndpointName[] | 'all'
+  /** Endpoints that are put into the provider's own words and back. */
+  readonly translated: readonly EndpointName[]
+  /** Endpoints of other clients that are served by way of chat. */
+  readonly through_chat: readonly EndpointName[]
+  /** By WebSocket. */
+  readonly realtime: boolean
+  readonly options: readonly CatalogueOption[]
+}
+
+export interface CatalogueOption {
+  readonly name: OptionName
+  /** After the prefix; null for what no header of a request may say. */
+  readonly header: string | null
+  readonly is_secret: boolean
+  readonly does: string
+}
+
+const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
+
+export function catalogueRow(provider: Provider): CatalogueRow {
+  const {slug, name, auth, login, endpoints, translations, place_says, base_url} = provider
+  const translated = Object.keys(translations?.endpoints ?? {}) as EndpointName[]
+  const has = (endpoint: EndpointName) => translated.includes(endpoint) || offers(provider, endpoint)
+  return {
+    slug,
+    name,
+    host: place_says ?? base_url,
+    auth: [auth.says, ...(login ? [login.says] : [])],
+    needs_key: auth.required,
+    native: endpoints === 'all' ? 'all' : endpoints.filter(each => !translated.includes(each)),
+    translated,
+    through_chat: has('chatComplete') ? BY_CHAT.filter(each => !has(each)) : [],
+    realtime: provider.realtime !== undefined,
+    options: optionsFor(slug).map(option => {
+      const {secret = false, in_header = true, does} = OPTIONS[option]
+      return {name: option, header: in_header ? headerOf(option) : null, is_secret: secret, does}
+    }),
+  }
+}
+
+/** An example of the options that a provider cannot do without; nothing in it is real. */
+export const EXAMPLES: Readonly<Record<string, Options | Readonly<Record<string, unknown>>>> = {
+  'azure-openai': {
+    azure_auth_mode: 'default',
+    azure_resource_name: 'my-resource',
+    azure_deployment_config: [
+      {azure_deployment_name: 'my-gpt-4o', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o', is_default: true},
+    ],
+  },
+  'azure-ai': {
+    azure_auth_mode: 'default',
+    azure_foundry_url: 'https://my-resource.services.ai.azure.com/models',
+    azure_api_version: '2024-05-01-preview',
+  },
+  bedrock: {aws_auth_type: 'assumedRole', aws_region: 'us-east-1', aws_role_arn: 'arn:aws:iam::111122223333:role/bedrock'},
+  'bedrock-mantle': {aws_auth_type: 'assumedRole', aws_region: 'us-east-1', aws_role_arn: 'arn:aws:iam::111122223333:role/bedrock'},
+  'claude-platform-aws': {aws_auth_type: 'serviceRole', aws_region: 'us-west-2', anthropic_aws_workspace_id: 'wrkspc_0123'},
+  sagemaker: {
+    aws_auth_type: 'accessKey',
+    aws_region: 'us-east-1',
+    aws_access_key_id: 'ACCESS-KEY-ID',
+    aws_secret_access_key: 'SECRET-ACCESS-KEY',
+  },
+  'vertex-ai': {vertex_auth_type: 'basic', vertex_project_id: 'my-project', vertex_region: 'us-central1'},
+  cortex: {snowflake_account: 'my-organisation-my-account'},
+  oracle: {
+    oracle_region: 'us-chicago-1',
+    oracle_compartment_id: 'ocid1.compartment.oc1..example',
+    oracle_tenancy: 'ocid1.tenancy.oc1..example',
+    oracle_user: 'ocid1.user.oc1..example',
+    oracle_fingerprint: '20:3b:97:13:55:1c:5b:0d:d3:37:d8:50:4e:c5:3a:34',
+  },
+  'workers-ai': {workers_ai_account_id: '0123456789abcdef0123456789abcdef'},
+  databricks: {databricks_workspace: 'dbc-01234567-89ab'},
+  byteplus: {byteplus_region: 'ap-southeast'},
+  huggingface: {huggingface_base_url: 'https://example.us-east-1.aws.endpoints.huggingface.cloud'},
+}
+
+/** What an example must say at least: `custom_host` for a provider that has no place. */
+export function exampleFor(provider: Provider): Readonly<Record<string, unknown>> | null {
+  const own = Object.hasOwn(EXAMPLES, provider.slug) ? EXAMPLES[provider.slug]! : null
+  if (own) return own
+  if (provider.base_url !== null || provider.place) return null
+  return {custom_host: provider.dialect === 'native' ? 'http://10.0.0.5:8000' : 'http://10.0.0.5:8000/v1'}
+}
+
+/** Names in an example that are no option of the table; for the test that keeps them in step. */
+export function unknownIn(example: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.keys(example).filter(name => !isOption(name) && name !== 'custom_host' && name !== 'azure_deployment_config')
+}

@@ -1,0 +1,38 @@
+import type {OutgoingHeaders} from '../headers.ts'
+import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import type {Reach} from '../provider.ts'
+import {withParameter} from './reach.ts'
+
+const EXTRA = new Set(['drop', 'error', 'pass-through'])
+
+/** The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region (reference: Azure AI inference). */
+export function azureAiPlace(options: Options): string {
+  const url = optionIn(options, 'azure_foundry_url')?.replace(/\/$/, '')
+  if (url !== undefined) return isClaude(options) && !url.endsWith('/v1') ? `${url}/v1` : url
+  const name = optionIn(options, 'azure_endpoint_name')
+  if (name === undefined) return optionNeeded(options, 'azure_foundry_url')
+  const region = optionNeeded(options, 'azure_region').toLowerCase()
+  const type = optionIn(options, 'azure_deployment_type') ?? 'serverless'
+  if (type !== 'serverless' && type !== 'managed') throw new WrongOption('azure_deployment_type', 'serverless or managed')
+  return `https://${name.toLowerCase()}.${region}.${type === 'managed' ? 'inference.ml' : 'models.ai'}.azure.com/v1`
+}
+
+/** Claude on Foundry is served below `/anthropic`, in Anthropic's words (reference: Azure AI). */
+export function isClaude(options: Options): boolean {
+  const url = optionIn(options, 'azure_foundry_url')
+  return url !== undefined && /\/anthropic(?:\/|$)/i.test(url)
+}
+
+/** Dated versions stand in the query. */
+export function azureAiPath({path, query}: Reach, options: Options): string | undefined {
+  const version = optionIn(options, 'azure_api_version')
+  return version === undefined || version === 'v1' ? undefined : path + withParameter(query, 'api-version', version)
+}
+
+/** Source: Microsoft Learn, Azure AI Model Inference API, extensibility; Azure Machine Learning, online endpoints. */
+export function azureAiHeaders(options: Options): OutgoingHeaders {
+  const extra = optionIn(options, 'azure_extra_params') ?? 'drop'
+  if (!EXTRA.has(extra)) throw new WrongOption('azure_extra_params', 'drop, error or pass-through')
+  const deployment = optionIn(options, 'azure_deployment_name') ?? optionIn(options, 'azure_deployment_id')
+  return {'extra-parameters': extra, ...(deployment ? {'azureml-model-deployment': deployment} : {})}
+}

@@ -1,0 +1,94 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
+import type {Reach} from '../provider.ts'
+import {withParameter} from './reach.ts'
+
+/** What is asked of a deployment; files, batches, fine-tuning, responses and the list of models belong to the resource. */
+const OF_A_DEPLOYMENT: ReadonlySet<EndpointName> = new Set([
+  'chatComplete',
+  'complete',
+  'embed',
+  'imageGenerate',
+  'imageEdit',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+])
+/** The version without a date: no deployment in the path, no `api-version` in the query. */
+const UNDATED = 'v1'
+
+interface Deployment {
+  readonly deployment_id: string
+  readonly api_version: string | undefined
+}
+
+/**
+ * Below `https://{resource}.openai.azure.com/openai`: `/deployments/{deployment}/…?api-version=DATE`, or `/v1/…` for the undated version,
+ * which also holds where none is said. Source: Microsoft Learn, Azure OpenAI REST reference and "API version lifecycle".
+ */
+export function azurePath({endpoint, path, query, model}: Reach, options: Options): string {
+  const {deployment_id, api_version = UNDATED} = deploymentFor(model, options)
+  const is_dated = api_version !== UNDATED
+  if (!is_dated) return `${path.startsWith('/v1/') || path === '/v1' ? '' : '/v1'}${path}${query}`
+  const dated = withParameter(query, 'api-version', api_version)
+  if (endpoint === 'realtime') return `${path}${withParameter(withoutParameter(dated, 'model'), 'deployment', deployment_id)}`
+  if (!OF_A_DEPLOYMENT.has(endpoint)) return path + dated
+  if (deployment_id === '') throw new WrongOption('azure_deployment_id', 'a deployment, or a model that names one')
+  return `/deployments/${encodeURIComponent(deployment_id)}${path}${dated}`
+}
+
+/** The undated version reads the deployment from the body's model; the dated ones have it in the path. */
+export function azureModel(model: string, options: Options): string {
+  const {deployment_id, api_version = UNDATED} = deploymentFor(model, options)
+  if (api_version === UNDATED) return deployment_id
+  return optionIn(options, 'azure_model_name') ?? model
+}
+
+/** The deployment of a model: the one that is named, else the listed one of this alias, model or name, else the usual one, else its namesake. */
+function deploymentFor(model: string, options: Options): Deployment {
+  const api_version = optionIn(options, 'azure_api_version')
+  const named = optionIn(options, 'azure_deployment_id')
+  if (named !== undefined) return {deployment_id: named, api_version}
+  const all = listed(options)
+  const found =
+    all.find(({alias, model: of, deployment_id}) => model !== '' && [alias, of, deployment_id].includes(model)) ??
+    all.find(({is_default}) => is_default === true)
+  if (!found) return {deployment_id: segment(model), api_version}
+  return {deployment_id: segment(found.deployment_id), api_version: text(found.api_version) ?? api_version}
+}
+
+function listed(
+  options: Options,
+): readonly {alias?: unknown; model?: unknown; deployment_id?: unknown; api_version?: unknown; is_default?: unknown}[] {
+  const json = optionIn(options, 'azure_deployments')
+  if (json === undefined) return []
+  try {
+    const said: unknown = JSON.parse(json)
+    if (Array.isArray(said)) return said.filter(each => typeof each === 'object' && each !== null)
+  } catch {
+    // Told below.
+  }
+  throw new WrongOption('azure_deployments', 'a list of deployments')
+}
+
+function segment(said: unknown): string {
+  if (said === '') return ''
+  const [form, expected] = GRAMMARS.segment
+  if (typeof said !== 'string' || !form.test(said)) throw new WrongOption('azure_deployment_id', expected)
+  return said
+}
+
+function text(said: unknown): string | undefined {
+  if (said === undefined || said === null) return undefined
+  const [form, expected] = GRAMMARS.segment
+  if (typeof said !== 'string' || !form.test(said)) throw new WrongOption('azure_api_version', expected)
+  return said
+}
+
+function withoutParameter(query: string, name: string): string {
+  const kept = query
+    .slice(1)
+    .split('&')
+    .filter(part => part !== '' && part.split('=', 1)[0] !== name)
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
+}

@@ -1,0 +1,51 @@
+import type {Login} from '../auth/login.ts'
+import type {OutgoingHeaders} from '../headers.ts'
+import {checkOptions, type Options} from '../options.ts'
+import type {Provider, Reach} from '../provider.ts'
+
+/** What is called for one model and these options: the row itself, or what it becomes there. */
+export function variantOf(provider: Provider, model: string, options: Options): Provider {
+  return provider.variant?.(model, options) ?? provider
+}
+
+/**
+ * The provider's own base URL; null when the caller must name a host. `is_named` tells that an option is that URL, so that it is judged as a
+ * custom host is. Throws `MissingOption` and `WrongOption`, which a client is told (400).
+ */
+export function baseUrl(provider: Provider, options: Options, reach?: Reach): {readonly url: string; readonly is_named: boolean} | null {
+  checkOptions(options)
+  const {place, base_url, host_option} = provider
+  const url = place?.(options, reach) ?? base_url
+  return url === null ? null : {url, is_named: host_option !== undefined && Boolean(options[host_option])}
+}
+
+/** Path and query below the base URL for a body that goes as it came. */
+export function pathFor(provider: Provider, reach: Reach, options: Options): string {
+  const {endpoint, path, query} = reach
+  return provider.pathOf?.(reach, options) ?? (provider.paths?.[endpoint] ?? path) + query
+}
+
+/** The headers every call carries. */
+export function usualHeaders(provider: Provider, options: Options): OutgoingHeaders {
+  return {...provider.headers, ...provider.headersOf?.(options)}
+}
+
+/** The login that the options choose; null where the key goes as `auth` says. */
+export function loginOf({login}: Provider, options: Options): Login | null {
+  return login?.chosen(options) ? login : null
+}
+
+/** True when a call without a key cannot be made. */
+export function needsKey(provider: Provider, options: Options): boolean {
+  const {auth} = provider
+  return auth.required && !auth.carries?.(options) && loginOf(provider, options) === null
+}
+
+/** `?a=1` with `name=value` added, unless it names it already. */
+export function withParameter(query: string, name: string, value: string): string {
+  const has = query
+    .slice(1)
+    .split('&')
+    .some(part => part.split('=', 1)[0] === name)
+  return has ? query : `${query === '' ? '?' : `${query}&`}${name}=${encodeURIComponent(value)}`
+}

@@ -1,0 +1,58 @@
+import {serviceAccount} from '../auth/google.ts'
+import {GRAMMARS, MissingOption, type Options, optionIn, WrongOption} from '../options.ts'
+import type {Reach} from '../provider.ts'
+
+/** Who made a model, as its name says: `anthropic.claude-…`, `meta/llama-…`, `endpoints.123`; without one it is Google's. */
+const PUBLISHERS =
+  /^(?:publishers\/)?(anthropic|meta|mistralai|endpoints|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai)(?:\/models\/|[./])(.+)$/
+const USUAL_REGION = 'us-central1'
+/** Served by regions together, below another host. Source: Google Cloud, Vertex AI, "Locations", multi-regions. */
+const MULTI = new Set(['us', 'eu'])
+
+/** Source: Google Cloud, Vertex AI API, service endpoints. */
+export function vertexPlace(options: Options): string {
+  const region = regionIn(options)
+  if (region === 'global') return 'https://aiplatform.googleapis.com'
+  return MULTI.has(region) ? `https://aiplatform.${region}.rep.googleapis.com` : `https://${region}-aiplatform.googleapis.com`
+}
+
+/** The publisher that a model's name begins with, and the rest of it; null for Google's. */
+export function vertexPublisher(model: string): {readonly publisher: string; readonly name: string} | null {
+  const found = PUBLISHERS.exec(model)
+  return found ? {publisher: found[1]!, name: found[2]!} : null
+}
+
+/** `/v1/projects/{project}/locations/{region}`; `version` where another one is asked for. The project may be the service account's. */
+export function vertexParent(options: Options, version = 'v1'): string {
+  const said = optionIn(options, 'vertex_api_version') ?? version
+  return `/${encodeURIComponent(said)}/projects/${encodeURIComponent(projectIn(options))}/locations/${regionIn(options)}`
+}
+
+/** The options with the project of the service account, where none was named. */
+export function withProject(options: Options): Options {
+  return optionIn(options, 'vertex_project_id') === undefined ? {...options, vertex_project_id: projectIn(options)} : options
+}
+
+/** What is below `https://{region}-aiplatform.googleapis.com` for a client that leaves the version out. */
+export function vertexProxyPath({path, query}: Reach): string | undefined {
+  return path.startsWith('/projects/') ? `/v1${path}${query}` : undefined
+}
+
+/** A model as one segment: `name@version` keeps its at sign. */
+export function vertexModel(name: string): string {
+  if (!GRAMMARS.segment[0].test(name)) throw new WrongOption('model', GRAMMARS.segment[1])
+  return encodeURIComponent(name).replaceAll('%40', '@')
+}
+
+function regionIn(options: Options): string {
+  return (optionIn(options, 'vertex_region') ?? USUAL_REGION).toLowerCase()
+}
+
+function projectIn(options: Options): string {
+  const said = optionIn(options, 'vertex_project_id')
+  if (said !== undefined) return said
+  const project = optionIn(options, 'vertex_service_account_json') === undefined ? null : serviceAccount(options).project_id
+  if (project === null) throw new MissingOption('vertex_project_id')
+  if (!GRAMMARS.segment[0].test(project)) throw new WrongOption('vertex_project_id', GRAMMARS.segment[1])
+  return project
+}

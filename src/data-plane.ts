@@ -1,6 +1,7 @@
 import {collectDefaultMetrics, Registry} from 'prom-client'
 import {OPERATIONS} from './admin/registry.ts'
 import {readBaseUrl} from './base/egress/base-url.ts'
+import {credentialFetch} from './base/egress/credentials.ts'
 import {Egress} from './base/egress/pools.ts'
 import {readProxies} from './base/egress/proxy.ts'
 import {readTrusted} from './base/egress/trust.ts'
@@ -14,6 +15,7 @@ import {openCounters} from './ports/counters/open.ts'
 import {bundledCatalogue} from './pricing/catalogue.ts'
 import {cost} from './pricing/cost.ts'
 import {openPrices, type Prices} from './pricing/local.ts'
+import {openLogins} from './providers/auth/login.ts'
 import {find as findKind} from './providers/registry.ts'
 import {createDirectory} from './proxy/directory.ts'
 import {callMetrics} from './proxy/metrics.ts'
@@ -141,6 +143,7 @@ export async function openDataPlane({
         text,
         typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
+    logins: openLogins({fetch: credentialFetch(egress), now_ms: now}),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),
     cors: corsHeaders(settings),

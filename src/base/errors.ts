@@ -30,6 +30,8 @@ export const REFUSALS = {
   'integration.exhausted': {status: 412, admin: 'AB03', type: 'integration_exhaust_error', code: '04', say: 'The usage limit of the integration {integration} is used up in this workspace.'},
   'integration.rate_reached': {status: 429, admin: 'AB06', type: 'integration_rate_limit_error', code: null, say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.'},
   'provider.no_credentials': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} needs credentials: send Authorization: Bearer, or name a managed provider as @slug.'},
+  'provider.login_failed': {status: 502, admin: 'AB04', type: 'authentication_error', code: null, say: 'The credentials of {provider} could not be used: {reason}'},
+  'provider.own_identity': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: 'The gateway’s own identity at {provider} is for its integrations alone; bring credentials, or name one as @slug.'},
   'provider.no_host': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} has no address of its own. Give one as {prefix}-custom-host.'},
   'provider.unavailable': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} is not available in this version.'},
   'provider.needs_dialect': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: '{path} is not available for the provider {provider} in this version. Its own endpoints are reached as they are, below /v1/proxy/.'},

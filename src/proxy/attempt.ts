@@ -102,15 +102,14 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   }
 
   #dispatch() {
-    const {method, path, headers, body, request_timeout_ms} = this.#outgoing
+    const {provider, destination, method, path, headers, body, request_timeout_ms} = this.#outgoing
     this.#phase = 'queued'
     this.#times.queued_at = performance.now()
     if (request_timeout_ms !== null)
       this.#timer = setTimeout(() => this.#abort(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
     try {
-      const dispatcher =
-        this.#target.provider.transport?.() ?? this.#on.dispatcher(this.#target.destination!, this.#call.caller.workspace_id)
-      dispatcher.dispatch({method, path, headers, body, origin: this.#target.destination?.origin ?? ORIGIN_HERE}, this)
+      const dispatcher = provider.transport?.() ?? this.#on.dispatcher(destination!, this.#call.caller.workspace_id)
+      dispatcher.dispatch({method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}, this)
     } catch (fault) {
       this.onResponseError(this.#controller, fault as Error)
     }

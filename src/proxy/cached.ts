@@ -121,7 +121,7 @@ export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServ
     organisation_id: caller.organisation_id,
     workspace_id: caller.workspace_id,
     provider: target.provider.slug,
-    base_url: target.destination ? target.destination.origin + target.destination.basePath : target.provider.slug,
+    base_url: out.destination ? out.destination.origin + out.destination.basePath : target.provider.slug,
     endpoint,
     path: out.path,
     model: out.model,

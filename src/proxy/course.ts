@@ -4,20 +4,21 @@ import type {Facts} from '../routing/plan.ts'
 import type {TryResult} from '../routing/retry.ts'
 import type {Ask} from '../routing/router.ts'
 import {type Routed, route, type Step} from '../routing/router.ts'
+import {checkModel} from './allowed-model.ts'
 import {Attempt} from './attempt.ts'
 import {wholeOf} from './body.ts'
 import {atCache, type Cached} from './cached.ts'
 import type {Call, Passage, Used} from './call.ts'
 import type {Credentials} from './incoming.ts'
 import type {Live, LiveCalls} from './live.ts'
-import {outgoing} from './outgoing.ts'
+import {loggedIn, type Outgoing, outgoing} from './outgoing.ts'
 import {asRefusal} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
 import type {Routing, Routings} from './routing.ts'
 import {serveCount, serveHit} from './serve.ts'
 import type {Admission, ProxyServices} from './services.ts'
 import type {Standing, Verdict} from './standing.ts'
-import {checkManaged, splitModel, type Target} from './target.ts'
+import {checkManaged, type Target} from './target.ts'
 
 /** What a course stands on. */
 export interface Plane {
@@ -153,8 +154,7 @@ export class Course implements Standing, Live, RelaySource {
     const cache_status = retry > 0 ? this.passage.cache_status : 'DISABLED'
     this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status, warning: this.#routing.warning}
     if (retry > 0) {
-      this.#try()
-      return undefined
+      return this.#try()
     }
     this.#target = null
     this.#tried_before = this.#call.attempts
@@ -184,16 +184,25 @@ export class Course implements Standing, Live, RelaySource {
     const call = this.#call
     const admitted = managed?.limits.length ? on.limits.admit(managed.limits, call.id, call.incoming.at_ms) : null
     if (admitted instanceof Promise) return admitted.then(admission => this.#try(admission))
-    this.#try(admitted)
+    return this.#try(admitted)
+  }
+
+  #try(admitted: Admission | null = null): Promise<void> | undefined {
+    const {on} = this.#plane
+    const call = this.#call
+    const target = this.#target!
+    if (admitted) call.target_admissions.push(admitted)
+    const out = outgoing(call, target, this.#credentials, on)
+    if (out.login) return loggedIn(out, target, on).then(whole => this.#send(whole))
+    this.#send(out)
     return undefined
   }
 
-  #try(admitted: Admission | null = null) {
-    const {on} = this.#plane
+  #send(out: Outgoing) {
     const call = this.#call
-    if (admitted) call.target_admissions.push(admitted)
+    if (call.relay.gone) return this.#end(new Refusal('client.gone'))
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
-    const attempt = new Attempt(call, this.#target!, outgoing(call, this.#target!, this.#credentials, on), this, on)
+    const attempt = new Attempt(call, this.#target!, out, this, this.#plane.on)
     this.#attempt = attempt
     this.cached?.asking(() => attempt.abandon())
     attempt.begin()
@@ -304,12 +313,3 @@ class CallFacts implements Facts {
 }
 
 const NO_PARAMS = {}
-
-/** The provider's list of allowed models (reference: model not allowed, 412). */
-function checkModel({managed, model, provider}: Target, {body, incoming}: Call) {
-  if (!managed?.models && !managed?.disabled.size) return
-  const asked = model ?? ('model' in body && body.model !== null ? splitModel(body.model)[1] : null)
-  if (asked === null && (managed.models === null || incoming.route.endpoint?.body === 'none')) return
-  const allowed = asked !== null && !managed.disabled.has(asked) && (managed.models?.has(asked) ?? true)
-  if (!allowed) throw new Refusal('model.not_allowed', {model: asked ?? '(none named)', provider: managed.slug || provider.slug})
-}

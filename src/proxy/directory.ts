@@ -3,6 +3,7 @@ import type {Seal} from '../base/seal.ts'
 import {holds} from '../identity/may.ts'
 import {readPricingConfig} from '../pricing/config.ts'
 import type {Price} from '../pricing/price.ts'
+import {optionsOfSettings} from '../providers/options.ts'
 import {findKeyByHash} from '../store/api-keys.ts'
 import {findConfigForCall, openConfig} from '../store/configs.ts'
 import type {Db} from '../store/database.ts'
@@ -161,6 +162,7 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     custom_host: textOf(configurations.custom_host),
     trusts_host: integration.trusts_host,
     headers: headersOf(configurations),
+    options: optionsOfSettings(configurations),
     expires_at: row.status === 'expired' ? (row.expires_at ?? new Date(0).toISOString()) : row.expires_at,
     models: integration.allow_all_models ? null : new Set(enabled.map(model => model.slug)),
     disabled: new Set(models.filter(model => model.enabled === 0).map(model => model.slug)),

@@ -1,20 +1,28 @@
 import type {Dispatcher} from 'undici'
 import {joinPath} from '../base/egress/path.ts'
+import type {Destination} from '../base/egress/target.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Edits} from '../base/json.ts'
+import type {Login} from '../providers/auth/login.ts'
 import {offers} from '../providers/clients.ts'
-import type {OutgoingHeaders} from '../providers/provider.ts'
+import {loginOf, needsKey, pathFor, usualHeaders, variantOf} from '../providers/places/reach.ts'
+import type {OutgoingHeaders, Provider, Reach} from '../providers/provider.ts'
+import {Untranslatable} from '../providers/translation.ts'
 import {applyParams} from '../routing/params.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {type JsonBody, rewritten, wholeOf} from './body.ts'
 import type {Call} from './call.ts'
 import type {Credentials, Incoming} from './incoming.ts'
 import type {ProxyServices} from './services.ts'
-import {addClientHeaders, splitModel, type Target} from './target.ts'
-import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
+import {addClientHeaders, placed, splitModel, type Target} from './target.ts'
+import {asUntranslatable, JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
 export interface Outgoing {
+  /** The target's, as it is for this model. */
+  readonly provider: Provider
+  /** Null for a provider that answers in this process. */
+  readonly destination: Destination | null
   readonly method: Dispatcher.HttpMethod
   readonly path: string
   readonly headers: OutgoingHeaders
@@ -25,6 +33,8 @@ export interface Outgoing {
   readonly request_timeout_ms: number | null
   /** Null where bodies pass as they are. */
   readonly translating: Translating | null
+  /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
+  readonly login: {readonly login: Login; readonly key: string | null} | null
 }
 
 const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
@@ -34,28 +44,87 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /** What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. */
 export function outgoing(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
-  const {incoming, body} = call
+  const {incoming, body, endpoint, is_passthrough} = call
+  const {route} = incoming
   const said = 'model' in body && body.model !== null ? splitModel(body.model)[1] : null
   const model = target.model ?? said ?? defaultModel(target)
-  const words = translating(call, target, model)
-  const is_metered = !words && meters(call, target, on)
-  const base = target.destination?.basePath ?? ''
-  const headers = headersOf(call, target, credentials, is_metered || words !== null || target.cache !== null, on)
+  const {options} = target
+  const provider = variantOf(target.provider, model ?? '', options)
+  const words = translating(call, target, provider, model)
+  const is_chat = words !== null && words.dialect === null
+  const is_stream = 'stream' in body && body.stream
+  const reach: Reach = {
+    endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
+    path: is_chat ? '/chat/completions' : route.path,
+    query: route.query,
+    model: model ?? '',
+    is_stream,
+    ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
+  }
+  const destination = provider.transport ? null : (target.destination ?? placed(target, provider, reach, incoming.own.prefix, on))
+  const is_metered = !words && meters(call, provider, on)
+  const is_read = is_metered || words !== null || target.cache !== null
+  const headers = headersOf(call, target, provider, credentials, is_read, on)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
+  if (!words && !is_passthrough) checkOffer(call, provider)
+  const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
   return {
+    provider,
+    destination,
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
-    path: joinPath(base, words ? translatedPath(words, target) : pathOf(call, target) + incoming.route.query),
+    path: joinPath(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options)),
     headers,
-    body: words ? written(words.request.body, target.provider.slug) : bodyOf(call, target, model, is_metered),
+    body: words ? written(words.request.body, provider.slug) : bodyOf(call, target, named, is_metered),
     model,
     is_metered,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: words,
+    login: authenticated(headers, call, target, provider, credentials),
   }
 }
 
-function translatedPath({request, dialect}: Translating, {provider}: Target): string {
-  return dialect ? request.path : (provider.paths?.chatComplete ?? request.path)
+/** The same with the headers that its login makes: a token, or a signature of it all. */
+export async function loggedIn(out: Outgoing, {options}: Target, on: ProxyServices): Promise<Outgoing> {
+  const {login: needed, provider, destination, method, path, headers, body} = out
+  if (!needed) return out
+  const bytes = Buffer.isBuffer(body) ? body : null
+  if (needed.login.signs_body && body !== null && bytes === null) {
+    throw new Refusal('body.untranslatable', {provider: provider.slug, reason: 'Its signature covers the whole body: send it as JSON.'})
+  }
+  try {
+    const host = destination ? new URL(destination.origin).host : ''
+    const request = {method, host, path, headers, body: bytes}
+    const made = await needed.login.authorize(request, needed.key, options, on.logins)
+    return {...out, headers: {...headers, ...made}, login: null}
+  } catch (fault) {
+    if (fault instanceof Untranslatable) throw asUntranslatable(fault, provider.slug)
+    if (!(fault instanceof Error) || (fault.name !== 'LoginFault' && fault.name !== 'AwsCredentialsFault')) throw fault
+    throw new Refusal('provider.login_failed', {provider: provider.slug, reason: fault.message}, {cause: fault})
+  }
+}
+
+/** Writes the key where it belongs; gives the login that is needed instead. */
+function authenticated(
+  headers: OutgoingHeaders,
+  {incoming}: Call,
+  target: Target,
+  provider: Provider,
+  credentials: Credentials,
+): Outgoing['login'] {
+  const {managed, options, option_path} = target
+  // The client's own token is for the one place it calls, never for several of a config.
+  const key = target.key ?? (option_path === 'config' ? credentials.provider_token : null)
+  const forwards_own =
+    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
+  const login = loginOf(provider, options)
+  if (login) {
+    if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
+    return {login, key}
+  }
+  if (key === null && needsKey(provider, options) && !forwards_own)
+    throw new Refusal('provider.no_credentials', {provider: managed ? `@${managed.slug}` : provider.slug})
+  if (!forwards_own) provider.auth.sign(headers, key, options)
+  return null
 }
 
 function defaultModel({params}: Target): string | null {
@@ -63,22 +132,25 @@ function defaultModel({params}: Target): string | null {
   return typeof model === 'string' ? splitModel(model)[1] : null
 }
 
-/** Offers of the provider's own, or the path as it came. */
-function pathOf({incoming: {route, method}, endpoint, is_passthrough}: Call, {provider}: Target): string {
-  if (is_passthrough) return route.path
-  const has_it = offers(provider, endpoint)
-  if (!has_it && (provider.dialect === 'native' || TRANSLATED.has(endpoint)))
+/** Refuses an endpoint that the provider has in no words. */
+function checkOffer({incoming: {route, method}, endpoint}: Call, provider: Provider) {
+  if (!offers(provider, endpoint) && (provider.dialect === 'native' || TRANSLATED.has(endpoint)))
     throw new Refusal('endpoint.unsupported', {provider: provider.slug, endpoint: `${method} ${route.path}`})
-  return provider.paths?.[endpoint] ?? route.path
 }
 
 /** `is_read`: the answer is to be read and written anew, and so comes without an encoding. */
-function headersOf(call: Call, target: Target, credentials: Credentials, is_read: boolean, on: ProxyServices): OutgoingHeaders {
+function headersOf(
+  call: Call,
+  target: Target,
+  provider: Provider,
+  credentials: Credentials,
+  is_read: boolean,
+  on: ProxyServices,
+): OutgoingHeaders {
   const {incoming, is_passthrough, body} = call
-  const {provider} = target
   const service_header = credentials.from === 'own' ? '' : credentials.from
   const headers: OutgoingHeaders = {
-    ...provider.headers,
+    ...usualHeaders(provider, target.options),
     'user-agent': `gateway/${on.version}`,
     accept: incoming.headers.accept ?? '*/*',
     'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
@@ -94,13 +166,10 @@ function headersOf(call: Call, target: Target, credentials: Credentials, is_read
   else if (body.kind === 'json') headers['content-type'] = 'application/json'
   if (body.kind === 'stream' && incoming.headers['content-length'] !== undefined)
     headers['content-length'] = incoming.headers['content-length']
-  // The client's own token is for the one place it calls, never for several of a config.
-  const key = target.key ?? (target.option_path === 'config' ? credentials.provider_token : null)
-  const forwards_own =
-    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
-  if (key === null && provider.auth.required && !forwards_own)
-    throw new Refusal('provider.no_credentials', {provider: target.managed ? `@${target.managed.slug}` : provider.slug})
-  if (!forwards_own) provider.auth.sign(headers, key)
+  for (const name of provider.hands_on ?? []) {
+    const value = incoming.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
   return headers
 }
 
@@ -146,7 +215,7 @@ function metered(edits: Edits | null, is_metered: boolean): Edits | null {
 }
 
 /** Whether we ask for the usage of a stream ourselves (core rule 18). */
-function meters({body, endpoint, admissions, target_admissions}: Call, {provider}: Target, on: ProxyServices): boolean {
+function meters({body, endpoint, admissions, target_admissions}: Call, provider: Provider, on: ProxyServices): boolean {
   const {stream_usage} = on.settings
   if (stream_usage === 'exact' || body.kind !== 'json' || !body.stream || body.asks_usage) return false
   if (!provider.stream_usage || !STREAMS_USAGE.has(endpoint) || body.members.has('stream_options')) return false

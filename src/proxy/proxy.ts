@@ -1,6 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
+import {loginOf} from '../providers/places/reach.ts'
 import {hasParams} from '../routing/params.ts'
 import type {Leaf} from '../routing/plan.ts'
 import {answerHeaders} from './answer.ts'
@@ -115,7 +116,8 @@ async function findRouting(call: Call, routings: Routings, on: ProxyServices): P
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
 async function readsBody({incoming, caller}: Call, routing: Routing, leaf: Leaf, routings: Routings): Promise<boolean> {
-  const {managed, params, model} = await routings.target(routing, leaf, incoming, caller)
+  const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
+  if (loginOf(provider, options)?.signs_body) return true
   return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)
 }
 

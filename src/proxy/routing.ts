@@ -1,5 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import {Refusal} from '../base/errors.ts'
+import {readOptions} from '../providers/options.ts'
 import {compile} from '../routing/compile.ts'
 import type {Leaf, Plan} from '../routing/plan.ts'
 import {readConfig} from '../schema/configs.ts'
@@ -49,7 +50,7 @@ export class Routings {
   /** `slug` is the `@slug` of the body's model, when it has one. */
   find(incoming: Incoming, caller: Caller, slug: string | null): Routing | Promise<Routing> {
     const said = named(incoming, caller)
-    const key = `${caller.workspace_id}\n${said.provider ?? ''}\n${said.virtual_key ?? ''}\n${said.config ?? ''}\n${said.custom_host ?? ''}\n${slug ?? ''}`
+    const key = `${caller.workspace_id}\n${said.provider ?? ''}\n${said.virtual_key ?? ''}\n${said.config ?? ''}\n${said.custom_host ?? ''}\n${slug ?? ''}\n${optionsIn(said)}`
     return this.#known.get(key) ?? this.#read(said, caller, slug, key)
   }
 
@@ -110,7 +111,14 @@ function named({own}: Incoming, caller: Caller): Named {
     virtual_key: virtual_key || undefined,
     config: config || (chosen ? undefined : (caller.config_id ?? undefined)),
     custom_host: custom_host || undefined,
+    options: readOptions(own.values),
   }
+}
+
+/** Most calls say none. */
+function optionsIn({options}: Named): string {
+  for (const _ in options) return JSON.stringify(options)
+  return ''
 }
 
 function parsed(text: string): unknown {

@@ -3,6 +3,8 @@ import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {CacheParts} from '../cache/visit.ts'
 import type {Price} from '../pricing/price.ts'
+import type {Logins} from '../providers/auth/login.ts'
+import type {Options} from '../providers/options.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
 import type {Circuits} from '../routing/breaker.ts'
 import type {StickyMemory} from '../routing/choose.ts'
@@ -51,6 +53,8 @@ export interface ManagedProvider {
   readonly custom_host: string | null
   readonly trusts_host: boolean
   readonly headers: Readonly<OutgoingHeaders>
+  /** What the integration says of the place and the login. */
+  readonly options: Options
   readonly expires_at: string | null
   /** Enabled models; null when all are that are not `disabled`. */
   readonly models: ReadonlySet<string> | null
@@ -131,6 +135,8 @@ export interface ProxyServices {
   kind(slug: string): Provider | undefined
   destination(text: string, asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin'): Destination
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
+  /** What logins at clouds share: tokens, and the gateway's own identity. */
+  readonly logins: Logins
   /** True for a path after `/v1` that the administration serves, whatever the method. */
   administered(path: string): boolean
   /** Headers (name, value, ...) that let a browser of `origin` read the answer; none when CORS is off. */

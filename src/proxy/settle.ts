@@ -242,14 +242,14 @@ function priceOf(target: Target, model: string | null, said_model: string | null
 
 const NO_PRICES: ReadonlyMap<string, Price> = new Map()
 
-function logRow({call, target, outgoing, reply, passage, is_last}: Settling, now: number): LogRecord {
+function logRow({call, outgoing, reply, passage, is_last}: Settling, now: number): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at, last_byte_at} = reply.times
   const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0
   return logOf(call, passage, {
     response_status: statusOf(reply, is_last, call),
     is_stream: reply.stream !== null,
-    upstream_url: target.destination ? target.destination.origin + outgoing.path.split('?', 1)[0] : null,
+    upstream_url: outgoing.destination ? outgoing.destination.origin + outgoing.path.split('?', 1)[0] : null,
     response_bytes: reply.received_bytes,
     error: reply.fault?.message ?? reply.stream?.failed?.message ?? null,
     connect_ms: sent_at ? sent_at - queued_at : null,

@@ -1,7 +1,9 @@
 import type {Destination} from '../base/egress/target.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Edits} from '../base/json.ts'
-import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
+import {holdsCredential, mergedOptions, type Options, optionsOfConfig} from '../providers/options.ts'
+import {baseUrl} from '../providers/places/reach.ts'
+import type {OutgoingHeaders, Provider, Reach} from '../providers/provider.ts'
 import type {CacheRule, Leaf, LeafTarget} from '../routing/plan.ts'
 import {HOP_BY_HOP, isOwn, NEVER_FORWARDED} from '../schema/headers.ts'
 import type {Incoming} from './incoming.ts'
@@ -13,6 +15,8 @@ export interface Named {
   readonly virtual_key: string | undefined
   readonly config: string | undefined
   readonly custom_host: string | undefined
+  /** What headers say of a provider's place and login. */
+  readonly options: Options
 }
 
 /** One leaf of a plan as a place to ask, worked out once for all calls that say the same: what is left is the body and the client's token. */
@@ -20,8 +24,10 @@ export interface Target {
   readonly provider: Provider
   readonly managed: ManagedProvider | null
   readonly config_id: string | null
-  /** Null for a provider that answers in this process. */
+  /** Null for a provider that answers in this process, and for one whose place depends on what is asked (`placed`). */
   readonly destination: Destination | null
+  /** True when `destination` is a host that the caller, the config or the integration names. */
+  readonly is_custom: boolean
   /** The provider's key, when it is ours to send; null: the client's own token. */
   readonly key: string | null
   /** Headers of the integration and the config, lower case. */
@@ -65,16 +71,26 @@ export async function openTarget(
   const managed = name.managed ? await findManaged(name.slug, caller, on) : null
   const provider = kindOf(managed?.kind ?? name.slug, on)
   const named_host = said.custom_host ?? target.custom_host
-  if (managed?.key && named_host !== undefined && named_host !== managed.custom_host && target.api_key === undefined) {
+  if (
+    managed &&
+    (managed.key !== null || holdsCredential(managed.options)) &&
+    named_host !== undefined &&
+    named_host !== managed.custom_host &&
+    target.api_key === undefined
+  ) {
     throw new Refusal('host.blocked', {reason: `the credential of @${managed.slug} goes to its own host alone`})
   }
   const custom_host = named_host ?? managed?.custom_host ?? undefined
+  const own = {...managed?.options, ...optionsOfConfig(target)}
+  const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
+  const options = mergedOptions(own, said.options, {holds_credential})
   const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
   return {
     provider,
     managed,
     config_id,
-    destination: provider.transport ? null : destinationOf(custom_host, managed, provider, prefix, on),
+    destination: provider.transport ? null : destinationOf(custom_host, managed, provider, on),
+    is_custom: custom_host !== undefined,
     key: target.api_key ?? managed?.key ?? null,
     headers: {
       ...managed?.headers,
@@ -88,7 +104,7 @@ export async function openTarget(
     forward_headers: target.forward_headers ?? [],
     strict: target.strict_open_ai_compliance !== false,
     cache: target.cache ?? null,
-    options: {},
+    options,
     option_path: leaf.path,
   }
 }
@@ -126,16 +142,20 @@ function destinationOf(
   custom_host: string | undefined,
   managed: ManagedProvider | null,
   provider: Provider,
-  prefix: string,
   on: ProxyServices,
-): Destination {
-  if (!custom_host) {
-    if (!provider.base_url) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
-    return on.destination(provider.base_url, 'builtin')
-  }
+): Destination | null {
+  if (!custom_host) return provider.base_url && !provider.place && !provider.variant ? on.destination(provider.base_url, 'builtin') : null
   const trusted =
     managed?.trusts_host && managed.custom_host ? {integration_id: managed.integration_id, host: managed.custom_host} : 'caller'
   return on.destination(custom_host, trusted)
+}
+
+/** Where a call goes whose place depends on its options, model or endpoint. */
+export function placed({managed, options}: Target, provider: Provider, reach: Reach, prefix: string, on: ProxyServices): Destination {
+  const found = baseUrl(provider, options, reach)
+  if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
+  if (!found.is_named) return on.destination(found.url, 'builtin')
+  return on.destination(found.url, managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller')
 }
 
 /** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */

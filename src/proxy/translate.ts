@@ -1,6 +1,7 @@
 import {Refusal} from '../base/errors.ts'
 import {errorBody} from '../providers/chat.ts'
 import {type Words, wordsFor} from '../providers/clients.ts'
+import type {Provider} from '../providers/provider.ts'
 import {type Answer, BadReply, type Context, type Fault, type Json, type Translated, Untranslatable} from '../providers/translation.ts'
 import {applyParams} from '../routing/params.ts'
 import type {Usage} from '../schema/usage.ts'
@@ -26,16 +27,16 @@ export interface TranslatedReply {
 }
 
 /** Null where the body passes as it is. Refuses (400) what the provider has no words for. */
-export function translating(call: Call, target: Target, model: string | null): Translating | null {
+export function translating(call: Call, target: Target, provider: Provider, model: string | null): Translating | null {
   const {endpoint, body, incoming, is_passthrough} = call
-  const words = is_passthrough || body.kind !== 'json' ? null : wordsFor(target.provider, endpoint)
+  const words = is_passthrough || body.kind !== 'json' ? null : wordsFor(provider, endpoint)
   if (!words) return null
   const {client, translation} = words
   const said = applyParams(wholeOf(body as JsonBody), target.params)
   const own = incoming.own.values
   const strict = target.strict && own['strict-open-ai-compliance'] !== 'false' && own['strict-openai-compliance'] !== 'false'
   const context: Context = {
-    provider: target.provider.slug,
+    provider: provider.slug,
     model: model ?? '',
     is_stream: said.stream === true,
     strict: strict && !client,
@@ -48,8 +49,12 @@ export function translating(call: Call, target: Target, model: string | null): T
     return {...words, context, asked, said, request: translation.request(asked, context)}
   } catch (fault) {
     if (!(fault instanceof Untranslatable) && !(fault instanceof RangeError)) throw fault
-    throw new Refusal('body.untranslatable', {provider: target.provider.slug, reason: `${fault.message}.`}, {cause: fault})
+    throw asUntranslatable(fault, provider.slug)
   }
+}
+
+export function asUntranslatable(fault: Error, provider: string): Refusal {
+  return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
 /** Writes out what leaves. What is nested too deep to be written is the client's fault. */

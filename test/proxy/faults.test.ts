@@ -4,6 +4,7 @@ import type {AddressInfo} from 'node:net'
 import type {Dispatcher} from 'undici'
 import {afterEach, expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
+import {openLogins} from '../../src/providers/auth/login.ts'
 import {find} from '../../src/providers/registry.ts'
 import {createProxy} from '../../src/proxy/proxy.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
@@ -61,6 +62,7 @@ async function plane(
     limits: {admit: () => null},
     metrics: {ended: () => undefined, live: () => undefined},
     cache: null,
+    logins: openLogins({fetch: () => Promise.reject(new Error('no network')), now_ms: () => 0}),
     sticky: createStickyMemory(),
     circuits: createCircuits(),
     random: () => 0,

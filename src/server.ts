@@ -35,6 +35,7 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     routerOptions: {maxParamLength: 1024, ignoreTrailingSlash: false},
     serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
   })
+  if (proxy) server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
   if (settings.enable_cors) answerPreflights(server, settings)
   server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
   server.get('/readyz', async (_, reply) => {

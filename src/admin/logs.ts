@@ -117,9 +117,12 @@ function nanousd(cents: number | undefined, to: 'up' | 'down'): number | undefin
   return Number((numerator + (to === 'up' ? denominator - 1n : 0n)) / denominator)
 }
 
+/** Of a session that was opened (RFC 9110, 15.2.2). */
+const SWITCHED = 101
+
 /** A row in the reference's words. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
 function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
-  const is_success = row.status >= 200 && row.status < 300
+  const is_success = row.status === SWITCHED || (row.status >= 200 && row.status < 300)
   const metadata = JSON.parse(row.metadata) as Record<string, string>
   return {
     id: row.id,

@@ -164,7 +164,7 @@ function isSecret(name: string): boolean {
 
 const SECRET_NAME = /(?:^|-)(?:api-?key|token|secret|password|private-key|credentials?)(?:-|$)/
 /** Our headers that may carry a credential inside: a config names keys, a service account is one. */
-const SECRET_OWN = /^x-(?:gateway|portkey)-(?:config|.*(?:-key|-secret|-token|-json|-key-id))$/
+const SECRET_OWN = /^x-(?:gateway|portkey)-(?:config|.*(?:-key|-secret|-token|-json|-key-id|-passphrase))$/
 
 /** A URL as it may be kept: values of query members that carry keys are masked. */
 export function maskedUrl(url: string): string {

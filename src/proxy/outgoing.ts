@@ -103,6 +103,20 @@ export async function loggedIn(out: Outgoing, {options}: Target, on: ProxyServic
   }
 }
 
+/** The headers of a login for a request without a body; null where the key goes as it is. */
+export async function loginAt(
+  on: ProxyServices,
+  {provider, options, managed, destination}: Target,
+  {path, headers}: {readonly path: string; readonly headers: OutgoingHeaders},
+  key: string | null,
+): Promise<OutgoingHeaders | null> {
+  const login = loginOf(provider, options)
+  if (!login) return null
+  if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
+  const host = destination ? new URL(destination.origin).host : ''
+  return login.authorize({method: 'GET', host, path, headers, body: null}, key, options, on.logins)
+}
+
 /** Writes the key where it belongs; gives the login that is needed instead. */
 function authenticated(
   headers: OutgoingHeaders,

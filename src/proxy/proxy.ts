@@ -1,4 +1,5 @@
 import type {IncomingMessage, ServerResponse} from 'node:http'
+import type {Duplex} from 'node:stream'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {loginOf} from '../providers/places/reach.ts'
@@ -12,6 +13,8 @@ import {Course, type Plane} from './course.ts'
 import {type Incoming, readCredentials, readIncoming} from './incoming.ts'
 import {LiveCalls} from './live.ts'
 import {listModels} from './models.ts'
+import {loginAt} from './outgoing.ts'
+import {createRealtime} from './realtime/index.ts'
 import {asRefusal, refusalAnswer} from './refuse.ts'
 import {Relay} from './relay.ts'
 import {type Routing, Routings} from './routing.ts'
@@ -22,6 +25,8 @@ import {splitModel, type Target} from './target.ts'
 /** The data plane: takes requests under `/v1` that are not the administration's. */
 export interface CallProxy {
   handle(request: IncomingMessage, response: ServerResponse): void
+  /** Takes a session over WebSocket, from the server's `upgrade` event. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Drops what was worked out from integrations, providers and configs. */
   forget(): void
   /** Takes no more calls, waits for those under way, and ends them after `limit_ms`. */
@@ -33,7 +38,14 @@ export interface CallProxy {
 export function createProxy(on: ProxyServices): CallProxy {
   const routings = new Routings(on)
   const live = new LiveCalls(count => on.metrics.live(count))
+  const realtime = createRealtime({
+    on,
+    live,
+    targets: {find: (...of) => firstTarget(routings, ...of)},
+    login: (...of) => loginAt(on, ...of),
+  })
   return {
+    handleUpgrade: realtime.handleUpgrade,
     handle(request, response) {
       const relay = new Relay(response, live)
       void proxy(request, relay, {on, routings, live})
@@ -47,6 +59,14 @@ export function createProxy(on: ProxyServices): CallProxy {
       return live.draining
     },
   }
+}
+
+/** A session goes to one place: the first of its plan. */
+async function firstTarget(routings: Routings, incoming: Incoming, caller: Caller, slug: string | null): Promise<Target> {
+  const routing = await routings.find(incoming, caller, slug)
+  let node = routing.plan.root
+  while (node.kind === 'branch') node = node.children[0]!
+  return routings.target(routing, node, incoming, caller)
 }
 
 const SCOPE = 'completions.write'
@@ -67,6 +87,7 @@ async function proxy(request: IncomingMessage, relay: Relay, plane: Plane): Prom
     const admitted = admission instanceof Promise ? await admission : admission
     if (admitted) call.admissions.push(admitted)
     if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) return await listModels(call, on)
+    if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
     const routing = await findRouting(call, routings, on)
     nameUser(call)
     const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}

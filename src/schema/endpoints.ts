@@ -79,7 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {name: 'createTranscription', method: 'POST', path: '/audio/transcriptions', body: 'multipart'},
   {name: 'createTranslation', method: 'POST', path: '/audio/translations', body: 'multipart'},
   {name: 'moderate', method: 'POST', path: '/moderations', body: 'json'},
-  {name: 'realtime', method: 'GET', path: '/realtime', body: 'none', later: true},
+  {name: 'realtime', method: 'GET', path: '/realtime', body: 'none'},
   {name: 'listModels', method: 'GET', path: '/models', body: 'none', listed: true},
   {name: 'uploadFile', method: 'POST', path: '/files', body: 'multipart'},
   {name: 'listFiles', method: 'GET', path: '/files', body: 'none'},

@@ -2,9 +2,10 @@ import {createHash} from 'node:crypto'
 import {cpSync, mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
+import fc from 'fast-check'
 import {OpenAI} from 'openai'
 import {OpenAIRealtimeWS} from 'openai/realtime/ws'
-import {afterAll, afterEach, beforeAll, describe, expect, test, vi} from 'vitest'
+import {afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi} from 'vitest'
 import {closeFrame, frame, OPCODE, pingFrame, textFrame} from '../../src/base/websocket/index.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
 import {type LogRow, startGateway, WORKSPACE_KEY} from '../support/gateway.ts'
@@ -21,10 +22,6 @@ vi.mock(import('../../src/proxy/proxy.ts'), async original => {
       return createProxy(on)
     },
   }
-})
-vi.mock(import('../../src/schema/endpoints.ts'), async original => {
-  const {ENDPOINTS} = await original()
-  return {ENDPOINTS: ENDPOINTS.map(({later, ...each}) => (each.name === 'realtime' || !later ? each : {...each, later}))}
 })
 const services = () => known.services as ProxyServices
 
@@ -329,6 +326,46 @@ describe('frames', () => {
   })
 })
 
+describe('whatever comes', () => {
+  test('a session ends, and nothing of it stays open', async () => {
+    const event = fc.oneof(
+      fc.json().map(json => textFrame('server', json)),
+      fc
+        .record({
+          type: fc.constantFrom('response.created', 'response.done', 'error', 'session.created', 'conversation.item.created', 'x.delta'),
+          response: fc.oneof(fc.jsonValue(), fc.record({id: fc.constantFrom('a', 'b'), usage: fc.jsonValue(), output: fc.jsonValue()})),
+          error: fc.jsonValue(),
+          item: fc.oneof(fc.jsonValue(), fc.record({id: fc.string()})),
+          session: fc.jsonValue(),
+        })
+        .map(said => textFrame('server', JSON.stringify(said))),
+      fc.uint8Array({maxLength: 40}).map(bytes => Buffer.from(bytes)),
+    )
+    const asked = fc.oneof(
+      fc
+        .constantFrom('response.create', 'input_audio_buffer.append', 'session.update', 'nonsense')
+        .map(type => textFrame('client', JSON.stringify({type}))),
+      fc.uint8Array({maxLength: 40}).map(bytes => Buffer.from(bytes)),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, {maxLength: 8}), fc.array(asked, {maxLength: 8}), async (events, messages) => {
+        const {client, upstream, headers} = await session()
+        for (const bytes of events) upstream.write(bytes)
+        for (const bytes of messages) client.write(bytes)
+        client.write(closeFrame('client', {code: 1000, reason: ''}))
+        client.socket.end()
+        upstream.socket.end()
+        await Promise.all([client.ended, upstream.ended])
+        await vi.waitFor(() => expect(here.live.size).toBe(0))
+        const rows = await rowsOf(headers as never)
+        expect(rows.filter(row => row.parent_span_id === null).length).toBe(1)
+      }),
+      {numRuns: 60},
+    )
+    expect(here.gateway.lines.filter(line => JSON.parse(line).level >= 50)).toEqual([])
+  }, 60_000)
+})
+
 describe('turns', () => {
   test('are rows of their own with usage and cost, in one trace with the session', async () => {
     talks(here.provider)
@@ -406,8 +443,9 @@ describe('turns', () => {
     upstream.say(done('beside'))
     upstream.say(done('by-vad'))
     upstream.say(done('never-begun'))
+    upstream.say(done('beside')) // again: it counts once
     client.say({type: 'input_audio_buffer.append', audio: 'AAAA'})
-    await client.until(() => client.messages.length === 5)
+    await client.until(() => client.messages.length === 6)
     await upstream.until(() => upstream.messages.length === 3)
     await close(client)
     const rows = await rowsOf(headers as never)
@@ -616,9 +654,28 @@ describe('the end', () => {
     await client.ended
   })
 
+  test('a gateway that stops lets answers come to their end, and no session waits for more', async () => {
+    const other = await startRealtime(services)
+    const idle = await session(OWN_KEY, other)
+    const busy = await session(OWN_KEY, other)
+    busy.client.say({type: 'response.create'})
+    await busy.upstream.until(() => busy.upstream.messages.length === 1)
+    const drained = other.live.drain(60_000)
+    await idle.client.ended
+    expect([idle.client.closing()?.code, busy.client.closing()]).toEqual([1001, null])
+    busy.upstream.say(created('r'))
+    busy.upstream.say(done('r'))
+    await busy.client.ended
+    expect([busy.client.messages.length, busy.client.closing()?.code]).toEqual([2, 1001])
+    await drained
+    await other.close()
+  })
+
   test('a gateway that stops closes what is left with 1001, and takes nothing new', async () => {
     const other = await startRealtime(services)
     const {client, upstream} = await session(OWN_KEY, other)
+    client.say({type: 'response.create'})
+    await upstream.until(() => upstream.messages.length === 1)
     await other.live.drain(0)
     await client.ended
     expect([client.closing()?.code, upstream.closing()?.code]).toEqual([1001, 1001])
@@ -769,4 +826,22 @@ describe('clients', () => {
     expect(faults).toEqual([])
     await other.close()
   })
+})
+
+test('the server of the gateway itself opens sessions, and tells a request without an upgrade what it expected', async () => {
+  const here = await startRealtime(services)
+  onTestFinished(() => here.close())
+  talks(here.provider)
+  const {url} = here.gateway
+  const protocols = ['realtime', `openai-insecure-api-key.${WORKSPACE_KEY}`]
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?model=@voice/${MODEL}`, protocols)
+  const first = new Promise<string>((resolve, reject) => {
+    socket.addEventListener('message', ({data}) => resolve(String(data)))
+    socket.addEventListener('error', () => reject(new Error('no session')))
+  })
+  socket.addEventListener('open', () => socket.send(JSON.stringify({type: 'response.create'})))
+  expect(JSON.parse(await first)).toMatchObject({type: 'response.created'})
+  socket.close()
+  const plain = await fetch(`${url}/v1/realtime?model=${MODEL}`, {headers: {...OWN_KEY, 'x-gateway-provider': '@voice'}})
+  expect([plain.status, await plain.text()]).toEqual([400, expect.stringContaining('expected websocket')])
 })

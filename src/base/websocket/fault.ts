@@ -1,0 +1,10 @@
+/** The other side broke the protocol. `code` is what to close with; the message may be told to both sides. */
+export class SocketFault extends Error {
+  readonly code: number
+
+  constructor(code: number, reason: string) {
+    super(reason)
+    this.name = 'SocketFault'
+    this.code = code
+  }
+}

@@ -1,0 +1,161 @@
+import {Refusal} from '../../base/errors.ts'
+import type {OutgoingHeaders} from '../../providers/provider.ts'
+import type {Intent} from '../../schema/records.ts'
+import {answerHeaders} from '../answer.ts'
+import {authenticate} from '../authenticate.ts'
+import {type Call, NO_PASSAGE} from '../call.ts'
+import type {LiveCalls} from '../live.ts'
+import {refusalAnswer} from '../refuse.ts'
+import type {Admission, Caller, ProxyServices} from '../services.ts'
+import {checkManaged, type Target} from '../target.ts'
+import {Dial, type Dialled} from './dial.ts'
+import {type Door, switching} from './door.ts'
+import type {Offer} from './offers.ts'
+import {namedModel, type Opening, PATH} from './place.ts'
+import {type End, type Facts, intentOf, settle} from './records.ts'
+import {Session} from './session.ts'
+
+/** Where a session goes; a config counts as a single target (reference: realtime). `slug` is the `@slug` of the model. */
+export interface FindTarget {
+  find(incoming: Offer['incoming'], caller: Caller, slug: string | null): Target | Promise<Target>
+}
+
+export interface RealtimeParts {
+  readonly on: ProxyServices
+  readonly targets: FindTarget
+  readonly live: LiveCalls
+  /** Headers of a login that costs a call (Entra), for a target whose options choose one; null: the key goes as it is. */
+  readonly login?: (target: Target, opening: Opening, key: string | null) => Promise<OutgoingHeaders | null>
+}
+
+export const SCOPE = 'completions.write'
+
+/** Writes the intent, then asks the provider; what comes of it is settled before the client hears of it. */
+export function connect(door: Door, offer: Offer, call: Call, target: Target, opening: Opening, parts: RealtimeParts) {
+  const {on, live} = parts
+  const facts: Facts = {
+    call,
+    target,
+    model: opening.model,
+    said_model: null,
+    upstream_url: target.destination!.origin + opening.path.split('?', 1)[0],
+  }
+  const intent = intentOf(call, facts, null, on)
+  const limit_ms = target.request_timeout_ms ?? on.settings.upstream_first_byte_timeout_ms
+  const dialling = new Dial(target, opening, offer.protocols, limit_ms, dialled => {
+    door.relay.feedFrom(null)
+    try {
+      if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, intent, dialling, dialled, parts)
+      else welcome(door, offer, facts, intent, dialling, dialled, parts)
+    } catch (fault) {
+      on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a session failed inside the gateway')
+      live.delete(dialling)
+      door.socket.destroy()
+      if ('socket' in dialled) dialled.socket.destroy()
+    }
+  })
+  live.add(dialling)
+  door.relay.feedFrom({clientGone: () => dialling.giveUp(new Refusal('client.gone')), clientReady: () => undefined})
+  on.recorder.begin(intent, fault => {
+    if (fault) {
+      live.delete(dialling)
+      door.relay.feedFrom(null)
+      on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+      release(call)
+      door.relay.refuse(refusalAnswer(new Refusal('journal.full', {}, {cause: fault}), PATH), ownHeaders(call, target, {}, on), true)
+    } else dialling.begin(on, call.caller.workspace_id)
+  })
+}
+
+type Opened = Extract<Dialled, {kind: 'opened'}>
+type Answered = Extract<Dialled, {kind: 'answered'}>
+
+/** The provider opened: so do we. From here on the connection is the session's. */
+function welcome(
+  door: Door,
+  offer: Offer,
+  facts: Facts,
+  intent: Intent,
+  dialling: Dial,
+  opened: Opened,
+  {on, targets, live}: RealtimeParts,
+) {
+  const {call, target} = facts
+  const {socket, request} = door
+  for (const admission of [...call.admissions, ...call.target_admissions]) admission.settle({tokens: 0, cost_nanousd: 0})
+  const early = door.hand()
+  const session = new Session({
+    client: socket,
+    provider: opened.socket,
+    facts,
+    intent,
+    handshake: opened.headers,
+    times: dialling.times,
+    admit: turn => admitTurn(turn, offer, targets, on),
+    on,
+    live,
+  })
+  live.add(session)
+  live.delete(dialling)
+  const protocol = opened.protocol ?? (offer.protocols.includes('realtime') ? 'realtime' : null)
+  const headers = ownHeaders(call, target, opened.headers, on)
+  socket.write(switching(request.headers['sec-websocket-key']!, protocol, headers), 'latin1')
+  session.start(early)
+}
+
+/** A turn is a call: the key, the provider and the limits of both are looked at anew. */
+async function admitTurn(turn: Call, {credentials, incoming}: Offer, targets: FindTarget, on: ProxyServices) {
+  const caller = await authenticate(credentials, SCOPE, on)
+  const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
+  checkManaged(target, on.now())
+  const admission = await on.limits.admit(caller.limits, turn.id, turn.incoming.at_ms)
+  try {
+    return {admissions: admission ? [admission] : [], target_admissions: await admitTarget(target, turn, on)}
+  } catch (fault) {
+    admission?.release()
+    throw fault
+  }
+}
+
+/** The provider did not open: its own answer goes to the client, or the reason why there is none. */
+function answer(door: Door, facts: Facts, intent: Intent, dialling: Dial, said: Refusal | Answered, {on, live}: RealtimeParts) {
+  const {call, target} = facts
+  const {times} = dialling
+  const is_refusal = said instanceof Refusal
+  const left = is_refusal && (said.code === 'client.gone' || said.code === 'draining')
+  const end: End = {
+    outcome: !is_refusal ? 'ok' : left ? 'aborted' : said.code === 'upstream.timeout' ? 'timeout' : 'failed',
+    status: is_refusal ? null : said.status,
+    shown_status: said.status,
+    error: is_refusal ? said.message : null,
+    usage: null,
+    source: 'none',
+    delivered: !door.relay.gone,
+    request_bytes: 0,
+    response_bytes: is_refusal ? 0 : said.body.length,
+    times: {...times, first_byte_at: times.answered_at},
+    bodies: is_refusal ? {headers: {}, body: null, cut: false} : {headers: said.headers, body: said.body, cut: false},
+  }
+  settle(call, facts, intent, end, on, () => {
+    live.delete(dialling)
+    if (is_refusal) return door.relay.refuse(refusalAnswer(said, PATH), ownHeaders(call, target, {}, on), true)
+    const {'content-length': _, ...headers} = said.headers
+    door.relay.head(said.status, ownHeaders(call, target, headers, on), false)
+    door.relay.end([said.body])
+  })
+}
+
+export async function admitTarget({managed}: Target, call: Call, on: ProxyServices): Promise<Admission[]> {
+  if (!managed?.limits.length) return []
+  const admitted = await on.limits.admit(managed.limits, call.id, call.incoming.at_ms)
+  return admitted ? [admitted] : []
+}
+
+export function release({admissions, target_admissions}: Call) {
+  for (const admission of [...admissions, ...target_admissions]) admission.release()
+}
+
+export function ownHeaders(call: Call, target: Target | null, theirs: Record<string, string>, on: ProxyServices): string[] {
+  const passage = target ? {...NO_PASSAGE, option_path: target.option_path} : NO_PASSAGE
+  return answerHeaders(call, target, theirs, {passage, retry_attempt_count: 0, is_stream: false, rewrites: false, timing: null, on})
+}

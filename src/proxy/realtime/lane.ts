@@ -1,0 +1,128 @@
+import type {Readable, Writable} from 'node:stream'
+import {FrameReader, type Piece, SocketFault} from '../../base/websocket/index.ts'
+
+/** What a lane tells its session. */
+export interface LaneEars {
+  /** Asked of each piece: it goes on once `pass` is called, and nothing after it before. */
+  judge(piece: Piece, pass: () => void): void
+  /** The sender broke the protocol. */
+  broke(fault: SocketFault): void
+  /** Something failed in here; nothing goes on any more. */
+  failed(fault: unknown): void
+  /** The sender's connection ended, and all that came from it has gone on. */
+  ended(): void
+}
+
+/**
+ * One direction of a session: bytes go on as they came, frame by frame, and no faster than the receiver takes them. A reader that is not
+ * emptied stops the sender, so that no more is held than a frame within the bound and what sockets hold themselves.
+ */
+export class Lane {
+  readonly #reader: FrameReader
+  readonly #from: Readable
+  readonly #to: Writable
+  readonly #ears: LaneEars
+  #is_held = false
+  #is_stopped = false
+  #has_ended = false
+  /** When the receiver became full, on the clock of durations; 0 while it takes bytes. */
+  full_since = 0
+  /** When bytes came last. */
+  heard_at = performance.now()
+  received_bytes = 0
+  /** True when the receiver has a part of a frame or of a message: no frame (no message) of ours can follow. */
+  is_mid_frame = false
+  is_mid_message = false
+
+  constructor(sender: 'client' | 'server', from: Readable, to: Writable, ears: LaneEars) {
+    this.#reader = new FrameReader(sender)
+    this.#from = from
+    this.#to = to
+    this.#ears = ears
+  }
+
+  /** Begins with bytes that came early. */
+  start(early: Buffer): void {
+    const end = () => {
+      this.#has_ended = true
+      if (this.full_since) this.#over()
+      else this.#run()
+    }
+    this.#from.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#from.on('end', end)
+    this.#from.on('close', end)
+    this.#to.on('drain', () => {
+      this.full_since = 0
+      this.#run()
+    })
+    this.#take(early)
+  }
+
+  /** Passes nothing on any more; what still comes is let go. */
+  stop(): void {
+    this.#is_stopped = true
+    this.#from.resume()
+  }
+
+  #take(chunk: Buffer) {
+    if (this.#is_stopped) return
+    this.heard_at = performance.now()
+    this.received_bytes += chunk.length
+    this.#reader.add(chunk)
+    this.#run()
+  }
+
+  #run() {
+    while (!this.#is_stopped && !this.#is_held && !this.full_since) {
+      const piece = this.#next()
+      if (this.#is_stopped) return
+      if (!piece) {
+        this.#from.resume()
+        if (this.#has_ended) this.#over()
+        return
+      }
+      this.#offer(piece)
+    }
+    if (!this.#is_stopped) this.#from.pause()
+  }
+
+  #offer(piece: Piece) {
+    const {is_mid_frame, is_mid_message} = this.#reader
+    let is_here = true
+    let is_passed = false
+    this.#is_held = true
+    const pass = () => {
+      if (is_passed || this.#is_stopped) return
+      is_passed = true
+      this.#is_held = false
+      this.is_mid_frame = is_mid_frame
+      this.is_mid_message = is_mid_message
+      if (!this.#to.write(piece.bytes)) this.full_since = performance.now()
+      if (!is_here) this.#run()
+    }
+    try {
+      this.#ears.judge(piece, pass)
+    } catch (fault) {
+      this.#is_stopped = true
+      this.#ears.failed(fault)
+    }
+    is_here = false
+  }
+
+  #next(): Piece | null {
+    try {
+      return this.#reader.next()
+    } catch (fault) {
+      this.#is_stopped = true
+      if (fault instanceof SocketFault) this.#ears.broke(fault)
+      else this.#ears.failed(fault)
+      return null
+    }
+  }
+
+  #over() {
+    if (this.#is_stopped) return
+    this.#is_stopped = true
+    this.#ears.ended()
+  }
+}

@@ -1,0 +1,179 @@
+import {isoTime} from '../../base/clock.ts'
+import {newSpanId, newTimeId} from '../../base/ids.ts'
+import type {Price} from '../../pricing/price.ts'
+import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
+import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
+import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE} from '../call.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Target} from '../target.ts'
+
+/** A session as its records know it. */
+export interface Facts {
+  /** The call that opened it; turns are calls of their own, in the same trace, below its span. */
+  readonly call: Call
+  readonly target: Target
+  /** The model asked for; else what the provider said it is. */
+  model: string | null
+  said_model: string | null
+  readonly upstream_url: string
+}
+
+/** How a session or a turn ended. Times are of the clock of durations; 0 where it did not get so far. */
+export interface End {
+  readonly outcome: Outcome
+  /** What the provider answered; null when it never did. */
+  readonly status: number | null
+  /** What the log shows; null: no row. */
+  readonly shown_status: number | null
+  readonly error: string | null
+  readonly usage: Usage | null
+  readonly source: UsageSource
+  readonly delivered: boolean
+  readonly request_bytes: number
+  readonly response_bytes: number
+  readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number}
+  readonly bodies: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly cut: boolean}
+}
+
+/** A call of its own within a session: a turn, or an error told in it. */
+export function innerCall({call}: Facts, on: ProxyServices): Call {
+  const at_ms = on.now()
+  const id = newTimeId(at_ms)
+  const {trace} = call.incoming
+  return {
+    ...call,
+    id,
+    log_id: id,
+    incoming: {
+      ...call.incoming,
+      at_ms,
+      started: performance.now(),
+      trace: {...trace, span_id: newSpanId(), parent_span_id: trace.span_id, span_name: null},
+    },
+    body: {kind: 'none'},
+    admissions: [],
+    target_admissions: [],
+    used: {tokens: 0, cost_nanousd: 0},
+    used_here: {tokens: 0, cost_nanousd: 0},
+    auth_ms: 0,
+    plan_ms: 0,
+    attempts: 1,
+  }
+}
+
+/** The intent of a session or a turn. `least` is what has gone to the provider for it so far. */
+export function intentOf(call: Call, facts: Facts, least: Usage | null, on: ProxyServices): Intent {
+  const price = least && priceOf(facts, on)
+  const hold = least && price ? on.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
+  return chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
+}
+
+/** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
+export function settle(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices, done: () => void): void {
+  const {settlement, tokens} = settlementOf(call, facts, intent, end, on)
+  const {cost_nanousd} = settlement
+  for (const admission of [...call.admissions, ...call.target_admissions]) {
+    if (end.shown_status === null) admission.release()
+    else admission.settle({tokens, cost_nanousd})
+  }
+  on.recorder.settle(settlement, end.shown_status === null ? null : bodies(call, end, on), fault => {
+    if (fault) on.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
+    done()
+  })
+  if (settlement.log) count(call, facts, settlement, settlement.log, tokens, on)
+}
+
+/** Writes a row of the log for what cost nothing and was not a call: an error told in a session. */
+export function note(call: Call, facts: Facts, end: End, on: ProxyServices): void {
+  const charge = {...chargeOf(call, facts.target, facts.model ?? facts.said_model, 0), attempt: 0, counter_keys: []}
+  const {settlement} = settlementOf(call, facts, charge, end, on)
+  on.recorder.note(settlement, bodies(call, end, on))
+}
+
+function settlementOf(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices) {
+  const {usage, source} = end
+  const {cost_nanousd, unpriced} = usage
+    ? on.prices.cost(usage, priceOf(facts, on), call.incoming.at_ms)
+    : {cost_nanousd: 0, unpriced: false}
+  const counted = usage ? totals(usage) : null
+  const settlement: Settlement = {
+    ...intent,
+    model: facts.model ?? facts.said_model,
+    hold_nanousd: 0,
+    settled_at: isoTime(on.now()),
+    outcome: end.outcome,
+    status: end.status,
+    usage: usage ? used(usage) : {},
+    usage_source: source,
+    cost_nanousd,
+    unpriced,
+    delivered: end.delivered,
+    log: end.shown_status === null ? null : rowOf(call, facts, end, end.shown_status),
+  }
+  return {settlement, tokens: counted ? counted.total_tokens : 0}
+}
+
+function rowOf(call: Call, {target, upstream_url}: Facts, end: End, response_status: number): LogRecord {
+  const {started} = call.incoming
+  const {queued_at, sent_at, first_byte_at} = end.times
+  const now = performance.now()
+  const row = logOf(
+    call,
+    {...NO_PASSAGE, option_path: target.option_path},
+    {
+      response_status,
+      is_stream: true,
+      upstream_url,
+      response_bytes: end.response_bytes,
+      error: end.error,
+      connect_ms: sent_at && queued_at ? sent_at - queued_at : null,
+      first_byte_ms: first_byte_at ? first_byte_at - started : null,
+      last_byte_ms: now - started,
+      overhead_ms: queued_at ? queued_at - started : 0,
+    },
+  )
+  return {...row, request_bytes: end.request_bytes}
+}
+
+function bodies(call: Call, {bodies}: End, on: ProxyServices): LogBodies | null {
+  const most = on.settings.log_body_max_bytes
+  const {headers, body, cut} = bodies
+  const kept = body && body.length > most ? body.subarray(0, most) : body
+  return bodiesOf(call, {headers, body: kept, encoding: null, cut: cut || kept !== body}, on)
+}
+
+function count(call: Call, {target}: Facts, settlement: Settlement, log: LogRecord, tokens: number, on: ProxyServices) {
+  on.metrics.ended({
+    method: call.incoming.method,
+    endpoint: call.endpoint,
+    provider: target.provider.slug,
+    model: settlement.model,
+    status: log.response_status,
+    is_stream: true,
+    total_ms: log.last_byte_ms,
+    upstream_ms: log.last_byte_ms - log.overhead_ms,
+    overhead_ms: log.overhead_ms,
+    tokens,
+    cost_nanousd: settlement.cost_nanousd,
+    unpriced: settlement.unpriced,
+    cache_status: 'DISABLED',
+  })
+}
+
+/** Usage without the classes that were not used. */
+function used(usage: Usage): Partial<Usage> {
+  const said: Partial<Usage> = {}
+  for (const name of TOKEN_CLASSES) if (usage[name] > 0) said[name] = usage[name]
+  if (Object.keys(usage.units).length > 0) said.units = usage.units
+  return said
+}
+
+function priceOf({target, model, said_model}: Facts, on: ProxyServices): Price | undefined {
+  const own = target.managed?.prices ?? NO_PRICES
+  return (
+    (model !== null ? on.prices.find(target.provider.slug, model, own) : undefined) ??
+    (said_model !== null ? on.prices.find(target.provider.slug, said_model, own) : undefined)
+  )
+}
+
+const NO_PRICES: ReadonlyMap<string, Price> = new Map()

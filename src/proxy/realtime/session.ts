@@ -1,0 +1,303 @@
+import type {Duplex} from 'node:stream'
+import {Refusal} from '../../base/errors.ts'
+import {CLOSE, type Closing, closeFrame, type Piece, readClose, type SocketFault, textFrame} from '../../base/websocket/index.ts'
+import type {Intent, Outcome} from '../../schema/records.ts'
+import type {Live, LiveCalls} from '../live.ts'
+import type {ProxyServices} from '../services.ts'
+import {Conversation} from './conversation.ts'
+import {Estimate} from './estimate.ts'
+import {leadOf, modelOf, parsed, text, typeOf} from './events.ts'
+import {Lane} from './lane.ts'
+import {type Facts, settle} from './records.ts'
+import {type Admit, Turns} from './turns.ts'
+
+/** `closing`: the client's close frame went on, the provider's is awaited. `ending`: all is written, sockets are being closed. */
+type Phase = 'open' | 'closing' | 'settling' | 'ending' | 'over'
+
+/** How long the other side has to answer a close frame, and how long sockets have to end. */
+const CLOSE_MS = 5000
+const LINGER_MS = 5000
+/** The same when the gateway stops. */
+const STOP_MS = 1000
+
+export interface SessionParts {
+  readonly client: Duplex
+  readonly provider: Duplex
+  readonly facts: Facts
+  readonly intent: Intent
+  readonly handshake: Record<string, string>
+  readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
+  readonly admit: Admit
+  readonly on: ProxyServices
+  readonly live: LiveCalls
+}
+
+/**
+ * One open session: two lanes, its turns, and its one end, which is settled before either side can know of it. Frames go both ways as they
+ * came; of our own are only what a close needs, and an `error` event before we close for a limit.
+ */
+export class Session implements Live {
+  place = -1
+  #phase: Phase = 'open'
+  readonly #parts: SessionParts
+  readonly #turns: Turns
+  readonly #estimate = new Estimate()
+  readonly #conversation: Conversation | null
+  readonly #fromClient: Lane
+  readonly #fromProvider: Lane
+  /** When the phase must be over, on the clock of durations. */
+  #until = 0
+  #client_closing: Closing | null = null
+  #client_gone = false
+  #is_stopping = false
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    const {client, provider, facts, admit, on} = parts
+    this.#conversation = facts.call.keeps_bodies ? new Conversation(on.settings.log_body_max_bytes) : null
+    this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, on})
+    this.#fromClient = new Lane('client', client, provider, {
+      judge: (piece, pass) => this.#judgeClient(piece, pass),
+      broke: fault => this.#clientBroke(fault),
+      failed: fault => this.#failed(fault),
+      ended: () => this.#clientLeft(),
+    })
+    this.#fromProvider = new Lane('server', provider, client, {
+      judge: (piece, pass) => this.#judgeProvider(piece, pass),
+      broke: fault => this.#providerBroke(fault),
+      failed: fault => this.#failed(fault),
+      ended: () => this.#providerLeft(),
+    })
+  }
+
+  /** Begins, with what the client sent early. */
+  start(early: Buffer): void {
+    this.#fromProvider.start(NOTHING)
+    this.#fromClient.start(early)
+  }
+
+  check(now: number): void {
+    const {client_write_timeout_ms, upstream_idle_timeout_ms: idle_ms} = this.#parts.on.settings
+    if (this.#phase === 'ending') return void (now > this.#until && this.#destroy())
+    if (this.#phase === 'closing' && now > this.#until) return this.#providerLeft()
+    if (this.#phase !== 'open') return
+    if (this.#parts.live.draining && !this.#turns.is_busy) return this.abort() // a session has no end of its own to wait for
+    const {full_since: client_full} = this.#fromProvider
+    const {full_since: provider_full} = this.#fromClient
+    if (client_full && now - client_full > client_write_timeout_ms) {
+      this.#client_gone = true
+      this.#end('aborted', `The client took no bytes for ${client_write_timeout_ms} ms.`, null, GOING)
+    } else if (provider_full && now - provider_full > idle_ms) {
+      this.#ours('timeout', CLOSE.internal_error, `The provider took no bytes for ${idle_ms} ms.`)
+    } else if (now - Math.max(this.#fromClient.heard_at, this.#fromProvider.heard_at) > idle_ms) {
+      this.#ours('timeout', CLOSE.going_away, `Neither side sent a frame for ${idle_ms} ms (UPSTREAM_IDLE_TIMEOUT_MS).`)
+    }
+  }
+
+  abort(): void {
+    this.#is_stopping = true
+    if (this.#phase === 'ending') this.#destroy()
+    else this.#ours('aborted', CLOSE.going_away, 'The gateway is shutting down; open the session again.')
+  }
+
+  #judgeClient({ended}: Piece, pass: () => void) {
+    if (ended?.kind === 'close') {
+      this.#client_closing = readClose(ended.payload)
+      if (this.#phase === 'open') {
+        this.#phase = 'closing'
+        this.#until = performance.now() + CLOSE_MS
+      }
+      return pass()
+    }
+    if (ended?.kind !== 'message') return pass()
+    const type = ended.payload && ended.is_text ? typeOf(ended.payload) : null
+    this.#estimate.sent(type, ended.bytes)
+    const lead = leadOf(type)
+    if (lead === 'quiet' || this.#turns.stands(lead)) return pass()
+    const event_id = lead === 'asked' && ended.payload ? text(parsed(ended.payload).event_id) : null
+    this.#turns.lead(lead, event_id, fault => (fault ? this.#refuse(fault) : pass()))
+  }
+
+  #judgeProvider({bytes, ended}: Piece, pass: () => void) {
+    if (ended?.kind === 'close') return this.#providerCloses(bytes, readClose(ended.payload))
+    if (ended?.kind !== 'message' || !ended.is_text || !ended.payload) return pass()
+    const type = typeOf(ended.payload)
+    if (type === null) return pass()
+    if (type.endsWith('.delta')) {
+      this.#estimate.said(type, ended.bytes)
+      this.#turns.heard()
+      return pass()
+    }
+    switch (type) {
+      case 'response.created':
+        return this.#turns.begun(parsed(ended.payload), fault => (fault ? this.#refuse(fault) : pass()))
+      case 'response.done': {
+        const event = parsed(ended.payload)
+        this.#learn(event)
+        return this.#turns.ended(event, ended.payload, pass)
+      }
+      case 'error':
+        return this.#turns.failed(parsed(ended.payload), ended.payload, pass)
+      case 'session.created':
+      case 'session.updated':
+        this.#learn(parsed(ended.payload))
+        return pass()
+      case 'conversation.item.created':
+      case 'conversation.item.added':
+      case 'conversation.item.done':
+      case 'conversation.item.deleted':
+        this.#conversation?.take(type, parsed(ended.payload))
+        return pass()
+      default:
+        return pass()
+    }
+  }
+
+  #learn(event: Parameters<typeof modelOf>[0]) {
+    const {facts} = this.#parts
+    facts.said_model = modelOf(event) ?? facts.said_model
+  }
+
+  /** The provider's close frame goes to the client once all is settled, and is answered by us: the client's answer may never come. */
+  #providerCloses(bytes: Buffer, said: Closing) {
+    const answer = this.#phase === 'closing' ? null : closeFrame('client', {code: said.code, reason: ''})
+    const is_fine = said.code === CLOSE.normal || said.code === CLOSE.going_away || said.code === CLOSE.none || this.#phase === 'closing'
+    this.#end(
+      is_fine ? 'ok' : 'failed',
+      is_fine ? null : `The provider closed the session with ${said.code}${said.reason ? `: ${said.reason}` : ''}.`,
+      bytes,
+      answer,
+      is_fine ? 101 : 502,
+    )
+  }
+
+  #providerLeft() {
+    if (this.#client_closing) return this.#end('ok', null, closeFrame('server', {code: this.#client_closing.code, reason: ''}), null)
+    const error = `The provider ${this.#parts.facts.target.provider.slug} ended the connection without closing the session.`
+    this.#end('failed', error, closeFrame('server', {code: CLOSE.internal_error, reason: error}), null, 502)
+  }
+
+  #clientLeft() {
+    if (this.#phase === 'closing') return // its close frame went on; the provider's answer is still settled in its order
+    this.#client_gone = true
+    this.#end('aborted', 'The client ended the connection without closing the session.', null, GOING)
+  }
+
+  #clientBroke(fault: SocketFault) {
+    this.#end(
+      'failed',
+      `The client broke the WebSocket protocol: ${fault.message}.`,
+      closeFrame('server', {code: fault.code, reason: fault.message}),
+      GOING,
+      400,
+    )
+  }
+
+  #providerBroke(fault: SocketFault) {
+    const error = `The provider ${this.#parts.facts.target.provider.slug} broke the WebSocket protocol: ${fault.message}.`
+    this.#end(
+      'failed',
+      error,
+      closeFrame('server', {code: CLOSE.internal_error, reason: error}),
+      closeFrame('client', {code: fault.code, reason: fault.message}),
+      502,
+    )
+  }
+
+  /** Our own fault: the client is told no more than that. */
+  #failed(cause: unknown) {
+    const {on, facts} = this.#parts
+    on.log.error({fault: cause, trace_id: facts.call.incoming.trace.trace_id}, 'a session failed inside the gateway')
+    this.#refuse(new Refusal('internal', {}, {cause}))
+  }
+
+  /** A turn is not let through: the client is told in an event, and with the close code. */
+  #refuse(fault: Refusal) {
+    const code = fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
+    const {type, code: short} = fault.said
+    const event = {
+      type: 'error',
+      event_id: `event_${this.#parts.facts.call.id}`,
+      error: {type, code: short ?? fault.code, message: fault.message, param: null, event_id: null},
+    }
+    const frames = [closeFrame('server', {code, reason: fault.message})]
+    if (!this.#fromProvider.is_mid_message) frames.unshift(textFrame('server', JSON.stringify(event)))
+    this.#end('failed', fault.message, Buffer.concat(frames), closeFrame('client', {code: CLOSE.normal, reason: ''}), fault.status)
+  }
+
+  /** We close both sides. */
+  #ours(outcome: Outcome, code: number, reason: string) {
+    this.#end(outcome, reason, closeFrame('server', {code, reason}), closeFrame('client', {code: CLOSE.going_away, reason: ''}))
+  }
+
+  /**
+   * The one end: settles the turns and the session, then writes the last frames (null: none) and closes both sockets. The row shows 101
+   * unless something failed.
+   */
+  #end(outcome: Outcome, error: string | null, toClient: Buffer | null, toProvider: Buffer | null, shown_status = 101) {
+    if (this.#phase !== 'open' && this.#phase !== 'closing') return
+    this.#phase = 'settling'
+    this.#fromClient.stop()
+    this.#fromProvider.stop()
+    const {facts, intent, handshake, times, on} = this.#parts
+    const delivered = !this.#client_gone
+    this.#turns.over(outcome, error, delivered, () => {
+      settle(
+        facts.call,
+        facts,
+        intent,
+        {
+          outcome,
+          status: 101,
+          shown_status,
+          error,
+          usage: null,
+          source: 'none',
+          delivered,
+          request_bytes: this.#fromClient.received_bytes,
+          response_bytes: this.#fromProvider.received_bytes,
+          times: {...times, first_byte_at: times.answered_at},
+          bodies: {headers: handshake, body: null, cut: false},
+        },
+        on,
+        () => this.#leave(toClient, toProvider),
+      )
+    })
+  }
+
+  #leave(toClient: Buffer | null, toProvider: Buffer | null) {
+    const {client, provider} = this.#parts
+    this.#phase = 'ending'
+    this.#until = performance.now() + (this.#is_stopping ? STOP_MS : LINGER_MS)
+    client.once('close', () => this.#closed())
+    provider.once('close', () => this.#closed())
+    leave(client, toClient, this.#fromProvider.is_mid_frame || this.#client_gone)
+    leave(provider, toProvider, this.#fromClient.is_mid_frame)
+    this.#closed()
+  }
+
+  #closed() {
+    const {client, provider, live} = this.#parts
+    if (this.#phase === 'over' || !client.closed || !provider.closed) return
+    this.#phase = 'over'
+    live.delete(this)
+  }
+
+  #destroy() {
+    this.#parts.client.destroy()
+    this.#parts.provider.destroy()
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+/** What a provider is told when the client is gone. */
+const GOING = closeFrame('client', {code: CLOSE.going_away, reason: ''})
+
+/** Writes the last frame and ends the connection; cuts it where a frame of another message stands half written. */
+function leave(socket: Duplex, last: Buffer | null, cut: boolean) {
+  if (socket.destroyed) return
+  if (cut) return void socket.destroy()
+  socket.resume()
+  if (last) socket.end(last)
+  else socket.end()
+}

@@ -1,0 +1,262 @@
+import {Refusal} from '../../base/errors.ts'
+import {readUsage} from '../../providers/openai/usage.ts'
+import type {Intent, Outcome} from '../../schema/records.ts'
+import {isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
+import type {Call} from '../call.ts'
+import {asRefusal} from '../refuse.ts'
+import type {Admission, ProxyServices} from '../services.ts'
+import type {Conversation} from './conversation.ts'
+import type {Estimate} from './estimate.ts'
+import {type Json, object, statusOf, text} from './events.ts'
+import {type End, type Facts, innerCall, intentOf, note, settle} from './records.ts'
+
+/** One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its settlement. */
+interface Turn {
+  readonly call: Call
+  readonly intent: Intent
+  /** The client asked for a response; else there is only sound that may lead to one. */
+  is_asked: boolean
+  /** The `event_id` of the message that asked, so that an error can be laid to it. */
+  event_id: string | null
+  readonly opened_at: number
+  first_byte_at: number
+}
+
+/** Limits a turn, by whoever calls now: throws a Refusal. */
+export type Admit = (call: Call) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]}>
+
+export interface TurnParts {
+  readonly facts: Facts
+  readonly admit: Admit
+  readonly estimate: Estimate
+  /** Null when no bodies are kept. */
+  readonly conversation: Conversation | null
+  readonly on: ProxyServices
+}
+
+/** Turns asked for and not begun by the provider; a further request shares the last one's intent. */
+const MOST_WAITING = 16
+const MOST_RUNNING = 64
+
+/**
+ * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent stands for it, and its
+ * limits have admitted it; one intent is enough for sound, until an answer begins. An answer that the provider begins by itself gets
+ * its intent before the client hears of it. `response.done` is settled before it goes on.
+ */
+export class Turns {
+  readonly #parts: TurnParts
+  readonly #waiting: Turn[] = []
+  readonly #running = new Map<string, Turn>()
+  /** The last answers that were settled. */
+  readonly #settled: string[] = []
+  /** Turns that are being admitted and recorded; the session's end waits for them. */
+  #opening = 0
+  #after: (() => void) | undefined
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts
+  }
+
+  /** True when a message of this lead can leave at once. */
+  stands(lead: 'heard' | 'asked'): boolean {
+    return lead === 'heard' ? this.#waiting.length > 0 : this.#waiting.length >= MOST_WAITING
+  }
+
+  /** True while an answer is asked for or under way. */
+  get is_busy(): boolean {
+    return this.#running.size > 0 || this.#opening > 0 || this.#waiting.some(({is_asked}) => is_asked)
+  }
+
+  /** Opens a turn for a message that is about to leave; `done` with null once its intent is written. */
+  lead(lead: 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void): void {
+    const heard = this.#waiting.find(turn => !turn.is_asked)
+    if (lead === 'asked' && heard) {
+      heard.is_asked = true
+      heard.event_id = event_id
+      return done(null)
+    }
+    if (this.stands(lead)) return done(null)
+    this.#open(lead === 'asked', event_id, true, (turn, fault) => {
+      if (turn) this.#waiting.push(turn)
+      done(fault)
+    })
+  }
+
+  /** `response.created`. A fault: limits refuse a turn that the provider began by itself. It stands all the same, for it costs. */
+  begun(event: Json, done: (fault: Refusal | null) => void): void {
+    const id = text(object(event.response).id) ?? ''
+    if (this.#running.has(id) || this.#running.size >= MOST_RUNNING) return done(null)
+    const turn = this.#waiting.shift()
+    if (turn) {
+      this.#running.set(id, turn)
+      return done(null)
+    }
+    this.#open(true, null, false, (opened, fault) => {
+      if (opened) this.#running.set(id, opened)
+      done(fault)
+    })
+  }
+
+  /** A piece of an answer came. */
+  heard(): void {
+    for (const turn of this.#running.values()) turn.first_byte_at ||= performance.now()
+  }
+
+  /** `response.done`: settles the turn, then `done`. */
+  ended(event: Json, raw: Buffer, done: () => void): void {
+    const response = object(event.response)
+    const id = text(response.id) ?? ''
+    if (id !== '' && this.#settled.includes(id)) return done() // told twice, counted once
+    this.#settled.push(id)
+    if (this.#settled.length > MOST_RUNNING) this.#settled.shift()
+    const turn = this.#running.get(id) ?? this.#waiting.shift()
+    this.#running.delete(id)
+    if (turn) return this.#settle(turn, response, raw, done)
+    this.#open(true, null, false, opened => {
+      if (opened) this.#settle(opened, response, raw, done)
+      else done()
+    })
+  }
+
+  /** An `error` event: a row of the log, and the end of the turn whose request it refuses. */
+  failed(event: Json, raw: Buffer, done: () => void): void {
+    const {on, facts} = this.#parts
+    const error = object(event.error)
+    const event_id = text(error.event_id)
+    const at = event_id === null ? -1 : this.#waiting.findIndex(turn => turn.event_id === event_id)
+    const said = {outcome: 'failed', error: text(error.message) ?? 'The provider told an error.', body: raw} as const
+    if (at < 0) {
+      const call = innerCall(facts, on)
+      note(call, facts, this.#end({...said, shown_status: statusOf(error), call, turn: null}), on)
+      return done()
+    }
+    const [turn] = this.#waiting.splice(at, 1)
+    const {call, intent} = turn!
+    settle(call, facts, intent, this.#end({...said, shown_status: statusOf(error), call, turn: turn!}), on, done)
+  }
+
+  /** The session ends: answers under way are settled at what can be known of them, what never led to one costs nothing. */
+  over(outcome: Outcome, error: string | null, delivered: boolean, done: () => void): void {
+    if (this.#opening > 0) {
+      this.#after = () => this.over(outcome, error, delivered, done)
+      return
+    }
+    const {facts, estimate, on} = this.#parts
+    const open = [...this.#running.values(), ...this.#waiting]
+    const running = this.#running.size
+    this.#running.clear()
+    this.#waiting.length = 0
+    if (open.length === 0) return done()
+    let left = open.length
+    const one = () => {
+      if (--left === 0) done()
+    }
+    const usage = estimate.usage
+    estimate.reset()
+    open.forEach((turn, at) => {
+      const {call, intent} = turn
+      const cut = at === 0 ? usage : null
+      const end =
+        at < running
+          ? this.#end({
+              outcome: outcome === 'ok' ? 'aborted' : outcome,
+              error: error ?? 'The session ended before this answer did.',
+              shown_status: 200,
+              call,
+              turn,
+              usage: cut,
+              source: cut ? 'partial' : 'none',
+            })
+          : this.#end({outcome: 'ok', error: null, shown_status: null, call, turn})
+      settle(call, facts, intent, {...end, delivered}, on, one)
+    })
+  }
+
+  #settle(turn: Turn, response: Json, raw: Buffer, done: () => void) {
+    const {facts, estimate, conversation, on} = this.#parts
+    const {call, intent} = turn
+    const failure = text(response.status) === 'failed' ? object(object(response.status_details).error) : null
+    const told = readUsage(object(response.usage), 'realtime')
+    const guess = estimate.usage
+    estimate.reset()
+    const usage = told ?? (failure || isEmptyUsage(guess) ? null : guess)
+    const asked = conversation?.asked(response)
+    if (asked) call.body = {kind: 'json', bytes: asked, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
+    const end = this.#end({
+      outcome: failure ? 'failed' : 'ok',
+      error: failure ? (text(failure.message) ?? text(failure.code) ?? 'The provider says that the response failed.') : null,
+      shown_status: failure ? statusOf(failure) : 200,
+      call,
+      turn,
+      usage,
+      source: told ? 'provider' : usage ? 'estimated' : 'none',
+      body: raw,
+      cut: conversation?.is_cut ?? false,
+    })
+    settle(call, facts, intent, {...end, request_bytes: asked?.length ?? 0}, on, done)
+  }
+
+  /** Admits and records a turn; without `refuses` it is recorded though limits refuse it. */
+  #open(is_asked: boolean, event_id: string | null, refuses: boolean, then: (turn: Turn | null, fault: Refusal | null) => void) {
+    const {facts, admit, estimate, on} = this.#parts
+    this.#opening++
+    let is_done = false
+    const done = (turn: Turn | null, fault: Refusal | null) => {
+      if (is_done) return
+      is_done = true
+      this.#opening--
+      then(turn, fault)
+      if (this.#opening === 0) this.#after?.()
+    }
+    const call = innerCall(facts, on)
+    const record = (refused: Refusal | null) => {
+      const intent = intentOf(call, facts, estimate.usage, on)
+      on.recorder.begin(intent, fault => {
+        if (!fault) return done({call, intent, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
+        for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
+        on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+        done(null, new Refusal('journal.full', {}, {cause: fault}))
+      })
+    }
+    admit(call)
+      .then(
+        ({admissions, target_admissions}) => {
+          call.admissions = admissions
+          call.target_admissions = target_admissions
+          record(null)
+        },
+        fault => (refuses ? done(null, asRefusal(fault)) : record(asRefusal(fault))),
+      )
+      .catch(fault => done(null, asRefusal(fault)))
+  }
+
+  #end({outcome, error, shown_status, call, turn, usage = null, source = 'none', body = null, cut = false}: Said): End {
+    return {
+      outcome,
+      status: shown_status === null ? null : 200,
+      shown_status,
+      error,
+      usage,
+      source,
+      delivered: true,
+      request_bytes: 0,
+      response_bytes: body?.length ?? 0,
+      times: {queued_at: call.incoming.started, sent_at: turn?.opened_at ?? 0, first_byte_at: turn?.first_byte_at ?? 0},
+      bodies: {headers: {}, body, cut},
+    }
+  }
+}
+
+interface Said {
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly shown_status: number | null
+  readonly call: Call
+  readonly turn: Turn | null
+  readonly usage?: Usage | null
+  readonly source?: UsageSource
+  readonly body?: Buffer | null
+  readonly cut?: boolean
+}
+
+const NO_MEMBERS = new Map()

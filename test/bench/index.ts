@@ -3,13 +3,16 @@ import {join} from 'node:path'
 import {crashRounds} from './crash.ts'
 import {type Options, type Part, readOptions, USAGE} from './options.ts'
 import {endOnSignals, run} from './processes.ts'
+import {realtimeShare} from './realtime.ts'
 import {machine, reportOf, writePage} from './report.ts'
+import {routingCost} from './routing.ts'
 import {compareSubjects, soakOurs} from './side-by-side.ts'
 import {starts} from './starts.ts'
 import {Missing} from './subjects/subject.ts'
 import {checks, type Measured} from './targets.ts'
 
 const FOLDER = join(import.meta.dirname, '../../.bench')
+const SESSIONS = {sessions: 500, seconds: 20}
 const JOURNAL_CALLS = '20000'
 const FLUSH_CALLS = '20000'
 
@@ -59,6 +62,10 @@ async function bench(options: Options): Promise<void> {
     ...scenarios,
     soak: soaked?.soak,
     recorded: [...scenarios.recorded, ...(soaked ? [soaked.recorded] : [])],
+    routing: await part('routing', () => routingCost(options, surroundings)),
+    realtime: await part('realtime', () =>
+      realtimeShare({...SESSIONS, is_binary: options.is_binary, processors: options.subject_processors}),
+    ),
     starts: await part('start', () => starts(options.is_binary, join(FOLDER, 'data'))),
     crash: await part('crash', () =>
       crashRounds({

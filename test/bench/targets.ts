@@ -1,7 +1,9 @@
 import type {CrashReport} from './crash.ts'
 import type {SubjectId} from './options.ts'
+import type {RealtimeResult} from './realtime.ts'
 import type {Comparison, Result} from './rounds.ts'
 import {median} from './rounds.ts'
+import type {RoutingCost} from './routing.ts'
 import {ALONE, FIRST_EVENT, LARGE, type Scenario, SMALL} from './scenarios.ts'
 import type {Soak} from './soak.ts'
 import type {Starts} from './starts.ts'
@@ -20,6 +22,8 @@ export interface Check {
 export interface Measured {
   readonly comparisons: readonly Comparison[]
   readonly soak?: Soak | undefined
+  readonly routing?: RoutingCost | undefined
+  readonly realtime?: RealtimeResult | undefined
   readonly starts?: Starts | undefined
   /** What each of our gateways wrote down. */
   readonly recorded: readonly Recorded[]
@@ -30,7 +34,7 @@ export interface Measured {
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */
-export function checks({comparisons, soak, starts, recorded: all, crash}: Measured): readonly Check[] {
+export function checks({comparisons, soak, routing, realtime, starts, recorded: all, crash}: Measured): readonly Check[] {
   const find = (scenario: Scenario, id: SubjectId): Result | undefined =>
     comparisons.find(each => each.scenario.name === scenario.name)?.results.find(each => each.id === id)
   const timesOf = (scenario: Scenario, base: SubjectId): number | null => {
@@ -54,6 +58,13 @@ export function checks({comparisons, soak, starts, recorded: all, crash}: Measur
     most('time to the first event added, 4 clients, p50', added(find(FIRST_EVENT, 'ours'), find(FIRST_EVENT, 'direct')), 1.5, ms),
     most('resident memory after the load', soak?.rss_mb, 200, mb),
     most(`its growth, lowest of the calls at 95-100 % to lowest at 25-30 %${soak ? ` of ${soak.calls}` : ''}`, growth, 5, percent),
+    most(
+      'a fallback of three targets whose first answers, to a single target',
+      routing && routing.fallback_us / routing.single_us,
+      1.1,
+      times,
+    ),
+    most('500 realtime sessions at one frame a second, of a core', realtime?.cpu_percent, 25, percent),
     most('`gateway version`', starts?.version_ms, 150, value => `${value.toFixed(0)} ms`),
     most('`gateway serve` ready, existing data directory', starts?.ready_ms, 1000, value => `${value.toFixed(0)} ms`),
     most('the executable', starts?.executable_mb, 140, mb),

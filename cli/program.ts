@@ -10,6 +10,7 @@ import {keys} from './commands/keys.ts'
 import {logs} from './commands/logs.ts'
 import {pricing} from './commands/pricing.ts'
 import {providers} from './commands/providers.ts'
+import {replay} from './commands/replay.ts'
 import {serve} from './commands/serve.ts'
 import {config} from './commands/settings.ts'
 import {versionCommand} from './commands/version.ts'
@@ -36,7 +37,7 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
   root.commandsGroup('The gateway:')
   for (const command of [serve(flags), init(flags), migrate(flags), config(flags)]) root.addCommand(command)
   root.commandsGroup('What it holds:')
-  for (const command of [keys(), workspaces(), providers(), integrations(), virtualKeys(), configs(), logs(), pricing()])
+  for (const command of [keys(), workspaces(), providers(), integrations(), virtualKeys(), configs(), logs(), replay(), pricing()])
     root.addCommand(command)
   root.commandsGroup('More:').helpCommand('help [command]', 'Show the help of a command')
   for (const command of [api(), completion(), versionCommand()]) root.addCommand(command)

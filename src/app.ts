@@ -8,10 +8,11 @@ import {sqliteBinding, version} from './base/runtime.ts'
 import {createSeal, type Seal} from './base/seal.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
+import {openExplaining} from './explaining.ts'
 import {createServer} from './server.ts'
 import {databaseSettings, type Settings} from './settings/index.ts'
 import {backUp} from './store/backup.ts'
-import {bodyFinder, type FindBodies} from './store/bodies/index.ts'
+import {bodyFinder, manyBodiesFinder} from './store/bodies/index.ts'
 import {checkSeal} from './store/canary.ts'
 import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from './store/data-dir.ts'
 import type {Store} from './store/database.ts'
@@ -79,10 +80,10 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
         : undefined
     const plane = role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, log, now, binding}) : undefined
     if (plane) opened.push(plane)
-    const services = adminServices(store, bodyFinder(store_options, store.db), settings, seal, log, now, plane)
+    const services = adminServices(store, store_options, settings, seal, log, now, plane)
     const operator = await operatorServer(store, services, settings, log)
     opened.push({close: () => operator.close()})
-    if (plane) opened.push(watch(store, plane, log))
+    if (plane) opened.push(watch(store, () => services.published([]), log))
     if (options.demo && role === 'server') await makeDemo(request => call(operator, request))
     const server =
       plane &&
@@ -159,20 +160,27 @@ async function checkUp(store: Store): Promise<string[]> {
 
 function adminServices(
   store: Store,
-  bodies: FindBodies,
+  store_options: StoreOptions,
   settings: Settings,
   seal: Seal,
   log: Log,
   now: () => number,
   plane: DataPlane | undefined,
 ): AdminServices {
+  const {explain, replay, forget} = openExplaining({settings, store, seal, now, prices: plane?.prices})
   return {
     store,
-    bodies,
+    explain,
+    replay,
+    bodies: bodyFinder(store_options, store.db),
+    many_bodies: manyBodiesFinder(store_options, store.db),
     settings,
     seal,
     now: () => new Date(now()),
-    published: () => plane?.forget(),
+    published() {
+      plane?.forget()
+      forget()
+    },
     failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
     settled: async () => plane?.records.flushed(),
     ...(plane ? {prices: plane.prices} : {}),
@@ -219,14 +227,14 @@ async function call(server: FastifyInstance, {method, url, body}: {method: strin
 }
 
 /** Another process wrote (a command, another gateway): what is remembered is dropped. */
-function watch(store: Store, plane: DataPlane, log: Log) {
+function watch(store: Store, forget: () => void, log: Log) {
   let known: number | undefined
   let ended = false
   let timer: NodeJS.Timeout
   const look = async () => {
     try {
       const version = await store.dataVersion()
-      if (known !== undefined && version !== known) plane.forget()
+      if (known !== undefined && version !== known) forget()
       known = version
     } catch (fault) {
       log.warn({fault}, 'the database could not be asked for changes')

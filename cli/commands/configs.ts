@@ -5,7 +5,9 @@ import {group, jsonFrom, leaf, type WorkspaceOption, withWorkspace} from '../opt
 import {openSession} from '../session.ts'
 import type {Column} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
+import {explain} from './explain.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+import {test} from './suite.ts'
 
 interface ConfigRow {
   readonly slug: string
@@ -58,6 +60,8 @@ export function configs(): Command {
     deleteCommand(configNoun, 'calls that name it are refused'),
     versions(),
     lint(),
+    explain(),
+    test(),
   ])
 }
 

@@ -94,7 +94,7 @@ async function serve(
   services: AdminServices,
   options: MountOptions,
 ) {
-  const said = await (operation.method === 'GET' ? read : write)(operation, request, services)
+  const said = await (operation.method === 'GET' || operation.only_reads ? read : write)(operation, request, services)
   if (options.checks_replies) checkReply(operation, said)
   return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(said))
 }

@@ -45,6 +45,8 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly flag?: FlagName
   /** The path stands outside `/v1` too. */
   readonly atRoot?: true
+  /** A POST that changes nothing, its question being too long for a query: no transaction, no audit record. */
+  readonly only_reads?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
   /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */

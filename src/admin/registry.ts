@@ -1,6 +1,7 @@
 import {apiKeys} from './api-keys.ts'
 import {auditLogs} from './audit-logs.ts'
 import {configs} from './configs.ts'
+import {explain} from './explain.ts'
 import {integrationAccess} from './integrations/access.ts'
 import {integrations} from './integrations/integrations.ts'
 import {integrationModels} from './integrations/models.ts'
@@ -22,6 +23,7 @@ export const OPERATIONS: readonly AnyOperation[] = withOpenapi([
   ...providers,
   ...virtualKeys,
   ...configs,
+  ...explain,
   ...logs,
   ...pricing,
   ...auditLogs,

@@ -1,7 +1,9 @@
 import type {Seal} from '../base/seal.ts'
 import type {Prices} from '../pricing/local.ts'
+import type {Explain} from '../schema/explanations.ts'
+import type {OpenReplay} from '../schema/replays.ts'
 import type {Settings} from '../settings/index.ts'
-import type {FindBodies} from '../store/bodies/index.ts'
+import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
 import type {Store} from '../store/database.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 
@@ -28,6 +30,12 @@ export interface AdminServices {
   readonly prices?: Prices
   /** The bodies of log rows. */
   readonly bodies: FindBodies
+  /** The same for a page of rows; without it each is looked for. */
+  readonly many_bodies?: FindManyBodies
+  /** What would become of a call; without the data plane's words nobody can say. */
+  readonly explain?: Explain
+  /** The same of calls that were made. */
+  readonly replay?: OpenReplay
   now(): Date
   /** Announces a committed change, so that cached keys, providers and configs are read again. */
   published(tables: readonly ChangedTable[]): void

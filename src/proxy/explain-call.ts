@@ -1,15 +1,12 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import type {Facts} from '../routing/plan.ts'
-import type {DescribedRequest} from '../schema/explanations.ts'
+import type {DescribedRequest, ImaginedCaller} from '../schema/explanations.ts'
 import {type Body, readForm, readJson, wholeOf} from './body.ts'
-import {type Call, metadataOf} from './call.ts'
+import {type Call, metadataOf, nameUser} from './call.ts'
 import {type Credentials, type Incoming, readCredentials, readIncoming} from './incoming.ts'
 import type {Relay} from './relay.ts'
 import type {Caller, ProxyServices} from './services.ts'
-
-/** The workspace that an imagined call comes from. */
-export type ImaginedCaller = Pick<Caller, 'organisation_id' | 'workspace_id' | 'workspace_slug' | 'metadata' | 'config_id'>
 
 /** A call that is not made, as far as it says where it would go and what would leave. */
 export interface ImaginedCall {
@@ -49,7 +46,7 @@ export function imagine(
     endpoint: incoming.route.endpoint?.name ?? 'proxy',
     is_passthrough: !incoming.route.endpoint,
     relay: NOBODY,
-    metadata: metadataOf(incoming, whole, null, on),
+    metadata: metadataOf(incoming, whole, on),
     keeps_bodies: false,
     auth_ms: 0,
     body: bodyOf(incoming, bytes),
@@ -60,7 +57,18 @@ export function imagine(
     plan_ms: 0,
     attempts: 0,
   }
+  nameUser(call)
   return {call, credentials: credentialsOf(incoming), facts: factsOf(call)}
+}
+
+/** A longer one is refused: it is remembered for a while, and anybody who may read configs may ask. */
+const MOST_CONFIG_LENGTH = 1 << 20
+
+/** The text of a config that is asked about: its JSON, or the slug of a saved one. */
+export function configText(config: string | object): string {
+  const text = typeof config === 'string' ? config : JSON.stringify(config)
+  if (text.length > MOST_CONFIG_LENGTH) throw new Refusal('config.invalid', {issues: 'config: is longer than 1 MB'})
+  return text
 }
 
 /** What conditions and sticky choices may ask of a call. */

@@ -75,24 +75,20 @@ export function explainTarget(
   }
 }
 
-function sends({call}: ImaginedCall, target: Target, out: Outgoing, on: ProxyServices): NonNullable<ExplainedTarget['sends']> {
+function sends({call, credentials}: ImaginedCall, target: Target, out: Outgoing, on: ProxyServices): NonNullable<ExplainedTarget['sends']> {
   const named = call.incoming.own.values['sensitive-headers']?.split(',') ?? []
   // An integration's own headers may hold a key under any name.
   const secret = new Set([...on.masked, ...named.map(name => name.trim().toLowerCase()), ...Object.keys(target.managed?.headers ?? {})])
-  const masked = maskedHeaders(withoutKey(out.headers, target.key), secret)
+  const keys = [target.key, credentials.provider_token, credentials.service_key].filter(key => key)
+  const hidden = (text: string) => keys.reduce<string>((left, key) => left.replaceAll(key!, '***'), text)
+  const masked = maskedHeaders(Object.fromEntries(Object.entries(out.headers).map(([name, value]) => [name, hidden(value)])), secret)
   const origin = target.destination?.origin ?? ''
   return {
     method: out.method,
-    url: maskedUrl(withoutKey({url: origin + out.path}, target.key).url!),
+    url: maskedUrl(hidden(origin + out.path)),
     headers: Object.fromEntries(Object.entries(masked).sort(([one], [other]) => (one < other ? -1 : 1))),
     body: explainBody(call, target, out),
   }
-}
-
-/** The key wherever it stands, whatever the header is called. */
-function withoutKey(texts: Readonly<Record<string, string>>, key: string | null): Record<string, string> {
-  if (!key) return {...texts}
-  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.split(key).join('***')]))
 }
 
 const PICO_A_MILLION_TOKENS = 1e6

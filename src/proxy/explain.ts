@@ -2,27 +2,28 @@ import {Refusal} from '../base/errors.ts'
 import {seeded} from '../base/seeded.ts'
 import type {Leaf, Plan} from '../routing/plan.ts'
 import type {TryResult} from '../routing/retry.ts'
-import {type Choice, goesOn, leavesOf, type Simulation, simulate} from '../routing/simulate.ts'
-import type {Answered, Answers, ExplainCreate, ExplainedChoice, ExplainedWay, Explanation} from '../schema/explanations.ts'
-import {type ImaginedCall, type ImaginedCaller, imagine} from './explain-call.ts'
+import {branchesOf, type Choice, goesOn, leavesOf, type Simulation, simulate} from '../routing/simulate.ts'
+import type {Answered, Answers, Explain, ExplainedChoice, ExplainedTarget, ExplainedWay, Explanation} from '../schema/explanations.ts'
+import type {Body} from './body.ts'
+import {configText, type ImaginedCall, imagine} from './explain-call.ts'
 import {explainTarget, type OpenedLeaf, openLeaf} from './explain-target.ts'
 import {Routings} from './routing.ts'
 import type {ProxyServices} from './services.ts'
 import {splitModel} from './target.ts'
 
-/** What a question says beside its workspace. */
-export type Asked = Omit<ExplainCreate, 'workspace_id'>
-
 /** Tells what would become of calls, and makes none. */
 export interface Explainer {
-  /** Refuses what is no config and no call; what a target refuses is part of the answer. */
-  explain(asked: Asked, caller: ImaginedCaller): Promise<Explanation>
+  readonly explain: Explain
   /** Drops what was worked out from integrations, providers and configs. */
   forget(): void
 }
 
 /** Plans of configs that came with a question are remembered for as many questions. */
-const REMEMBERED = 256
+const REMEMBERED = 64
+/** Every target tells of the whole body: what one question comes to is bounded. */
+const MOST_BODY_BYTES = 16 << 20
+/** Other work of this process is let in after so many targets. */
+const AT_A_TIME = 25
 
 /** `on` is asked for what the caller's workspace has and what things cost; nothing is sent, counted or kept. */
 export function createExplainer(on: ProxyServices): Explainer {
@@ -34,16 +35,19 @@ export function createExplainer(on: ProxyServices): Explainer {
       if (++answered % REMEMBERED === 0) routings.forget()
       const {seed, answers = {}} = asked
       const at_ms = asked.at === undefined ? on.now() : Date.parse(asked.at)
-      const config = typeof asked.config === 'object' ? JSON.stringify(asked.config) : asked.config
+      const config = asked.config === undefined ? undefined : configText(asked.config)
       const imagined = imagine(asked.request, {caller, config, at_ms, on})
       const {call} = imagined
       const {incoming, body} = call
       const model = 'model' in body ? body.model : null
       const routing = await routings.find(incoming, call.caller, model === null ? null : splitModel(model)[0])
       const {plan, said} = routing
+      const leaves = leavesOf(plan.root)
+      checkSize(body, leaves.length)
       const opened = new Map<string, OpenedLeaf>()
-      for (const leaf of leavesOf(plan.root)) {
+      for (const leaf of leaves) {
         opened.set(leaf.path, await openLeaf(leaf, () => routings.target(routing, leaf, incoming, call.caller), imagined, on))
+        if (opened.size % AT_A_TIME === 0) await othersFirst()
       }
       const unknown = Object.keys(answers).find(path => !opened.has(path))
       if (unknown !== undefined) throw new Refusal('body.invalid', {issues: `answers.${unknown}: no target of the config has this path.`})
@@ -54,6 +58,11 @@ export function createExplainer(on: ProxyServices): Explainer {
           opened,
         )
       }
+      const targets: ExplainedTarget[] = []
+      for (const leaf of opened.values()) {
+        targets.push(explainTarget(leaf, plan, imagined, on))
+        if (targets.length % AT_A_TIME === 0) await othersFirst()
+      }
       return {
         object: 'explanation',
         seed,
@@ -63,10 +72,21 @@ export function createExplainer(on: ProxyServices): Explainer {
         call: callView(imagined, model),
         way: way((leaf, retry) => answerOf(answers, leaf.path, retry)),
         failing: way(leaf => failureOf(plan, leaf.path)),
-        targets: [...opened.values()].map(leaf => explainTarget(leaf, plan, imagined, on)),
+        branches: branchesOf(plan.root).map(({path, name, mode}) => ({path, name, mode})),
+        targets,
       }
     },
   }
+}
+
+function checkSize(body: Body, targets: number) {
+  const most = Math.floor(MOST_BODY_BYTES / targets)
+  if (!('bytes' in body) || body.bytes.length <= most) return
+  throw new Refusal('body.invalid', {issues: `request.body: must have at most ${most} bytes with ${targets} targets.`})
+}
+
+function othersFirst(): Promise<void> {
+  return new Promise(done => setImmediate(done))
 }
 
 /** Saved ones by both their names, where they were named by the slug. */

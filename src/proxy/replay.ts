@@ -4,31 +4,22 @@ import {seeded} from '../base/seeded.ts'
 import type {Branch, Leaf, PlanNode} from '../routing/plan.ts'
 import type {TryResult} from '../routing/retry.ts'
 import {leavesOf, simulate} from '../routing/simulate.ts'
-import type {Decision, LoggedCall} from '../schema/replays.ts'
+import type {ImaginedCaller} from '../schema/explanations.ts'
+import {type Decision, type LoggedCall, labelOf, type Replayer} from '../schema/replays.ts'
 import {checkModel} from './allowed-model.ts'
 import type {FormBody} from './body.ts'
-import {type ImaginedCaller, wholeCaller} from './explain-call.ts'
+import {configText, wholeCaller} from './explain-call.ts'
 import {type Incoming, readIncoming} from './incoming.ts'
 import {type Routing, Routings} from './routing.ts'
 import type {Caller, ProxyServices} from './services.ts'
 import {checkManaged, splitModel, type Target} from './target.ts'
 
-/** Decides logged calls anew, under one config. */
-export interface Replayer {
-  /** True when a condition or a sticky choice asks for members of the body. */
-  readonly reads_bodies: boolean
-  /**
-   * Where the call would have ended. Targets answer what the log has of them, 200 where it has nothing; draws are made from the call's id,
-   * for sticky callers from what they are known by.
-   */
-  decide(call: LoggedCall): Promise<Decision>
-}
-
-/** The services of replays: nothing is sent, counted or kept. Refuses what is no config. */
-export async function openReplayer(config: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
+/** A replayer over `on`, of which nothing is sent, counted or kept. Refuses what is no config. */
+export async function openReplayer(said: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
+  const config = configText(said)
   const routings = new Routings(on)
   const caller = wholeCaller(of)
-  const around: Around = {config, caller, routings, targets: new WeakMap(), on}
+  const around: Around = {config, caller, routings, known: new Map(), targets: new WeakMap(), on}
   const {plan} = await routings.find(incomingOf(PROBE, config, null, on), caller, null)
   return {
     reads_bodies: readsParams(plan.root),
@@ -48,6 +39,8 @@ interface Around {
   readonly config: string
   readonly caller: Caller
   readonly routings: Routings
+  /** By what calls say of their provider: looking a long config up costs as much as its length. */
+  readonly known: Map<string, Routing>
   readonly targets: WeakMap<Routing, ReadonlyMap<Leaf, Target | Refusal>>
   readonly on: ProxyServices
 }
@@ -55,8 +48,11 @@ interface Around {
 async function decide(call: LoggedCall, around: Around): Promise<Decision> {
   const {config, caller, routings, on} = around
   const [slug, model] = askedModel(call)
-  const incoming = incomingOf(call, config, call.asked[0]?.provider ?? null, on)
-  const routing = await routings.find(incoming, caller, slug)
+  const provider = call.asked[0]?.provider ?? null
+  const incoming = incomingOf(call, config, provider, on)
+  const name = JSON.stringify([provider, slug])
+  const routing = around.known.get(name) ?? (await routings.find(incoming, caller, slug))
+  around.known.set(name, routing)
   const targets = around.targets.get(routing) ?? (await openAll(routing, incoming, around))
   const opened = new Map<Leaf, Opened>()
   const open = (leaf: Leaf) => {
@@ -125,11 +121,6 @@ function named({managed, provider, model: set, params}: Target, asked: string | 
   const model = set ?? asked ?? (typeof usual === 'string' ? splitModel(usual)[1] : null)
   const name = managed ? `@${managed.slug}` : provider.slug
   return {provider: name, model, label: labelOf(name, model)}
-}
-
-/** A target in words: `@slug/model`. */
-export function labelOf(provider: string, model: string | null): string {
-  return model === null ? provider : `${provider}/${model}`
 }
 
 /** The model that the body names, else that of the log; with the slug before it. */

@@ -319,6 +319,12 @@ test.each<[string, Question, RegExp]>([
   ['a config that is none', {config: {provder: '@a'}}, /config\.provder: is not known/],
   ['a config that is not there', {config: 'pc-nope'}, /no config is called pc-nope/],
   ['a body that is none', {config: A, body: undefined}, /./],
+  ['a config that is too long', {config: {...A, override_params: {x: 'x'.repeat(1 << 20)}}}, /config: is longer than 1 MB/],
+  [
+    'a body that is too long for so many targets',
+    {config: fallback(Array.from({length: 64}, () => A)), body: {...CHAT, x: 'x'.repeat(1 << 18)}},
+    /request\.body: must have at most 262144 bytes with 64 targets/,
+  ],
   ['a chat without messages', {config: A, body: {model: 'm'}}, /messages/],
   [
     'an answer of a target that is not there',

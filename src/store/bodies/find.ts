@@ -26,9 +26,9 @@ export function bodyFinder(options: StoreOptions, db: Db): FindBodies {
 }
 
 /** Bodies go out with the next tick; a thread that has to be started anew takes longer. */
-const LATEST_MS = 60_000
+export const LATEST_MS = 60_000
 /** Clocks are set, and a call's time is rounded. */
-const EARLIEST_MS = -2_000
+export const EARLIEST_MS = -2_000
 const WINDOW_BYTES = 64 * 1024
 
 /** Looks through the batches that were packed about when the call ended; no more than their heads is read of the others. */
@@ -45,7 +45,7 @@ export async function findInPacks(folder: string, {id, created_at, last_byte_ms}
   return undefined
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 async function search(path: string, id: string, from_ms: number, to_ms: number): Promise<LogBodiesTable | undefined> {
   const file = await open(path)
@@ -80,14 +80,14 @@ async function search(path: string, id: string, from_ms: number, to_ms: number):
   }
 }
 
-const decompress = promisify(zstdDecompress)
+export const decompress = promisify(zstdDecompress)
 
-async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
+export async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const {buffer, bytesRead} = await file.read(Buffer.allocUnsafe(length), 0, length, position)
   return buffer.subarray(0, bytesRead)
 }
 
 /** A pack may be deleted while it is looked for. */
-async function modified(path: string): Promise<number> {
+export async function modified(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
 }

@@ -1,0 +1,94 @@
+import type {Command} from 'commander'
+import type {Replay, ReplayMove} from '../../src/schema/replays.ts'
+import {type Gateway, withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
+import {configFrom} from '../structured.ts'
+import type {Column} from '../table.ts'
+import {readWhole} from '../words.ts'
+import {workspaceFor} from '../workspace.ts'
+
+interface ReplayOptions extends WorkspaceOption {
+  readonly since: string
+  readonly config: string
+  readonly limit: string
+}
+
+const PAGE = 500
+const MOST_EXAMPLES = 3
+
+const COLUMNS: readonly Column<ReplayMove>[] = [
+  {title: 'calls', value: row => row.calls, align: 'right'},
+  {title: 'from', value: row => row.from},
+  {title: 'to', value: row => row.to},
+  {title: 'by lot', value: row => row.by_lot, align: 'right'},
+  {title: 'for example', value: row => row.examples[0], whole: true},
+]
+
+/** `gateway replay`: what a config would have done with calls that were made. Pages of the operation, added up. */
+export function replay(): Command {
+  const command = leaf('replay', 'Say which calls of the log a config would have sent elsewhere; nothing is sent', [
+    'gateway replay --since 7d --config main.json',
+    'gateway replay --since 24h --config pc-main-1a2b3c --limit 50000 --json',
+  ])
+    .requiredOption('--since <time>', 'how far back: 30m, 24h, 7d, 2w, or a date such as 2026-01-31')
+    .requiredOption('--config <file or slug>', 'a file (a name with a dot or a slash), or the slug of a saved config')
+    .option('--limit <n>', 'rows of the log to read at most, the newest first', '10000')
+  return withWorkspace(command, 'workspace whose calls they are').action((options: ReplayOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const {world, print} = gateway
+      const asked = {
+        config: await configFrom(world, options.config, '--config'),
+        since: sinceOf(options.since, world.now()),
+        workspace_id: await workspaceFor(gateway, options.workspace),
+      }
+      const whole = await replayed(gateway, asked, readWhole(options.limit, '--limit', 1, 10_000_000))
+      print.list(whole, whole.moves, COLUMNS)
+      print.note(summary(whole))
+    }),
+  )
+}
+
+async function replayed(gateway: Gateway, asked: object, limit: number): Promise<Omit<Replay, 'object' | 'next'>> {
+  const sums = {calls: 0, changed: 0, left_out: 0, without_body: 0}
+  const moves = new Map<string, ReplayMove>()
+  let before: string | null | undefined
+  for (let left = limit; left > 0 && before !== null; left -= PAGE) {
+    const body = {...asked, limit: Math.min(left, PAGE), ...(before && {before})}
+    const page = await gateway.call<Replay>('configs.replay', {body})
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += page[name]
+    for (const move of page.moves) add(moves, move)
+    before = page.next
+  }
+  return {...sums, moves: [...moves.values()].sort((one, other) => other.calls - one.calls || (nameOf(one) < nameOf(other) ? -1 : 1))}
+}
+
+function add(moves: Map<string, ReplayMove>, {from, to, calls, by_lot, examples}: ReplayMove) {
+  const key = JSON.stringify([from, to])
+  const known = moves.get(key) ?? {from, to, calls: 0, by_lot: 0, examples: []}
+  const some = [...known.examples, ...examples].slice(0, MOST_EXAMPLES)
+  moves.set(key, {...known, calls: known.calls + calls, by_lot: known.by_lot + by_lot, examples: some})
+}
+
+function nameOf({from, to}: ReplayMove): string {
+  return `${from} ${to}`
+}
+
+function summary({calls, changed, left_out, without_body}: Omit<Replay, 'object' | 'next' | 'moves'>): string {
+  const rest = [
+    left_out && `${left_out} were refused before a config was asked`,
+    without_body && `of ${without_body} a condition asks for the body, which is not kept`,
+  ].filter(Boolean)
+  return `${changed} of ${calls} calls would go elsewhere${rest.length ? `; ${rest.join('; ')}` : ''}.`
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000}
+
+/** A moment in the past: so long ago, or a date. ISO 8601 UTC. */
+function sinceOf(said: string, now_ms: number): string {
+  const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(said) ?? []
+  const at_ms =
+    count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+  if (Number.isFinite(at_ms) && at_ms <= now_ms && at_ms >= 0) return new Date(at_ms).toISOString()
+  throw usageFault(`--since ${said} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
+}

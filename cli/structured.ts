@@ -1,0 +1,34 @@
+import {usageFault} from './fault.ts'
+import {fileText} from './options.ts'
+import type {World} from './world.ts'
+
+/** What a file, or stdin for `-`, holds: JSON or YAML. What is in it is not echoed, for it may be secret. */
+export async function structuredFrom(world: World, path: string, option: string): Promise<unknown> {
+  const [text, source] =
+    path === '-' ? [await world.readStdin(), 'What stdin holds'] : [fileText(world, path, option), `What ${path} holds`]
+  return structured(text, source)
+}
+
+/** A config as it is named on the command line: the slug of a saved one, or what a file holds, whose name has a dot or a slash. */
+export async function configFrom(world: World, named: string, option: string): Promise<unknown> {
+  return named === '-' || /[./\\]/.test(named) ? structuredFrom(world, named, option) : named
+}
+
+async function structured(text: string, source: string): Promise<unknown> {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    // YAML then, of which JSON is a part
+  }
+  const {LineCounter, parseDocument} = await import('yaml')
+  const lines = new LineCounter()
+  const document = parseDocument(text, {prettyErrors: false, lineCounter: lines})
+  const [wrong] = document.errors
+  if (wrong)
+    throw usageFault(`${source} is neither JSON nor YAML: line ${lines.linePos(wrong.pos[0]).line} cannot be read (${wrong.code}).`)
+  try {
+    return document.toJS({maxAliasCount: 100}) as unknown
+  } catch {
+    throw usageFault(`${source} repeats itself too often (YAML aliases).`)
+  }
+}

@@ -1,0 +1,79 @@
+import {OPERATIONS} from './admin/registry.ts'
+import type {AdminServices} from './admin/services.ts'
+import {readBaseUrl} from './base/egress/base-url.ts'
+import {Destinations} from './base/egress/target.ts'
+import {readTrusted} from './base/egress/trust.ts'
+import {version} from './base/runtime.ts'
+import type {Seal} from './base/seal.ts'
+import {bundledCatalogue} from './pricing/catalogue.ts'
+import {cost} from './pricing/cost.ts'
+import {openPrices, type Prices} from './pricing/local.ts'
+import {find as findKind} from './providers/registry.ts'
+import {createDirectory} from './proxy/directory.ts'
+import {createExplainer} from './proxy/explain.ts'
+import {openReplayer} from './proxy/replay.ts'
+import type {ProxyServices} from './proxy/services.ts'
+import {administeredBy} from './server.ts'
+import type {Settings} from './settings/index.ts'
+import type {Store} from './store/database.ts'
+
+export interface ExplainingParts {
+  readonly settings: Settings
+  readonly store: Store
+  readonly seal: Seal
+  readonly now: () => number
+  /** Those that calls are charged at; undefined where no call is taken. */
+  readonly prices: Prices | undefined
+}
+
+/** The part of a data plane that says what would become of calls: for a server, and for an operator's command without one. */
+export function openExplaining(parts: ExplainingParts): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
+  // Only what says where a call goes and what leaves: nothing here sends, counts, records or keeps.
+  const on = servicesOf(parts) as ProxyServices
+  const explainer = createExplainer(on)
+  return {
+    explain: explainer.explain,
+    replay: (config, caller) => openReplayer(config, caller, on),
+    forget: () => explainer.forget(),
+  }
+}
+
+type Needed = Pick<
+  ProxyServices,
+  'settings' | 'version' | 'prices' | 'findProvider' | 'findConfig' | 'kind' | 'destination' | 'administered' | 'masked' | 'ignored' | 'now'
+>
+
+function servicesOf({settings, store, seal, now, prices: given}: ExplainingParts): Needed {
+  let prices = given
+  const known = createDirectory({db: store.db, seal, modelsOf: () => []})
+  const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
+  const opened = () => {
+    prices ??= openPrices({
+      directory: settings.model_configs_pricing_local_path ?? null,
+      catalogue: bundledCatalogue(),
+      warn: () => undefined,
+      now_ms: now,
+    })
+    return prices
+  }
+  return {
+    settings,
+    version,
+    prices: {
+      find: (provider, model, own) => own.get(model) ?? opened().lookup(provider, model),
+      cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
+    },
+    findProvider: known.findProvider,
+    findConfig: known.findConfig,
+    kind: findKind,
+    destination: (text, asker) =>
+      destinations.read(
+        text,
+        typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
+      ),
+    administered: administeredBy(OPERATIONS),
+    masked: new Set(settings.organisation_headers_to_mask),
+    ignored: new Set(settings.custom_headers_to_ignore),
+    now,
+  }
+}

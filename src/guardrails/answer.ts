@@ -1,0 +1,37 @@
+import type {EndpointName} from '../schema/endpoints.ts'
+import type {HookResult, HookResults} from '../schema/guardrails.ts'
+import {isObject, type Json, withKey} from './json.ts'
+
+/** A guardrail denied the call or its answer. */
+export const DENIED_STATUS = 446
+/** A guardrail failed that does not deny. */
+export const FAILED_STATUS = 246
+export const FAILED_STATUS_TEXT = 'Hooks failed'
+
+/** What a client is shown; null when no hook ran that was waited for. */
+export function shownResults(before: readonly HookResult[], after: readonly HookResult[]): HookResults | null {
+  if (![...before, ...after].some(result => 'checks' in result)) return null
+  return {before_request_hooks: before, after_request_hooks: after}
+}
+
+/** The status of an answer that was not denied: only a 200 becomes 246. */
+export function statusOf(upstream_status: number, is_failed: boolean): number {
+  return upstream_status === 200 && is_failed ? FAILED_STATUS : upstream_status
+}
+
+/** The body of a 446, in the form of its route's errors. */
+export function deniedBody(endpoint: EndpointName, hook_results: HookResults) {
+  const error = {message: 'The guardrails of this call failed; hook_results says which.', type: 'hooks_failed', param: null, code: null}
+  return endpoint === 'messages' || endpoint === 'messagesCountTokens' ? {type: 'error', error, hook_results} : {error, hook_results}
+}
+
+/** An answer with the results beside what the provider said. What is no JSON object is left as it is. */
+export function withResults(body: Json, hook_results: HookResults | null): Json {
+  return hook_results && isObject(body) ? withKey(body, 'hook_results', hook_results as unknown as Json) : body
+}
+
+/** The event of a stream that carries results: before the first chunk, and after the last (reference: streaming). */
+export function resultsEvent(endpoint: EndpointName, hook_results: Partial<HookResults>): string {
+  const data = `data: ${JSON.stringify({hook_results})}\n\n`
+  return endpoint === 'messages' ? `event: hook_results\n${data}` : data
+}

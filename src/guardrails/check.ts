@@ -1,0 +1,155 @@
+import {z} from 'zod'
+import type {EndpointName} from '../schema/endpoints.ts'
+import {explain} from '../schema/explain.ts'
+import type {Side} from '../schema/guardrails.ts'
+import type {Http, Memory} from './http.ts'
+import {isObject, type Json} from './json.ts'
+import type {View} from './view.ts'
+
+/** A rewriting that a verdict asks for. It is carried out after the checks that ran beside it, on what they left. */
+export interface Transform {
+  /** Puts a whole new body in the old one's place. Such go first, so that no redaction is undone by one. */
+  readonly is_whole?: true
+  apply(view: View): View
+}
+
+/** What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes anew after a redaction. */
+export interface Verdict {
+  readonly verdict: boolean
+  readonly data: unknown
+  readonly error: Error | null
+  readonly transformed?: Transform
+  /** Headers to send upstream besides, by lower-case name. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly log?: unknown
+}
+
+/** What a check may know of a call, and all of the world that it may touch. */
+export interface Context {
+  readonly side: Side
+  readonly endpoint: EndpointName
+  /** The provider's kind. */
+  readonly provider: string
+  /** As it was asked for, `@slug/` included; null where a request names none. */
+  readonly model: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  /** The client's, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly trace: {readonly trace_id: string; readonly span_id: string}
+  readonly is_streaming: boolean
+  /** The request as it is now; on the output side as it was sent. Null where it has no JSON. */
+  readonly request: View | null
+  readonly is_request_transformed: boolean
+  /** The answer; null on the input side. */
+  readonly response: View | null
+  readonly response_status: number | null
+  now_ms(): number
+  readonly http: Http
+  /** A signal that fires after so many milliseconds. */
+  after(ms: number): AbortSignal
+  /** Addresses of a host that may be called; rejects for one that has none, or only private ones. */
+  resolve(hostname: string): Promise<readonly string[]>
+  readonly memory: Memory
+}
+
+export interface CheckOptions<Shape extends z.ZodRawShape> {
+  /** `default.<name>`. */
+  readonly id: string
+  readonly title: string
+  /** One sentence for the documentation: when it passes. */
+  readonly about: string
+  readonly sides: readonly Side[]
+  readonly kind?: 'mutator'
+  /** Runs on every route, not on those with a text alone. */
+  readonly everywhere?: true
+  /** Other names: of the check, and of its parameters. Case never matters. */
+  readonly aliases?: readonly string[]
+  readonly parameter_aliases?: Readonly<Record<string, string>>
+  readonly shape: Shape
+  /** Why these parameters cannot be meant together, or undefined. */
+  refuse?(parameters: Parameters<Shape>): string | undefined
+  run(view: View, parameters: Parameters<Shape>, context: Context): Verdict | Promise<Verdict>
+}
+
+type Parameters<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
+
+/** A check with its parameters read, ready to run on any number of calls. */
+export interface Prepared {
+  readonly check: Check
+  readonly fail_on_error: boolean
+  run(view: View, context: Context): Verdict | Promise<Verdict>
+}
+
+export interface Check {
+  readonly id: string
+  readonly title: string
+  readonly about: string
+  readonly sides: readonly Side[]
+  readonly kind: 'guardrail' | 'mutator'
+  readonly everywhere: boolean
+  readonly aliases: readonly string[]
+  /** Strict: an unknown key is refused. */
+  readonly parameters: z.ZodType
+  /** Reads parameters; a string says in one line what is wrong with them. */
+  ready(parameters: unknown): Prepared | string
+}
+
+const common = {failOnError: z.boolean().default(false).describe('An error of the check counts as a failure; else it passes.')}
+
+/** A check as the engine and the documentation see it: its parameters read by its own schema, whatever their case. */
+export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>): Check {
+  const {id, title, about, sides, kind = 'guardrail', everywhere = false, aliases = [], shape, parameter_aliases = {}} = options
+  const schema = z.strictObject({...shape, ...common})
+  const names = new Map(Object.keys(schema.shape).map(name => [name.toLowerCase(), name]))
+  for (const [alias, name] of Object.entries(parameter_aliases)) names.set(alias.toLowerCase(), name)
+  const made: Check = {
+    ...{id, title, about, sides, kind, everywhere, aliases},
+    parameters: schema,
+    ready(said) {
+      if (isObject(said) && Object.hasOwn(said, '__proto__')) return 'parameters: the key __proto__ is not known here.'
+      const asked = renamed(said ?? {}, names)
+      const read = schema.safeParse(asked)
+      if (!read.success) return explain(read.error, schema, asked, {root: 'parameters'})
+      const {failOnError, ...rest} = read.data as {failOnError: boolean}
+      const parameters = rest as Parameters<Shape>
+      const refusal = options.refuse?.(parameters)
+      if (refusal) return refusal
+      return {check: made, fail_on_error: failOnError, run: (view, context) => options.run(view, parameters, context)}
+    },
+  }
+  return made
+}
+
+/** Known names in their own spelling; where two spellings of one name stand, the first stays as it is and so is refused. */
+function renamed(said: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (!isObject(said)) return said
+  const taken = new Set<string>()
+  return Object.fromEntries(
+    Object.entries(said).map(([key, value]): [string, Json] => {
+      const name = Object.hasOwn(said, names.get(key.toLowerCase()) ?? key) ? key : (names.get(key.toLowerCase()) ?? key)
+      if (taken.has(name)) return [key, value]
+      taken.add(name)
+      return [name, value]
+    }),
+  )
+}
+
+/** A verdict without an error. `not` turns it round. */
+export function judged(holds: boolean, data: Readonly<Record<string, unknown>> & {readonly explanation: string}, not = false): Verdict {
+  return {verdict: holds !== not, data: {verdict: holds !== not, ...data}, error: null}
+}
+
+/** A check that could not judge. It passes, unless `failOnError`. */
+export function failed(error: Error, data: Readonly<Record<string, unknown>> = {}): Verdict {
+  return {verdict: false, data: {...data, explanation: error.message}, error}
+}
+
+const EXCERPT = 100
+
+/** The first hundred characters. */
+export function excerpt(text: string): string {
+  return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}...` : text
+}
+
+/** The parameter that turns a verdict round. */
+export const not = z.boolean().default(false).describe('Turns the verdict round.')

@@ -1,0 +1,20 @@
+import {z} from 'zod'
+import {check, excerpt, judged, not} from '../check.ts'
+import {compare, operatorParameter, quoted} from '../lists.ts'
+
+export const contains = check({
+  id: 'default.contains',
+  title: 'Contains',
+  about: 'Passes when any, all or none of the words or phrases are in the text, in this case.',
+  sides: ['input', 'output'],
+  shape: {
+    words: z.array(z.string().min(1)).min(1).max(1000).describe('The words or phrases.'),
+    operator: operatorParameter('any'),
+    not,
+  },
+  run({text}, {words, operator, not}) {
+    const {holds, found, missing} = compare(words, word => text.includes(word), operator)
+    const explanation = found.length ? `The text has ${quoted(found)}.` : 'The text has none of the words.'
+    return judged(holds, {explanation, foundWords: found, missingWords: missing, operator, not, textExcerpt: excerpt(text)}, not)
+  },
+})

@@ -1,0 +1,32 @@
+import {check, judged} from '../check.ts'
+import {headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
+import {ask} from '../http.ts'
+import {callOf} from '../told.ts'
+
+const MOST_BYTES = 64 * 1024
+
+export const log = check({
+  id: 'default.log',
+  title: 'Log',
+  about: 'Tells your service of the call, in the form that a webhook is asked in. Always passes, told or not.',
+  sides: ['output'],
+  shape: {logURL: urlParameter('Whom to tell.'), headers: headersParameter, timeout: timeoutParameter(3000)},
+  async run(_, {logURL, headers, timeout}, context) {
+    const asked = {
+      method: 'POST',
+      url: logURL,
+      headers: outgoingHeaders(headers, [], context),
+      body: JSON.stringify(callOf(context)),
+    } as const
+    const logHost = new URL(logURL).host
+    try {
+      const {status} = await ask(context.http, asked, context.after(timeout), MOST_BYTES, 'The log service')
+      const is_taken = status >= 200 && status < 300
+      const explanation = is_taken ? 'The log service was told.' : `The log service answered ${status}.`
+      return judged(true, {explanation, logHost, told: is_taken})
+    } catch (error) {
+      const explanation = error instanceof Error ? error.message : String(error)
+      return judged(true, {explanation, logHost, told: false})
+    }
+  },
+})

@@ -1,0 +1,61 @@
+import {type Context, check, failed, judged, type Verdict} from '../check.ts'
+import {CheckFault} from '../fault.ts'
+import {forwardedParameter, headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
+import {type Answer, ask, readJson} from '../http.ts'
+import {isObject, type Json, own} from '../json.ts'
+import {callOf} from '../told.ts'
+
+/** An answer may hold a whole body. */
+const MOST_BYTES = 8 * 1024 * 1024
+const MOST_SAID = 2000
+
+export const webhook = check({
+  id: 'default.webhook',
+  title: 'Webhook',
+  about: 'Passes when your service says so. It may also answer with a body to put in place of the request or the answer.',
+  sides: ['input', 'output'],
+  shape: {
+    webhookURL: urlParameter('Where to ask. The call is a POST of JSON; redirections are not followed.'),
+    headers: headersParameter,
+    timeout: timeoutParameter(3000),
+    forwardHeaders: forwardedParameter,
+  },
+  async run(_, {webhookURL, headers, timeout, forwardHeaders}, context) {
+    const asked = {
+      ...({method: 'POST', url: webhookURL} as const),
+      headers: outgoingHeaders(headers, forwardHeaders, context),
+      body: JSON.stringify(callOf(context)),
+    }
+    const about = {webhookHost: new URL(webhookURL).host}
+    try {
+      const answer = await ask(context.http, asked, context.after(timeout), MOST_BYTES, 'The webhook')
+      return read(answer, context, about)
+    } catch (error) {
+      return failed(error instanceof Error ? error : new CheckFault(String(error)), about)
+    }
+  },
+})
+
+function read({status, text, type}: Answer, context: Context, about: {readonly webhookHost: string}): Verdict {
+  const reply = readJson(text)
+  if (status < 200 || status > 299) {
+    const responseData = reply === undefined || text.length > MOST_SAID ? null : reply
+    return failed(new CheckFault(`The webhook answered ${status}.`, 'HttpError'), {...about, responseStatus: status, responseData})
+  }
+  if (!isObject(reply))
+    return failed(new CheckFault(`The webhook answered no JSON object, but ${type.slice(0, 100) || 'something without a type'}.`), about)
+  const verdict = own(reply, 'verdict')
+  if (typeof verdict !== 'boolean') return failed(new CheckFault('The webhook’s answer has no verdict, true or false.'), about)
+  const data = {explanation: `The webhook ${verdict ? 'passed' : 'failed'} it.`, ...about, responseData: own(reply, 'data') ?? null}
+  const put = replacement(reply, context)
+  if (put === undefined) return judged(verdict, data)
+  if (!isObject(put)) return failed(new CheckFault('The webhook’s transformedData holds no JSON object to put in place.'), about)
+  return {...judged(verdict, data), transformed: {is_whole: true, apply: view => view.withBody(put)}}
+}
+
+/** What is to stand in the body's place; undefined: nothing is said of this side. */
+function replacement(reply: Json, {side}: Context): Json | undefined {
+  const phase = own(own(reply, 'transformedData'), side === 'input' ? 'request' : 'response')
+  const json = own(phase, 'json')
+  return json === null ? undefined : json
+}

@@ -1,0 +1,72 @@
+import {constants, createPublicKey, type JsonWebKey, type KeyObject, verify} from 'node:crypto'
+import {isObject, type Json, type JsonObject, own} from '../json.ts'
+
+/** A token in its parts, nothing of it believed yet (RFC 7515 §3.1). */
+export interface Token {
+  readonly header: JsonObject
+  readonly payload: JsonObject
+  readonly signed: string
+  readonly signature: Buffer
+}
+
+const LONGEST = 16 * 1024
+
+export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
+export type Algorithm = (typeof ALGORITHMS)[number]
+
+/** The parts of a compact token; undefined for what is none. */
+export function readToken(text: string): Token | undefined {
+  const parts = text.split('.', 4)
+  if (text.length > LONGEST || parts.length !== 3 || !parts.every(part => /^[\w-]+$/.test(part))) return undefined
+  const [header, payload] = [object(parts[0]!), object(parts[1]!)]
+  if (!header || !payload) return undefined
+  return {header, payload, signed: `${parts[0]}.${parts[1]}`, signature: Buffer.from(parts[2]!, 'base64url')}
+}
+
+/** A key that `algorithm` may be checked with, or undefined: of another kind, for encryption, or not to be read. */
+export function readKey(jwk: Json, algorithm: Algorithm): KeyObject | undefined {
+  if (!isObject(jwk) || own(jwk, 'use') === 'enc') return undefined
+  const {kind, curve} = NEEDS[algorithm.slice(0, 2) === 'ES' ? algorithm : algorithm.slice(0, 2)]!
+  const said = own(jwk, 'alg')
+  if (own(jwk, 'kty') !== kind || (curve && own(jwk, 'crv') !== curve) || (said !== undefined && said !== algorithm)) return undefined
+  try {
+    return createPublicKey({key: publicPart(jwk), format: 'jwk'})
+  } catch {
+    return undefined
+  }
+}
+
+/** True when `key` signed it with `algorithm` (RFC 7518 §3). */
+export function isSigned({signed, signature}: Token, key: KeyObject, algorithm: Algorithm): boolean {
+  const data = Buffer.from(signed)
+  if (algorithm === 'EdDSA') return verify(null, data, key, signature)
+  const hash = `sha${algorithm.slice(2)}`
+  if (algorithm.startsWith('ES')) return verify(hash, data, {key, dsaEncoding: 'ieee-p1363'}, signature)
+  if (algorithm.startsWith('RS')) return verify(hash, data, {key, padding: constants.RSA_PKCS1_PADDING}, signature)
+  return verify(hash, data, {key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST}, signature)
+}
+
+const NEEDS: Readonly<Record<string, {readonly kind: string; readonly curve?: string}>> = {
+  RS: {kind: 'RSA'},
+  PS: {kind: 'RSA'},
+  ES256: {kind: 'EC', curve: 'P-256'},
+  ES384: {kind: 'EC', curve: 'P-384'},
+  ES512: {kind: 'EC', curve: 'P-521'},
+  Ed: {kind: 'OKP', curve: 'Ed25519'},
+}
+
+/** Without what a private key has: a set that carries one by mistake is read as its public half. */
+function publicPart(jwk: JsonObject): JsonWebKey {
+  return Object.fromEntries(
+    ['kty', 'n', 'e', 'crv', 'x', 'y'].flatMap(name => (typeof own(jwk, name) === 'string' ? [[name, own(jwk, name)]] : [])),
+  )
+}
+
+function object(part: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

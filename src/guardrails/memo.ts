@@ -1,0 +1,11 @@
+/** `make`, done once for each object that it is asked of: for what a check derives from its parameters. */
+export function perObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new WeakMap<Key, Made>()
+  return key => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const fresh = make(key)
+    made.set(key, fresh)
+    return fresh
+  }
+}

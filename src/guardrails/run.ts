@@ -1,0 +1,206 @@
+import {isoTime} from '../base/clock.ts'
+import type {CheckResult, HookFeedback, HookResult} from '../schema/guardrails.ts'
+import {type Context, excerpt, type Transform, type Verdict} from './check.ts'
+import {CheckFault} from './fault.ts'
+import type {Hook, HookCheck} from './hook.ts'
+import {isObject, withKey} from './json.ts'
+import {isGuarded} from './texts.ts'
+import type {View} from './view.ts'
+
+/** What one phase of a call came to. */
+export interface Outcome {
+  /** Of the hooks that were waited for, in their order. */
+  readonly results: readonly HookResult[]
+  /** A hook with `deny` failed: nothing goes on. */
+  readonly is_denied: boolean
+  /** A hook failed. */
+  readonly is_failed: boolean
+  /** The body as the checks left it; the same view when none changed it. */
+  readonly view: View
+  readonly is_transformed: boolean
+  /** Headers to send upstream besides. They replace the client's of the same names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Of the hooks that are not waited for; they decide and change nothing. Never rejects. */
+  readonly background: Promise<readonly HookResult[]> | null
+}
+
+/** A hook's results and what it wants changed. */
+interface Ran {
+  readonly result: HookResult
+  readonly transforms: readonly Transform[]
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Runs the hooks of a phase on `view`, side by side (reference: evaluation). Each sees the body as it came; what they want changed is
+ * done when all have ended. No check's failure is thrown: it is in its result.
+ */
+export async function runHooks(hooks: readonly Hook[], view: View, context: Context): Promise<Outcome> {
+  const later = hooks.filter(hook => hook.async)
+  const started = later.map(hook => runHook(hook, view, context))
+  const ran = await Promise.all(hooks.filter(hook => !hook.async).map(hook => runHook(hook, view, context)))
+  const changed = carriedOut(
+    view,
+    ran.flatMap(({transforms}) => transforms),
+  )
+  const results = ran.map(({result}) => told(result, view, changed))
+  const failed = results.filter(result => 'verdict' in result && !result.verdict)
+  return {
+    results,
+    is_denied: failed.some(result => 'deny' in result && result.deny),
+    is_failed: failed.length > 0,
+    view: changed,
+    is_transformed: changed !== view,
+    headers: Object.assign({}, ...ran.map(({headers}) => headers)),
+    background: started.length ? Promise.all(started).then(all => all.map(({result}) => told(result, view, changed))) : null,
+  }
+}
+
+async function runHook(hook: Hook, view: View, context: Context): Promise<Ran> {
+  const {id, type, deny, async, guardrail_version_id} = hook
+  if (isSkipped(hook, context)) return {result: {id, type, skipped: true}, transforms: [], headers: {}}
+  const began_ms = context.now_ms()
+  const ran = hook.sequential
+    ? await inTurn(hook, view, context)
+    : await Promise.all(hook.checks.map(each => runCheck(each, view, context)))
+  const checks = ran.map(({result}) => (async ? {...result, transformed: false} : result))
+  const verdict = checks.every(passes)
+  return {
+    result: {
+      verdict,
+      id,
+      transformed: checks.some(each => each.transformed),
+      checks,
+      feedback: feedbackOf(verdict ? hook.on_success : hook.on_fail, checks),
+      execution_time: elapsed(began_ms, context),
+      async,
+      type: type,
+      created_at: isoTime(began_ms),
+      deny,
+      ...(guardrail_version_id === null ? {} : {guardrail_version_id}),
+    },
+    transforms: async ? [] : ran.flatMap(({transform}) => transform ?? []),
+    headers: async ? {} : Object.assign({}, ...ran.map(each => each.headers)),
+  }
+}
+
+/** Skipped hooks never deny: the route or the answer has nothing for them, or they would change what is not waited for. */
+function isSkipped({type, async, checks}: Hook, {endpoint, side, response_status}: Context): boolean {
+  if (type === 'mutator' && (async || endpoint === 'embed')) return true
+  if (side === 'output' && response_status !== 200) return true
+  return !isGuarded(endpoint, side) && !checks.some(({prepared}) => prepared.check.everywhere && side === 'input')
+}
+
+interface RanCheck {
+  readonly result: CheckResult
+  readonly transform?: Transform
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Each check sees what those before it made of the body. */
+async function inTurn({checks}: Hook, view: View, context: Context): Promise<readonly RanCheck[]> {
+  const ran: RanCheck[] = []
+  let now = view
+  for (const each of checks) {
+    const next = await runCheck(each, now, context)
+    if (next.transform) now = next.transform.apply(now)
+    ran.push(next)
+  }
+  return ran
+}
+
+async function runCheck({id, prepared}: HookCheck, view: View, context: Context): Promise<RanCheck> {
+  const began_ms = context.now_ms()
+  const base = {created_at: isoTime(began_ms), log: null, fail_on_error: prepared.fail_on_error}
+  if (!runsHere(prepared.check, context))
+    return {result: {id, verdict: true, data: null, execution_time: 0, transformed: false, ...base, skipped: true}}
+  let verdict: Verdict
+  let transform: Transform | undefined
+  try {
+    verdict = await prepared.run(view, seeing(view, context))
+    // Tried at once, so that what goes wrong is this check's error.
+    transform = verdict.transformed && verdict.transformed.apply(view) !== view ? verdict.transformed : undefined
+  } catch (error) {
+    verdict = errored(error)
+  }
+  const {data, error, headers} = verdict
+  return {
+    result: {
+      id,
+      verdict: verdict.verdict,
+      data,
+      ...(error ? {error: {name: error.name, message: error.message}} : {}),
+      execution_time: elapsed(began_ms, context),
+      transformed: transform !== undefined,
+      ...base,
+      log: verdict.log ?? null,
+    },
+    ...(transform ? {transform} : {}),
+    ...(headers ? {headers} : {}),
+  }
+}
+
+function runsHere({sides, everywhere, kind}: HookCheck['prepared']['check'], {endpoint, side}: Context): boolean {
+  return sides.includes(side) && (everywhere || isGuarded(endpoint, side)) && !(kind === 'mutator' && endpoint === 'embed')
+}
+
+function seeing(view: View, context: Context): Context {
+  const before = context.side === 'input' ? context.request : context.response
+  const is_changed = before !== null && view !== before && view.body !== before.body
+  if (context.side === 'output') return {...context, response: view}
+  return {...context, request: view, is_request_transformed: context.is_request_transformed || is_changed}
+}
+
+/** Words of a check's own are kept; of anything else thrown only the kind, for its words may quote the text. */
+function errored(error: unknown): Verdict {
+  if (error instanceof CheckFault) return {verdict: false, data: {explanation: error.message}, error}
+  const name = error instanceof Error ? error.name : 'Error'
+  const said = new CheckFault('The check could not run.', name)
+  return {verdict: false, data: {explanation: said.message}, error: said}
+}
+
+function passes({verdict, error, fail_on_error, skipped}: CheckResult): boolean {
+  return skipped === true || verdict || (error !== undefined && !fail_on_error)
+}
+
+/** Whole bodies first, and then what redacts: nothing that was taken out comes back with a body that was made before. */
+function carriedOut(view: View, transforms: readonly Transform[]): View {
+  const inOrder = [...transforms.filter(each => each.is_whole), ...transforms.filter(each => !each.is_whole)]
+  return inOrder.reduce((now, transform) => transform.apply(now), view)
+}
+
+/** A result whose excerpts are of the text as it is now: what was redacted is in no log. */
+function told(result: HookResult, before: View, now: View): HookResult {
+  if (!('checks' in result) || now === before) return result
+  return {
+    ...result,
+    checks: result.checks.map(each =>
+      isObject(each.data) && Object.hasOwn(each.data, 'textExcerpt')
+        ? {...each, data: withKey(each.data, 'textExcerpt', excerpt(now.text))}
+        : each,
+    ),
+  }
+}
+
+function feedbackOf(feedback: HookFeedback | null, checks: readonly CheckResult[]): HookFeedback | null {
+  if (!feedback) return null
+  const ran = checks.filter(({skipped}) => !skipped)
+  const ids = (which: (check: CheckResult) => boolean) =>
+    ran
+      .filter(which)
+      .map(({id}) => id)
+      .join(', ')
+  return {
+    ...feedback,
+    metadata: {
+      ...feedback.metadata,
+      successfulChecks: ids(({verdict, error}) => verdict && !error),
+      failedChecks: ids(({verdict, error}) => !verdict && !error),
+      erroredChecks: ids(({error}) => error !== undefined),
+    },
+  }
+}
+
+function elapsed(began_ms: number, {now_ms}: Context): number {
+  return Math.max(0, Math.round((now_ms() - began_ms) * 1000) / 1000)
+}

@@ -1,0 +1,118 @@
+import type {EndpointName} from '../schema/endpoints.ts'
+import type {Side} from '../schema/guardrails.ts'
+import {isList, isObject, type Json, type JsonObject, own, type Path} from './json.ts'
+
+/** Where a text of people or models stands in a body. */
+export interface Slot {
+  readonly path: Path
+  readonly text: string
+  /** What verdicts are about (reference: text extraction); redactions reach the other slots too. */
+  readonly is_judged: boolean
+}
+
+type Reader = (body: JsonObject) => Slot[]
+
+const DEEPEST = 4
+
+/**
+ * Where the texts of a dialect stand. Judged on the way in is the last message alone, with its tool results, and every prompt and input;
+ * on the way out every choice. Pictures, tool calls and token lists are no texts. A route that is not here has none.
+ */
+const READERS: Readonly<Partial<Record<EndpointName, Readonly<Record<Side, Reader>>>>> = {
+  chatComplete: {input: conversation, output: choices},
+  messages: {
+    input: body => [...content(own(body, 'system'), ['system'], false), ...conversation(body)],
+    output: body => blocks(own(body, 'content'), ['content']),
+  },
+  createModelResponse: {
+    input: body => [...content(own(body, 'instructions'), ['instructions'], false), ...items(own(body, 'input'), ['input'])],
+    output: body =>
+      entries(own(body, 'output')).flatMap(([item, index]) => content(item, ['output', index], own(item, 'type') === 'message')),
+  },
+  complete: {input: body => texts(own(body, 'prompt'), ['prompt']), output: choices},
+  embed: {input: body => texts(own(body, 'input'), ['input']), output: () => []},
+  promptComplete: {
+    input: body => [...conversation(body), ...texts(own(body, 'prompt'), ['prompt']), ...variables(body)],
+    output: choices,
+  },
+}
+
+/** True for the routes whose texts are guarded (decisions: providers and guardrails). */
+export function isGuarded(endpoint: EndpointName, side: Side): boolean {
+  return Object.hasOwn(READERS, endpoint) && !(endpoint === 'embed' && side === 'output')
+}
+
+export function slotsOf(endpoint: EndpointName, side: Side, body: Json): readonly Slot[] {
+  const reader = Object.hasOwn(READERS, endpoint) ? READERS[endpoint] : undefined
+  return reader && isObject(body) ? reader[side](body) : []
+}
+
+function conversation(body: JsonObject): Slot[] {
+  return items(own(body, 'messages'), ['messages'])
+}
+
+/** Messages, or the items of a response's input; a text alone is the only item. */
+function items(said: Json | undefined, path: Path): Slot[] {
+  if (!isList(said)) return content(said, path, true)
+  return said.flatMap((item, index) => {
+    const is_last = index === said.length - 1
+    return typeof item === 'string' ? text(item, [...path, index], is_last) : content(item, [...path, index], is_last)
+  })
+}
+
+function choices(body: JsonObject): Slot[] {
+  return entries(own(body, 'choices')).flatMap(([choice, index]) => {
+    const path = ['choices', index]
+    const message = own(choice, 'message')
+    return [
+      ...text(own(choice, 'text'), [...path, 'text'], true),
+      ...content(own(message, 'content'), [...path, 'message', 'content'], true),
+      ...text(own(message, 'refusal'), [...path, 'message', 'refusal'], true),
+      ...text(own(message, 'reasoning_content'), [...path, 'message', 'reasoning_content'], false),
+      ...blocks(own(message, 'content_blocks'), [...path, 'message', 'content_blocks']).map(slot => ({...slot, is_judged: false})),
+    ]
+  })
+}
+
+function blocks(said: Json | undefined, path: Path): Slot[] {
+  return entries(said).flatMap(([block, index]) => [
+    ...content(block, [...path, index], true),
+    ...text(own(block, 'thinking'), [...path, index, 'thinking'], false),
+  ])
+}
+
+/** The texts of a message, an item, a part, or of lists of them within each other. */
+function content(said: Json | undefined, path: Path, is_judged: boolean, depth = 0): Slot[] {
+  if (typeof said === 'string') return text(said, path, is_judged)
+  if (depth > DEEPEST) return []
+  if (isList(said)) return said.flatMap((part, index) => content(part, [...path, index], is_judged, depth + 1))
+  if (!isObject(said)) return []
+  const within = (key: string) => content(own(said, key), [...path, key], is_judged, depth + 1)
+  const source = own(said, 'source')
+  return [
+    ...text(own(said, 'text'), [...path, 'text'], is_judged),
+    ...text(own(said, 'refusal'), [...path, 'refusal'], is_judged),
+    ...(own(source, 'type') === 'text' ? text(own(source, 'data'), [...path, 'source', 'data'], is_judged) : []),
+    ...within('content'),
+    ...within('output'),
+    ...within('summary'),
+  ]
+}
+
+function texts(said: Json | undefined, path: Path): Slot[] {
+  if (typeof said === 'string') return text(said, path, true)
+  return entries(said).flatMap(([each, index]) => content(each, [...path, index], true))
+}
+
+function variables(body: JsonObject): Slot[] {
+  const said = own(body, 'variables')
+  return isObject(said) ? Object.keys(said).flatMap(name => text(own(said, name), ['variables', name], true)) : []
+}
+
+function text(said: Json | undefined, path: Path, is_judged: boolean): Slot[] {
+  return typeof said === 'string' && said ? [{path, text: said, is_judged}] : []
+}
+
+function entries(said: Json | undefined): [Json, number][] {
+  return isList(said) ? said.map((each, index) => [each, index]) : []
+}

@@ -1,0 +1,24 @@
+import type {Context} from './check.ts'
+
+/** What a service of the user's is told of a call (reference: webhook contract). The client's headers are not in it. */
+export function callOf(context: Context) {
+  const {side, request, response} = context
+  return {
+    request: {
+      json: request?.body ?? null,
+      text: request?.text ?? '',
+      isStreamingRequest: context.is_streaming,
+      isTransformed: context.is_request_transformed,
+    },
+    response: {
+      json: response?.body ?? null,
+      text: response?.text ?? '',
+      statusCode: context.response_status,
+      isTransformed: false,
+    },
+    provider: context.provider,
+    requestType: context.endpoint,
+    metadata: context.metadata,
+    eventType: side === 'input' ? 'beforeRequestHook' : 'afterRequestHook',
+  }
+}

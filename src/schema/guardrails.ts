@@ -1,0 +1,97 @@
+import {z} from 'zod'
+
+/** The two places where guardrails stand: before the model is asked, and before its answer is handed on. */
+export const SIDES = ['input', 'output'] as const
+export type Side = (typeof SIDES)[number]
+
+/** When the checks of a streamed answer run (decisions: providers and guardrails). */
+export const STREAM_MODES = ['after', 'window', 'buffer'] as const
+export type StreamMode = (typeof STREAM_MODES)[number]
+
+export const DEFAULT_STREAM_WINDOW_CHARS = 400
+
+const feedback = z.strictObject({
+  value: z.number().min(-10).max(10).optional(),
+  weight: z.number().min(0).max(1).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+})
+const outcome = z.strictObject({feedback: feedback.optional()})
+
+/** What a saved guardrail does with its verdict (reference: control plane, guardrails). */
+export const GuardrailActions = z.strictObject({
+  deny: z.boolean().optional(),
+  async: z.boolean().optional(),
+  sequential: z.boolean().optional(),
+  on_success: outcome.optional(),
+  on_fail: outcome.optional(),
+  onSuccess: outcome.optional(),
+  onFail: outcome.optional(),
+  stream_mode: z.enum(STREAM_MODES).optional(),
+  stream_window_chars: z.int().min(1).max(100_000).optional(),
+})
+export type GuardrailActions = z.output<typeof GuardrailActions>
+
+/** A check as it is written in a guardrail: what it is, and with which parameters; their shape is the check's own. */
+export const GuardrailCheck = z.strictObject({
+  id: z.string().min(1).max(255),
+  name: z.string().max(255).optional(),
+  parameters: z.record(z.string(), z.unknown()).optional(),
+  is_enabled: z.boolean().optional(),
+})
+export type GuardrailCheck = z.output<typeof GuardrailCheck>
+
+/** What is noted about a call's quality, by a person or by a guardrail. */
+export interface HookFeedback {
+  readonly value: number
+  readonly weight: number
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** One check's part of `hook_results` (reference: data plane, hook_results shape). */
+export interface CheckResult {
+  readonly id: string
+  readonly verdict: boolean
+  /** The check's own words about what it saw; `explanation` is for a person. */
+  readonly data: unknown
+  readonly error?: {readonly name: string; readonly message: string}
+  /** Milliseconds. */
+  readonly execution_time: number
+  readonly transformed: boolean
+  /** ISO 8601, UTC. */
+  readonly created_at: string
+  readonly log: unknown
+  readonly fail_on_error: boolean
+  /** The check does not run on this route or this side. */
+  readonly skipped?: true
+}
+
+/** One hook's part of `hook_results`. */
+export interface RanHook {
+  readonly verdict: boolean
+  readonly id: string
+  readonly transformed: boolean
+  readonly checks: readonly CheckResult[]
+  readonly feedback: HookFeedback | null
+  /** Milliseconds. */
+  readonly execution_time: number
+  readonly async: boolean
+  readonly type: 'guardrail' | 'mutator'
+  /** ISO 8601, UTC. */
+  readonly created_at: string
+  readonly deny: boolean
+  /** The saved guardrail's version that ran. */
+  readonly guardrail_version_id?: string
+}
+
+export interface SkippedHook {
+  readonly id: string
+  readonly type: 'guardrail' | 'mutator'
+  readonly skipped: true
+}
+
+export type HookResult = RanHook | SkippedHook
+
+export interface HookResults {
+  readonly before_request_hooks: readonly HookResult[]
+  readonly after_request_hooks: readonly HookResult[]
+}

@@ -73,7 +73,10 @@ const AzureDeployment = z.strictObject({
 type Needs = readonly [member: string, Readonly<Record<string, readonly string[]>>]
 const AZURE: Needs = ['azure_auth_mode', {entra: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret']}]
 const AWS: Needs = ['aws_auth_type', {accessKey: ['aws_access_key_id', 'aws_secret_access_key'], assumedRole: ['aws_role_arn']}]
-const VERTEX: Needs = ['vertex_auth_type', {basic: ['vertex_project_id'], workload: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']}]
+const VERTEX: Needs = [
+  'vertex_auth_type',
+  {basic: ['vertex_project_id'], workload: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']},
+]
 
 /** The settings of kinds that need more than a key (reference: admin API, the unions of `configurations`). */
 const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
@@ -123,7 +126,11 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   databricks: kind({databricks_workspace: text, databricks_serving_endpoint_name: text.optional()}),
   byteplus: kind({byteplus_region: text.optional()}),
   'fireworks-ai': kind({fireworks_account_id: text.optional()}),
-  'stability-ai': kind({stability_client_id: text.optional(), stability_client_user_id: text.optional(), stability_client_version: text.optional()}),
+  'stability-ai': kind({
+    stability_client_id: text.optional(),
+    stability_client_user_id: text.optional(),
+    stability_client_version: text.optional(),
+  }),
 }
 const COMPATIBLE = kind({openai_organization: word.optional(), openai_project: word.optional()})
 

@@ -67,6 +67,11 @@ describe('the settings of a kind', () => {
       vertex_service_account_json: {},
       aws_access_key_id: 'i',
       aws_secret_access_key: 's',
+      aws_session_token: 's',
+      oracle_private_key: 's',
+      oracle_key_passphrase: 's',
+      snowflake_private_key: 's',
+      snowflake_key_passphrase: 's',
     }
     expect([...SECRET_SETTINGS].sort()).toEqual(Object.keys(whole).sort())
   })

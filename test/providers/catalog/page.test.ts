@@ -23,7 +23,7 @@ test('a row says what is native, what is translated and what comes by way of cha
     through_chat: ['createModelResponse'],
   })
   expect(catalogueRow(find('groq')!)).toMatchObject({translated: [], through_chat: ['messages']})
-  expect(catalogueRow(find('openai')!)).toMatchObject({native: 'all', translated: [], through_chat: []})
+  expect(catalogueRow(find('openai')!)).toMatchObject({native: 'all', translated: [], through_chat: ['messages']})
   expect(catalogueRow(find('voyage')!)).toMatchObject({native: [], translated: ['rerank', 'embed'], through_chat: []})
   expect(catalogueRow(find('azure-openai')!).host).toBe('https://{azure_resource_name}.openai.azure.com/openai')
 })

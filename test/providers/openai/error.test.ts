@@ -32,7 +32,7 @@ test.each(['data: {"choi', 'data: {"a":1}', 'data: {"a":1}\n', 'data: {"a":1}\r'
       const observer = observeStream(endpoint)
       observer.take(Buffer.from(cut))
       observer.take(faultEvent(endpoint, fault, observer.is_mid_event))
-      expect(observer.failed).toEqual(fault)
+      expect(observer.failed).toMatchObject(fault)
       expect(observer.is_mid_event).toBe(false)
     }
   },

@@ -18,7 +18,7 @@ import {openPrices, type Prices} from './pricing/local.ts'
 import {openLogins} from './providers/auth/login.ts'
 import {find as findKind} from './providers/registry.ts'
 import {createDirectory} from './proxy/directory.ts'
-import {callMetrics} from './proxy/metrics.ts'
+import {callMetrics, circuitMetric} from './proxy/metrics.ts'
 import {type CallProxy, createProxy} from './proxy/proxy.ts'
 import type {ProxyServices} from './proxy/services.ts'
 import {createCircuits} from './routing/breaker.ts'
@@ -82,6 +82,8 @@ export async function openDataPlane({
     with_model: settings.prometheus_include_model_label,
     isKnownModel: (provider, model) => prices.lookup(provider, model) !== undefined,
   })
+  const circuits = createCircuits()
+  circuitMetric(registry, circuits, now)
   const records = await startRecords({directory, store_options, store, log, now, settings})
   const egress = new Egress({
     trusted: readTrusted(settings.trusted_custom_hosts),
@@ -153,7 +155,7 @@ export async function openDataPlane({
       onFault: fault => log.error({fault}, 'the cache failed a call'),
     },
     sticky: createStickyMemory(),
-    circuits: createCircuits(),
+    circuits,
     random: Math.random,
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),

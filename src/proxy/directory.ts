@@ -5,7 +5,7 @@ import {readPricingConfig} from '../pricing/config.ts'
 import type {Price} from '../pricing/price.ts'
 import {optionsOfSettings} from '../providers/options.ts'
 import {findKeyByHash} from '../store/api-keys.ts'
-import {findConfigForCall, openConfig} from '../store/configs.ts'
+import {defaultConfigId, findConfigForCall, openConfig} from '../store/configs.ts'
 import type {Db} from '../store/database.ts'
 import {integrationModels, openCredentials} from '../store/integrations.ts'
 import {findProviderForCall} from '../store/providers.ts'
@@ -111,7 +111,7 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     expires_at_ms: row.status === 'expired' ? 0 : row.expires_at === null ? null : Date.parse(row.expires_at),
     workspace_archived: row.workspace_status === 'archived',
     metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
-    config_id: textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id),
+    config_id: textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id) ?? (await defaultConfigId(db, of.workspace_id)),
     allow_config_override: key_defaults.allow_config_override !== false,
     limits,
   }

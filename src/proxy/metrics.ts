@@ -1,4 +1,5 @@
 import {Gauge, type Registry} from 'prom-client'
+import type {Circuits} from '../routing/breaker.ts'
 import type {CallMetrics} from './services.ts'
 
 export interface MetricsOptions {
@@ -12,6 +13,21 @@ const MS_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000
 /** Label sets remembered at once; each costs a row in every metric. */
 const MOST_SERIES = 5000
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
+
+/** Tells which targets of saved configs are left out now: 1 for each. */
+export function circuitMetric(registry: Registry, circuits: Circuits, now: () => number): void {
+  new Gauge({
+    name: 'gateway_circuit_open',
+    help: 'Targets of saved configs whose circuit breaker is open.',
+    labelNames: ['config_id', 'workspace_id', 'target'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const {config_id, workspace_id, path, state} of circuits.list(now()))
+        if (state === 'open') this.set({config_id, workspace_id, target: path}, 1)
+    },
+  })
+}
 
 interface Durations {
   readonly buckets: number[]

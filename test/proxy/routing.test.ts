@@ -215,6 +215,7 @@ describe('a circuit breaker', () => {
     const third = await routed.ask(slug)
     expect([third.status, third.path, third.rows.length]).toEqual([200, 'config.targets[1]', 1])
     expect(routed.heard()).toMatchObject({a: 2, b: 3})
+    expect(await (await routed.gateway.call('/metrics')).text()).toMatch(/gateway_circuit_open\{[^}]*target="config.targets\[0]"} 1/)
     // another config's circuits are its own
     expect((await routed.ask(await routed.save(broken(A, B)))).rows).toHaveLength(2)
   })
@@ -333,6 +334,15 @@ test('the header wins over the config of the key, which is used where none is se
 })
 
 describe('a saved config', () => {
+  test('that is the default of its workspace is used where nothing else is said', async () => {
+    const slug = await routed.save(fallback(C, A))
+    await routed.gateway.admin('PUT', `/configs/${slug}`, {isDefault: true})
+    expect((await routed.ask(null)).rows).toMatchObject([{provider_slug: 'c', option_path: 'config.targets[0]'}])
+    expect((await routed.ask(null, {headers: {'x-gateway-provider': '@b'}})).rows).toMatchObject([{provider_slug: 'b'}])
+    await routed.gateway.admin('PUT', `/configs/${slug}`, {isDefault: false})
+    expect((await routed.ask(null)).status).toBe(400)
+  })
+
   test('that changes counts from the next call on', async () => {
     const slug = await routed.save(A)
     expect((await routed.ask(slug)).rows[0]!.provider_slug).toBe('a')
@@ -395,4 +405,38 @@ test('a call costs what its tokens cost at that provider: 1000 in, 200 of them c
   routed.b.answer(statuses([500]))
   const told = await routed.ask(fallback(B, {provider: '@priced', override_params: {model: 'ours'}}))
   expect(told.rows.map(({cost_nanousd}) => cost_nanousd)).toEqual([0, 3_250_000])
+})
+
+/** A provider in the place of a guard: 446 denies, 246 lets pass what failed (decisions: statuses). */
+describe('the statuses of guards', () => {
+  test.each([
+    ['446 falls back where no codes are named', 446, fallback(A, B), 'config.targets[1]', 200],
+    ['246 passes where no codes are named', 246, fallback(A, B), 'config.targets[0]', 246],
+    [
+      '246 falls back where it is named',
+      246,
+      {strategy: {mode: 'fallback', on_status_codes: [246, 446]}, targets: [A, B]},
+      'config.targets[1]',
+      200,
+    ],
+    [
+      '446 passes where others are named',
+      446,
+      {strategy: {mode: 'fallback', on_status_codes: [429]}, targets: [A, B]},
+      'config.targets[0]',
+      446,
+    ],
+  ] as const)('%s', async (_, status, config, path, answered) => {
+    routed.a.answer(statuses([status]))
+    const told = await routed.ask(config)
+    expect([told.path, told.status]).toEqual([path, answered])
+  })
+
+  test('446 is retried where it is named, and not by default', async () => {
+    routed.a.answer(statuses([446, 200]))
+    const retry = {attempts: 1}
+    expect((await routed.ask({...A, retry})).status).toBe(446)
+    routed.a.answer(statuses([446, 200]))
+    expect((await routed.ask({...A, retry: {...retry, on_status_codes: [446]}})).status).toBe(200)
+  })
 })

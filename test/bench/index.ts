@@ -74,6 +74,7 @@ async function bench(options: Options): Promise<void> {
         progress: round => round % 10 === 0 && tell(`crash, ${round} rounds`),
       }),
     ),
+    explain: await part('explain', () => script('explain.ts')),
     journal: await part('journal', () => script('journal.ts', JOURNAL_CALLS)),
     flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
   }
@@ -87,8 +88,8 @@ async function bench(options: Options): Promise<void> {
 }
 
 /** A benchmark that is a script of its own; gives what it prints. */
-function script(file: string, calls: string): Promise<string> {
-  return run([process.execPath, join(import.meta.dirname, file), calls])
+function script(file: string, ...words: readonly string[]): Promise<string> {
+  return run([process.execPath, join(import.meta.dirname, file), ...words])
 }
 
 function tell(text: string) {

@@ -29,6 +29,7 @@ export interface Measured {
   readonly recorded: readonly Recorded[]
   readonly crash?: CrashReport | undefined
   /** As these benchmarks print it. */
+  readonly explain?: string | undefined
   readonly journal?: string | undefined
   readonly flush?: string | undefined
 }

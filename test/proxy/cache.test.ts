@@ -1,6 +1,8 @@
+import {once} from 'node:events'
 import type {ServerResponse} from 'node:http'
-import {afterEach, beforeEach, expect, test} from 'vitest'
-import {startGateway, type TestGateway} from '../support/gateway.ts'
+import {connect} from 'node:net'
+import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest'
+import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
 
 let provider: FakeProvider
@@ -115,6 +117,36 @@ test('a hundred that ask the same at once make one call, also when the first of 
   gate.resolve()
   const said = await Promise.all(others.map(async other => contentOf(await other)))
   expect(new Set(said).size).toBe(1)
+  expect(provider.heard).toHaveLength(1)
+})
+
+test('a caller that asks for a stream and then reads nothing holds up nobody who asks the same', async () => {
+  const word = 'a word '
+  const words = 40_000
+  const asked = Promise.withResolvers<void>()
+  provider.answer(async (_, response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [{index: 0, delta, finish_reason}]})}\n\n`
+    const many = chunk({content: word}).repeat(100)
+    response.write(chunk({role: 'assistant', content: ''}))
+    await asked.promise
+    for (let n = 0; n < words / 100; n++) if (!response.write(many)) await once(response, 'drain')
+    response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
+  })
+  const body = JSON.stringify({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'long'}], stream: true})
+  const stalled = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+  onTestFinished(() => void stalled.destroy())
+  stalled.pause()
+  stalled.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nx-gateway-api-key: ${WORKSPACE_KEY}\r\nx-gateway-config: ${CONFIG}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  const other = ask('long')
+  for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
+  asked.resolve()
+  expect(await contentOf(await other)).toBe(word.repeat(words))
   expect(provider.heard).toHaveLength(1)
 })
 

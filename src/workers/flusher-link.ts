@@ -90,11 +90,6 @@ export class FlusherLink {
 
   /** Flushes up to `mark` and ends the thread; after `most_ms` without regard to what is left, which the journal then keeps. */
   async close(mark: Mark, most_ms: number): Promise<void> {
-    const ended = new Promise<void>(resolve => this.#worker?.once('exit', () => resolve()) ?? resolve())
-    void this.flush(mark)
-    this.#closing = true
-    this.#cancel?.()
-    this.#post({order: 'close'})
     let cancel: (() => void) | undefined
     const late = new Promise<void>(resolve => {
       cancel = this.#options.after(most_ms, () => {
@@ -102,6 +97,12 @@ export class FlusherLink {
         resolve()
       })
     })
+    // One order at a time: what is behind the one under way is ordered when that is answered, and only then the thread may end.
+    await Promise.race([this.flush(mark), late])
+    this.#closing = true
+    this.#cancel?.()
+    const ended = new Promise<void>(resolve => this.#worker?.once('exit', () => resolve()) ?? resolve())
+    this.#post({order: 'close'})
     await Promise.race([ended, late])
     cancel?.()
     await this.#worker?.terminate()

@@ -153,3 +153,20 @@ test('a whole block goes out at once; a row larger than a block has one of its o
   expect(blocks.map(({bytes, rows}) => readRows(Buffer.from(bytes), rows).map(({log_id}) => log_id))).toEqual([['a'], ['b'], ['c'], ['d']])
   expect(blocks.every(({used_bytes, bytes}) => used_bytes <= bytes.byteLength)).toBe(true)
 })
+
+test('a close waits for the order under way and orders what is behind it, before the thread is told to end', async () => {
+  const {link, threads, lines, tick} = setUp()
+  const [thread] = threads as [Thread]
+  link.written(at(10))
+  tick(50)
+  link.written(at(20))
+  const closed = link.close(at(20), 10_000)
+  expect(thread.wants()).toEqual([10])
+  thread.flushes(10)
+  expect(thread.wants()).toEqual([10, 20])
+  thread.flushes(20)
+  await expect.poll(() => thread.wants()).toEqual([10, 20, 'close'])
+  thread.emit('exit', 0)
+  await closed
+  expect(lines).toEqual([])
+})

@@ -157,6 +157,7 @@ export async function openDataPlane({
     sticky: createStickyMemory(),
     circuits,
     random: Math.random,
+    after,
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),
     now,

@@ -47,7 +47,8 @@ export class Course implements Standing, Live, RelaySource {
   /** What is asked after the attempt that is being settled. */
   #next: Step | undefined
   #fault: Refusal | undefined
-  #wait: NodeJS.Timeout | undefined
+  /** Calls off the wait for a retry. */
+  #wait: (() => void) | undefined
   #attempt: Attempt | undefined
   /** Attempts that were made before this target was visited. */
   #tried_before = 0
@@ -133,7 +134,7 @@ export class Course implements Standing, Live, RelaySource {
       this.#ask = step
       if (step.wait_ms === 0) return this.#enter()
       this.#call.relay.feedFrom(this)
-      this.#wait = setTimeout(() => this.#stopWaiting(null), step.wait_ms)
+      this.#wait = this.#plane.on.after(step.wait_ms, () => this.#stopWaiting(null))
       return
     }
     if (step.do === 'refuse') return this.#end(new Refusal(`config.${step.reason}`, {path: step.path}))
@@ -270,7 +271,7 @@ export class Course implements Standing, Live, RelaySource {
 
   /** The wait for a retry is over: it is made, or the call ends with `fault`. */
   #stopWaiting(fault: Refusal | null) {
-    clearTimeout(this.#wait)
+    this.#wait?.()
     this.#wait = undefined
     this.#call.relay.feedFrom(null)
     if (fault) this.#end(fault)

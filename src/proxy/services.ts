@@ -151,6 +151,8 @@ export interface ProxyServices {
   readonly cache: CacheParts | null
   /** 0 to 1, without 1. */
   random(): number
+  /** Runs `run` once in `ms`; the function it gives calls that off. */
+  after(ms: number, run: () => void): () => void
   /** Milliseconds since the epoch. */
   now(): number
 }

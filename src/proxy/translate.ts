@@ -85,7 +85,8 @@ function translateReply({translation, client, context, asked, said}: Translating
     return {bytes: Buffer.from(JSON.stringify(answer)), content_type: JSON_TYPE, usage, model}
   } catch (cause) {
     if (!(cause instanceof BadReply) && !(cause instanceof RangeError) && !(cause instanceof Untranslatable)) throw cause
-    throw new Refusal('upstream.bad_reply', {provider: context.provider, reason: cause.message}, {cause})
+    // The sentence has its own full stop, and some providers' words have one too.
+    throw new Refusal('upstream.bad_reply', {provider: context.provider, reason: cause.message.replace(/\.$/, '')}, {cause})
   }
 }
 

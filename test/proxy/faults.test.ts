@@ -66,6 +66,7 @@ async function plane(
     sticky: createStickyMemory(),
     circuits: createCircuits(),
     random: () => 0,
+    after: () => () => undefined,
     findCaller: () => CALLER,
     findProvider: async () => null,
     findConfig: async () => null,

@@ -12,6 +12,8 @@ import {jwt} from './checks/jwt.ts'
 import {alllowercase, alluppercase, endsWith, notNull} from './checks/letters.ts'
 import {log} from './checks/log.ts'
 import {modelRules, modelWhitelist} from './checks/models.ts'
+import {pii} from './checks/pii.ts'
+import {promptInjection} from './checks/prompt-injection.ts'
 import {regexMatch} from './checks/regex-match.ts'
 import {regexReplace} from './checks/regex-replace.ts'
 import {requestParametersCheck} from './checks/request-parameters.ts'
@@ -46,6 +48,8 @@ export const CHECKS: readonly Check[] = [
   log,
   addPrefix,
   inlineImageUrls,
+  pii,
+  promptInjection,
 ]
 
 /** Checks by every name they have. */

@@ -75,6 +75,7 @@ async function bench(options: Options): Promise<void> {
       }),
     ),
     explain: await part('explain', () => script('explain.ts')),
+    pii: await part('pii', () => script('pii.ts')),
     journal: await part('journal', () => script('journal.ts', JOURNAL_CALLS)),
     flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
   }

@@ -10,7 +10,7 @@ const TO = '<!-- end of figures -->'
 
 /** Everything as Markdown: the machine, the targets, a table a scenario, and what was left out. */
 export function reportOf(measured: Measured, checks: readonly Check[], skipped: readonly string[]): string {
-  const {comparisons, soak, starts, crash, explain, journal, flush} = measured
+  const {comparisons, soak, starts, crash, explain, pii, journal, flush} = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
   if (soak) {
@@ -41,6 +41,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     )
   }
   if (explain) blocks.push(`### Explain and replay\n\n\`\`\`text\n${explain.trim()}\n\`\`\``)
+  if (pii) blocks.push(`### Personal data found, on the held-out half of the labelled set\n\n\`\`\`text\n${pii.trim()}\n\`\`\``)
   if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)
   if (flush) blocks.push(`### Flush\n\n\`\`\`text\n${flush.trim()}\n\`\`\``)
   if (skipped.length) blocks.push(`### Left out\n\n${skipped.map(each => `- ${each}`).join('\n')}`)

@@ -30,6 +30,7 @@ export interface Measured {
   readonly crash?: CrashReport | undefined
   /** As these benchmarks print it. */
   readonly explain?: string | undefined
+  readonly pii?: string | undefined
   readonly journal?: string | undefined
   readonly flush?: string | undefined
 }

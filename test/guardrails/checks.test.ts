@@ -2,11 +2,12 @@ import {readFileSync} from 'node:fs'
 import {describe, expect, test} from 'vitest'
 import {BUILT_IN, CHECKS} from '../../src/guardrails/registry.ts'
 import {callCases} from './cases-call.ts'
+import {piiCases} from './cases-pii.ts'
 import {serviceCases} from './cases-service.ts'
 import {textCases} from './cases-text.ts'
 import {checkOf, explanation, run} from './support.ts'
 
-const ALL = [...textCases, ...callCases, ...serviceCases]
+const ALL = [...textCases, ...callCases, ...serviceCases, ...piiCases]
 
 describe.each(CHECKS.map(check => check.id))('%s', id => {
   const rows = ALL.filter(({check}) => BUILT_IN.find(check)?.id === id)

@@ -36,6 +36,8 @@ const used = ({input_tokens, output_tokens}: {input_tokens: number; output_token
   outputTokens: output_tokens,
   totalTokens: input_tokens + output_tokens,
 })
+/** Nothing is kept of a response here: its items are sent whole, not by their ids. */
+const UNSTORED = {providerOptions: {openai: {store: false}}}
 const calls = CALLED.calls.map(({id, name, arguments: input}) => ({toolCallId: id, toolName: name, input}))
 
 describe.each(TWINS.flatMap(({kind}, at) => (['chat', 'responses'] as const).map(api => [kind, api, at] as const)))(
@@ -44,7 +46,13 @@ describe.each(TWINS.flatMap(({kind}, at) => (['chat', 'responses'] as const).map
     const twin = () => twins[at]!
     const model = () =>
       createOpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, headers: {'x-gateway-provider': `@${kind}`}})[api](twin().model)
-    const asked = () => ({model: model(), instructions: 'Be brief.', prompt: 'Which river runs through Vienna?', maxRetries: 0})
+    const asked = () => ({
+      model: model(),
+      instructions: 'Be brief.',
+      prompt: 'Which river runs through Vienna?',
+      maxRetries: 0,
+      ...UNSTORED,
+    })
 
     test('a text is generated', async () => {
       const {text, finishReason, usage} = await generateText(asked())
@@ -108,3 +116,19 @@ describe.each(TWINS.flatMap(({kind}, at) => (['chat', 'responses'] as const).map
     })
   },
 )
+
+test('items that are named alone are refused by a sentence that says what to do', async () => {
+  const {kind, model} = twins[0]!
+  const openai = createOpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, headers: {'x-gateway-provider': `@${kind}`}})
+  const error = await generateText({
+    model: openai.responses(model),
+    prompt: 'Weather?',
+    tools,
+    stopWhen: isStepCount(2),
+    maxRetries: 0,
+  }).then(
+    () => null,
+    (fault: unknown) => fault,
+  )
+  expect(error).toMatchObject({statusCode: 400, message: expect.stringContaining('send them whole (`store`: false)')})
+})

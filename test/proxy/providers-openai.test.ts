@@ -22,9 +22,16 @@ const HELLO = [
   {role: 'system' as const, content: 'Be brief.'},
   {role: 'user' as const, content: 'Which river runs through Vienna?'},
 ]
-const PARAMETERS = {type: 'object', properties: {city: {type: 'string'}, days: {type: 'integer'}}, required: ['city'], additionalProperties: false}
+const PARAMETERS = {
+  type: 'object',
+  properties: {city: {type: 'string'}, days: {type: 'integer'}},
+  required: ['city'],
+  additionalProperties: false,
+}
 const TOOLS = [{type: 'function' as const, function: {name: 'weather', description: 'Weather of a city', parameters: PARAMETERS}}]
-const RESPONSE_TOOLS = [{type: 'function' as const, name: 'weather', description: 'Weather of a city', parameters: PARAMETERS, strict: false}]
+const RESPONSE_TOOLS = [
+  {type: 'function' as const, name: 'weather', description: 'Weather of a city', parameters: PARAMETERS, strict: false},
+]
 const RESULTS = [
   ['D681PevKs', '4 degrees'],
   ['x9Zk2LmQ7', '19 degrees'],
@@ -134,7 +141,12 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
   })
 
   describe('responses', () => {
-    const asked = () => ({model: twin().model, instructions: 'Be brief.', input: 'Which river runs through Vienna?', max_output_tokens: 100})
+    const asked = () => ({
+      model: twin().model,
+      instructions: 'Be brief.',
+      input: 'Which river runs through Vienna?',
+      max_output_tokens: 100,
+    })
 
     test('whole and streamed are one answer, at one price', async () => {
       const plain = await client(kind).responses.create(asked())
@@ -199,7 +211,10 @@ describe.each(TWINS.flatMap((twin, at) => (twin.thinks ? [[twin.kind, at] as con
       const [thought] = output
       if (thought?.type !== 'reasoning') throw new Error(`the first item is ${thought?.type}`)
       expect(thought.summary.map(({text}) => text).join('')).toBe(THOUGHT.thought)
-      await client(kind).responses.create({...first, input: [...input, ...sentBack(output as ResponseInput), {role: 'user', content: 'Sure?'}]})
+      await client(kind).responses.create({
+        ...first,
+        input: [...input, ...sentBack(output as ResponseInput), {role: 'user', content: 'Sure?'}],
+      })
       // Thoughts that nobody signed are not sent back; Gemini's signature goes without the text of the thought.
       const thought_back = kind === 'google' || twin().signature === null ? '' : THOUGHT.thought
       expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: thought_back})
@@ -216,10 +231,15 @@ describe.each(TWINS.flatMap((twin, at) => (twin.thinks ? [[twin.kind, at] as con
     }
     const headers = {'x-gateway-strict-open-ai-compliance': 'false'}
     const {choices} = await client(kind).chat.completions.create(asked, {headers})
-    const message = choices[0]!.message as typeof choices[0]['message'] & {content_blocks?: readonly {type: string; thinking?: string; text?: string}[]}
+    const message = choices[0]!.message as (typeof choices)[0]['message'] & {
+      content_blocks?: readonly {type: string; thinking?: string; text?: string}[]
+    }
     expect(message.content).toBe(THOUGHT.text)
     expect(message.content_blocks!.find(({type}) => type === 'thinking')).toMatchObject({thinking: THOUGHT.thought})
-    await client(kind).chat.completions.create({...asked, messages: [...asked.messages, sentBack(message), {role: 'user', content: 'Sure?'}]}, {headers})
+    await client(kind).chat.completions.create(
+      {...asked, messages: [...asked.messages, sentBack(message), {role: 'user', content: 'Sure?'}]},
+      {headers},
+    )
     if (kind !== 'google') expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: THOUGHT.thought})
     else expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
   })

@@ -52,6 +52,8 @@ class Conversation {
     else if (type === 'function_call') this.#call(item, field)
     else if (type === 'function_call_output') this.#output(item, field)
     else if (type === 'reasoning') this.#reasoning(item, field)
+    else if (type === 'item_reference')
+      throw new Untranslatable(`${field}.type`, 'items are not kept here; send them whole (`store`: false)')
     else throw noWord(type, `${field}.type`, this.#context)
   }
 

@@ -1,0 +1,176 @@
+import * as fc from 'fast-check'
+import {describe, expect, test} from 'vitest'
+import type {PiiSpan} from '../../src/guardrails/pii/classes.ts'
+import {type Restorer, vault} from '../../src/guardrails/pii/redact.ts'
+import {redactStream} from '../../src/guardrails/pii/redact-stream.ts'
+import {findPii} from '../../src/guardrails/pii/scan.ts'
+import {labelledLines} from './pii-score.ts'
+
+const tuning = labelledLines('tuning')
+
+function redacted(text: string) {
+  const kept = vault()
+  kept.reserve(text)
+  return {kept, said: kept.redact(text, findPii(text))}
+}
+
+function inPieces(through: Restorer, pieces: readonly string[]): string {
+  return pieces.map(piece => through.push(piece)).join('') + through.end()
+}
+
+describe('placeholders', () => {
+  test('are numbered by class', () => {
+    expect(redacted('a@example.com, b@example.com, 4242 4242 4242 4242').said).toBe('<EMAIL_1>, <EMAIL_2>, <CREDIT_CARD_1>')
+  })
+
+  test('are the same for one value, however it is written', () => {
+    expect(redacted('4242 4242 4242 4242, 4242-4242-4242-4242 and ４２４２424242424242').said).toBe(
+      '<CREDIT_CARD_1>, <CREDIT_CARD_1> and <CREDIT_CARD_1>',
+    )
+    expect(redacted('Bob@example.com and bob@EXAMPLE.com').said).toBe('<EMAIL_1> and <EMAIL_1>')
+  })
+
+  test('are the same over all texts of a call', () => {
+    const kept = vault()
+    expect(kept.redact('to a@example.com', findPii('to a@example.com'))).toBe('to <EMAIL_1>')
+    expect(kept.redact('b@example.com a@example.com', findPii('b@example.com a@example.com'))).toBe('<EMAIL_2> <EMAIL_1>')
+  })
+
+  test('that the text wrote itself are not given out, and not restored', () => {
+    const {kept, said} = redacted('what is <EMAIL_1>? mine is a@example.com')
+    expect(said).toBe('what is <EMAIL_1>? mine is <EMAIL_2>')
+    expect(kept.restore(said)).toBe('what is <EMAIL_1>? mine is a@example.com')
+  })
+
+  test('of others are left alone', () => {
+    const {kept} = redacted('a@example.com')
+    expect(kept.restore('<EMAIL_1> <EMAIL_2> <EMAIL_01> <IBAN_1> <EMAIL_1')).toBe('a@example.com <EMAIL_2> <EMAIL_01> <IBAN_1> <EMAIL_1')
+  })
+
+  test('a value that looks like a replacement pattern is put back as it stands', () => {
+    const kept = vault()
+    const value = "$&$1$'"
+    const span: PiiSpan = {class: 'secret', kind: 'assigned', start: 0, end: value.length, certainty: 1}
+    expect(kept.restore(kept.redact(value, [span]))).toBe(value)
+  })
+})
+
+describe('a redaction', () => {
+  const value = fc.constantFrom(
+    'a@example.com',
+    '4242 4242 4242 4242',
+    'DE89 3704 0044 0532 0130 00',
+    '+44 20 7946 0958',
+    '2001:db8::1',
+    'AKIAQ3EGRT5N7OPL2K4M',
+  )
+  const filler = fc.oneof(fc.string({maxLength: 12}), fc.constantFrom(' and ', '\n', '，', '😀 ', '\u200b', '"', '٤٢ '))
+
+  test('changes nothing but the spans', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(value, filler), {maxLength: 12}), parts => {
+        const text = parts.join('')
+        const spans = findPii(text)
+        const pieces = vault()
+          .redact(text, spans)
+          .split(/<[A-Z_]+_\d+>/)
+        const between = [0, ...spans.map(({end}) => end)].map((from, at) => text.slice(from, spans[at]?.start ?? text.length))
+        if (!/<[A-Z_]+_\d+>/.test(text)) expect(pieces).toEqual(between)
+      }),
+      {numRuns: 300},
+    )
+  })
+
+  test('leaves no labelled value of the tuning half in its text', () => {
+    for (const {id, text, spans} of tuning) {
+      const {said} = redacted(text)
+      for (const {start, end} of spans) expect(said, id).not.toContain(text.slice(start, end))
+    }
+  })
+
+  test('is undone by restoring', () => {
+    for (const {id, text} of tuning) {
+      const {kept, said} = redacted(text)
+      expect(kept.restore(said), id).toBe(text)
+    }
+  })
+})
+
+describe('restoring a stream', () => {
+  const {kept} = redacted('a@example.com 4242 4242 4242 4242')
+  const answer = 'Wrote to <EMAIL_1>, charged <CREDIT_CARD_1>; a < b, <EMAIL_7>, <b>, <EMAIL_1'
+  const whole = kept.restore(answer)
+
+  test('is the same wherever it is cut', () => {
+    expect(whole).toBe('Wrote to a@example.com, charged 4242 4242 4242 4242; a < b, <EMAIL_7>, <b>, <EMAIL_1')
+    for (let one = 0; one <= answer.length; one++) {
+      for (let two = one; two <= answer.length; two++) {
+        expect(inPieces(kept.restorer(), [answer.slice(0, one), answer.slice(one, two), answer.slice(two)])).toBe(whole)
+      }
+    }
+    expect(inPieces(kept.restorer(), [...answer])).toBe(whole)
+  })
+
+  test('keeps back no more than what may begin a placeholder', () => {
+    const through = kept.restorer()
+    expect(through.push('hello <EMA')).toBe('hello ')
+    expect(through.push('IL_1')).toBe('')
+    expect(through.push('> and <')).toBe('a@example.com and ')
+    expect(through.push(' 3')).toBe('< 3')
+    expect(through.push(`<${'A'.repeat(40)}`)).toBe(`<${'A'.repeat(40)}`)
+    expect(through.end()).toBe('')
+  })
+})
+
+describe('redacting a stream', () => {
+  test('is the same wherever a line of the tuning half is cut', () => {
+    for (const {id, text, spans} of tuning.filter(line => line.spans.length)) {
+      const whole = vault().redact(text, findPii(text))
+      for (let cut = 0; cut <= text.length; cut += Math.max(1, text.length >> 5)) {
+        const said = inPieces(redactStream(vault()), [text.slice(0, cut), text.slice(cut)])
+        if (text.length <= 512) expect(said, id).toBe(whole)
+        for (const {start, end} of spans) expect(said, id).not.toContain(text.slice(start, end))
+      }
+    }
+  })
+
+  const long = `${'Some words that are nobody’s. '.repeat(20)}Call +44 20 7946 0958 or write to a@example.com. ${'And so on, and so on. '.repeat(30)}Again a@example.com, card 4242 4242 4242 4242. ${'The end is near. '.repeat(20)}`
+  const wanted = vault().redact(long, findPii(long))
+
+  test('is the same wherever a long text is cut, and letter by letter', () => {
+    for (let cut = 0; cut <= long.length; cut += 7)
+      expect(inPieces(redactStream(vault()), [long.slice(0, cut), long.slice(cut)])).toBe(wanted)
+    expect(inPieces(redactStream(vault()), [...long])).toBe(wanted)
+    expect(wanted.match(/<EMAIL_1>/g)).toHaveLength(2)
+  })
+
+  test('speaks before the end, holding back little', () => {
+    const through = redactStream(vault())
+    let said = 0
+    let most = 0
+    for (let at = 0; at < long.length; at += 10) {
+      said += through.push(long.slice(at, at + 10)).length
+      most = Math.max(most, at + 10 - said)
+    }
+    expect(said).toBeGreaterThan(long.length / 2)
+    expect(most).toBeLessThan(600)
+  })
+
+  test('holds a key block together, however long', () => {
+    const body = Array.from({length: 40}, (_, line) => `${'Ab1+cD9/'.repeat(8)}${line % 10}`).join('\n')
+    const text = `before -----BEGIN RSA PRIVATE KEY-----\n${body}\n-----END RSA PRIVATE KEY----- after`
+    for (const size of [1, 13, 64, 500]) {
+      const pieces = Array.from({length: Math.ceil(text.length / size)}, (_, at) => text.slice(at * size, (at + 1) * size))
+      expect(inPieces(redactStream(vault()), pieces)).toBe('before <API_KEY_1> after')
+    }
+  })
+
+  test('never cuts a character in two, and loses nothing', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('😀', 'a', ' ', '4', 'long word '.repeat(9), '-----BEGIN ', '\n'), {maxLength: 80}), parts => {
+        const text = parts.join('')
+        expect(inPieces(redactStream(vault(), {hold_chars: 16}), parts)).toBe(vault().redact(text, findPii(text)))
+      }),
+    )
+  })
+})

@@ -122,7 +122,9 @@ const SWITCHED = 101
 
 /** A row in the reference's words. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
 function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
-  const is_success = row.status === SWITCHED || (row.status >= 200 && row.status < 300)
+  const is_good = row.status === SWITCHED || (row.status >= 200 && row.status < 300)
+  // a stream may fail behind its 200
+  const is_success = is_good && row.outcome !== 'failed' && row.outcome !== 'timeout'
   const metadata = JSON.parse(row.metadata) as Record<string, string>
   return {
     id: row.id,

@@ -64,7 +64,7 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
   const destination = provider.transport ? null : (target.destination ?? placed(target, provider, reach, incoming.own.prefix, on))
   const is_metered = !words && meters(call, provider, on)
   const is_read = is_metered || words !== null || target.cache !== null
-  const headers = headersOf(call, target, provider, credentials, is_read, on)
+  const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, on)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)
   const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
@@ -158,7 +158,7 @@ function headersOf(
   target: Target,
   provider: Provider,
   credentials: Credentials,
-  is_read: boolean,
+  {is_read, is_translated}: {readonly is_read: boolean; readonly is_translated: boolean},
   on: ProxyServices,
 ): OutgoingHeaders {
   const {incoming, is_passthrough, body} = call
@@ -170,7 +170,7 @@ function headersOf(
     'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
   }
   addClientHeaders(headers, incoming, target, service_header, on.ignored, is_passthrough)
-  for (const [own, name] of HANDED_ON) {
+  for (const [own, name] of is_translated ? HANDED_ON_TOO : HANDED_ON) {
     const value = incoming.own.values[own] ?? incoming.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
@@ -195,6 +195,9 @@ const HANDED_ON = [
   ['anthropic-beta', 'anthropic-beta'],
   ['anthropic-version', 'anthropic-version'],
 ] as const
+
+/** The version that a client speaks says nothing of a body that was written here. */
+const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')
 
 function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): Outgoing['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null

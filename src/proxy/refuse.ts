@@ -1,4 +1,5 @@
 import {Refusal, type RefusalCode} from '../base/errors.ts'
+import {messagesClient} from '../providers/messages/index.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface OwnAnswer {
@@ -32,7 +33,7 @@ export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
 }
 
 function envelope(fault: Refusal, error: object & {message: string}, admin: string, path: string): object {
-  if (path.startsWith('/messages')) return {type: 'error', error}
+  if (path.startsWith('/messages')) return messagesClient.error(fault.status, {...fault.said, message: fault.message, param: null})
   if (OF_TARGET.test(fault.code)) return {error}
   const said = {status: 'failure', message: error.message, error}
   if (!WITH_ADMIN.has(fault.code)) return said

@@ -150,6 +150,24 @@ test('a caller that asks for a stream and then reads nothing holds up nobody who
   expect(provider.heard).toHaveLength(1)
 })
 
+test('with debug off nothing is kept of a call, and a form is never answered from the cache', async () => {
+  const off = {'x-gateway-debug': 'false'}
+  const replies = [await ask('quiet', {}, off), await ask('quiet', {}, off)]
+  expect(replies.map(status)).toEqual(['DISABLED', 'DISABLED'])
+  const [row] = await gateway.logs()
+  const shown = await gateway.admin<{request: object; response: object}>('GET', `/logs/${row!.id}`)
+  expect([Object.hasOwn(shown.request, 'body'), Object.hasOwn(shown.response, 'body')]).toEqual([false, false])
+  provider.answer((_, response) => response.setHeader('content-type', 'application/json').end('{"created":1,"data":[]}'))
+  const edit = () => {
+    const form = new FormData()
+    form.set('model', 'gpt-image-1')
+    form.set('prompt', 'a cat')
+    form.set('image', new Blob(['x']), 'cat.png')
+    return gateway.call('/v1/images/edits', {method: 'POST', body: form, headers: {'x-gateway-config': CONFIG}})
+  }
+  expect([status(await edit()), status(await edit())]).toEqual(['DISABLED', 'DISABLED'])
+})
+
 test('an error is not kept', async () => {
   provider.answer((_, response) => response.writeHead(500).end('{"error":{"message":"no"}}'))
   expect((await ask()).status).toBe(500)

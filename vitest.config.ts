@@ -2,6 +2,7 @@ import {defineConfig} from 'vitest/config'
 
 export default defineConfig({
   test: {
+    setupFiles: ['test/support/seed.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/binary.test.ts', 'test/bench/**'],
     pool: 'forks',

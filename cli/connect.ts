@@ -21,6 +21,8 @@ export interface Gateway {
   readonly operations: readonly AnyOperation[]
   /** Calls an operation; a refusal is thrown as a fault with the refusal's sentence. */
   call<Said = unknown>(operation_id: string, input?: Input): Promise<Said>
+  /** `there`: a gateway at a URL, which takes calls of models too. */
+  readonly kind: Transport['kind']
   /** Sends any request; a refusal is thrown. */
   ask(request: Request): Promise<unknown>
 }
@@ -28,10 +30,11 @@ export interface Gateway {
 /** Connects, works, and disconnects whatever happened. */
 export async function withGateway(command: Command, work: (gateway: Gateway) => Promise<void>): Promise<void> {
   const session = await openSession(command)
-  const {OPERATIONS} = await import('../src/admin/registry.ts')
+  const {OPERATIONS, OPERATOR_OPERATIONS} = await import('../src/admin/registry.ts')
   const transport = await connect(session)
+  const operations = transport.kind === 'here' ? [...OPERATIONS, ...OPERATOR_OPERATIONS] : OPERATIONS
   try {
-    await work(gatewayOver(transport, OPERATIONS, session))
+    await work(gatewayOver(transport, operations, session))
   } catch (fault) {
     throw withHint(fault, command)
   } finally {
@@ -62,10 +65,13 @@ export function gatewayOver(
     world,
     print,
     operations,
+    kind: transport.kind,
     ask,
     async call<Said>(id: string, input: Input = {}) {
       const operation = operations.find(each => each.id === id)
       if (operation) return (await ask(requestOf(operation, input))) as Said
+      if (transport.kind === 'there' && OPERATORS.test(id))
+        throw usageFault('This is done on the data directory of the gateway, not at a URL.', 'Leave --url out, and run it on that machine.')
       throw new CommandFault(`This version of gateway does not offer ${id}.`, {
         exit: EXIT.failure,
         code: 'not_available',
@@ -74,6 +80,9 @@ export function gatewayOver(
     },
   }
 }
+
+/** What the operator alone does. */
+const OPERATORS = /^(organisations|sessions)\.|^users\.create$/
 
 /** The HTTP request of an operation. */
 export function requestOf({method, path}: Pick<AnyOperation, 'method' | 'path'>, {params = {}, query = {}, body}: Input): Request {
@@ -93,7 +102,10 @@ async function connect(session: Session): Promise<Transport> {
   if (world.transport) return world.transport
   const {settings, origins} = await session.settings()
   const url = urlOf(session, settings, origins.GATEWAY_URL)
-  if (url === undefined) return (await import('./here.ts')).openHere(world, settings)
+  const {organisation} = session.options
+  if (url === undefined) return (await import('./here.ts')).openHere(world, settings, organisation)
+  if (organisation !== undefined)
+    throw usageFault('--organisation is for the data directory: at a URL the key says which one.', 'Leave it out.')
   return (await import('./there.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
 }
 

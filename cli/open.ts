@@ -24,11 +24,12 @@ export async function openApp(
 ): Promise<OpenApp> {
   if (options.role === 'operator') lookInto(settings.data_dir)
   // Only here and only now: a command that needs no gateway must not wait for its libraries.
-  const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}] = await Promise.all([
+  const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}] = await Promise.all([
     given ? {createApp: given} : import('../src/app.ts'),
     import('../src/store/data-dir.ts'),
     import('../src/store/migrate.ts'),
     import('../src/base/seal.ts'),
+    import('../src/ports/mail/mustache.ts'),
   ])
   try {
     return await createApp(settings, options)
@@ -37,6 +38,7 @@ export async function openApp(
       [DataDirFault, 'data_directory'],
       [MigrationFault, 'migration'],
       [SealFault, 'sealing_key'],
+      [TemplateFault, 'mail_template'],
     ] as const
     for (const [Kind, code] of codes) if (cause instanceof Kind) throw new CommandFault(cause.message, {exit: EXIT.failure, code, cause})
     throw cause

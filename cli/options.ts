@@ -24,6 +24,22 @@ export function withWorkspace(command: Command, meaning: string): Command {
   return command.option('-w, --workspace <slug>', meaning)
 }
 
+export interface ConfirmOption {
+  readonly yes?: true
+}
+
+/** For commands that take something away. */
+export function withConfirm(command: Command): Command {
+  return command.option('-y, --yes', 'do not ask first')
+}
+
+/** Asks a person at a terminal whether to go on; a pipe or a script is not asked. */
+export async function confirmed({ask}: World, deed: string, {yes}: ConfirmOption): Promise<void> {
+  if (yes || !ask) return
+  const answer = await ask(`${deed}? [y/N] `)
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw usageFault('Nothing was done.')
+}
+
 export interface PageOptions {
   readonly limit: string
   readonly page: string
@@ -38,7 +54,26 @@ export function pageOf({limit, page}: PageOptions) {
   return {page_size: readWhole(limit, '--limit', 1, 1000), current_page: readWhole(page, '--page', 1, 1_000_000) - 1}
 }
 
-export interface LimitOptions {
+const ENFORCEMENTS = ['compatible', 'strict', 'shadow']
+
+export interface EnforcementOption {
+  readonly enforcement?: string
+}
+
+export function withEnforcement(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--enforcement <how>',
+      'strict holds what a call may use in advance; compatible counts after it; shadow only reports',
+    ).choices(ENFORCEMENTS),
+  )
+}
+
+export function enforcementOf({enforcement}: EnforcementOption): {enforcement?: string} {
+  return enforcement === undefined ? {} : {enforcement}
+}
+
+export interface LimitOptions extends EnforcementOption {
   readonly budget?: string | false
   readonly tokenBudget?: string
   readonly reset?: string
@@ -57,12 +92,13 @@ export function withLimits(command: Command, {clears = false} = {}): Command {
     .option('--alert <n>', 'amount of the budget at which to alert')
     .option('--rate <rate...>', 'most requests, for example 60rpm (rpm, rph, rpd)')
     .option('--token-rate <rate...>', 'most tokens, for example 90000rpm')
+  withEnforcement(command)
   if (clears) command.option('--no-budget', 'take the budget away').option('--no-rate', 'take the rate limits away')
   return command.optionsGroup('Options:')
 }
 
 /** The limits in words, as the operations take them; what was not said is absent. */
-export function limitsOf({budget, tokenBudget, reset, alert, rate, tokenRate = []}: LimitOptions): {
+export function limitsOf({budget, tokenBudget, reset, alert, rate, tokenRate = [], ...options}: LimitOptions): {
   usage_limits?: object[] | null
   rate_limits?: object[] | null
 } {
@@ -73,8 +109,11 @@ export function limitsOf({budget, tokenBudget, reset, alert, rate, tokenRate = [
   if (!amount && (reset !== undefined || alert !== undefined))
     throw usageFault('--reset and --alert say more of a budget: add --budget or --token-budget.')
   const credit_limit = amount ? readNumber(amount, budget ? '--budget' : '--token-budget') : 0
-  const budgets = amount ? [{type: budget ? 'cost' : 'tokens', credit_limit, ...threshold, ...period}] : []
-  const rates = [...(rate || []).map(said => readRate(said, 'requests')), ...tokenRate.map(said => readRate(said, 'tokens'))]
+  const held = enforcementOf(options)
+  const budgets = amount ? [{type: budget ? 'cost' : 'tokens', credit_limit, ...threshold, ...period, ...held}] : []
+  const said = [...(rate || []).map(each => readRate(each, 'requests')), ...tokenRate.map(each => readRate(each, 'tokens'))]
+  const rates = said.map(each => ({...each, ...held}))
+  if (held.enforcement && !budgets.length && !rates.length) throw usageFault('--enforcement says more of a limit: add one.')
   return {
     ...(budgets.length ? {usage_limits: budgets} : budget === false && {usage_limits: null}),
     ...(rates.length ? {rate_limits: rates} : rate === false && {rate_limits: null}),

@@ -1,20 +1,48 @@
 import {Command} from 'commander'
 import {version} from '../src/base/runtime.ts'
 import type {FlagOption} from '../src/settings/index.ts'
+import {analytics} from './commands/analytics.ts'
 import {api} from './commands/api.ts'
+import {applyCommand} from './commands/apply.ts'
+import {audit} from './commands/audit.ts'
+import {bundle} from './commands/bundle.ts'
+import {collections} from './commands/collections.ts'
 import {completion} from './commands/completion.ts'
 import {configs} from './commands/configs.ts'
 import {init, migrate} from './commands/data.ts'
+import {deployments} from './commands/deployments.ts'
+import {exportCommand} from './commands/export.ts'
+import {feedback} from './commands/feedback.ts'
+import {groups} from './commands/groups.ts'
+import {guardrails} from './commands/guardrails.ts'
+import {importCommand} from './commands/import.ts'
 import {integrations} from './commands/integrations.ts'
+import {invites} from './commands/invites.ts'
 import {keys} from './commands/keys.ts'
+import {labels} from './commands/labels.ts'
+import {ledger} from './commands/ledger.ts'
+import {limits} from './commands/limits.ts'
 import {logs} from './commands/logs.ts'
+import {mcpIntegrations} from './commands/mcp-integrations.ts'
+import {mcpServers} from './commands/mcp-servers.ts'
+import {members} from './commands/members.ts'
+import {organisations} from './commands/organisations.ts'
+import {partials} from './commands/partials.ts'
+import {policies} from './commands/policies.ts'
 import {pricing} from './commands/pricing.ts'
+import {prompts} from './commands/prompts.ts'
 import {providers} from './commands/providers.ts'
 import {replay} from './commands/replay.ts'
+import {scopes} from './commands/scopes.ts'
+import {secretReferences} from './commands/secret-references.ts'
 import {serve} from './commands/serve.ts'
+import {sessions} from './commands/sessions.ts'
 import {config} from './commands/settings.ts'
+import {usage} from './commands/usage.ts'
+import {users} from './commands/users.ts'
 import {versionCommand} from './commands/version.ts'
 import {virtualKeys} from './commands/virtual-keys.ts'
+import {workers} from './commands/workers.ts'
 import {workspaces} from './commands/workspaces.ts'
 
 /** The commands that take every setting as a flag. */
@@ -27,6 +55,7 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     .version(version, '-V, --version', 'Say the version')
     .option('--data-dir <path>', 'data directory of this machine (GATEWAY_DATA_DIR; default: ./.gateway)')
     .option('--settings <file>', 'settings file (GATEWAY_SETTINGS_FILE; default: settings.yaml in the data directory)')
+    .option('--organisation <slug>', 'organisation to act in, on the data directory; the first one where none is named')
     .option('--url <url>', 'gateway to talk to, in place of a data directory (GATEWAY_URL)')
     .option('--api-key-file <file>', 'file with the API key for that gateway (or GATEWAY_API_KEY)')
     .option('--api-key <key>', 'the key itself; others on this machine can see it (ps)')
@@ -37,8 +66,40 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
   root.commandsGroup('The gateway:')
   for (const command of [serve(flags), init(flags), migrate(flags), config(flags)]) root.addCommand(command)
   root.commandsGroup('What it holds:')
-  for (const command of [keys(), workspaces(), providers(), integrations(), virtualKeys(), configs(), logs(), replay(), pricing()])
+  for (const command of [
+    keys(),
+    workspaces(),
+    providers(),
+    integrations(),
+    virtualKeys(),
+    configs(),
+    guardrails(),
+    secretReferences(),
+    mcpIntegrations(),
+    mcpServers(),
+    deployments(),
+    prompts(),
+    partials(),
+    collections(),
+    labels(),
+    policies(),
+    limits(),
+    logs(),
+    analytics(),
+    feedback(),
+    replay(),
+    usage(),
+    ledger(),
+    pricing(),
+    bundle(),
+    workers(),
+    exportCommand(),
+    applyCommand(),
+    importCommand(),
+  ])
     root.addCommand(command)
+  root.commandsGroup('Who may do what:')
+  for (const command of [organisations(), users(), invites(), members(), groups(), sessions(), scopes(), audit()]) root.addCommand(command)
   root.commandsGroup('More:').helpCommand('help [command]', 'Show the help of a command')
   for (const command of [api(), completion(), versionCommand()]) root.addCommand(command)
   return root

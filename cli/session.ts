@@ -8,6 +8,7 @@ import type {World} from './world.ts'
 export interface GlobalOptions {
   readonly dataDir?: string
   readonly settings?: string
+  readonly organisation?: string
   readonly url?: string
   readonly apiKey?: string
   readonly apiKeyFile?: string

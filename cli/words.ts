@@ -17,6 +17,30 @@ export function readExpiry(said: string, now_ms: number): string | null {
   return new Date(at_ms).toISOString()
 }
 
+/** A moment that prices begin at: a date, which begins at midnight UTC, or a time with its zone. ISO 8601 UTC. */
+export function readMoment(said: string, option: string): string {
+  const text = /^\d{4}-\d\d-\d\d$/.test(said) ? `${said}T00:00:00Z` : said
+  const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at_ms)) throw usageFault(`${option} ${said} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
+  return new Date(at_ms).toISOString()
+}
+
+/** A moment in the past: so long ago, or a date. ISO 8601 UTC. */
+export function readSince(said: string, now_ms: number, option = '--since'): string {
+  const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(said) ?? []
+  const at_ms =
+    count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+  if (Number.isFinite(at_ms) && at_ms <= now_ms && at_ms >= 0) return new Date(at_ms).toISOString()
+  throw usageFault(`${option} ${said} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
+}
+
+/** A length of time in words, in milliseconds: `30m`, `12h`, `90d`, `2w`. */
+export function readDuration(said: string, option: string): number {
+  const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(said) ?? []
+  if (count && unit) return Number(count) * UNITS_MS[unit]!
+  throw usageFault(`${option} ${said} is no length of time: expected 30m, 12h, 90d or 2w.`)
+}
+
 /** A rate in words: `60rpm`, `1000rph`, `5000rpd`. */
 export function readRate(said: string, type: 'requests' | 'tokens') {
   const [, value, unit] = /^(\d{1,15})(rpm|rph|rpd)$/.exec(said) ?? []

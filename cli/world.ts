@@ -1,4 +1,5 @@
-import {readFileSync} from 'node:fs'
+import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs'
+import {dirname} from 'node:path'
 import type {Sources} from '../src/settings/index.ts'
 import type {CreateApp} from './open.ts'
 import type {Transport} from './transport.ts'
@@ -20,8 +21,20 @@ export interface World {
   readonly stdinIsTTY: boolean
   /** All of stdin, as text. */
   readStdin(): Promise<string>
+  /** Asks on the terminal and reads a line; absent where nobody can be asked. */
+  readonly ask?: (question: string) => Promise<string>
   /** The text of a file; throws as node:fs does. */
   readFile(path: string): string
+  /** The names in a folder; undefined where the path is no folder. Throws as node:fs does where there is nothing. */
+  listFolder(path: string): readonly string[] | undefined
+  /** Writes a new file, readable by its owner alone where `secret`; throws as node:fs does, also where there is one already. */
+  writeNewFile(path: string, text: string, secret?: boolean): void
+  /** Writes a file, for its owner alone; throws as node:fs does. */
+  writeFile(path: string, text: string): void
+  /** Writes a file in place of the one that may be there, whole or not at all, with the folders it stands in; throws as node:fs does. */
+  replaceFile(path: string, text: string): void
+  /** Takes a file away; throws as node:fs does. */
+  removeFile(path: string): void
   /** What settings are read from: the given flags, the environment, the disk. */
   sources(flags: Readonly<Record<string, string | undefined>>): Promise<Sources>
   now(): number
@@ -37,6 +50,20 @@ export interface World {
   readonly transport?: Transport
 }
 
+/** The files of this machine. */
+export const DISK: Pick<World, 'readFile' | 'listFolder' | 'writeNewFile' | 'writeFile' | 'replaceFile' | 'removeFile'> = {
+  readFile: path => readFileSync(path, 'utf8'),
+  listFolder: path => (statSync(path).isDirectory() ? readdirSync(path) : undefined),
+  writeNewFile: (path, text, secret = false) => writeFileSync(path, text, {flag: 'wx', mode: secret ? 0o600 : 0o644}),
+  writeFile: (path, text) => writeFileSync(path, text, {mode: 0o600}),
+  replaceFile(path, text) {
+    mkdirSync(dirname(path), {recursive: true})
+    writeFileSync(`${path}.new`, text)
+    renameSync(`${path}.new`, path)
+  },
+  removeFile: path => rmSync(path),
+}
+
 /** The process we are. A reader that goes away (`gateway logs list | head`) is no fault: what is written after it is dropped. */
 export function thisProcess(): World {
   return {
@@ -47,7 +74,8 @@ export function thisProcess(): World {
       const {text} = await import('node:stream/consumers')
       return text(process.stdin)
     },
-    readFile: path => readFileSync(path, 'utf8'),
+    ...(process.stdin.isTTY === true && process.stderr.isTTY === true && {ask}),
+    ...DISK,
     sources: async flags => (await import('../src/settings/index.ts')).ofThisProcess(flags),
     now: Date.now,
     sleep,
@@ -57,6 +85,16 @@ export function thisProcess(): World {
       return () => void process.off('SIGINT', heard).off('SIGTERM', heard)
     },
     exit: code => process.exit(code),
+  }
+}
+
+async function ask(question: string): Promise<string> {
+  const {createInterface} = await import('node:readline/promises')
+  const lines = createInterface({input: process.stdin, output: process.stderr})
+  try {
+    return await lines.question(question)
+  } finally {
+    lines.close()
   }
 }
 

@@ -3,9 +3,34 @@ import {catalog} from './0002_catalog.ts'
 import {traffic} from './0003_traffic.ts'
 import {counters} from './0004_counters.ts'
 import {cache} from './0005_cache.ts'
+import {guardrails} from './0006_guardrails.ts'
+import {prices} from './0007_prices.ts'
+import {policies, policyUsage} from './0008_policies.ts'
+import {alerts, workers} from './0009_workers.ts'
+import {people} from './0010_people.ts'
+import {prompts} from './0011_prompts.ts'
+import {analytics, analyticsObjects} from './0012_analytics.ts'
+import {registry} from './0013_registry.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
 
 /** In order. A bundle has no folder to scan, so the list is written here. */
-export const MIGRATIONS: readonly Migration[] = [identity, catalog, traffic, counters, cache]
+export const MIGRATIONS: readonly Migration[] = [
+  identity,
+  catalog,
+  traffic,
+  counters,
+  cache,
+  guardrails,
+  prices,
+  policies,
+  policyUsage,
+  alerts,
+  workers,
+  people,
+  prompts,
+  analytics,
+  analyticsObjects,
+  registry,
+]

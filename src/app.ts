@@ -1,14 +1,21 @@
-import type {FastifyInstance} from 'fastify'
+import {join} from 'node:path'
+import type {FastifyInstance, FastifyRequest} from 'fastify'
 import {type FirstRun, firstRun} from './admin/first-run.ts'
 import {mountAdmin} from './admin/http.ts'
-import {OPERATIONS} from './admin/registry.ts'
+import {ExportJobs} from './admin/log-exports/jobs.ts'
+import {OPERATIONS, OPERATOR_OPERATIONS} from './admin/registry.ts'
 import type {Actor, AdminServices} from './admin/services.ts'
+import {openBackground} from './background.ts'
+import {Refusal} from './base/errors.ts'
 import type {Log} from './base/log.ts'
 import {sqliteBinding, version} from './base/runtime.ts'
 import {createSeal, type Seal} from './base/seal.ts'
+import {openChecking} from './checking.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
 import {openExplaining} from './explaining.ts'
+import type {Pricing} from './pricing/open.ts'
+import {openSources, prepareSources} from './pricing-sources.ts'
 import {createServer} from './server.ts'
 import {databaseSettings, type Settings} from './settings/index.ts'
 import {backUp} from './store/backup.ts'
@@ -18,7 +25,8 @@ import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from '.
 import type {Store} from './store/database.ts'
 import {openStore, type StoreOptions} from './store/dialect/index.ts'
 import {MigrationFault, migrate, migrationState} from './store/migrate.ts'
-import {organisations} from './store/organisations.ts'
+import {findOrganisation, organisations} from './store/organisations.ts'
+import {openReads} from './workers/reader.ts'
 
 export interface AppOptions {
   /** A `server` owns the data directory; an `operator` works beside it: no journal, no workers, no data plane (core rule 3). */
@@ -42,6 +50,8 @@ export interface App {
     readonly method: string
     readonly url: string
     readonly body?: unknown
+    /** Id or slug; the first organisation where none is named. */
+    readonly organisation?: string | undefined
   }): Promise<{readonly status: number; readonly body: unknown}>
   /** Takes connections; says where. */
   listen(): Promise<{readonly url: string}>
@@ -78,9 +88,28 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
       role === 'server'
         ? await firstRun(store, new Date(now()), {admin: settings.bootstrap_admin_key, workspace: settings.bootstrap_workspace_key})
         : undefined
-    const plane = role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, log, now, binding}) : undefined
+    const sources = await openSources({settings, db: store.db, log, now})
+    opened.push(sources)
+    const {pricing} = sources
+    if (role === 'server') await prepareSources(pricing, store.db)
+    const plane =
+      role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, now, binding}) : undefined
     if (plane) opened.push(plane)
-    const services = adminServices(store, store_options, settings, seal, log, now, plane)
+    const background = plane && openBackground({settings, store, records: plane.records, log, now, refreshPrices: sources.refreshes})
+    if (background) opened.push(background)
+    const reads = role === 'server' ? await openReads(store_options, log) : undefined
+    if (reads) opened.push(reads)
+    const checking = openChecking(settings)
+    opened.push(checking)
+    const without_exports = {
+      ...adminServices({store, store_options, settings, seal, pricing, log, now, plane}),
+      check_world: checking.check_world,
+      ...(reads && {reads: reads.db}),
+    }
+    const exports = exportJobs(without_exports, directory, role, log)
+    opened.push(exports)
+    if (role === 'server') await exports.resume()
+    const services: AdminServices = {...without_exports, exports}
     const operator = await operatorServer(store, services, settings, log)
     opened.push({close: () => operator.close()})
     if (plane) opened.push(watch(store, () => services.published([]), log))
@@ -93,7 +122,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
         version,
         admin: instance => mountAdmin(instance, OPERATIONS, services),
         proxy: plane.proxy,
-        metrics: plane.metrics,
+        metrics: async () => (await plane.metrics()) + (await background?.metrics()),
         unready: () => plane.unready(),
       })
     if (server) opened.push({close: () => server.close()})
@@ -158,16 +187,19 @@ async function checkUp(store: Store): Promise<string[]> {
   return []
 }
 
-function adminServices(
-  store: Store,
-  store_options: StoreOptions,
-  settings: Settings,
-  seal: Seal,
-  log: Log,
-  now: () => number,
-  plane: DataPlane | undefined,
-): AdminServices {
-  const {explain, replay, forget} = openExplaining({settings, store, seal, now, prices: plane?.prices})
+interface AdminParts {
+  readonly store: Store
+  readonly store_options: StoreOptions
+  readonly settings: Settings
+  readonly seal: Seal
+  readonly pricing: Pricing
+  readonly log: Log
+  readonly now: () => number
+  readonly plane: DataPlane | undefined
+}
+
+function adminServices({store, store_options, settings, seal, pricing, log, now, plane}: AdminParts): AdminServices {
+  const {explain, replay, forget} = openExplaining({settings, store, seal, now, prices: pricing})
   return {
     store,
     explain,
@@ -177,53 +209,75 @@ function adminServices(
     settings,
     seal,
     now: () => new Date(now()),
-    published() {
-      plane?.forget()
+    published(tables) {
+      plane?.forget(tables)
       forget()
     },
     failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
     settled: async () => plane?.records.flushed(),
-    ...(plane ? {prices: plane.prices} : {}),
+    pricing,
+    ...(plane ? {limits: plane.limits, insert_log: (row, kept) => plane.records.recorder.note(row, kept)} : {}),
   }
+}
+
+function exportJobs(services: AdminServices, {folder}: DataDir, role: AppOptions['role'], log: Log): ExportJobs {
+  const {store, reads = store.db, bodies, many_bodies, settled, now} = services
+  return new ExportJobs({
+    folder: join(folder, 'exports'),
+    store,
+    reads,
+    bodies,
+    many_bodies,
+    settled: async () => settled?.(),
+    now,
+    failed: (fault, export_id) => log.error({fault, export_id}, 'an export of the log failed'),
+    waits: role === 'operator',
+  })
 }
 
 /** A server that never listens: the operator's commands go through the same operations, with the operator's rights. */
 async function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
-  const [organisation] = await organisations(store.db)
-  if (!organisation) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
-  const operator: Actor = {
-    type: 'operator',
-    id: null,
-    kind: 'operator',
-    organisation_id: organisation.id,
-    workspace_id: null,
-    user_id: null,
-    scopes: 'all',
+  const [first] = await organisations(store.db)
+  if (!first) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
+  const actorOf = async ({headers}: FastifyRequest): Promise<Actor> => {
+    const named = headers[ORGANISATION_HEADER]
+    const organisation = typeof named === 'string' ? await findOrganisation(store.db, named) : first
+    if (!organisation) throw new Refusal('row.not_found', {object: 'organisation'})
+    const organisation_id = organisation.id
+    return {type: 'operator', id: null, kind: 'operator', organisation_id, workspace_id: null, user_id: null, scopes: 'all'}
   }
   return createServer({
     settings,
     log,
     version,
-    admin: instance => mountAdmin(instance, OPERATIONS, services, {actorOf: () => operator}),
+    admin: instance => mountAdmin(instance, [...OPERATIONS, ...OPERATOR_OPERATIONS], services, {actorOf}),
     unready: () => null,
   })
 }
 
+/** Which organisation the operator means; heard by the server that never listens alone. */
+const ORGANISATION_HEADER = 'x-gateway-operator-organisation'
+
 /** What needs no key needs no database either: prices are known without a data directory. */
 export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
   const services = {settings, store: {}, now: () => new Date()} as AdminServices
-  const open = OPERATIONS.filter(operation => operation.scopes === null)
+  const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)
   const server = createServer({settings, log, version, admin: instance => mountAdmin(instance, open, services), unready: () => null})
   return {inject: request => call(server, request), close: async () => server.close()}
 }
 
-async function call(server: FastifyInstance, {method, url, body}: {method: string; url: string; body?: unknown}) {
+async function call(server: FastifyInstance, {method, url, body, organisation}: Parameters<App['inject']>[0]) {
   const reply = await server.inject({
     method: method as 'GET',
     url,
-    ...(body === undefined ? {} : {payload: JSON.stringify(body), headers: {'content-type': 'application/json'}}),
+    headers: {
+      ...(organisation !== undefined && {[ORGANISATION_HEADER]: organisation}),
+      ...(body !== undefined && {'content-type': 'application/json'}),
+    },
+    ...(body !== undefined && {payload: JSON.stringify(body)}),
   })
-  return {status: reply.statusCode, body: reply.body === '' ? undefined : (JSON.parse(reply.body) as unknown)}
+  const is_json = String(reply.headers['content-type']).startsWith('application/json')
+  return {status: reply.statusCode, body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body}
 }
 
 /** Another process wrote (a command, another gateway): what is remembered is dropped. */

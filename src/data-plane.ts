@@ -1,7 +1,9 @@
+import {join} from 'node:path'
 import {collectDefaultMetrics, Registry} from 'prom-client'
 import {OPERATIONS} from './admin/registry.ts'
 import {readBaseUrl} from './base/egress/base-url.ts'
 import {credentialFetch} from './base/egress/credentials.ts'
+import {systemLookup} from './base/egress/lookup.ts'
 import {Egress} from './base/egress/pools.ts'
 import {readProxies} from './base/egress/proxy.ts'
 import {readTrusted} from './base/egress/trust.ts'
@@ -9,20 +11,25 @@ import type {Log} from './base/log.ts'
 import {version} from './base/runtime.ts'
 import type {Seal} from './base/seal.ts'
 import {createFlights} from './cache/flight.ts'
-import {createLimits} from './limits/index.ts'
+import {checkMemory} from './guardrails/world.ts'
+import {createLimits, type Limits} from './limits/index.ts'
+import {credentialOrigins, ownIdentity, placeDefaults} from './own-identity.ts'
 import {openCache} from './ports/cache/open.ts'
 import {openCounters} from './ports/counters/open.ts'
 import {bundledCatalogue} from './pricing/catalogue.ts'
 import {cost} from './pricing/cost.ts'
-import {openPrices, type Prices} from './pricing/local.ts'
+import {PriceMemory} from './pricing/memory.ts'
+import type {Pricing} from './pricing/open.ts'
 import {openLogins} from './providers/auth/login.ts'
 import {find as findKind} from './providers/registry.ts'
 import {createDirectory} from './proxy/directory.ts'
+import {openGuards} from './proxy/guards/open.ts'
 import {callMetrics, circuitMetric} from './proxy/metrics.ts'
 import {type CallProxy, createProxy} from './proxy/proxy.ts'
 import type {ProxyServices} from './proxy/services.ts'
 import {createCircuits} from './routing/breaker.ts'
 import {createStickyMemory} from './routing/choose.ts'
+import {totals} from './schema/usage.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 import type {Settings} from './settings/index.ts'
 import {cacheTable, openCacheFile} from './store/cache.ts'
@@ -30,18 +37,19 @@ import {counterTable} from './store/counters.ts'
 import type {DataDir} from './store/data-dir.ts'
 import type {Store} from './store/database.ts'
 import type {StoreOptions} from './store/dialect/index.ts'
-import {usageSince} from './store/usage.ts'
+import {FolderShelf} from './store/shelf.ts'
+import {usedSince} from './store/usage.ts'
 import {type Records, startRecords} from './workers/records.ts'
 
 /** What serves calls, put together. */
 export interface DataPlane {
   readonly proxy: CallProxy
   readonly records: Records
-  readonly prices: Prices
+  readonly limits: Limits
   /** The text of /metrics. */
   metrics(): Promise<string>
-  /** Drops what is remembered of keys, providers and configs. */
-  forget(): void
+  /** Drops what is remembered of keys, providers, configs and policies; of these tables alone, where they are named. */
+  forget(changed?: readonly string[]): void
   /** Why no calls should come now; null when they should. */
   unready(): string | null
   close(): Promise<void>
@@ -53,6 +61,7 @@ export interface DataPlaneParts {
   readonly store: Store
   readonly store_options: StoreOptions
   readonly seal: Seal
+  readonly pricing: Pricing
   readonly log: Log
   readonly now: () => number
   readonly binding: object | undefined
@@ -64,29 +73,26 @@ export async function openDataPlane({
   store,
   store_options,
   seal,
+  pricing,
   log,
   now,
   binding,
 }: DataPlaneParts): Promise<DataPlane> {
   const catalogue = bundledCatalogue()
-  const prices = openPrices({
-    directory: settings.model_configs_pricing_local_path ?? null,
-    catalogue,
-    warn: sentence => log.warn(sentence),
-    now_ms: now,
-  })
+  const memory = new PriceMemory(pricing, now)
   const registry = new Registry()
   collectDefaultMetrics({register: registry, prefix: 'node_'})
   const metrics = callMetrics({
     registry,
     with_model: settings.prometheus_include_model_label,
-    isKnownModel: (provider, model) => prices.lookup(provider, model) !== undefined,
+    isKnownModel: (provider, model) => memory.find(provider, model, now()) !== undefined,
   })
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
   const records = await startRecords({directory, store_options, store, log, now, settings})
+  const trusted = readTrusted(settings.trusted_custom_hosts)
   const egress = new Egress({
-    trusted: readTrusted(settings.trusted_custom_hosts),
+    trusted,
     proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
     connect_timeout_ms: settings.upstream_connect_timeout_ms,
   })
@@ -107,37 +113,43 @@ export async function openDataPlane({
   const known = createDirectory({
     db: store.db,
     seal,
+    has_policies: settings.policy_enabled,
     modelsOf: kind =>
       catalogue
         .list()
         .filter(price => price.provider === kind)
         .map(price => price.model),
   })
-  const listed = remembered(prices, now)
+  const limits = createLimits({
+    counters,
+    usage: async (scope, since_at) => {
+      await records.flushed()
+      return usedSince(store.db, scope, since_at)
+    },
+    now,
+    enabled: settings.usage_limits_enabled,
+    onShadow: ({label}, call_id) => log.info({limit: label, call_id}, 'a shadow limit was passed'),
+    onFault: fault => log.error({fault}, 'a limit could not be kept up'),
+  })
+  for (const settlement of records.recovered)
+    await limits.recover(settlement, {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd})
   const services: ProxyServices = {
     settings,
     version,
     log,
     recorder: records.recorder,
     prices: {
-      find: (provider, model, own) => own.get(model) ?? listed(provider, model),
+      find: (provider, model, at_ms) => memory.find(provider, model, at_ms),
       cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
     },
-    limits: createLimits({
-      counters,
-      usage: async (scope, since_at) => {
-        await records.flushed()
-        return usageSince(store.db, scope, since_at)
-      },
-      now,
-      enabled: settings.usage_limits_enabled,
-      onShadow: ({label}, call_id) => log.info({limit: label, call_id}, 'a shadow limit was passed'),
-      onFault: fault => log.error({fault}, 'a limit could not be kept up'),
-    }),
+    limits,
     metrics,
     findCaller: known.findCaller,
     findProvider: known.findProvider,
+    findPolicies: known.findPolicies,
     findConfig: known.findConfig,
+    findPrompt: known.findPrompt,
+    findPartial: known.findPartial,
     providerSlugs: known.providerSlugs,
     kind: findKind,
     destination: (text, asker) =>
@@ -145,7 +157,15 @@ export async function openDataPlane({
         text,
         typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
-    logins: openLogins({fetch: credentialFetch(egress), now_ms: now}),
+    logins: openLogins({
+      fetch: credentialFetch(egress, credentialOrigins(settings)),
+      now_ms: now,
+      identity: ownIdentity(settings),
+      aws_domain: settings.aws_endpoint_domain,
+      azure_authority: settings.azure_authority_host,
+    }),
+    place_defaults: placeDefaults(settings),
+    shelf: (workspace_id, provider) => new FolderShelf(join(directory.folder, 'files', workspace_id, provider), now),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),
     cors: corsHeaders(settings),
@@ -154,6 +174,9 @@ export async function openDataPlane({
       flights: createFlights({after, onFault: fault => log.error({fault}, 'a call that waited for another failed')}),
       onFault: fault => log.error({fault}, 'the cache failed a call'),
     },
+    guardrails: settings.guardrails_enabled
+      ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: now}})
+      : null,
     sticky: createStickyMemory(),
     circuits,
     random: Math.random,
@@ -166,10 +189,14 @@ export async function openDataPlane({
   return {
     proxy,
     records,
-    prices,
+    limits,
     metrics: async () => (await registry.metrics()) + metrics.text(),
-    forget() {
-      known.forget()
+    forget(changed) {
+      pricing.refresh().then(
+        () => memory.forget(),
+        fault => log.error({fault}, 'installed prices could not be read; those of before are used'),
+      )
+      known.forget(changed)
       proxy.forget()
     },
     unready: () =>
@@ -192,22 +219,4 @@ export async function openDataPlane({
 function after(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
-}
-
-/** Looking a price up by all the names of a model costs more than a call should pay every time. Local price files may change. */
-function remembered(prices: Prices, now: () => number): Prices['lookup'] {
-  const known = new Map<string, ReturnType<Prices['lookup']>>()
-  let since_ms = now()
-  return (provider, model) => {
-    const now_ms = now()
-    if (known.size >= 10_000 || now_ms - since_ms > 60_000) {
-      known.clear()
-      since_ms = now_ms
-    }
-    const key = `${provider}\n${model}`
-    if (known.has(key)) return known.get(key)
-    const price = prices.lookup(provider, model)
-    known.set(key, price)
-    return price
-  }
 }

@@ -5,9 +5,9 @@ import {Destinations} from './base/egress/target.ts'
 import {readTrusted} from './base/egress/trust.ts'
 import {version} from './base/runtime.ts'
 import type {Seal} from './base/seal.ts'
-import {bundledCatalogue} from './pricing/catalogue.ts'
+import {placeDefaults} from './own-identity.ts'
 import {cost} from './pricing/cost.ts'
-import {openPrices, type Prices} from './pricing/local.ts'
+import type {Prices} from './pricing/prices.ts'
 import {find as findKind} from './providers/registry.ts'
 import {createDirectory} from './proxy/directory.ts'
 import {createExplainer} from './proxy/explain.ts'
@@ -22,8 +22,8 @@ export interface ExplainingParts {
   readonly store: Store
   readonly seal: Seal
   readonly now: () => number
-  /** Those that calls are charged at; undefined where no call is taken. */
-  readonly prices: Prices | undefined
+  /** Those that calls are charged at. */
+  readonly prices: Prices
 }
 
 /** The part of a data plane that says what would become of calls: for a server, and for an operator's command without one. */
@@ -40,37 +40,43 @@ export function openExplaining(parts: ExplainingParts): Required<Pick<AdminServi
 
 type Needed = Pick<
   ProxyServices,
-  'settings' | 'version' | 'prices' | 'findProvider' | 'findConfig' | 'kind' | 'destination' | 'administered' | 'masked' | 'ignored' | 'now'
+  | 'settings'
+  | 'version'
+  | 'prices'
+  | 'findProvider'
+  | 'findConfig'
+  | 'findPrompt'
+  | 'findPartial'
+  | 'kind'
+  | 'destination'
+  | 'place_defaults'
+  | 'administered'
+  | 'masked'
+  | 'ignored'
+  | 'now'
 >
 
-function servicesOf({settings, store, seal, now, prices: given}: ExplainingParts): Needed {
-  let prices = given
-  const known = createDirectory({db: store.db, seal, modelsOf: () => []})
+function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Needed {
+  const known = createDirectory({db: store.db, seal, has_policies: false, modelsOf: () => []})
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
-  const opened = () => {
-    prices ??= openPrices({
-      directory: settings.model_configs_pricing_local_path ?? null,
-      catalogue: bundledCatalogue(),
-      warn: () => undefined,
-      now_ms: now,
-    })
-    return prices
-  }
   return {
     settings,
     version,
     prices: {
-      find: (provider, model, own) => own.get(model) ?? opened().lookup(provider, model),
+      find: (provider, model, at_ms) => prices.lookup(provider, model, at_ms),
       cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
     },
     findProvider: known.findProvider,
     findConfig: known.findConfig,
+    findPrompt: known.findPrompt,
+    findPartial: known.findPartial,
     kind: findKind,
     destination: (text, asker) =>
       destinations.read(
         text,
         typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
+    place_defaults: placeDefaults(settings),
     administered: administeredBy(OPERATIONS),
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),

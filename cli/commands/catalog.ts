@@ -11,6 +11,7 @@ const COLUMNS: readonly Column<CatalogueRow>[] = [
   {title: 'auth', value: row => row.auth.join(' | ')},
   {title: 'native', value: row => (row.native === 'all' ? 'all' : row.native.join(' '))},
   {title: 'translated', value: row => row.translated.join(' ')},
+  {title: 'in its own calls', value: row => row.in_calls.join(' ')},
   {title: 'by way of chat', value: row => row.through_chat.join(' ')},
 ]
 

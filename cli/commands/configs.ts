@@ -6,7 +6,7 @@ import {openSession} from '../session.ts'
 import type {Column} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {explain} from './explain.ts'
-import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand, type VersionRow, versionsCommand} from './rows.ts'
 import {test} from './suite.ts'
 
 interface ConfigRow {
@@ -34,21 +34,11 @@ const configNoun: Noun<ConfigRow> = {
   ],
 }
 
-interface VersionRow {
-  readonly version: number
-  readonly version_id: string
-  readonly updated_by: string | null
-  readonly created_at: string
+interface ConfigVersionRow extends VersionRow {
   readonly config: string
 }
 
-const VERSION_COLUMNS: readonly Column<VersionRow>[] = [
-  {title: 'version', value: row => row.version, align: 'right'},
-  {title: 'id', value: row => row.version_id, whole: true},
-  {title: 'by', value: row => row.updated_by ?? 'operator'},
-  {title: 'at', value: row => minute(row.created_at)},
-  {title: 'config', value: row => row.config},
-]
+const VERSION_COLUMNS: readonly Column<ConfigVersionRow>[] = [{title: 'config', value: row => row.config}]
 
 /** `gateway configs`: saved routing. */
 export function configs(): Command {
@@ -58,7 +48,7 @@ export function configs(): Command {
     showCommand(configNoun),
     update(),
     deleteCommand(configNoun, 'calls that name it are refused'),
-    versions(),
+    versionsCommand(configNoun, VERSION_COLUMNS),
     lint(),
     explain(),
     test(),
@@ -116,21 +106,6 @@ function update(): Command {
     )
 }
 
-function versions(): Command {
-  return named(
-    leaf('versions', 'List the versions of a config, the newest first', ['gateway configs versions pc-main-1a2b3c']),
-    configNoun,
-  ).action((slug: string, options: WorkspaceOption, self: Command) =>
-    withGateway(self, async gateway => {
-      const reply = await gateway.call<{data: VersionRow[]; total: number}>(
-        'configs.list_versions',
-        await inputOf(gateway, configNoun, slug, options),
-      )
-      gateway.print.list(reply, reply.data, VERSION_COLUMNS, reply.total)
-    }),
-  )
-}
-
 function lint(): Command {
   return leaf('lint', 'Check routing without saving it: what is wrong, and what would have no effect', [
     'gateway configs lint main.json',
@@ -139,16 +114,20 @@ function lint(): Command {
     .argument('<file>', 'JSON file with the routing, or - for stdin')
     .action(async (file: string, _: object, self: Command) => {
       const {world, print} = await openSession(self)
-      const [{lint}, {find, nearestSlugs}] = await Promise.all([
+      const [{lint}, {find, nearestSlugs}, {guardrailFaults, SOME_GUARDRAIL}] = await Promise.all([
         import('../../src/routing/lint.ts'),
         import('../../src/providers/registry.ts'),
+        import('../../src/guardrails/config-faults.ts'),
       ])
       const unknownKind = (kind: string) => {
         if (find(kind)) return undefined
         const [close] = nearestSlugs(kind)
         return `is no kind of provider${close ? `; did you mean ${close}?` : ''}`
       }
-      const linted = lint(await jsonFrom(world, file, 'FILE'), {unknownKind})
+      const linted = lint(await jsonFrom(world, file, 'FILE'), {
+        unknownKind,
+        hookIssues: nodes => guardrailFaults(nodes, () => SOME_GUARDRAIL),
+      })
       const {ok, targets, issues} = linted
       if (ok) return print.done(linted, `OK: ${targets} ${targets === 1 ? 'target' : 'targets'}.`)
       if (print.json) print.json_reply(linted)

@@ -1,12 +1,12 @@
 import {resolve} from 'node:path'
 import type {Command} from 'commander'
 import type {FlagOption, Settings} from '../../src/settings/index.ts'
-import {CommandFault, EXIT} from '../fault.ts'
 import {tellFirstRun} from '../first-run.ts'
 import {humanLines} from '../log-lines.ts'
-import {lookInto, openApp} from '../open.ts'
+import {openApp} from '../open.ts'
 import {leaf} from '../options.ts'
 import {openSession} from '../session.ts'
+import {withStore} from '../store.ts'
 import type {Column} from '../table.ts'
 import {flagsOf, withSettings} from './settings.ts'
 
@@ -76,34 +76,6 @@ async function listSteps(self: Command, flags: readonly FlagOption[]): Promise<v
 }
 
 async function stepsOf(settings: Settings) {
-  const [{databaseSettings}, {DataDirFault, findDataDir}, {openStore}, {MigrationFault, migrationState}, {sqliteBinding}] =
-    await Promise.all([
-      import('../../src/settings/index.ts'),
-      import('../../src/store/data-dir.ts'),
-      import('../../src/store/dialect/index.ts'),
-      import('../../src/store/migrate.ts'),
-      import('../../src/base/runtime.ts'),
-    ])
-  const database = databaseSettings(settings)
-  lookInto(settings.data_dir)
-  try {
-    const store = await openStore(
-      database
-        ? {kind: 'postgres', ...database}
-        : {kind: 'sqlite', folder: findDataDir(settings.data_dir).folder, role: 'operator', binding: sqliteBinding()},
-    )
-    try {
-      return await migrationState(store)
-    } finally {
-      await store.close()
-    }
-  } catch (cause) {
-    if (cause instanceof DataDirFault || cause instanceof MigrationFault)
-      throw new CommandFault(cause.message, {
-        exit: EXIT.failure,
-        code: cause instanceof DataDirFault ? 'data_directory' : 'migration',
-        cause,
-      })
-    throw cause
-  }
+  const {migrationState} = await import('../../src/store/migrate.ts')
+  return withStore(settings, store => migrationState(store))
 }

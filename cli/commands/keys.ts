@@ -13,6 +13,8 @@ import {
   withLimits,
   withWorkspace,
 } from '../options.ts'
+import {userFor} from '../user.ts'
+import {readDuration} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
@@ -56,6 +58,7 @@ export function keys(): Command {
     listCommand(keyNoun),
     showCommand(keyNoun),
     update(),
+    rotate(),
     deleteCommand(keyNoun, 'it works no longer'),
   ])
 }
@@ -80,7 +83,7 @@ function create(): Command {
   ])
     .argument('<name>', 'what to call it')
     .option('--admin', 'a key of the whole organisation, to administer with; it cannot call models')
-    .option('--user <id>', 'a key of one user, by id')
+    .option('--user <user>', 'a key of one user, by e-mail address or id')
     .option('--scope <scope...>', 'permissions, or "all" (default: completions.write; of an admin key, all)')
   withWorkspace(command, 'workspace the key belongs to')
   writes(command)
@@ -119,6 +122,28 @@ function update(): Command {
   )
 }
 
+function rotate(): Command {
+  const command = leaf('rotate', 'Give an API key a new secret, shown this once; the one before works on for a while', [
+    'gateway keys rotate blue',
+    'gateway keys rotate blue --transition 24h',
+  ])
+  return named(command, keyNoun)
+    .option('--transition <time>', 'how long the secret before works on, 30m at least', '30m')
+    .action((name: string, {transition}: {transition: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const body = {key_transition_period_ms: readDuration(transition, '--transition')}
+        const reply = await gateway.call<{key: string; key_transition_expires_at: string}>('api_keys.rotate', {
+          ...(await inputOf(gateway, keyNoun, name, {})),
+          body,
+        })
+        gateway.print.made(reply, reply.key, reply.key)
+        gateway.print.note(
+          `Keep it now: it is not shown again. The secret before works until ${minute(reply.key_transition_expires_at)} UTC.`,
+        )
+      }),
+    )
+}
+
 function writes(command: Command) {
   withExpiry(command)
     .option('--description <text>', 'what it is for')
@@ -143,7 +168,7 @@ async function homeOf(gateway: Gateway, {admin, user, workspace}: CreateOptions)
   if (admin && workspace !== undefined) throw usageFault('An admin key is of no workspace: leave --workspace out.')
   if (admin) return {}
   const workspace_id = await workspaceFor(gateway, workspace)
-  return {...(workspace_id !== undefined && {workspace_id}), ...(user !== undefined && {user_id: user})}
+  return {...(workspace_id !== undefined && {workspace_id}), ...(user !== undefined && {user_id: await userFor(gateway, user)})}
 }
 
 async function scopesFor({admin, user, scope}: CreateOptions): Promise<readonly string[]> {

@@ -5,6 +5,8 @@ import {type Column, tableLines} from '../table.ts'
 import {plain} from '../width.ts'
 import {readPairs, readWhole} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
+import {logExports} from './log-exports.ts'
+import {insertCommand, savedFilters, traceCommands} from './traces.ts'
 
 /** What a list says of a call; a call that never reached a provider lacks the rest. */
 interface LogRow {
@@ -46,7 +48,15 @@ const REMEMBERED = 2 * MOST_PAGES * TAIL_PAGE
 
 /** `gateway logs`: the calls that were made. */
 export function logs(): Command {
-  return group('logs', 'Logs of the calls that were made', [list(), show(), tail()])
+  return group('logs', 'Logs of the calls that were made', [
+    list(),
+    show(),
+    tail(),
+    ...traceCommands(),
+    logExports(),
+    savedFilters(),
+    insertCommand(),
+  ])
 }
 
 interface FilterOptions extends WorkspaceOption {

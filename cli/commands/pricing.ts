@@ -2,9 +2,11 @@ import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
+import {inDollars} from '../price-diff.ts'
 import type {Column} from '../table.ts'
 import {readWhole} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
+import {priceChanges} from './price-changes.ts'
 import {minute} from './rows.ts'
 
 /** US cents a token. */
@@ -46,7 +48,7 @@ const UNPRICED_COLUMNS: readonly Column<UnpricedRow>[] = [
 
 /** `gateway pricing`: what calls are charged at. */
 export function pricing(): Command {
-  return group('pricing', 'Prices that calls are charged at', [show(), unpriced()])
+  return group('pricing', 'Prices that calls are charged at', [show(), unpriced(), ...priceChanges()])
 }
 
 interface ShowOptions {
@@ -145,9 +147,4 @@ function rates(reply: object): (readonly [string, string])[] {
 
 function amount(path: string, cents: number): string {
   return path.endsWith('_token') ? `$${inDollars(cents * 1e4)} a million` : `$${inDollars(cents / 100)} each`
-}
-
-/** Binary fractions leave dust in the sixteenth digit. */
-function inDollars(value: number): string {
-  return String(Number(value.toPrecision(12)))
 }

@@ -1,11 +1,10 @@
 import type {Command} from 'commander'
 import type {Replay, ReplayMove} from '../../src/schema/replays.ts'
 import {type Gateway, withGateway} from '../connect.ts'
-import {usageFault} from '../fault.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {configFrom} from '../structured.ts'
 import type {Column} from '../table.ts'
-import {readWhole} from '../words.ts'
+import {readSince, readWhole} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 
 interface ReplayOptions extends WorkspaceOption {
@@ -39,7 +38,7 @@ export function replay(): Command {
       const {world, print} = gateway
       const asked = {
         config: await configFrom(world, options.config, '--config'),
-        since: sinceOf(options.since, world.now()),
+        since: readSince(options.since, world.now()),
         workspace_id: await workspaceFor(gateway, options.workspace),
       }
       const whole = await replayed(gateway, asked, readWhole(options.limit, '--limit', 1, 10_000_000))
@@ -80,15 +79,4 @@ function summary({calls, changed, left_out, without_body}: Omit<Replay, 'object'
     without_body && `of ${without_body} a condition asks for the body, which is not kept`,
   ].filter(Boolean)
   return `${changed} of ${calls} calls would go elsewhere${rest.length ? `; ${rest.join('; ')}` : ''}.`
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = {m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000}
-
-/** A moment in the past: so long ago, or a date. ISO 8601 UTC. */
-function sinceOf(said: string, now_ms: number): string {
-  const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(said) ?? []
-  const at_ms =
-    count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
-  if (Number.isFinite(at_ms) && at_ms <= now_ms && at_ms >= 0) return new Date(at_ms).toISOString()
-  throw usageFault(`--since ${said} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
 }

@@ -1,6 +1,16 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
-import {leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
+import {
+  type ConfirmOption,
+  confirmed,
+  leaf,
+  type PageOptions,
+  pageOf,
+  type WorkspaceOption,
+  withConfirm,
+  withPage,
+  withWorkspace,
+} from '../options.ts'
 import type {Column} from '../table.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
@@ -19,6 +29,8 @@ export interface Noun<Row> {
   readonly columns: readonly Column<Row>[]
   /** False where the operations on one row take no `workspace_id` in their query. */
   readonly one_in_workspace: boolean
+  /** True where rows are the organisation's alone: their list takes no workspace. */
+  readonly of_organisation?: true
   /** The id of the row that was named, where it is named otherwise too. */
   readonly find?: (gateway: Gateway, named: string) => Promise<string>
 }
@@ -29,9 +41,10 @@ interface ListReply<Row> {
   readonly data: readonly Row[]
 }
 
-export function listCommand<Row>({command, many, operations, columns}: Noun<Row>): Command {
-  const list = leaf('list', `List ${many}`, [`gateway ${command} list`, `gateway ${command} list --workspace research --json`])
-  withPage(withWorkspace(list, 'only those of this workspace'))
+export function listCommand<Row>({command, many, operations, columns, of_organisation}: Noun<Row>): Command {
+  const more = of_organisation ? '--limit 20' : '--workspace research'
+  const list = leaf('list', `List ${many}`, [`gateway ${command} list`, `gateway ${command} list ${more} --json`])
+  withPage(of_organisation ? list : withWorkspace(list, 'only those of this workspace'))
   return list.action((options: PageOptions & WorkspaceOption, self: Command) =>
     withGateway(self, async gateway => {
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)
@@ -53,10 +66,39 @@ export function showCommand<Row>(noun: Noun<Row>): Command {
 
 export function deleteCommand<Row>(noun: Noun<Row>, effect: string): Command {
   const remove = leaf('delete', `Delete ${article(noun.one)}: ${effect}`, [`gateway ${noun.command} delete ${noun.example}`])
-  return named(remove, noun).action((name: string, options: WorkspaceOption, self: Command) =>
+  return withConfirm(named(remove, noun)).action((name: string, options: WorkspaceOption & ConfirmOption, self: Command) =>
     withGateway(self, async gateway => {
+      await confirmed(gateway.world, `Delete the ${noun.one} ${name}`, options)
       const reply = await gateway.call(`${noun.operations}.delete`, await inputOf(gateway, noun, name, options))
       gateway.print.done(reply, `Deleted the ${noun.one} ${name}.`)
+    }),
+  )
+}
+
+/** A version of a row, as far as all kinds have it. */
+export interface VersionRow {
+  readonly version: number
+  readonly version_id: string
+  readonly updated_by: string | null
+  readonly created_at: string
+}
+
+export function versionsCommand<Row, Version extends VersionRow>(noun: Noun<Row>, more: readonly Column<Version>[]): Command {
+  const columns: readonly Column<Version>[] = [
+    {title: 'version', value: row => row.version, align: 'right'},
+    {title: 'id', value: row => row.version_id, whole: true},
+    {title: 'by', value: row => row.updated_by ?? 'operator'},
+    {title: 'at', value: row => minute(row.created_at)},
+    ...more,
+  ]
+  const versions = leaf('versions', `List the versions of ${article(noun.one)}, the newest first`, [
+    `gateway ${noun.command} versions ${noun.example}`,
+  ])
+  return named(versions, noun).action((name: string, options: WorkspaceOption, self: Command) =>
+    withGateway(self, async gateway => {
+      const input = await inputOf(gateway, noun, name, options)
+      const reply = await gateway.call<{data: Version[]; total: number}>(`${noun.operations}.list_versions`, input)
+      gateway.print.list(reply, reply.data, columns, reply.total)
     }),
   )
 }

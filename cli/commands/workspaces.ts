@@ -1,9 +1,22 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
-import {group, type LimitOptions, leaf, limitsOf, type PageOptions, pageOf, withLimits, withPage} from '../options.ts'
+import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
+import {
+  type ConfirmOption,
+  confirmed,
+  group,
+  type LimitOptions,
+  leaf,
+  limitsOf,
+  type PageOptions,
+  pageOf,
+  withLimits,
+  withPage,
+} from '../options.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
+import {readSecurity, SECURITY_WORDS} from './organisations.ts'
 import {minute, type Noun, showCommand} from './rows.ts'
 
 interface WorkspaceRow {
@@ -40,10 +53,11 @@ export function workspaces(): Command {
     showCommand(workspaceNoun),
     update(),
     remove(),
+    settings(),
   ])
 }
 
-interface WriteOptions extends LimitOptions {
+interface WriteOptions extends LimitOptions, DefaultGuardrailOptions {
   readonly name?: string
   readonly description?: string
   readonly metadata?: readonly string[]
@@ -81,12 +95,14 @@ function list(): Command {
 function update(): Command {
   const command = leaf('update', 'Change a workspace, or bring an archived one back', [
     'gateway workspaces update research --name "Research and development"',
+    'gateway workspaces update research --input-guardrails pg-house-1a2b3c --no-output-guardrails',
     'gateway workspaces update ws-research-1a2b3c --restore',
   ])
     .argument('<name>', 'which workspace')
     .option('--name <name>', 'a new name')
     .option('--restore', 'bring an archived workspace back, empty (name it by slug)')
   writes(command)
+  withDefaultGuardrails(command, 'it')
   return withLimits(command, {clears: true}).action((name: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = {
@@ -106,8 +122,10 @@ function remove(): Command {
   return leaf('delete', 'Archive a workspace', ['gateway workspaces delete research', 'gateway workspaces delete research --force'])
     .argument('<name>', 'which workspace')
     .option('--force', 'archive what lives in it too: keys, providers, configs')
-    .action((name: string, {force}: {force?: true}, self: Command) =>
+    .option('-y, --yes', 'do not ask first')
+    .action((name: string, {force, yes}: {force?: true} & ConfirmOption, self: Command) =>
       withGateway(self, async gateway => {
+        await confirmed(gateway.world, `Archive the workspace ${name}`, {yes})
         const workspaceId = (await workspaceFor(gateway, name)) ?? name
         // The operation asks for the exact name as a guard against a wrong id; who typed a slug here has said which one.
         const {name: exact} = await gateway.call<{name: string}>('workspaces.get', {params: {workspaceId}})
@@ -120,14 +138,36 @@ function remove(): Command {
     )
 }
 
+function settings(): Command {
+  return leaf('settings', 'Show or change the security settings of a workspace', [
+    'gateway workspaces settings research',
+    'gateway workspaces settings research --security logs.membersViewLogs=false',
+  ])
+    .argument('<name>', 'which workspace')
+    .option('--security <setting...>', SECURITY_WORDS)
+    .action((name: string, {security}: {security?: readonly string[]}, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspaceId = (await workspaceFor(gateway, name)) ?? name
+        if (security) await gateway.call('workspace_settings.update', {params: {workspaceId}, body: {security: readSecurity(security)}})
+        const reply = await gateway.call<{effective: object}>('workspace_settings.get', {params: {workspaceId}})
+        gateway.print.view(reply, reply.effective)
+      }),
+    )
+}
+
 function writes(command: Command) {
   command.option('--description <text>', 'what it is for').option('--metadata <name=value...>', 'metadata that every call of it carries')
 }
 
 function written(options: WriteOptions) {
+  const {metadata} = options
+  const defaults = {
+    ...(metadata && {metadata: readPairs(metadata, '--metadata')}),
+    ...defaultGuardrailsOf(options),
+  }
   return {
     ...limitsOf(options),
     ...(options.description !== undefined && {description: options.description}),
-    ...(options.metadata && {defaults: {metadata: readPairs(options.metadata, '--metadata')}}),
+    ...(Object.keys(defaults).length && {defaults}),
   }
 }

@@ -1,23 +1,39 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
-import {newId} from '../base/ids.ts'
 import {makeKey} from '../identity/keys.ts'
-import {holds} from '../identity/may.ts'
-import {CreatedKey, KeyCreate, KeyParams, KeysQuery, KeyUpdate, KeyView} from '../schema/api-keys.ts'
+import {holds, ungrantable} from '../identity/may.ts'
+import {
+  CreatedKey,
+  KeyCreate,
+  KeyParams,
+  KeyRotate,
+  KeysQuery,
+  KeyUpdate,
+  KeyView,
+  RotatedKey,
+  SelfQuery,
+  SelfView,
+} from '../schema/api-keys.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates, usageLimitViews} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
+import {type KeptOrganisationSettings, keyRules, readSettings} from '../schema/organisations.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import * as store from '../store/api-keys.ts'
 import {findConfigForCall} from '../store/configs.ts'
+import {findMember} from '../store/members.ts'
+import {findOrganisation} from '../store/organisations.ts'
 import type {ApiKeyKind, ApiKeysTable} from '../store/tables/identity.ts'
-import {checkGrant, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
+import {findOrganisationUser} from '../store/users.ts'
+import {findWorkspace} from '../store/workspaces.ts'
+import {type Action, isOwnOnly, KINDS, reachOf, scopeFor} from './key-reach.ts'
+import {checkGrant, expiryUnder, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
+import {newKey} from './new-key.ts'
 import {type Call, operation} from './operation.ts'
+import {organisationView} from './organisation-views.ts'
 import type {Actor} from './services.ts'
 import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Api-Keys'
-const KINDS: readonly ApiKeyKind[] = ['organisation-service', 'workspace-service', 'workspace-user']
-type Action = 'create' | 'read' | 'update' | 'delete' | 'list'
 
 const params = z.strictObject({id: Handle})
 type One<Body extends z.ZodType | undefined = undefined> = Call<typeof params, undefined, Body>
@@ -36,6 +52,17 @@ export const apiKeys = [
     body: KeyCreate,
     reply: CreatedKey,
     handle: created,
+  }),
+  operation({
+    id: 'api_keys.self',
+    tag,
+    method: 'GET',
+    path: '/api-keys/self/details',
+    summary: 'Show the API key that asks, masked',
+    scopes: [],
+    query: SelfQuery,
+    reply: SelfView,
+    handle: ownDetails,
   }),
   operation({
     id: 'api_keys.list',
@@ -84,6 +111,19 @@ export const apiKeys = [
     reply: Empty,
     handle: deleted,
   }),
+  operation({
+    id: 'api_keys.rotate',
+    tag,
+    method: 'POST',
+    path: '/api-keys/:id/rotate',
+    summary: 'Give an API key a new secret; the one before works on for a while',
+    scopes: [...scopesFor('rotate'), ...scopesFor('update')],
+    audit: {resource: 'api-key', action: 'rotate'},
+    params,
+    body: KeyRotate,
+    reply: RotatedKey,
+    handle: rotated,
+  }),
 ]
 
 async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>) {
@@ -95,32 +135,34 @@ async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>
   if (body.organisation_id && body.organisation_id !== actor.organisation_id) {
     throw new Refusal('parent.not_found', {field: 'organisation_id', object: 'organisation', value: body.organisation_id})
   }
+  const user_id = kind === 'workspace-user' ? userFor(actor, body.user_id) : null
   const workspace_id = await homeOf(call, kind, body.workspace_id ?? undefined)
-  checkExpiry(body.expires_at, now)
+  const rules = await rulesOf(call)
+  const expires_at = expiryUnder(rules, body.expires_at, now)
+  await checkUser(call, workspace_id, user_id)
+  await checkRoom(call, kind, workspace_id, rules.max_user_keys_per_workspace)
   await checkDefaults(call, kind, workspace_id, body.defaults)
-  const {key, hash, masked} = makeKey()
-  const row: ApiKeysTable = {
-    id: newId(),
-    organisation_id: actor.organisation_id,
-    workspace_id,
-    user_id: kind === 'workspace-user' ? (body.user_id ?? actor.user_id) : null,
-    kind,
-    name: body.name,
-    description: body.description ?? null,
-    key_hash: hash,
-    key_masked: masked,
-    scopes: JSON.stringify(scopes),
-    usage_limits: keepUsageLimits(body.usage_limits ?? null, null, now),
-    rate_limits: keepRateLimits(body.rate_limits ?? null),
-    defaults: keepKeyDefaults(null, body.defaults),
-    alert_emails: listText(body.alert_emails),
-    status: 'active',
-    creation_mode: 'api',
-    expires_at: body.expires_at ?? null,
-    last_reset_at: null,
-    created_at: now,
-    last_updated_at: now,
-  }
+  const made = makeKey()
+  const {key} = made
+  const row = newKey(
+    {
+      organisation_id: actor.organisation_id,
+      workspace_id,
+      user_id,
+      kind,
+      name: body.name,
+      description: body.description ?? null,
+      usage_limits: keepUsageLimits(body.usage_limits ?? null, null, now),
+      rate_limits: keepRateLimits(body.rate_limits ?? null),
+      defaults: keepKeyDefaults(null, body.defaults),
+      alert_emails: listText(body.alert_emails),
+      creation_mode: 'api',
+      expires_at,
+    },
+    made,
+    scopes,
+    now,
+  )
   await store.insertKey(db, row)
   call.about(row.id, workspace_id)
   call.changed('api_keys')
@@ -135,10 +177,12 @@ async function listed(call: Call<undefined, typeof KeysQuery>) {
 
 async function updated(call: One<typeof KeyUpdate>) {
   const {actor, db, body, now} = call
+  if (isOwnOnly(actor) && (body.usage_limits !== undefined || body.rate_limits !== undefined || body.reset_usage))
+    throw new Refusal('role.own_only', {deed: 'changing the limits of a key'})
   const before = await keyOf(call, 'update')
   const held = JSON.parse(before.scopes) as string[]
   const scopes = body.scopes && checkGrant(actor, before.kind, body.scopes, held)
-  checkExpiry(body.expires_at, now)
+  if (body.expires_at !== undefined) expiryUnder(await rulesOf(call), body.expires_at, now)
   await checkDefaults(call, before.kind, before.workspace_id, body.defaults)
   const limits = body.usage_limits === undefined ? before.usage_limits : keepUsageLimits(body.usage_limits, before.usage_limits, now)
   await store.updateKey(db, before.id, {
@@ -167,6 +211,47 @@ async function deleted(call: One) {
   return {}
 }
 
+/** Whoever rotates a key holds its new secret, and so must hold what the key does. */
+async function rotated(call: One<typeof KeyRotate>) {
+  const {actor, db, body, now} = call
+  const before = (await keyIf(call, 'rotate')) ?? (await keyOf(call, 'update'))
+  const beyond = ungrantable(actor, JSON.parse(before.scopes) as string[])
+  if (beyond.length) throw new Refusal('scope.missing', {scope: `${beyond.join(', ')} itself, as the key does`})
+  const until = before.previous_key_expires_at
+  if (until && until > now)
+    throw new Refusal('row.unfit', {
+      reason: `The API key was rotated already: the secret before works until ${until}. Rotate it again after that.`,
+    })
+  const {key, hash, masked} = makeKey()
+  const key_transition_expires_at = new Date(Date.parse(now) + body.key_transition_period_ms).toISOString()
+  await store.updateKey(db, before.id, {
+    key_hash: hash,
+    key_masked: masked,
+    previous_key_hash: before.key_hash,
+    previous_key_expires_at: key_transition_expires_at,
+    last_updated_at: now,
+  })
+  call.about(before.id, before.workspace_id)
+  call.changed('api_keys')
+  return {id: before.id, key, key_transition_expires_at}
+}
+
+async function ownDetails(call: Call<undefined, typeof SelfQuery>): Promise<z.input<typeof SelfView>> {
+  const {actor, db, query, now} = call
+  const {organisation_id, workspace_id} = actor
+  const reach = {organisation_id, workspace_id, kinds: KINDS}
+  const row = found(actor.type === 'api_key' ? await store.findKey(db, reach, actor.id!) : undefined, 'API key')
+  const organisation = query.include_organisation === 'true' ? await findOrganisation(db, organisation_id) : undefined
+  const workspace = workspace_id === null ? undefined : await findWorkspace(db, organisation_id, workspace_id)
+  return {
+    ...view(row, now),
+    ...(organisation && {organisation: organisationView(organisation)}),
+    ...(query.include_workspace === 'true' && {
+      workspace: workspace ? {id: workspace.id, slug: workspace.slug, name: workspace.name, status: workspace.status} : null,
+    }),
+  }
+}
+
 function kindOf({type, subtype}: z.output<typeof KeyParams>): ApiKeyKind {
   const kind = KINDS.find(each => each === `${type}-${subtype}`)
   if (kind) return kind
@@ -175,22 +260,20 @@ function kindOf({type, subtype}: z.output<typeof KeyParams>): ApiKeyKind {
   })
 }
 
-function scopeFor(kind: ApiKeyKind, action: Action): string {
-  return `${kind.replace('-', '_')}_api_keys.${action}`
-}
-
 function scopesFor(action: Action): string[] {
   return KINDS.map(kind => scopeFor(kind, action))
 }
 
-/** The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace. */
-function reachOf(actor: Actor, action: Action): store.KeyReach {
-  const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
-  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id, kinds}
+async function keyOf(call: Standing & Named, action: Action): Promise<ApiKeysTable> {
+  return found(await keyIf(call, action), 'API key')
 }
 
-async function keyOf({actor, db, params}: Standing & {readonly params: {readonly id: string}}, action: Action): Promise<ApiKeysTable> {
-  return found(await store.findKey(db, reachOf(actor, action), params.id), 'API key')
+function keyIf({actor, db, params}: Standing & Named, action: Action): Promise<ApiKeysTable | undefined> {
+  return store.findKey(db, reachOf(actor, action), params.id)
+}
+
+interface Named {
+  readonly params: {readonly id: string}
 }
 
 /** Where a new key lives: in the workspace it names, or its maker's; an admin key in none. */
@@ -200,8 +283,29 @@ async function homeOf(call: Standing, kind: ApiKeyKind, named: string | undefine
   return null
 }
 
-function checkExpiry(expires_at: string | null | undefined, now: string) {
-  if (expires_at && expires_at <= now) throw invalid('expires_at', 'must be in the future')
+/** Whose a user key is: the user that is named, or the one who makes it. */
+function userFor(actor: Actor, named: string | null | undefined): string | null {
+  const user_id = named ?? actor.user_id
+  if (isOwnOnly(actor) && user_id !== actor.user_id) throw new Refusal('role.own_only', {deed: 'making a key for another user'})
+  return user_id
+}
+
+/** The user of a key must be in its workspace, as its member or as an owner or admin of the organisation. */
+async function checkUser({actor, db}: Standing, workspace_id: string | null, user_id: string | null) {
+  if (user_id === null || workspace_id === null) return
+  const user = await findOrganisationUser(db, actor.organisation_id, user_id)
+  if (user?.status === 'active' && (user.role !== 'member' || (await findMember(db, workspace_id, user_id)))) return
+  throw new Refusal('parent.not_found', {field: 'user_id', object: 'user of this workspace', value: user_id})
+}
+
+async function checkRoom({db}: Standing, kind: ApiKeyKind, workspace_id: string | null, most: number | null) {
+  if (kind !== 'workspace-user' || workspace_id === null || most === null) return
+  if ((await store.countUserKeys(db, workspace_id)) >= most)
+    throw new Refusal('body.invalid', {issues: `The workspace has as many user keys as it may have (${most}). Delete one first.`})
+}
+
+async function rulesOf({actor, db}: Standing) {
+  return keyRules(readSettings<KeptOrganisationSettings>((await findOrganisation(db, actor.organisation_id))?.settings).api_keys)
 }
 
 async function checkDefaults({db}: Standing, kind: ApiKeyKind, workspace_id: string | null, defaults: KeyCreateDefaults) {
@@ -247,6 +351,7 @@ function view(row: ApiKeysTable, now: string): z.input<typeof KeyView> {
     defaults: readKeyDefaults(row.defaults),
     alert_emails: row.alert_emails === null ? [] : (JSON.parse(row.alert_emails) as string[]),
     expires_at: row.expires_at,
+    key_transition_expires_at: (row.previous_key_expires_at ?? '') > now ? row.previous_key_expires_at! : null,
     object: 'api-key',
   }
 }

@@ -1,5 +1,6 @@
 import type {z} from 'zod'
-import {AuditQuery, type AuditRecord, AuditRecords} from '../schema/audit-logs.ts'
+import {AuditQuery, type AuditRecord, AuditRecords, AuditVerdict} from '../schema/audit-logs.ts'
+import {verifyAuditChain} from '../store/audit-chain.ts'
 import {listAuditLogs} from '../store/audit-logs.ts'
 import type {AuditLogsTable} from '../store/tables/identity.ts'
 import {findWorkspace} from '../store/workspaces.ts'
@@ -18,6 +19,16 @@ export const auditLogs = [
     query: AuditQuery,
     reply: AuditRecords,
     handle: listed,
+  }),
+  operation({
+    id: 'audit_logs.verify',
+    tag: 'Audit Logs',
+    method: 'GET',
+    path: '/audit-logs/verify',
+    summary: 'Check the chain of the audit log: a row altered, taken away or moved shows',
+    scopes: ['audit_logs.list'],
+    reply: AuditVerdict,
+    handle: verified,
   }),
 ]
 
@@ -45,6 +56,11 @@ async function listed({actor, app, db, query}: Call<undefined, typeof AuditQuery
   return {records: rows.map(view), total, object: 'analytics-graph'}
 }
 
+async function verified({actor, db}: Call): Promise<z.input<typeof AuditVerdict>> {
+  const {breaks, ...counts} = await verifyAuditChain(db, actor.organisation_id)
+  return {holds: !breaks.length, ...counts, breaks: [...breaks], object: 'audit-chain'}
+}
+
 function view(row: AuditLogsTable): z.input<typeof AuditRecord> {
   return {
     id: row.id,
@@ -65,5 +81,7 @@ function view(row: AuditLogsTable): z.input<typeof AuditRecord> {
     action: row.action,
     client_ip: row.client_ip,
     country: null,
+    sequence: row.sequence ?? null,
+    chain: row.chain ?? null,
   }
 }

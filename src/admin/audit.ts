@@ -51,7 +51,12 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
 const MASK = '***'
 const MOST_CHARACTERS = 65_536
 const SECRET_NAME =
-  /^custom_headers$|(^|[_-])(api|access|private|secret)?[_-]?key$|secret|token$|password|passphrase|credential|private|authorization|cookie|access_key|service_account/i
+  /^(custom_)?headers$|(^|[_-])(api|access|private|secret)?[_-]?key$|secret|token$|password|passphrase|credential|private|authorization|cookie|access_key|service_account/i
+/** True for names of fields that hold secrets. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name)
+}
+
 const USER_IN_URL = /(:\/\/)[^/\s@]+@/g
 
 /** Headers with the values of secret ones masked: those of the list, those named like one, those that `also` names. */

@@ -3,8 +3,10 @@ import {readDestination} from '../base/egress/target.ts'
 import {readTrusted} from '../base/egress/trust.ts'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {attachKeys, namesIn} from '../schema/config-hooks.ts'
 import {
   ConfigCreate,
+  type ConfigIssue,
   ConfigRow,
   ConfigUpdate,
   ConfigVersion,
@@ -18,11 +20,13 @@ import {Empty, listOf, pageParams} from '../schema/paging.ts'
 import {WorkspaceQuery} from '../schema/providers.ts'
 import {restored} from '../schema/secrets.ts'
 import * as store from '../store/configs.ts'
+import {findGuardrails} from '../store/guardrails.ts'
+import {giveUpSlug} from '../store/rows.ts'
 import type {ConfigsTable} from '../store/tables/catalog.ts'
 import {kindOf} from './integrations/credentials.ts'
 import {type Call, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
-import {freeSlug} from './slugs.ts'
+import {freeSlug, givenSlug} from './slugs.ts'
 import {found, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Configs'
@@ -116,13 +120,17 @@ async function listed(call: Call<undefined, typeof PageQuery>) {
 async function created(call: Call<undefined, undefined, typeof ConfigCreate>) {
   const {actor, app, db, body, now} = call
   const workspace = await workspaceOf(call, body.workspace_id)
-  const config = checkedConfig(app, body.config)
+  const config = await checkedConfig(call, workspace, body.config)
   const owner = {id: newId(), organisation_id: workspace.organisation_id}
   const is_default = body.isDefault ? 1 : 0
   if (is_default) await store.clearDefaultConfig(db, workspace.id)
+  const slugs = {
+    taken: (slug: string) => store.configSlugTaken(db, slug),
+    giveUp: (slug: string) => giveUpSlug(db, 'configs', workspace.organisation_id, slug),
+  }
   const row: ConfigsTable = {
     ...owner,
-    slug: await freeSlug('pc-', body.name, 6, slug => store.configSlugTaken(db, slug)),
+    slug: body.slug ? await givenSlug(body.slug, 'config', slugs) : await freeSlug('pc-', body.name, 6, slugs.taken),
     workspace_id: workspace.id,
     name: body.name,
     is_default,
@@ -148,7 +156,7 @@ async function shown(call: Call<typeof params, typeof WorkspaceQuery>) {
 }
 
 async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof ConfigUpdate>) {
-  const {actor, app, db, body, now} = call
+  const {actor, db, body, now} = call
   const before = await reachConfig(call, call.params.slug, call.query.workspace_id ?? body.workspace_id)
   if (body.status === 'archived') await requireUnused(call, before)
   if (body.isDefault) await store.clearDefaultConfig(db, before.workspace_id)
@@ -156,7 +164,7 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof C
     ...(body.name !== undefined && {name: body.name}),
     ...(body.isDefault !== undefined && {is_default: body.isDefault ? 1 : 0}),
     ...(body.status !== undefined && {status: body.status}),
-    ...(body.config !== undefined && nextVersion(app, before, body.config)),
+    ...(body.config !== undefined && (await nextVersion(call, before, body.config))),
     updated_by: actor.user_id ?? actor.id,
     last_updated_at: now,
   }
@@ -169,9 +177,15 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof C
 }
 
 /** The columns of a new version; none when the routing is what it was. A masked `api_key` that comes back stays what it was. */
-function nextVersion(app: AdminServices, before: ConfigsTable, given: Readonly<Record<string, unknown>>): Partial<ConfigsTable> {
+async function nextVersion(
+  call: Standing & {readonly app: AdminServices},
+  before: ConfigsTable,
+  given: Readonly<Record<string, unknown>>,
+): Promise<Partial<ConfigsTable>> {
+  const {app} = call
   const old = store.openConfig(app.seal, before)
-  const config = checkedConfig(app, restored(given, old))
+  const of = {organisation_id: before.organisation_id, id: before.workspace_id}
+  const config = await checkedConfig(call, of, restored(given, old))
   if (JSON.stringify(config) === JSON.stringify(old)) return {}
   return {...store.sealConfig(app.seal, before, config), version: before.version + 1, version_id: newId()}
 }
@@ -201,23 +215,37 @@ async function reachConfig(call: Standing, named: string, workspace_id: string |
   return found(await store.findConfig(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, named), 'config')
 }
 
-/** A config that may be saved: read, every kind of provider in the catalogue, its hosts ones that may be called, no key idle. */
-function checkedConfig({settings}: AdminServices, given: unknown): GatewayConfig {
+/** A config that may be saved: read, every kind of provider in the catalogue, its hosts ones that may be called, its guardrails there, no key idle. */
+async function checkedConfig(
+  {app: {settings, seal}, db}: Standing & {readonly app: AdminServices},
+  workspace: {readonly organisation_id: string; readonly id: string},
+  given: unknown,
+): Promise<GatewayConfig> {
   const limits = {
     root: settings.max_root_config_targets,
     conditional_root: settings.max_conditional_root_config_targets,
     nested: settings.max_nested_config_targets,
   }
   const read = readConfig(given, {saved: true, limits})
-  const wrong = 'issues' in read ? read.issues : read.warnings
-  if ('issues' in read || wrong.length)
-    throw new Refusal('config.invalid', {issues: wrong.map(({path, message}) => `${path} ${message}`).join('; ')})
+  refuseIssues('issues' in read ? read.issues : read.warnings)
+  if ('issues' in read) throw new Refusal('internal')
   const trusted = readTrusted(settings.trusted_custom_hosts)
   for (const {node, path} of nodesOf(read.config)) {
     if (node.provider && !node.provider.startsWith('@')) kindOf(node.provider, `${path}.provider`)
     if (node.custom_host) readDestination(node.custom_host, {kind: 'caller'}, trusted)
   }
+  const nodes = nodesOf(read.config).filter(({node}) => Object.keys(attachKeys(node)).length > 0)
+  if (nodes.length === 0) return read.config
+  const {guardrailFaults} = await import('../guardrails/config-faults.ts')
+  const refs = [...new Set(nodes.flatMap(({node}) => namesIn(node)))]
+  const found = await findGuardrails(db, {organisation_id: workspace.organisation_id, workspace_id: workspace.id, refs}, seal)
+  const known = new Map(found.map(each => [each.ref, each]))
+  refuseIssues(guardrailFaults(nodes, handle => known.get(handle)))
   return read.config
+}
+
+function refuseIssues(issues: readonly ConfigIssue[]) {
+  if (issues.length) throw new Refusal('config.invalid', {issues: issues.map(({path, message}) => `${path} ${message}`).join('; ')})
 }
 
 /** Refuses to take away what keys or workspaces have as their default: their calls would fail. */

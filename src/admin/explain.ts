@@ -7,7 +7,7 @@ import type {WorkspacesTable} from '../store/tables/identity.ts'
 import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {type Call, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
-import {workspaceOf} from './tenancy.ts'
+import {onlyOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Configs'
 
@@ -52,7 +52,7 @@ async function replayed(call: Call<undefined, undefined, typeof ReplayCreate>) {
   const config = typeof body.config === 'string' ? body.config : JSON.stringify(body.config)
   const replayer = await there(app.replay)(config, callerOf(workspace))
   await app.settled?.()
-  const range = {workspace_id: workspace.id, since: body.since, before: body.before ?? now}
+  const range = {workspace_id: workspace.id, user_id: onlyOf(call.actor), since: body.since, before: body.before ?? now}
   const rows = await replayedRows(db, range, body.limit)
   const page = await replay(callsOf(rows), replayer, app)
   return {object: 'replay' as const, ...page, next: rows.length < body.limit ? null : rows.at(-1)!.created_at}

@@ -6,6 +6,7 @@ import type {Db, Store} from '../store/database.ts'
 import {insertOrganisation, organisations} from '../store/organisations.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 import {insertWorkspace} from '../store/workspaces.ts'
+import {newKey} from './new-key.ts'
 
 /** Keys that an operator chose; each at least 32 characters. */
 export interface BootstrapKeys {
@@ -36,35 +37,48 @@ export async function firstRun(store: Store, now: Date, bootstrap: BootstrapKeys
   const at = now.toISOString()
   return store.write(async db => {
     if ((await organisations(db)).length) return undefined
-    const organisation_id = newId()
-    const workspace_id = newId()
-    const workspace_slug = newSlug('ws-', 'shared', 10)
-    const times = {created_at: at, last_updated_at: at}
-    await insertOrganisation(db, {id: organisation_id, slug: newSlug('', 'organisation', 12), name: 'Organisation', ...times})
-    await insertWorkspace(db, {
-      id: workspace_id,
-      slug: workspace_slug,
-      organisation_id,
-      name: 'Shared Workspace',
-      description: null,
-      icon: null,
-      is_default: 1,
-      status: 'active',
-      defaults: null,
-      usage_limits: null,
-      rate_limits: null,
-      ...times,
-    })
-    await seedKey(db, {kind: 'organisation-service', organisation_id, workspace_id: null, name: 'First admin key', made: admin, at})
-    await seedKey(db, {kind: 'workspace-service', organisation_id, workspace_id, name: 'First workspace key', made: workspace, at})
+    const made = await makeOrganisation(db, {name: 'Organisation', slug: newSlug('', 'organisation', 12), admin, workspace, at})
     return {
-      organisation_id,
-      workspace_id,
-      workspace_slug,
+      ...made,
       admin_key: {key: admin.key, given: bootstrap.admin !== undefined},
       workspace_key: {key: workspace.key, given: bootstrap.workspace !== undefined},
     }
   })
+}
+
+export interface OrganisationParts {
+  readonly name: string
+  readonly slug: string
+  /** Its first admin key; the one of its shared workspace. */
+  readonly admin: MadeKey
+  readonly workspace: MadeKey
+  readonly at: string
+}
+
+/** An organisation with what each has from its first day: the shared workspace, an admin key and a workspace key with all scopes. */
+export async function makeOrganisation(db: Db, {name, slug, admin, workspace, at}: OrganisationParts) {
+  const organisation_id = newId()
+  const workspace_id = newId()
+  const workspace_slug = newSlug('ws-', 'shared', 10)
+  const times = {created_at: at, last_updated_at: at}
+  await insertOrganisation(db, {id: organisation_id, slug, name, ...times})
+  await insertWorkspace(db, {
+    id: workspace_id,
+    slug: workspace_slug,
+    organisation_id,
+    name: 'Shared Workspace',
+    description: null,
+    icon: null,
+    is_default: 1,
+    status: 'active',
+    defaults: null,
+    usage_limits: null,
+    rate_limits: null,
+    ...times,
+  })
+  await seedKey(db, {kind: 'organisation-service', organisation_id, workspace_id: null, name: 'First admin key', made: admin, at})
+  await seedKey(db, {kind: 'workspace-service', organisation_id, workspace_id, name: 'First workspace key', made: workspace, at})
+  return {organisation_id, workspace_id, workspace_slug}
 }
 
 interface Seed {
@@ -77,26 +91,5 @@ interface Seed {
 }
 
 async function seedKey(db: Db, {kind, organisation_id, workspace_id, name, made, at}: Seed) {
-  await insertKey(db, {
-    id: newId(),
-    organisation_id,
-    workspace_id,
-    user_id: null,
-    kind,
-    name,
-    description: null,
-    key_hash: made.hash,
-    key_masked: made.masked,
-    scopes: JSON.stringify([...scopesOf(kind)]),
-    usage_limits: null,
-    rate_limits: null,
-    defaults: null,
-    alert_emails: null,
-    status: 'active',
-    creation_mode: 'auto',
-    expires_at: null,
-    last_reset_at: null,
-    created_at: at,
-    last_updated_at: at,
-  })
+  await insertKey(db, newKey({organisation_id, workspace_id, kind, name, creation_mode: 'auto'}, made, [...scopesOf(kind)], at))
 }

@@ -10,9 +10,10 @@ import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
 import {bumpRevisions} from '../store/revisions.ts'
 import {isTaken} from '../store/rows.ts'
+import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
-import {ANYONE, callerByKey} from './caller.ts'
-import type {AnyOperation, Call, ChangedTable} from './operation.ts'
+import {ANYONE, callerByHeaders, isUnplaced, placed} from './caller.ts'
+import {type AnyOperation, type Call, type ChangedTable, Download} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
 
 export interface MountOptions {
@@ -77,10 +78,40 @@ async function admit(
   if (operation.scopes) {
     visit.actor = options.actorOf
       ? await options.actorOf(request)
-      : await callerByKey(services.store.db, request.headers, now.toISOString())
-    if (!may(visit.actor, operation.scopes)) throw new Refusal('scope.missing', {scope: operation.scopes.join(' or ')})
+      : await callerByHeaders(services.store.db, request.headers, now.toISOString())
+    requireScope(visit.actor, operation)
+    place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})
   }
+  if (operation.flag === 'scim' && !services.settings.scim_enabled)
+    throw new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
   if (operation.flag) requireFlag(operation.flag, services)
+}
+
+function requireScope(actor: Actor, {scopes, role_needs}: AnyOperation) {
+  if (role_needs && actor.role_scopes && !actor.role_scopes.has(role_needs)) throw new Refusal('scope.missing', {scope: role_needs})
+  if (scopes?.length && !may(actor, scopes)) throw new Refusal('scope.missing', {scope: scopes.join(' or ')})
+}
+
+/** Puts a user who is a member into the workspace that the call is about, as soon as it is known; his role there must allow it. */
+function place(visit: Visit, {method}: FastifyRequest, named: string | undefined, {has_body}: {has_body: boolean}) {
+  const {actor, operation} = visit
+  if (!actor.memberships || !isUnplaced(actor)) return
+  const there = placed(actor, named)
+  if (there) {
+    visit.actor = there
+    requireScope(there, operation)
+    return
+  }
+  const may_come = !has_body && method !== 'GET' && operation.body !== undefined
+  if (!may_come && !operation.across_workspaces && operation.scopes?.length)
+    throw new Refusal('body.invalid', {issues: 'workspace_id: is required (the id or slug of a workspace), as you are in several.'})
+}
+
+/** The workspace that a path, a query or a body names. */
+function whereOf(said: unknown): string | undefined {
+  if (typeof said !== 'object' || said === null) return undefined
+  const {workspaceId, workspace_id = workspaceId, workspace_slug = workspace_id} = said as Record<string, unknown>
+  return typeof workspace_slug === 'string' && workspace_slug !== '' ? workspace_slug : undefined
 }
 
 function requireFlag(flag: FlagName, {settings}: AdminServices) {
@@ -94,27 +125,36 @@ async function serve(
   services: AdminServices,
   options: MountOptions,
 ) {
+  await operation.ready?.()
   const said = await (operation.method === 'GET' || operation.only_reads ? read : write)(operation, request, services)
+  if (said instanceof Download) {
+    reply.header('content-disposition', `attachment; filename="${said.name}"`)
+    return reply.code(200).type(said.content_type).send(said.stream)
+  }
   if (options.checks_replies) checkReply(operation, said)
   return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(said))
 }
 
 async function read(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
-  return operation.handle(openCall(inputOf(operation, request), request, services, services.store.db).call)
+  const input = inputOf(operation, request)
+  place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
+  return operation.handle(openCall(input, request, services, services.store.db).call)
 }
 
 async function write(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
   const {store, settings} = services
   const input = inputOf(operation, request)
+  place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
   try {
-    const {said, changed} = await store.write(async db => {
+    const {said, changed, after} = await store.write(async db => {
       const {call, told} = openCall(input, request, services, db)
       const said = await operation.handle(call)
       await bumpRevisions(db, told.changed)
       if (operation.audit && settings.audit_logs_enabled) await insertAuditLog(db, record(operation, request, call, told, services))
-      return {said, changed: told.changed}
+      return {said, changed: told.changed, after: told.after}
     })
     if (changed.length) services.published(changed)
+    for (const work of after) await work()
     return said
   } catch (error) {
     if (!isTaken(error)) throw error
@@ -126,7 +166,9 @@ async function write(operation: AnyOperation, request: FastifyRequest, services:
 interface Told {
   resource_id?: string
   workspace_id?: string | null
+  by?: Actor
   readonly changed: ChangedTable[]
+  readonly after: (() => Promise<void> | void)[]
 }
 
 type AnyCall = Call<z.ZodType, z.ZodType, z.ZodType>
@@ -138,9 +180,35 @@ function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
   const {params, query, body} = operation
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter '}),
-    query: checked(query, request.query, {root: 'the query', before: 'query parameter '}),
-    body: checked(body, request.body === undefined ? {} : request.body, {root: 'the request body'}),
+    query: checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '}),
+    body: checked(body, withoutEchoes(body, request.body === undefined ? {} : request.body, request), {root: 'the request body'}),
   }
+}
+
+/** A user of several workspaces names the one he means in the query of any operation; not all of them ask for it. */
+function withoutPlace(schema: z.ZodType | undefined, request: FastifyRequest): unknown {
+  const query = withoutEchoes(schema, request.query, request)
+  if (!visits.get(request)!.actor.memberships || knows(schema, 'workspace_id')) return query
+  const {workspace_id: _, ...rest} = query as Record<string, unknown>
+  return rest
+}
+
+/** Clients say in the query or the body again what the path says; that is no more than said twice, where the two agree. */
+function withoutEchoes(schema: z.ZodType | undefined, said: unknown, {params}: FastifyRequest): unknown {
+  if (typeof said !== 'object' || said === null || Array.isArray(said)) return said
+  const parameters = new Map(Object.entries(params as Record<string, string>).map(([name, value]) => [letters(name), value]))
+  const echoes = (name: string, value: unknown) =>
+    !knows(schema, name) && parameters.has(letters(name)) && parameters.get(letters(name)) === value
+  return Object.fromEntries(Object.entries(said).filter(([name, value]) => !echoes(name, value)))
+}
+
+/** A name without its hyphens and capitals: `workspaceId` and `workspace_id` are one. */
+function letters(name: string): string {
+  return name.replace(/[-_]/g, '').toLowerCase()
+}
+
+function knows(schema: z.ZodType | undefined, name: string): boolean {
+  return schema !== undefined && 'shape' in schema && name in (schema.shape as object)
 }
 
 function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest): unknown {
@@ -150,20 +218,31 @@ function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest)
 }
 
 function openCall(input: Input, request: FastifyRequest, app: AdminServices, db: Db): {call: AnyCall; told: Told} {
-  const told: Told = {changed: []}
+  const told: Told = {changed: [], after: []}
   const call: AnyCall = {
     ...input,
     actor: visits.get(request)!.actor,
     db,
     app,
     now: app.now().toISOString(),
+    origin: originOf(request),
+    afterwards: work => void told.after.push(work),
     about(resource_id, workspace_id) {
       told.resource_id = resource_id
       if (workspace_id !== undefined) told.workspace_id = workspace_id
     },
+    by(actor) {
+      told.by = actor
+    },
     changed: (...tables) => void told.changed.push(...tables),
   }
   return {call, told}
+}
+
+/** A proxy in front may speak TLS where we do not. */
+function originOf(request: FastifyRequest): string {
+  const is_secure = request.protocol === 'https' || request.headers['x-forwarded-proto'] === 'https'
+  return `${is_secure ? 'https' : 'http'}://${request.host || 'localhost'}`
 }
 
 function checked(schema: z.ZodType | undefined, input: unknown, place: Place): unknown {
@@ -173,7 +252,8 @@ function checked(schema: z.ZodType | undefined, input: unknown, place: Place): u
   throw new Refusal('body.invalid', {issues: explain(result.error, schema, input, place)})
 }
 
-function record(operation: AnyOperation, request: FastifyRequest, {actor, now}: AnyCall, told: Told, {settings}: AdminServices) {
+function record(operation: AnyOperation, request: FastifyRequest, call: AnyCall, told: Told, {settings}: AdminServices) {
+  const actor = told.by ?? call.actor
   const named = Object.values(request.params as Record<string, string>).at(-1)
   return auditRow(
     {
@@ -191,7 +271,7 @@ function record(operation: AnyOperation, request: FastifyRequest, {actor, now}: 
       status: 200,
       masked_headers: settings.organisation_headers_to_mask,
     },
-    now,
+    call.now,
   )
 }
 
@@ -238,6 +318,7 @@ function refusalOf(error: FastifyError, request: FastifyRequest, services: Admin
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new Refusal('body.content_type', {content_type: request.headers['content-type'] ?? '(none)', expected: 'application/json'})
   }
+  if (isTooLong(error)) return new Refusal('read.too_long', {}, {cause: error})
   if (error.code?.startsWith('FST_ERR_CTP')) return new Refusal('body.not_json', {reason: 'it is not as long as content-length says'})
   const visit = visits.get(request)
   services.failed?.(error, {operation: visit?.operation.id ?? 'unknown', request_id: visit?.request_id ?? 'unknown'})

@@ -29,6 +29,30 @@ function unknownScope(scope: string): string {
   return `there is no scope ${scope}${like ? `, did you mean ${like}?` : ''}`
 }
 
+/** How long keys may live, in days; `null`: any time. */
+export interface ExpiryRules {
+  readonly default_expiry_days: number | null
+  readonly max_expiry_days: number | null
+}
+
+/**
+ * When a key expires that is given this time: absent, it is the usual one of the organisation. Refuses a moment that is past, and one
+ * beyond the longest life that the organisation allows, as never is.
+ */
+export function expiryUnder(rules: ExpiryRules, given: string | null | undefined, now: string): string | null {
+  const {default_expiry_days, max_expiry_days} = rules
+  const usual = default_expiry_days === null ? max_expiry_days : Math.min(default_expiry_days, max_expiry_days ?? default_expiry_days)
+  const at = given === undefined ? (usual === null ? null : inDays(now, usual)) : given
+  if (at !== null && at <= now) throw invalid('expires_at', 'must be in the future')
+  if (max_expiry_days !== null && (at === null || at > inDays(now, max_expiry_days)))
+    throw invalid('expires_at', `must be within ${max_expiry_days} days: keys of this organisation live no longer`)
+  return at
+}
+
+function inDays(now: string, days: number): string {
+  return new Date(Date.parse(now) + days * 86_400_000).toISOString()
+}
+
 export interface KeptDefaults {
   readonly metadata: Readonly<Record<string, string>>
   readonly config_id: string | null

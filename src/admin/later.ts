@@ -2,44 +2,7 @@ import type {FastifyInstance} from 'fastify'
 import {Refusal} from '../base/errors.ts'
 
 /** Paths after `/v1` that the administration will serve and this version does not: answered 501, never proxied (decisions: paths). */
-export const LATER: readonly string[] = [
-  '/admin/users',
-  '/admin/users/*',
-  '/admin/workspaces/:workspaceId/users',
-  '/admin/workspaces/:workspaceId/users/*',
-  '/analytics/*',
-  '/api-keys/:id/rotate',
-  '/api-keys/self/details',
-  '/collections',
-  '/collections/*',
-  '/deployments',
-  '/deployments/*',
-  '/feedback/*',
-  '/guardrails',
-  '/guardrails/*',
-  '/labels',
-  '/labels/*',
-  '/logs/exports',
-  '/logs/exports/*',
-  '/logs/groups/*',
-  '/mcp-integrations',
-  '/mcp-integrations/*',
-  '/mcp-servers',
-  '/mcp-servers/*',
-  '/oauth/*',
-  '/organisation/*',
-  '/policies/*',
-  '/prompts',
-  '/prompts/*',
-  '/saved-filters',
-  '/saved-filters/*',
-  '/scim/*',
-  '/secret-references',
-  '/secret-references/*',
-  '/spans',
-  '/traces',
-  '/traces/*',
-]
+export const LATER: readonly string[] = ['/mcp-integrations/*', '/mcp-servers/*', '/oauth/*', '/organisation/*', '/scim/*']
 
 /** Answers every method on the paths of `LATER`. */
 export function mountLater(server: FastifyInstance): void {

@@ -3,11 +3,13 @@ import {scaleDecimal} from '../pricing/decimal.ts'
 import {isOwn} from '../schema/headers.ts'
 import {LogGetQuery, LogMetrics, LogPath, LogQuery, LogView} from '../schema/logs.ts'
 import {list, listOf} from '../schema/paging.ts'
+import {isSuccess} from '../schema/success.ts'
 import type {UsageSource} from '../schema/usage.ts'
 import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
 import {readLogBody} from './log-bodies.ts'
 import {type Call, operation} from './operation.ts'
 import {found, namedWorkspace, type Standing} from './tenancy.ts'
+import {visibleTo} from './visible.ts'
 
 const tag = 'Logs'
 
@@ -31,6 +33,7 @@ export const logs = [
     path: '/logs/:logId',
     summary: 'Show a row of the log with what was said',
     scopes: ['logs.view', 'logs.read', 'completions.write', 'logs.write'],
+    role_needs: 'logs.view',
     params: LogPath,
     query: LogGetQuery,
     reply: LogView,
@@ -44,17 +47,14 @@ export async function logScope(
   asked: {workspace_id?: string | undefined; workspace_slug?: string | undefined},
 ): Promise<LogScope> {
   const workspace = await namedWorkspace(call, asked.workspace_id ?? asked.workspace_slug, {archived: true})
-  return {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}
+  return {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, ...visibleTo(call.actor)}
 }
 
 async function listed(call: Call<undefined, typeof LogQuery>) {
   const {app, db, query} = call
   const scope = await logScope(call, query)
-  const {prompt_slug, weighted_feedback_min, weighted_feedback_max} = query
-  const nothing = (prompt_slug ?? weighted_feedback_min ?? weighted_feedback_max) !== undefined
-  if (nothing) return list({total: 0, rows: []}, metricsOf)
   await app.settled?.()
-  return list(await listLogs(db, filterOf(scope, query), query), metricsOf)
+  return list(await listLogs(app.reads ?? db, filterOf(scope, query), query), metricsOf)
 }
 
 async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.input<typeof LogView>> {
@@ -88,7 +88,8 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
   }
 }
 
-function filterOf(scope: LogScope, query: LogQuery): LogFilter {
+/** The rows that are asked for, by filters in the words of the reference. */
+export function filterOf(scope: LogScope, query: Filters): LogFilter {
   return {
     ...scope,
     created_at: {least: query.time_of_generation_min, most: query.time_of_generation_max},
@@ -104,11 +105,15 @@ function filterOf(scope: LogScope, query: LogQuery): LogFilter {
     api_key_ids: query.api_key_ids,
     trace_id: query.trace_id,
     span_id: query.span_id,
+    prompt_slug: query.prompt_slug,
     metadata: query.metadata,
+    feedback: {least: query.weighted_feedback_min, most: query.weighted_feedback_max},
   }
 }
 
-const NANOUSD_A_CENT = 1e7
+type Filters = Omit<LogQuery, 'current_page' | 'page_size'>
+
+export const NANOUSD_A_CENT = 1e7
 
 /** US cents as whole nano-dollars, exactly: a bound finer than one is moved to the next that a cost can be. */
 function nanousd(cents: number | undefined, to: 'up' | 'down'): number | undefined {
@@ -117,14 +122,9 @@ function nanousd(cents: number | undefined, to: 'up' | 'down'): number | undefin
   return Number((numerator + (to === 'up' ? denominator - 1n : 0n)) / denominator)
 }
 
-/** Of a session that was opened (RFC 9110, 15.2.2). */
-const SWITCHED = 101
-
 /** A row in the reference's words. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
-function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
-  const is_good = row.status === SWITCHED || (row.status >= 200 && row.status < 300)
-  // a stream may fail behind its 200
-  const is_success = is_good && row.outcome !== 'failed' && row.outcome !== 'timeout'
+export function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
+  const is_success = isSuccess(row.status, row.outcome)
   const metadata = JSON.parse(row.metadata) as Record<string, string>
   return {
     id: row.id,
@@ -134,9 +134,9 @@ function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
     api_key_id: row.api_key_id,
     user_id: row.user_id,
     virtual_key: row.provider_slug,
-    prompt_id: null,
-    prompt_version_id: null,
-    prompt_slug: null,
+    prompt_id: row.prompt?.id ?? null,
+    prompt_version_id: row.prompt?.version_id ?? null,
+    prompt_slug: row.prompt?.slug ?? null,
     config: row.config_slug,
     config_id: row.config_id,
     config_version_id: null,

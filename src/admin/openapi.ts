@@ -3,7 +3,8 @@ import {version} from '../base/runtime.ts'
 import {type AnyOperation, operation} from './operation.ts'
 
 /** The description of the administration in OpenAPI 3.0.3, made from the operations themselves. */
-export function openapi(operations: readonly AnyOperation[]) {
+export async function openapi(operations: readonly AnyOperation[]) {
+  for (const each of operations) await each.ready?.()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const each of operations) {
     const path = each.path.replace(/:(\w+)/g, '{$1}')
@@ -36,7 +37,7 @@ export function openapi(operations: readonly AnyOperation[]) {
 
 /** `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */
 export function withOpenapi(operations: readonly AnyOperation[]): readonly AnyOperation[] {
-  let document: ReturnType<typeof openapi> | undefined
+  let document: Awaited<ReturnType<typeof openapi>> | undefined
   const all: readonly AnyOperation[] = [
     ...operations,
     operation({
@@ -47,7 +48,7 @@ export function withOpenapi(operations: readonly AnyOperation[]): readonly AnyOp
       summary: 'This description',
       scopes: null,
       reply: z.looseObject({openapi: z.string()}),
-      handle: async () => (document ??= openapi(all)),
+      handle: async () => (document ??= await openapi(all)),
     }),
   ]
   return all
@@ -66,9 +67,11 @@ function described(each: AnyOperation) {
     operationId: each.id,
     tags: [each.tag],
     summary: each.summary,
-    ...(each.scopes === null ? {security: []} : {description: `Needs the scope ${each.scopes.map(scope => `\`${scope}\``).join(' or ')}.`}),
+    ...(each.scopes === null ? {security: []} : {description: needs(each.scopes)}),
     parameters: [...parameters(each.params, 'path'), ...parameters(each.query, 'query')],
-    ...(each.body && {requestBody: {required: !each.body.safeParse({}).success, content: json(schemaOf(each.body, 'input'))}}),
+    ...(each.body && {
+      requestBody: {required: !each.body.safeParse({}).success, content: json(schemaOf(each.described_body?.() ?? each.body, 'input'))},
+    }),
     responses: {
       200: {description: 'Done', content: json(schemaOf(each.reply, 'output'))},
       ...Object.fromEntries(
@@ -76,6 +79,11 @@ function described(each: AnyOperation) {
       ),
     },
   }
+}
+
+function needs(scopes: readonly string[]): string {
+  if (!scopes.length) return 'Needs an API key, whatever its scopes.'
+  return `Needs the scope ${scopes.map(scope => `\`${scope}\``).join(' or ')}.`
 }
 
 /** The refusals that an operation can meet. */

@@ -1,9 +1,22 @@
+import type {Readable} from 'node:stream'
 import type {z} from 'zod'
 import type {FlagName} from '../settings/flags.ts'
 import type {Db} from '../store/database.ts'
 import type {Actor, AdminServices, ChangedTable} from './services.ts'
 
 export type {ChangedTable} from './services.ts'
+
+/** A reply that is a file. */
+export class Download {
+  readonly stream: Readable
+  readonly content_type: string
+  readonly name: string
+  constructor(stream: Readable, content_type: string, name: string) {
+    this.stream = stream
+    this.content_type = content_type
+    this.name = name
+  }
+}
 
 type Shape = z.ZodType | undefined
 type Out<T extends Shape> = T extends z.ZodType ? z.output<T> : undefined
@@ -21,6 +34,12 @@ export interface Call<P extends Shape = undefined, Q extends Shape = undefined, 
   readonly now: string
   /** Names the row this call is about, for the audit log; the id of path parameters is the default. */
   about(resource_id: string, workspace_id?: string | null): void
+  /** Names who did it, and in which organisation, where the call made that known; for the audit log. */
+  by(actor: Actor): void
+  /** Where the caller reached us, for example `https://gateway.example.com`. */
+  readonly origin: string
+  /** Has `work` done once the transaction is in, before the reply. */
+  afterwards(work: () => Promise<void> | void): void
   /** Says what must be dropped from caches once the transaction is in. */
   changed(...tables: ChangedTable[]): void
 }
@@ -37,20 +56,28 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   /** Path after `/v1` with `:name` parameters. */
   readonly path: string
   readonly summary: string
-  /** Any one of these suffices; `null` is open to everyone, without a key. */
+  /** Any one of these suffices; none is asked for where the list is empty; `null` is open to everyone, without a key. */
   readonly scopes: readonly string[] | null
+  /** The one of them that a user's role must have, where another would let in whom a security setting shuts out. */
+  readonly role_needs?: string
   /** What the audit log calls it; writes only. */
   readonly audit?: {readonly resource: string; readonly action: 'create' | 'update' | 'delete' | 'rotate' | 'manage'}
-  /** Answers 403 when this flag is off. */
+  /** Answers 403 when this flag is off; 404 where the flag says so. */
   readonly flag?: FlagName
+  /** A user of several workspaces may ask it without naming one. */
+  readonly across_workspaces?: true
   /** The path stands outside `/v1` too. */
   readonly atRoot?: true
-  /** A POST that changes nothing, its question being too long for a query: no transaction, no audit record. */
+  /** A POST or PUT that changes nothing of administration: no transaction of its own, no audit record. Its question may be too long for a query. */
   readonly only_reads?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
   /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */
   readonly bare_404?: true
+  /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */
+  ready?(): Promise<void>
+  /** Its body for the OpenAPI document, where that says more than is read by; asked after `ready`. */
+  described_body?(): z.ZodType
   readonly params?: P
   readonly query?: Q
   readonly body?: B

@@ -1,21 +1,61 @@
+import {analytics} from './analytics/index.ts'
 import {apiKeys} from './api-keys.ts'
 import {auditLogs} from './audit-logs.ts'
+import {collections} from './collections.ts'
 import {configs} from './configs.ts'
+import {deployments} from './deployments.ts'
 import {explain} from './explain.ts'
+import {feedback} from './feedback.ts'
+import {guardrailTrials} from './guardrail-trials.ts'
+import {guardrails} from './guardrails.ts'
 import {integrationAccess} from './integrations/access.ts'
 import {integrations} from './integrations/integrations.ts'
 import {integrationModels} from './integrations/models.ts'
+import {invites} from './invites.ts'
+import {labels} from './labels.ts'
+import {limits} from './limits.ts'
+import {logExports} from './log-exports/index.ts'
+import {logInserts} from './log-inserts.ts'
 import {logs} from './logs.ts'
+import {mcpCapabilities} from './mcp/capabilities.ts'
+import {mcpIntegrations} from './mcp/integrations.ts'
+import {mcpServers} from './mcp/servers.ts'
+import {mcpUserAccess} from './mcp/user-access.ts'
+import {mcpIntegrationWorkspaces} from './mcp/workspaces.ts'
+import {members} from './members.ts'
 import {withOpenapi} from './openapi.ts'
 import type {AnyOperation} from './operation.ts'
-import {pricing} from './pricing.ts'
+import {operatorOrganisations} from './operator/organisations.ts'
+import {operatorPeople} from './operator/people.ts'
+import {organisation} from './organisation.ts'
+import {organisationDefaultGuardrails} from './organisation-defaults.ts'
+import {ratePolicies} from './policies/rates.ts'
+import {usagePolicies} from './policies/usage.ts'
+import {bundles} from './prices/bundles.ts'
+import {priceChanges} from './prices/changes.ts'
+import {pricing} from './prices/pricing.ts'
+import {promptPartials} from './prompt-partials.ts'
+import {promptRender} from './prompt-render.ts'
+import {promptVersions} from './prompt-versions.ts'
+import {prompts} from './prompts.ts'
 import {providers} from './providers.ts'
+import {savedFilters} from './saved-filters.ts'
+import {scimMappings} from './scim-mappings.ts'
+import {secretReferences} from './secret-references.ts'
+import {traces} from './traces.ts'
+import {usage} from './usage.ts'
+import {users} from './users.ts'
 import {virtualKeys} from './virtual-keys.ts'
+import {workers} from './workers.ts'
 import {workspaces} from './workspaces.ts'
 
 /** Every operation of the administration: its table of contents. */
 export const OPERATIONS: readonly AnyOperation[] = withOpenapi([
+  ...organisation,
+  ...invites,
+  ...users,
   ...workspaces,
+  ...members,
   ...apiKeys,
   ...integrations,
   ...integrationModels,
@@ -24,7 +64,40 @@ export const OPERATIONS: readonly AnyOperation[] = withOpenapi([
   ...virtualKeys,
   ...configs,
   ...explain,
+  ...guardrails,
+  ...guardrailTrials,
+  ...organisationDefaultGuardrails,
+  ...limits,
+  ...usagePolicies,
+  ...ratePolicies,
+  ...collections,
+  ...labels,
+  ...prompts,
+  ...promptVersions,
+  ...promptPartials,
+  ...promptRender,
+  ...secretReferences,
+  ...mcpIntegrations,
+  ...mcpIntegrationWorkspaces,
+  ...mcpServers,
+  ...mcpCapabilities,
+  ...mcpUserAccess,
+  ...deployments,
+  ...scimMappings,
   ...logs,
+  ...logInserts,
+  ...logExports,
+  ...analytics,
+  ...traces,
+  ...savedFilters,
+  ...feedback,
   ...pricing,
+  ...priceChanges,
+  ...bundles,
   ...auditLogs,
+  ...usage,
+  ...workers,
 ])
+
+/** What the operator alone does, on the data directory: no server serves them. */
+export const OPERATOR_OPERATIONS: readonly AnyOperation[] = [...operatorOrganisations, ...operatorPeople]

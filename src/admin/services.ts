@@ -1,41 +1,96 @@
 import type {Seal} from '../base/seal.ts'
-import type {Prices} from '../pricing/local.ts'
+import type {CheckWorld} from '../guardrails/world.ts'
+import type {Limits} from '../limits/index.ts'
+import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
+import type {LogBodies, Settlement} from '../schema/records.ts'
 import type {OpenReplay} from '../schema/replays.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
-import type {Store} from '../store/database.ts'
+import type {Db, Store} from '../store/database.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
+import type {OrganisationRole, WorkspaceRole} from '../store/tables/people.ts'
 
-export type ChangedTable = 'workspaces' | 'api_keys' | 'integrations' | 'providers' | 'configs'
+export type ChangedTable =
+  | 'workspaces'
+  | 'api_keys'
+  | 'integrations'
+  | 'providers'
+  | 'configs'
+  | 'guardrails'
+  | 'organisations'
+  | 'users'
+  | 'prices'
+  | 'policies'
+  | 'prompts'
 
-/** Who calls the administration: a key, or the operator on the data directory. */
+/** Who calls the administration: a key, a user by his session, or the operator on the data directory. */
 export interface Actor {
-  readonly type: 'api_key' | 'operator'
+  readonly type: 'api_key' | 'user' | 'operator'
   readonly id: string | null
-  readonly kind: ApiKeyKind | 'operator'
+  readonly kind: ApiKeyKind | 'user' | 'operator'
   readonly organisation_id: string
-  /** Set for workspace keys: they reach this workspace alone. */
+  /**
+   * Set for workspace keys, and for users who are members: they reach this workspace alone. Empty, and so no workspace, for a user of
+   * several while it is not known which one the call is about.
+   */
   readonly workspace_id: string | null
   readonly user_id: string | null
   readonly scopes: ReadonlySet<string> | 'all'
+  /** What the role of the user behind a session or a key lets him do; a key's scopes do not go beyond. */
+  readonly role_scopes?: ReadonlySet<string>
+  readonly organisation_role?: OrganisationRole
+  /** In `workspace_id`. */
+  readonly workspace_role?: WorkspaceRole
+  /** Logs and analytics show him what his own keys did. */
+  readonly sees_own_only?: boolean
+  /** The workspaces of a user who is a member of the organisation. */
+  readonly memberships?: readonly Membership[]
+}
+
+/** What a user is in one workspace. */
+export interface Membership {
+  readonly workspace_id: string
+  readonly slug: string
+  readonly role: WorkspaceRole
+  readonly scopes: ReadonlySet<string>
+  readonly sees_own_only: boolean
+}
+
+/** The jobs that write exports, as operations ask for them. */
+export interface ExportPort {
+  /** Makes the place of the file; before the status says that the job is under way. */
+  reserve(id: string): void
+  start(id: string, run: string): Promise<void>
+  /** The path of the finished file; undefined where it is not here. */
+  file(id: string): Promise<string | undefined>
 }
 
 /** What the administration stands on. Narrow on purpose: the composition root gives it. */
 export interface AdminServices {
   readonly store: Store
+  /** Puts a row into the log, behind everything recorded before; only where the gateway runs. */
+  insert_log?(row: Settlement, bodies: LogBodies | null): void
+  /** The jobs that write exports of the log. */
+  readonly exports?: ExportPort
+  /** Where reads that take time are made, off the main thread; without it they are made where all others are. */
+  readonly reads?: Db
   readonly settings: Settings
   readonly seal: Seal
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */
-  readonly prices?: Prices
+  readonly pricing?: Pricing
   /** The bodies of log rows. */
   readonly bodies: FindBodies
   /** The same for a page of rows; without it each is looked for. */
   readonly many_bodies?: FindManyBodies
+  /** The limits that calls are held to; without a data plane there are none, and budgets are read from the ledger. */
+  readonly limits?: Pick<Limits, 'read' | 'readRates'>
   /** What would become of a call; without the data plane's words nobody can say. */
   readonly explain?: Explain
   /** The same of calls that were made. */
   readonly replay?: OpenReplay
+  /** What the checks of a workspace's guardrails reach when they are tried. */
+  readonly check_world?: (workspace_id: string) => Promise<CheckWorld>
   now(): Date
   /** Announces a committed change, so that cached keys, providers and configs are read again. */
   published(tables: readonly ChangedTable[]): void

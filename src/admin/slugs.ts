@@ -1,3 +1,4 @@
+import {Refusal} from '../base/errors.ts'
 import {newSlug} from '../base/ids.ts'
 
 const MOST_TRIES = 10
@@ -9,4 +10,16 @@ export async function freeSlug(prefix: string, name: string, most: number, taken
     if (!(await taken(slug))) return slug
   }
   throw new Error(`No free slug for the prefix ${prefix} in ${MOST_TRIES} tries.`)
+}
+
+/** The slug that was given, once it is free; one that only an archived row has is given up by that row first (`giveUp`). */
+export async function givenSlug(slug: string, object: string, {giveUp, taken}: GivenSlug): Promise<string> {
+  await giveUp(slug)
+  if (await taken(slug)) throw new Refusal('row.exists', {object, field: 'slug', value: slug})
+  return slug
+}
+
+interface GivenSlug {
+  giveUp(slug: string): Promise<void>
+  taken(slug: string): Promise<boolean>
 }

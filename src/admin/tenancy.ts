@@ -1,6 +1,7 @@
 import {Refusal} from '../base/errors.ts'
 import type {Db} from '../store/database.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
+import type {WorkspaceRole} from '../store/tables/people.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import type {Actor} from './services.ts'
 
@@ -43,12 +44,37 @@ export function found<Row>(row: Row | undefined, object: string): Row {
   return row
 }
 
-/** True for callers of the whole organisation: admin keys and the operator. */
-export function isAdmin({kind}: Actor): boolean {
+/** True for callers of the whole organisation: admin keys, its owners and admins, and the operator. */
+export function isAdmin({kind, organisation_role}: Actor): boolean {
+  if (kind === 'user') return organisation_role === 'owner' || organisation_role === 'admin'
   return kind === 'operator' || kind === 'organisation-service'
+}
+
+/**
+ * What the caller is in a workspace that it reaches. A service key can have been made by a manager, and is no more than one; a user key
+ * without a user is a member.
+ */
+export function levelOf(actor: Actor): WorkspaceRole {
+  if (isAdmin(actor)) return 'admin'
+  return actor.workspace_role ?? (actor.kind === 'workspace-service' ? 'manager' : 'member')
+}
+
+/** The user whose rows alone the caller sees in logs and analytics; undefined where it sees all. */
+export function onlyOf({sees_own_only, user_id}: Actor): string | undefined {
+  return sees_own_only ? (user_id ?? '') : undefined
 }
 
 /** A refusal of a field by a rule that its schema cannot say. */
 export function invalid(field: string, why: string): Refusal {
   return new Refusal('body.invalid', {issues: `${field}: ${why}${why.endsWith('?') ? '' : '.'}`})
+}
+
+/** What the caller reaches: its workspace, or all of its organisation. */
+export function reachOf({actor}: Standing): {organisation_id: string; workspace_id: string | undefined} {
+  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined}
+}
+
+/** Another organisation than the caller's own is not found. */
+export function requireOwn({actor}: Standing, organisation_id: string | undefined) {
+  found(organisation_id === undefined || organisation_id === actor.organisation_id || undefined, 'organisation')
 }

@@ -152,6 +152,7 @@ function view(row: ProviderRow, now: string): z.input<typeof VirtualKeyView> {
     ...commonView(row, now),
     provider: row.ai_provider_id,
     model_config: row.is_hidden ? (JSON.parse(row.configurations) as Record<string, unknown>) : {},
+    ...(row.is_hidden && {masked_key: row.key_masked}),
     secret_mappings: [],
     object: 'virtual-key',
   }

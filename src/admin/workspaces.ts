@@ -5,11 +5,14 @@ import {keepRateLimits, keepUsageLimits, rateLimitViews, usageLimitViews} from '
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {WorkspaceCreate, WorkspaceDelete, WorkspaceDetails, WorkspacesQuery, WorkspaceUpdate, WorkspaceView} from '../schema/workspaces.ts'
+import {giveUpSlug} from '../store/rows.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import * as store from '../store/workspaces.ts'
+import {type DefaultGuardrails, foundGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
 import {offerGlobalIntegrations} from './integrations/default-provider.ts'
+import {join, memberViews} from './members.ts'
 import {type Call, operation} from './operation.ts'
-import {freeSlug} from './slugs.ts'
+import {freeSlug, givenSlug} from './slugs.ts'
 import {found, invalid, isAdmin, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Workspaces'
@@ -26,6 +29,7 @@ export const workspaces = [
       path,
       summary: 'List workspaces',
       scopes: ['workspaces.list'],
+      across_workspaces: true,
       query: WorkspacesQuery,
       reply: listOf(WorkspaceView),
       handle: listed,
@@ -52,7 +56,10 @@ export const workspaces = [
     scopes: ['workspaces.read'],
     params,
     reply: WorkspaceDetails,
-    handle: async call => ({...view(await workspaceOf(call, call.params.workspaceId)), users: []}),
+    async handle(call) {
+      const workspace = await workspaceOf(call, call.params.workspaceId)
+      return {...view(workspace), users: await memberViews(call, workspace)}
+    },
   }),
   operation({
     id: 'workspaces.update',
@@ -85,17 +92,22 @@ export const workspaces = [
 async function listed({actor, db, query}: Call<undefined, typeof WorkspacesQuery>) {
   const statuses = query.status ?? ['active']
   if (statuses.includes('archived') && !isAdmin(actor)) throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
-  const {organisation_id, workspace_id} = actor
+  const {organisation_id, workspace_id, memberships} = actor
   const {name, exact_name} = query
-  return list(await store.listWorkspaces(db, {organisation_id, id: workspace_id ?? undefined, statuses, name, exact_name}, query), view)
+  const ids = memberships?.map(membership => membership.workspace_id) ?? (workspace_id === null ? undefined : [workspace_id])
+  return list(await store.listWorkspaces(db, {organisation_id, ids, statuses, name, exact_name}, query), view)
 }
 
-async function created({actor, db, body, now, about, changed}: Call<undefined, undefined, typeof WorkspaceCreate>) {
-  refuseUnknown('users', 'user', body.users)
+async function created(call: Call<undefined, undefined, typeof WorkspaceCreate>) {
+  const {actor, db, body, now, about, changed} = call
   const {organisation_id} = actor
+  const slugs = {
+    taken: (slug: string) => store.workspaceSlugTaken(db, organisation_id, slug),
+    giveUp: (slug: string) => giveUpSlug(db, 'workspaces', organisation_id, slug),
+  }
   const row: WorkspacesTable = {
     id: newId(),
-    slug: await freeSlug('ws-', body.name, 10, slug => store.workspaceSlugTaken(db, organisation_id, slug)),
+    slug: body.slug ? await givenSlug(body.slug, 'workspace', slugs) : await freeSlug('ws-', body.name, 10, slugs.taken),
     organisation_id,
     name: body.name,
     description: body.description ?? null,
@@ -109,6 +121,7 @@ async function created({actor, db, body, now, about, changed}: Call<undefined, u
     last_updated_at: now,
   }
   await store.insertWorkspace(db, row)
+  for (const [index, id] of (body.users ?? []).entries()) await join(call, row, {id, role: 'member', field: `users[${index}]`})
   await offerGlobalIntegrations(db, row, now)
   about(row.id, row.id)
   changed('workspaces', 'providers')
@@ -118,12 +131,14 @@ async function created({actor, db, body, now, about, changed}: Call<undefined, u
 async function updated(call: One<typeof WorkspaceUpdate>) {
   const {db, body, now} = call
   const before = body.status ? await anyStatus(call, call.params.workspaceId) : await workspaceOf(call, call.params.workspaceId)
-  refuseUnknown('defaults.input_guardrails', 'guardrail', body.defaults?.input_guardrails)
-  refuseUnknown('defaults.output_guardrails', 'guardrail', body.defaults?.output_guardrails)
+  const of = {organisation_id: before.organisation_id, workspace_id: before.id}
+  await requireGuardrails(db, of, body.defaults, 'defaults.')
+  // What was archived with a workspace that comes back, or since, would have each of its calls refused.
+  const defaults = body.defaults === undefined && body.status ? await foundGuardrails(db, of, readDefaults(before)) : body.defaults
   await store.updateWorkspace(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
-    ...(body.defaults !== undefined && {defaults: keepDefaults({...readDefaults(before), ...(body.defaults ?? {metadata: {}})})}),
+    ...(defaults !== undefined && {defaults: keepDefaults(defaults && {...readDefaults(before), ...defaults})}),
     ...(body.usage_limits !== undefined && {usage_limits: keepUsageLimits(body.usage_limits, before.usage_limits, now)}),
     ...(body.rate_limits !== undefined && {rate_limits: keepRateLimits(body.rate_limits)}),
     ...(body.status && {status: body.status}),
@@ -146,7 +161,7 @@ async function archived(call: One<typeof WorkspaceDelete>) {
   }
   await store.archiveWorkspace(db, workspace.id, now)
   call.about(workspace.id, workspace.id)
-  call.changed('workspaces', 'api_keys', 'providers', 'configs', 'integrations')
+  call.changed('workspaces', 'api_keys', 'providers', 'configs', 'guardrails', 'integrations')
   return {}
 }
 
@@ -156,24 +171,16 @@ async function anyStatus(call: Standing, named: string): Promise<WorkspacesTable
   return found(await store.findWorkspace(call.db, call.actor.organisation_id, named), 'workspace')
 }
 
-/** There are no users and no guardrails to be named yet. */
-function refuseUnknown(field: string, object: string, named: readonly string[] | null | undefined) {
-  if (named?.length) throw new Refusal('parent.not_found', {field, object, value: named[0]!})
-}
-
-interface Defaults {
-  readonly metadata: Readonly<Record<string, string>>
+interface Defaults extends DefaultGuardrails {
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined
 }
 
 function readDefaults({defaults}: WorkspacesTable): Defaults {
-  return defaults === null ? {metadata: {}} : (JSON.parse(defaults) as Defaults)
-}
-
-function keepDefaults({metadata}: {metadata?: Readonly<Record<string, string>> | null | undefined}): string | null {
-  return metadata && Object.keys(metadata).length ? JSON.stringify({metadata}) : null
+  return JSON.parse(defaults ?? '{}') as Defaults
 }
 
 function view(row: WorkspacesTable): z.input<typeof WorkspaceView> {
+  const {metadata, input_guardrails, output_guardrails} = readDefaults(row)
   return {
     id: row.id,
     slug: row.slug,
@@ -184,9 +191,9 @@ function view(row: WorkspacesTable): z.input<typeof WorkspaceView> {
     status: row.status,
     is_default: row.is_default === 1,
     defaults: {
-      metadata: readDefaults(row).metadata,
-      input_guardrails: [],
-      output_guardrails: [],
+      metadata: {...metadata},
+      input_guardrails: [...(input_guardrails ?? [])],
+      output_guardrails: [...(output_guardrails ?? [])],
       is_default: row.is_default ? 1 : 0,
       object: 'workspace',
     },

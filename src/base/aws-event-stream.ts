@@ -1,4 +1,5 @@
 import {crc32} from 'node:zlib'
+import {Carry} from './carry.ts'
 
 /** A message may be this long: 16 MiB of payload, 128 KiB of headers, and its frame. */
 export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024 + 128 * 1024 + 16
@@ -34,8 +35,6 @@ const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
 const LEAST_MESSAGE_BYTES = PRELUDE_BYTES + CRC_BYTES
 const MOST_HEADERS_BYTES = 128 * 1024
-/** A carry larger than this is given back after its message. */
-const KEPT_BYTES = 64 * 1024
 
 /**
  * Cuts an AWS event stream into its messages, however the stream is cut into chunks. Source: Amazon event stream encoding (big-endian:
@@ -46,8 +45,7 @@ const KEPT_BYTES = 64 * 1024
 export class AwsEventStream {
   readonly #on_message: (message: AwsMessage) => void
   readonly #most_bytes: number
-  #carry = Buffer.alloc(0)
-  #carried = 0
+  readonly #carry = new Carry()
   /** Length of the open message; 0 until its prelude is read. */
   #total = 0
   #broken: BadFrame | null = null
@@ -59,7 +57,7 @@ export class AwsEventStream {
 
   /** True inside a message: a stream that ends here was cut off. */
   get is_open(): boolean {
-    return this.#carried > 0
+    return this.#carry.length > 0
   }
 
   push(chunk: Buffer): void {
@@ -75,7 +73,7 @@ export class AwsEventStream {
   #take(chunk: Buffer) {
     let at = 0
     while (at < chunk.length) {
-      if (this.#carried === 0 && chunk.length - at >= PRELUDE_BYTES) {
+      if (this.#carry.length === 0 && chunk.length - at >= PRELUDE_BYTES) {
         const total = this.#readPrelude(chunk.subarray(at, at + PRELUDE_BYTES))
         if (chunk.length - at >= total) {
           this.#on_message(readMessage(chunk.subarray(at, at + total)))
@@ -90,27 +88,19 @@ export class AwsEventStream {
 
   /** Keeps what `chunk` has of the open message from `at` on, and tells the message when it is whole. Gives how many bytes it took. */
   #keep(chunk: Buffer, at: number): number {
-    const wanted = (this.#total || PRELUDE_BYTES) - this.#carried
+    const wanted = (this.#total || PRELUDE_BYTES) - this.#carry.length
     const taken = Math.min(wanted, chunk.length - at)
-    const needed = this.#carried + taken
-    if (needed > this.#carry.length) {
-      // Doubled, so that a stream cut at every byte costs no more than twice its length.
-      const grown = Buffer.allocUnsafe(Math.max(512, needed, this.#carry.length * 2))
-      this.#carry.copy(grown, 0, 0, this.#carried)
-      this.#carry = grown
-    }
-    chunk.copy(this.#carry, this.#carried, at, at + taken)
-    this.#carried = needed
+    this.#carry.keep(chunk, at, at + taken)
     if (taken < wanted) return taken
     if (this.#total === 0) {
-      this.#total = this.#readPrelude(this.#carry.subarray(0, PRELUDE_BYTES))
+      this.#total = this.#readPrelude(this.#carry.bytes)
       return taken
     }
-    const message = readMessage(this.#carry.subarray(0, this.#total))
+    const message = readMessage(this.#carry.bytes)
     this.#total = 0
-    this.#carried = 0
+    this.#carry.clear()
     this.#on_message(message)
-    if (this.#carry.length > KEPT_BYTES) this.#carry = Buffer.alloc(0)
+    this.#carry.shrink()
     return taken
   }
 

@@ -1,3 +1,6 @@
+import {ByteOrderMark} from './byte-order-mark.ts'
+import {BoundedCarry} from './carry.ts'
+
 /** A value may be this long; a longer one passes unread. */
 export const MOST_VALUE_BYTES = 1024 * 1024
 
@@ -14,9 +17,6 @@ const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
-const BOM = [0xef, 0xbb, 0xbf]
-/** A carry larger than this is given back after its value. */
-const KEPT_BYTES = 64 * 1024
 
 /** Where the framer stands between values; `line`: values one after the other, in no array; `over`: the array is closed. */
 type Place = 'start' | 'line' | 'first' | 'element' | 'separator' | 'over'
@@ -29,23 +29,20 @@ type Place = 'start' | 'line' | 'first' | 'element' | 'separator' | 'over'
  */
 export class JsonValueFramer {
   readonly #on_value: OnValue
-  readonly #most_bytes: number
+  readonly #carry: BoundedCarry
+  readonly #bom = new ByteOrderMark()
   #offset = 0
   #place: Place = 'start'
-  #bom = 0
   /** What is open: nothing, a string or a nested value (ends with its own bytes), a word such as `true` or `1` (ends where others begin). */
   #open: 'none' | 'string' | 'nested' | 'word' = 'none'
   #depth = 0
   #in_string = false
   #after_backslash = false
-  #carry = Buffer.alloc(0)
-  #carried = 0
-  #is_opaque = false
   #fault: string | null = null
 
   constructor(on_value: OnValue, most_bytes = MOST_VALUE_BYTES) {
     this.#on_value = on_value
-    this.#most_bytes = most_bytes
+    this.#carry = new BoundedCarry(most_bytes)
   }
 
   /** What is wrong between values, and at which byte; null while nothing is. */
@@ -59,7 +56,7 @@ export class JsonValueFramer {
   }
 
   push(chunk: Buffer): void {
-    let at = this.#place === 'start' && this.#bom < 3 ? this.#skipBom(chunk) : 0
+    let at = this.#place !== 'start' || this.#bom.is_past ? 0 : this.#bom.skip(chunk)
     let from = at
     while (at < chunk.length && this.#fault === null) {
       if (this.#open === 'none') {
@@ -70,16 +67,16 @@ export class JsonValueFramer {
       }
       const end = this.#endOfValue(chunk, at)
       if (end < 0) break
-      this.#complete(chunk, from, end)
+      this.#close(this.#carry.take(chunk, from, end))
       at = from = end
     }
-    if (this.#open !== 'none' && this.#fault === null) this.#keep(chunk, from, chunk.length)
+    if (this.#open !== 'none' && this.#fault === null) this.#carry.keep(chunk, from, chunk.length)
     this.#offset += chunk.length
   }
 
   /** The stream is over: a word without anything after it is told of; whatever else is open was cut off (`is_whole` stays false). */
   end(): void {
-    if (this.#open === 'word' && this.#fault === null && this.#place === 'line') this.#close(this.#carry.subarray(0, this.#carried))
+    if (this.#open === 'word' && this.#fault === null && this.#place === 'line') this.#close(this.#carry.bytes)
   }
 
   /** One byte that stands before, between or after values. */
@@ -124,53 +121,12 @@ export class JsonValueFramer {
     return -1
   }
 
-  #complete(chunk: Buffer, from: number, to: number) {
-    if (this.#carried > 0 || this.#is_opaque) {
-      this.#keep(chunk, from, to)
-      this.#close(this.#is_opaque ? null : this.#carry.subarray(0, this.#carried))
-    } else {
-      this.#close(to - from > this.#most_bytes ? null : chunk.subarray(from, to))
-    }
-  }
-
   #close(raw: Buffer | null) {
     this.#open = 'none'
-    this.#carried = 0
-    this.#is_opaque = false
+    this.#carry.clear()
     if (this.#place !== 'line') this.#place = 'separator'
     this.#on_value(raw)
-    if (this.#carry.length > KEPT_BYTES) this.#carry = Buffer.alloc(0)
-  }
-
-  #keep(chunk: Buffer, from: number, to: number) {
-    const needed = this.#carried + to - from
-    if (this.#is_opaque || needed > this.#most_bytes) {
-      this.#is_opaque = true
-      this.#carried = 0
-      this.#carry = Buffer.alloc(0)
-      return
-    }
-    if (needed > this.#carry.length) {
-      // Doubled, so that a stream cut at every byte costs no more than twice its length.
-      const grown = Buffer.allocUnsafe(Math.max(512, needed, this.#carry.length * 2))
-      this.#carry.copy(grown, 0, 0, this.#carried)
-      this.#carry = grown
-    }
-    chunk.copy(this.#carry, this.#carried, from, to)
-    this.#carried = needed
-  }
-
-  #skipBom(chunk: Buffer): number {
-    let at = 0
-    while (this.#bom < 3 && at < chunk.length) {
-      if (chunk[at] !== BOM[this.#bom]) {
-        this.#bom = 3
-        break
-      }
-      this.#bom++
-      at++
-    }
-    return at
+    this.#carry.shrink()
   }
 }
 

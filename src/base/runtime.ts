@@ -17,6 +17,7 @@ export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEW
 /** Every worker thread there is: name → source file. The build makes one bundle of each, as a bundle has no folder to look in. */
 export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
+  reader: 'src/workers/reader-thread.ts',
 } as const
 
 export type WorkerName = keyof typeof WORKERS

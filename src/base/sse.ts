@@ -1,3 +1,6 @@
+import {ByteOrderMark} from './byte-order-mark.ts'
+import {BoundedCarry} from './carry.ts'
+
 /** An event may be this long; a longer one passes unread. */
 export const MOST_EVENT_BYTES = 1024 * 1024
 
@@ -10,9 +13,6 @@ export type OnEvent = (raw: Buffer | null, start: number, end: number) => void
 
 const LF = 10
 const CR = 13
-const BOM = [0xef, 0xbb, 0xbf]
-/** A carry larger than this is given back after its event. */
-const KEPT_BYTES = 64 * 1024
 
 /**
  * Cuts a stream of server-sent events (WHATWG HTML, 9.2) into its events, however the stream is cut into chunks. Lines end with LF, CRLF
@@ -20,22 +20,18 @@ const KEPT_BYTES = 64 * 1024
  */
 export class SseFramer {
   readonly #on_event: OnEvent
-  readonly #most_bytes: number
+  readonly #carry: BoundedCarry
+  readonly #bom = new ByteOrderMark()
   /** Where the next chunk begins in the stream. */
   #offset = 0
   /** Where the open event began in the stream; -1 between events. */
   #start = -1
   #line_is_empty = true
   #after_cr = false
-  #carry = Buffer.alloc(0)
-  #carried = 0
-  #is_opaque = false
-  /** Bytes of a byte order mark seen so far; 3 when there is none to come. */
-  #bom = 0
 
   constructor(on_event: OnEvent, most_bytes = MOST_EVENT_BYTES) {
     this.#on_event = on_event
-    this.#most_bytes = most_bytes
+    this.#carry = new BoundedCarry(most_bytes)
   }
 
   /** Bytes of the stream taken so far. */
@@ -50,16 +46,16 @@ export class SseFramer {
 
   /** True when the open event is longer than the bound, so that nothing of it is kept. */
   get is_opaque(): boolean {
-    return this.#is_opaque
+    return this.#carry.is_opaque
   }
 
   /** The open event as far as it goes, when it stops at the end of a line; else null. Good until the next call. */
   get whole_lines(): Buffer | null {
-    return this.#start >= 0 && this.#line_is_empty && !this.#is_opaque ? this.#carry.subarray(0, this.#carried) : null
+    return this.#start >= 0 && this.#line_is_empty ? this.#carry.bytes : null
   }
 
   push(chunk: Buffer): void {
-    let at = this.#bom < 3 ? this.#skipBom(chunk) : 0
+    let at = this.#bom.is_past ? 0 : this.#bom.skip(chunk)
     let from = this.#start < 0 ? -1 : at
     if (this.#after_cr && at < chunk.length) {
       this.#after_cr = false
@@ -80,72 +76,29 @@ export class SseFramer {
       this.#line_is_empty = true
       at = stop + 1
       if (is_blank && from >= 0) {
-        this.#complete(chunk, from, at)
+        this.#close(this.#carry.take(chunk, from, at), this.#offset + at)
         from = -1
       }
       if (chunk[stop] !== CR) continue
       if (at === chunk.length) this.#after_cr = true
       else if (chunk[at] === LF) at++
     }
-    if (from >= 0) this.#keep(chunk, from, chunk.length)
+    if (from >= 0) this.#carry.keep(chunk, from, chunk.length)
     this.#offset += chunk.length
   }
 
   /** The stream is over: an event without its blank line is told of too. */
   end(): void {
-    if (this.#start < 0) return
-    const raw = this.#is_opaque ? null : this.#carry.subarray(0, this.#carried)
-    this.#close(raw, this.#offset)
-  }
-
-  #complete(chunk: Buffer, from: number, to: number) {
-    if (this.#carried > 0 || this.#is_opaque) {
-      this.#keep(chunk, from, to)
-      this.#close(this.#is_opaque ? null : this.#carry.subarray(0, this.#carried), this.#offset + to)
-    } else {
-      this.#close(to - from > this.#most_bytes ? null : chunk.subarray(from, to), this.#offset + to)
-    }
+    if (this.#start >= 0) this.#close(this.#carry.bytes, this.#offset)
   }
 
   #close(raw: Buffer | null, end: number) {
     const start = this.#start
     this.#start = -1
-    this.#carried = 0
-    this.#is_opaque = false
+    this.#carry.clear()
     this.#line_is_empty = true
     this.#on_event(raw, start, end)
-    if (this.#carry.length > KEPT_BYTES) this.#carry = Buffer.alloc(0)
-  }
-
-  #keep(chunk: Buffer, from: number, to: number) {
-    const needed = this.#carried + to - from
-    if (this.#is_opaque || needed > this.#most_bytes) {
-      this.#is_opaque = true
-      this.#carried = 0
-      this.#carry = Buffer.alloc(0)
-      return
-    }
-    if (needed > this.#carry.length) {
-      // Doubled, so that a stream cut at every byte costs no more than twice its length.
-      const grown = Buffer.allocUnsafe(Math.max(512, needed, this.#carry.length * 2))
-      this.#carry.copy(grown, 0, 0, this.#carried)
-      this.#carry = grown
-    }
-    chunk.copy(this.#carry, this.#carried, from, to)
-    this.#carried = needed
-  }
-
-  #skipBom(chunk: Buffer): number {
-    let at = 0
-    while (this.#bom < 3 && at < chunk.length) {
-      if (chunk[at] !== BOM[this.#bom]) {
-        this.#bom = 3
-        break
-      }
-      this.#bom++
-      at++
-    }
-    return at
+    this.#carry.shrink()
   }
 }
 

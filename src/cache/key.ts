@@ -17,6 +17,8 @@ export interface KeyParts {
   /** Path and query below the base URL; of pass-through they say what is asked. */
   readonly path: string
   readonly model: string | null
+  /** Says which guardrails an answer has passed: those of a call that finds it are not run. Empty: none. */
+  readonly guards: string
   /** The JSON object that goes to the provider, after `override_params` and translation. */
   readonly body: Buffer
   /** Given and not empty, it partitions in place of metadata and headers. */
@@ -40,9 +42,9 @@ const MOST_BODY_BYTES = 16 * 1024 * 1024
 export function cacheKey(parts: KeyParts): CacheKey | null {
   if (parts.body.length > MOST_BODY_BYTES) return null
   const hash = createHash('sha256')
-  const {organisation_id, workspace_id, provider, base_url, endpoint, path, model} = parts
+  const {organisation_id, workspace_id, provider, base_url, endpoint, path, model, guards} = parts
   // A JSON array of texts says where each begins and ends: no two lists of parts are written alike.
-  hash.update(JSON.stringify([organisation_id, workspace_id, provider, base_url, endpoint, path, model, ...partition(parts)]))
+  hash.update(JSON.stringify([organisation_id, workspace_id, provider, base_url, endpoint, path, model, guards, ...partition(parts)]))
   if (parts.body.length <= MOST_CANONICAL_BYTES) {
     const form = canonical(parts.body, KEYS_LEFT_OUT)
     if (form === null) return null

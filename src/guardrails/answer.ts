@@ -19,10 +19,21 @@ export function statusOf(upstream_status: number, is_failed: boolean): number {
   return upstream_status === 200 && is_failed ? FAILED_STATUS : upstream_status
 }
 
-/** The body of a 446, in the form of its route's errors. */
-export function deniedBody(endpoint: EndpointName, hook_results: HookResults) {
+/** The body of a 446, in the form of its route's errors. Of an answer that was denied it shows nothing: what checks quote of it is left out. */
+export function deniedBody(endpoint: EndpointName, said: HookResults) {
+  const hook_results = {...said, after_request_hooks: said.after_request_hooks.map(withoutExcerpts)}
   const error = {message: 'The guardrails of this call failed; hook_results says which.', type: 'hooks_failed', param: null, code: null}
   return endpoint === 'messages' || endpoint === 'messagesCountTokens' ? {type: 'error', error, hook_results} : {error, hook_results}
+}
+
+function withoutExcerpts(result: HookResult): HookResult {
+  if (!('checks' in result)) return result
+  const checks = result.checks.map(check => {
+    if (!isObject(check.data)) return check
+    const {textExcerpt: _, invalidHosts: __, ...data} = check.data
+    return {...check, data}
+  })
+  return {...result, checks}
 }
 
 /** An answer with the results beside what the provider said. What is no JSON object is left as it is. */

@@ -1,4 +1,5 @@
 import {nearest} from '../base/nearest.ts'
+import type {AttachKeys} from '../schema/config-hooks.ts'
 import type {GuardrailActions, GuardrailCheck, Side} from '../schema/guardrails.ts'
 import {SIDES} from '../schema/guardrails.ts'
 import {type Fault, HOOK_KEYS, type Hook, makeHook} from './hook.ts'
@@ -12,16 +13,6 @@ export interface SavedGuardrail {
   readonly version_id: string
   readonly checks: readonly GuardrailCheck[]
   readonly actions: GuardrailActions
-}
-
-/** The keys of a config that attach something, as they were written. */
-export interface AttachKeys {
-  readonly before_request_hooks?: readonly unknown[]
-  readonly after_request_hooks?: readonly unknown[]
-  readonly input_guardrails?: readonly unknown[]
-  readonly output_guardrails?: readonly unknown[]
-  readonly input_mutators?: readonly unknown[]
-  readonly output_mutators?: readonly unknown[]
 }
 
 /** Ids or slugs that run on every call of a workspace or an organisation. */

@@ -4,13 +4,14 @@ import {explain} from '../schema/explain.ts'
 import type {Side} from '../schema/guardrails.ts'
 import type {Http, Memory} from './http.ts'
 import {isObject, type Json} from './json.ts'
+import type {Restore} from './pii/restore.ts'
 import type {View} from './view.ts'
 
 /** A rewriting that a verdict asks for. It is carried out after the checks that ran beside it, on what they left. */
 export interface Transform {
   /** Puts a whole new body in the old one's place. Such go first, so that no redaction is undone by one. */
   readonly is_whole?: true
-  apply(view: View): View
+  apply(view: View): View | Promise<View>
 }
 
 /** What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes anew after a redaction. */
@@ -21,7 +22,16 @@ export interface Verdict {
   readonly transformed?: Transform
   /** Headers to send upstream besides, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Puts back in the answer what `transformed` took out of the request. */
+  readonly restore?: Restore
   readonly log?: unknown
+}
+
+/** A secret that is kept elsewhere, and fetched when it is needed. */
+export interface SecretReference {
+  readonly secret_reference_id: string
+  /** Which of the secret's fields, where it has several. */
+  readonly secret_key?: string | undefined
 }
 
 /** What a check may know of a call, and all of the world that it may touch. */
@@ -50,6 +60,8 @@ export interface Context {
   /** Addresses of a host that may be called; rejects for one that has none, or only private ones. */
   resolve(hostname: string): Promise<readonly string[]>
   readonly memory: Memory
+  /** The value behind a secret reference; absent where none are kept. */
+  secret?(reference: SecretReference): Promise<string>
 }
 
 export interface CheckOptions<Shape extends z.ZodRawShape> {
@@ -66,6 +78,11 @@ export interface CheckOptions<Shape extends z.ZodRawShape> {
   readonly aliases?: readonly string[]
   readonly parameter_aliases?: Readonly<Record<string, string>>
   readonly shape: Shape
+  /**
+   * True when what fails a part of an answer fails the whole of it too, so that a stream can be judged while it comes. By default a check
+   * has to see the whole.
+   */
+  part?(parameters: Parameters<Shape>): boolean
   /** Why these parameters cannot be meant together, or undefined. */
   refuse?(parameters: Parameters<Shape>): string | undefined
   run(view: View, parameters: Parameters<Shape>, context: Context): Verdict | Promise<Verdict>
@@ -77,6 +94,8 @@ type Parameters<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 export interface Prepared {
   readonly check: Check
   readonly fail_on_error: boolean
+  /** What fails a part of an answer fails the whole of it. */
+  readonly judges_parts: boolean
   run(view: View, context: Context): Verdict | Promise<Verdict>
 }
 
@@ -90,6 +109,10 @@ export interface Check {
   readonly aliases: readonly string[]
   /** Strict: an unknown key is refused. */
   readonly parameters: z.ZodType
+  /** True for a parameter, however it is spelt, or a member of one (`credentials.apiKey`), that is a secret: what is marked `writeOnly`. */
+  isSecret(parameter: string): boolean
+  /** The same for one that is the address of a service: what is marked with the format `uri`. */
+  isAddress(parameter: string): boolean
   /** Reads parameters; a string says in one line what is wrong with them. */
   ready(parameters: unknown): Prepared | string
 }
@@ -102,9 +125,16 @@ export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>)
   const schema = z.strictObject({...shape, ...common})
   const names = new Map(Object.keys(schema.shape).map(name => [name.toLowerCase(), name]))
   for (const [alias, name] of Object.entries(parameter_aliases)) names.set(alias.toLowerCase(), name)
+  const marked = (key: string, value: unknown) => (parameter: string) => {
+    const [name, ...members] = parameter.split('.') as [string, ...string[]]
+    const of = members.reduce(memberOf, shape[names.get(name.toLowerCase()) ?? name])
+    return markOf(of, key) === value
+  }
   const made: Check = {
     ...{id, title, about, sides, kind, everywhere, aliases},
     parameters: schema,
+    isSecret: marked('writeOnly', true),
+    isAddress: marked('format', 'uri'),
     ready(said) {
       if (isObject(said) && Object.hasOwn(said, '__proto__')) return 'parameters: the key __proto__ is not known here.'
       const asked = renamed(said ?? {}, names)
@@ -114,10 +144,26 @@ export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>)
       const parameters = rest as Parameters<Shape>
       const refusal = options.refuse?.(parameters)
       if (refusal) return refusal
-      return {check: made, fail_on_error: failOnError, run: (view, context) => options.run(view, parameters, context)}
+      const judges_parts = options.part?.(parameters) ?? false
+      return {check: made, fail_on_error: failOnError, judges_parts, run: (view, context) => options.run(view, parameters, context)}
     },
   }
   return made
+}
+
+/** The schema of an object's member. */
+function memberOf(schema: z.core.SomeType | undefined, key: string): z.core.SomeType | undefined {
+  if (schema === undefined) return undefined
+  const {shape, innerType} = schema._zod.def as {shape?: Record<string, z.core.SomeType>; innerType?: z.core.SomeType}
+  if (shape) return Object.hasOwn(shape, key) ? shape[key] : undefined
+  return memberOf(innerType, key)
+}
+
+/** What a parameter is marked with, or the one that it is when it is there. */
+function markOf(schema: z.core.SomeType | undefined, key: string): unknown {
+  if (schema === undefined) return undefined
+  const marks = z.globalRegistry.get(schema as z.ZodType) as Readonly<Record<string, unknown>> | undefined
+  return marks?.[key] ?? markOf((schema as z.ZodOptional)._zod.def.innerType, key)
 }
 
 /** Known names in their own spelling; where two spellings of one name stand, the first stays as it is and so is refused. */

@@ -1,21 +1,27 @@
+import type {Work} from './gently.ts'
 import type {Json} from './json.ts'
+import {parsing} from './json-text.ts'
 
 const MOST = 100
+/** Between two pauses. */
+const FENCES_AT_ONCE = 512
+const UNITS_AT_ONCE = 16_384
 
 /**
  * The JSON that a text holds: what its ```json blocks hold, or without such the outermost `{...}` that parse. At most a hundred, found in
  * one pass: a brace in a string that stands in an object counts as none.
  */
-export function embeddedJson(text: string): readonly Json[] {
-  const blocks = fences(text).filter(({tag}) => tag === 'json')
-  const candidates = blocks.length ? blocks.map(({body}) => body) : balanced(text)
-  return candidates.slice(0, MOST).flatMap(candidate => {
+export function* embeddedJson(text: string): Work<readonly Json[]> {
+  const blocks = (yield* fences(text)).filter(({tag}) => tag === 'json')
+  const candidates = blocks.length ? blocks.map(({body}) => body) : yield* balanced(text)
+  const found: Json[] = []
+  for (const candidate of candidates.slice(0, MOST)) {
+    yield
     try {
-      return [JSON.parse(candidate) as Json]
-    } catch {
-      return []
-    }
-  })
+      found.push(yield* parsing(candidate))
+    } catch {}
+  }
+  return found
 }
 
 export interface Fence {
@@ -25,9 +31,10 @@ export interface Fence {
 }
 
 /** The fenced code blocks of a Markdown text; one that is not closed ends with the text. */
-export function fences(text: string): readonly Fence[] {
+export function* fences(text: string): Work<readonly Fence[]> {
   const found: Fence[] = []
   for (let at = text.indexOf(MARKS); at >= 0; ) {
+    if (found.length % FENCES_AT_ONCE === 0) yield
     const from = at + MARKS.length
     const close = text.indexOf(MARKS, from)
     const end = close < 0 ? text.length : close
@@ -41,11 +48,12 @@ export function fences(text: string): readonly Fence[] {
 
 const MARKS = '```'
 
-function balanced(text: string): string[] {
+function* balanced(text: string): Work<readonly string[]> {
   const open: number[] = []
   const found: {start: number; end: number}[] = []
   let in_string = false
   for (let at = 0; at < text.length; at++) {
+    if (at % UNITS_AT_ONCE === 0) yield
     const sign = text[at]
     if (in_string) {
       if (sign === '\\') at++

@@ -1,4 +1,4 @@
-import type {AttachKeys} from './attach.ts'
+import type {AttachKeys} from '../schema/config-hooks.ts'
 
 /** A config of the documentation. A test attaches each, and runs it. */
 export interface Example {

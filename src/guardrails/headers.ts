@@ -27,6 +27,7 @@ export const headersParameter = z
   })
   .default({})
   .describe('Headers to send, an object or its JSON.')
+  .meta({writeOnly: true})
 
 /** Names of the client's headers to hand on (reference: webhook contract). */
 export const forwardedParameter = z
@@ -74,7 +75,7 @@ function parsed(text: string): unknown {
 
 /** An http or https URL without credentials. */
 export const urlParameter = (what: string) =>
-  z.string().max(2048).refine(isWebUrl, 'must be an http or https URL without a user name').describe(what)
+  z.string().max(2048).refine(isWebUrl, 'must be an http or https URL without a user name').describe(what).meta({format: 'uri'})
 
 function isWebUrl(said: string): boolean {
   if (!URL.canParse(said)) return false

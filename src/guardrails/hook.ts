@@ -1,6 +1,13 @@
 import {z} from 'zod'
 import {explain} from '../schema/explain.ts'
-import {DEFAULT_STREAM_WINDOW_CHARS, GuardrailActions, GuardrailCheck, type HookFeedback, type StreamMode} from '../schema/guardrails.ts'
+import {
+  DEFAULT_STREAM_WINDOW_CHARS,
+  GuardrailActions,
+  GuardrailCheck,
+  type HookFeedback,
+  MOST_CHECKS,
+  type StreamMode,
+} from '../schema/guardrails.ts'
 import type {Prepared} from './check.ts'
 import {own} from './json.ts'
 import type {Registry} from './registry.ts'
@@ -31,8 +38,6 @@ export interface Fault {
   readonly path: string
   readonly message: string
 }
-
-const MOST_CHECKS = 100
 
 /** The form of a raw hook (reference: hook object). */
 export const RawHook = GuardrailActions.extend({
@@ -71,8 +76,8 @@ export function makeHook(said: unknown, {registry, path, ...options}: MakeOption
     return prepared && each.is_enabled !== false ? [prepared] : []
   })
   if (faults.length > before || !enabled.length) return undefined
-  const feedback = (given: {value?: number; weight?: number; metadata?: Record<string, unknown>} | undefined, value: number) =>
-    given || options.has_feedback ? {value: given?.value ?? value, weight: given?.weight ?? 1, metadata: given?.metadata ?? {}} : null
+  const feedback = (given: GivenFeedback | undefined, value: number) =>
+    given || options.has_feedback ? {value: given?.value ?? value, weight: given?.weight ?? 1, metadata: metadataOf(given?.metadata)} : null
   return {
     id: id ?? options.id,
     type: type ?? options.type,
@@ -86,6 +91,16 @@ export function makeHook(said: unknown, {registry, path, ...options}: MakeOption
     stream_mode: stream_mode ?? 'after',
     stream_window_chars: stream_window_chars ?? DEFAULT_STREAM_WINDOW_CHARS,
   }
+}
+
+interface GivenFeedback {
+  readonly value?: number | undefined
+  readonly weight?: number | undefined
+  readonly metadata?: string | Readonly<Record<string, unknown>> | undefined
+}
+
+function metadataOf(said: GivenFeedback['metadata']): HookFeedback['metadata'] {
+  return typeof said === 'string' ? (said ? {note: said} : {}) : (said ?? {})
 }
 
 function prepare(

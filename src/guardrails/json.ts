@@ -40,20 +40,43 @@ export interface Edit {
   readonly put: Json
 }
 
-/** `withAt` for many at once: a container is copied once, however many of its members change. */
-export function withAll(value: Json, edits: readonly Edit[], depth = 0): Json {
-  const whole = edits.findLast(({path}) => path.length === depth)
-  if (whole) return whole.put
-  const byKey = Map.groupBy(edits, ({path}) => path[depth]!)
-  const changed = new Map<string, Json>()
-  for (const [key, below] of byKey) {
-    const held = own(value, key)
-    const made = held === undefined ? undefined : withAll(held, below, depth + 1)
-    if (made !== undefined && made !== held) changed.set(String(key), made)
+/** A container on the way of an edit: what it was, and what it is becoming. */
+interface Copied {
+  readonly from: Json
+  readonly to: Json[] | Record<string, Json>
+  readonly within: Map<string | number, Copied>
+}
+
+/** `withAt` for many at once: a container is copied once, however many of its members change. Of two at one path the last counts. */
+export function withAll(value: Json, edits: readonly Edit[]): Json {
+  let root: Copied | undefined
+  for (const {path, put} of edits) {
+    if (path.length === 0) return put
+    if (at(value, path) === undefined) continue
+    root ??= copied(value)
+    let node = root
+    for (const key of path.slice(0, -1)) node = copiedWithin(node, key)
+    set(node.to, path[path.length - 1]!, put)
   }
-  if (!changed.size) return value
-  if (isList(value)) return value.map((each, index) => (changed.has(String(index)) ? changed.get(String(index))! : each))
-  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, each]) => [key, changed.has(key) ? changed.get(key)! : each]))
+  return root ? root.to : value
+}
+
+function copiedWithin(node: Copied, key: string | number): Copied {
+  const known = node.within.get(key)
+  if (known) return known
+  const made = copied(own(node.from, key)!)
+  node.within.set(key, made)
+  set(node.to, key, made.to)
+  return made
+}
+
+function copied(from: Json): Copied {
+  return {from, to: isList(from) ? [...from] : {...(from as JsonObject)}, within: new Map()}
+}
+
+function set(container: Json[] | Record<string, Json>, key: string | number, value: Json): void {
+  if (key === '__proto__') Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
+  else (container as Record<string | number, Json>)[key] = value
 }
 
 /** `object` with `key` set as its own, in its place or at the end. `__proto__` is a key like any other. */

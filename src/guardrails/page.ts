@@ -3,12 +3,15 @@ import {STREAM_MODES} from '../schema/guardrails.ts'
 import type {Check} from './check.ts'
 import {EXAMPLES} from './examples.ts'
 import {isList} from './json.ts'
+import {SAVED} from './page-saved.ts'
+import {PARTNERS} from './partners/index.ts'
 import {CHECKS} from './registry.ts'
 
 /** docs/guardrails.md, out of the checks themselves. */
 export function guardrailsPage(): string {
   const modes = EXAMPLES.map(({title, about, config}) => `### ${title}\n\n${about}\n\n${json(config)}`)
-  return `${[INTRODUCTION, '## Examples', ...modes, '## Checks', TABLE_NOTE, ...CHECKS.map(chapter)].join('\n\n')}\n`
+  const checks = ['## Checks', TABLE_NOTE, ...CHECKS.map(chapter)]
+  return `${[INTRODUCTION, '## Examples', ...modes, SAVED, ...checks, '## Partners', PARTNERS_NOTE, partners()].join('\n\n')}\n`
 }
 
 const INTRODUCTION = `# Guardrails
@@ -29,12 +32,50 @@ runs; any other check is logged \`skipped: true\`.
 - Judged is the last message, every prompt or input, and every choice of an answer. Redactions reach every message, for a client sends the
   whole conversation again with each call.
 - A streamed answer is checked as \`stream_mode\` says (${STREAM_MODES.map(mode => `\`${mode}\``).join(', ')}): when it has ended, while it comes, or before any of it leaves.
+  - \`after\`: nothing is held back, and nothing can be taken back. The verdict is in the log, and behind the stream's end where the request
+    asks for \`x-gateway-strict-open-ai-compliance: false\`.
+  - \`window\`: text leaves at most \`stream_window_chars\` behind its coming. Checks that can judge a part (words that may not stand there,
+    patterns that may not match, personal data, webhooks and services) deny while nothing of what they found has left, if that is no longer than half of the window; the others at the end,
+    before the client is told that the answer is whole. A denial ends the stream with an error event; of the first words it is a plain 446.
+    What a redaction replaces is replaced in all later text the same way.
+  - \`buffer\`: a denial is a plain 446, and a redacted answer is streamed anew.
+- What is kept in the cache has passed the same output guardrails as the call that finds it; they are not run again. A stream that is judged
+  \`after\` is not kept, nor is one in which something is put back.
+- A placeholder of \`default.pii\` with \`reversible\` is put back in the answer, whole or streamed, for the client alone; provider and log have the
+  placeholder.
 - Patterns are JavaScript's, without lookaround and back-references, and are matched in time linear in the text.
 
 A guardrail is attached by its id or slug (\`"input_guardrails": ["pg-..."]\`), in short (an object whose keys are checks), or as a hook in
 \`before_request_hooks\` or \`after_request_hooks\`. Ids of checks and names of parameters may be in any case; \`default.\` may be left out.`
 
 const TABLE_NOTE = 'Every check also takes `failOnError` (true or false, default `false`): an error of the check counts as a failure.'
+
+const PARTNERS_NOTE = `Checks that ask a service of somebody else's: a POST of JSON through the egress wall, redirections not followed. Texts of calls leave the
+gateway for these. \`credentials\` is an object of the names in the table; a secret is a text or \`{"secret_reference_id": "..."}\`. Without a
+credential that is required, and whenever the service does not answer as it documents, the check could not judge. Every one of them takes \`timeout\` in
+milliseconds and \`failOnError\`. What a service redacts is replaced wherever the same text stands; a redaction that cannot be put in place
+fails. \`gateway.*\` are asked of classifiers that you host: \`POST {baseUrl}/moderations\`, \`/language\`, \`/pii\` and \`/gibberish\` with \`{"input": "..."}\`.`
+
+/** A row for each partner's check; a secret is in bold, what is not required in parentheses. */
+function partners(): string {
+  const head = '| Check | Side | Credentials | Parameters | Timeout | When it passes |\n| --- | --- | --- | --- | ---: | --- |'
+  const rows = PARTNERS.map(check => {
+    const credentials = Object.entries(check.credentials).map(([name, {is_secret, is_required}]) => {
+      const said = is_secret ? `**\`${name}\`**` : `\`${name}\``
+      return is_required ? said : `(${said})`
+    })
+    const schema = z.toJSONSchema(check.parameters, {io: 'input', unrepresentable: 'any'}) as Json
+    const parameters = Object.entries(schema.properties ?? {}).flatMap(([name, of]) => {
+      if (COMMON.has(name)) return []
+      return schema.required?.includes(name) ? `\`${name}\`: ${typed(of)}` : `(\`${name}\`: ${typed(of)})`
+    })
+    const sides = check.sides.join(', ') + (check.kind === 'mutator' ? ', mutator' : '')
+    return `| \`${check.id}\` | ${sides} | ${credentials.join(', ')} | ${parameters.join('; ')} | ${check.timeout_ms} | ${check.about} |`
+  })
+  return [head, ...rows].join('\n')
+}
+
+const COMMON: ReadonlySet<string> = new Set(['credentials', 'timeout', 'failOnError'])
 
 interface Json {
   readonly type?: unknown

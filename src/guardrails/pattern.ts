@@ -3,6 +3,7 @@ import {compileRegex, type Regex, RegexFault} from '../base/regex.ts'
 import {parseRegex, type Syntax} from '../base/regex-syntax.ts'
 import {folded} from './case-fold.ts'
 import {CheckFault} from './fault.ts'
+import type {Work} from './gently.ts'
 
 /** A user's pattern, and what bounds the work of finding all its matches. */
 export interface Pattern {
@@ -15,8 +16,10 @@ export interface Pattern {
   readonly longest: number
 }
 
-/** Instructions times code units that one text may cost: a pattern of 100 on 2.5 MB, or 25 on 10 MB. */
-export const MOST_STEPS = 250_000_000
+/** Units of work (`Regex`) that one check may cost: about two seconds. Most patterns take one for each code unit. */
+export const MOST_UNITS = 250_000_000
+/** Instructions times code units where there is no pause. */
+const MOST_STEPS_AT_ONCE = 4_000_000
 
 const FLAGS = 'gis'
 
@@ -48,24 +51,30 @@ export function patternParameter(options: {slashes?: boolean} = {}) {
     })
 }
 
-/** Counts what is spent on one text, and throws when it is too much. */
+/** Counts what is spent on one check, and throws when it is too much. */
 export interface Budget {
-  spend(steps: number): void
+  spend(units: number): void
 }
 
-export function budget(most = MOST_STEPS): Budget {
+export function budget(most = MOST_UNITS): Budget {
   let left = most
   return {
-    spend(steps) {
-      left -= steps
+    spend(units) {
+      left -= units
       if (left < 0) throw new CheckFault('The text is too long for this pattern.', 'TooMuchError')
     },
   }
 }
 
-export function isFound({regex}: Pattern, text: string, by: Budget = budget()): boolean {
+/** Whether it is in a short text, such as a value of metadata. */
+export function isFound({regex}: Pattern, text: string, by: Budget = budget(MOST_STEPS_AT_ONCE)): boolean {
   by.spend((text.length + 1) * regex.size)
   return regex.test(text)
+}
+
+/** Whether it is in a text, with pauses. */
+export function finding({regex}: Pattern, text: string, by: Budget): Work<boolean> {
+  return regex.testing(text, by.spend)
 }
 
 function takenBy(syntax: Syntax): (unit: number) => boolean {

@@ -20,8 +20,9 @@ import {requestParametersCheck} from './checks/request-parameters.ts'
 import {requiredMetadataKeys, requiredMetadataKeyValuePairs} from './checks/required-metadata.ts'
 import {validUrls} from './checks/valid-urls.ts'
 import {webhook} from './checks/webhook.ts'
+import {PARTNERS} from './partners/index.ts'
 
-/** Every check, in the order of the documentation. */
+/** Every built-in check, in the order of the documentation. */
 export const CHECKS: readonly Check[] = [
   regexMatch,
   regexReplace,
@@ -72,7 +73,10 @@ export function registry(checks: readonly Check[]): Registry {
   }
 }
 
-export const BUILT_IN: Registry = registry(CHECKS)
+/** These and the partners'. */
+export const ALL_CHECKS: readonly Check[] = [...CHECKS, ...PARTNERS]
+
+export const BUILT_IN: Registry = registry(ALL_CHECKS)
 
 function fullId(id: string): string {
   return id.includes('.') ? id : `default.${id}`

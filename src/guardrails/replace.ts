@@ -1,3 +1,5 @@
+import type {Match} from '../base/regex.ts'
+import type {Work} from './gently.ts'
 import {type Budget, budget, type Pattern} from './pattern.ts'
 
 export interface Replaced {
@@ -7,42 +9,47 @@ export interface Replaced {
 
 /** A window no shorter than this: the work of beginning a search is shared by so many code units. */
 const WINDOW = 256
+/** Code units and matches between two pauses. */
+const UNITS_AT_ONCE = 32_768
+const MATCHES_AT_ONCE = 64
 
 /**
  * Every match of `pattern` in `text` replaced by `put`, as it stands: `$1` is no group. An empty match replaces nothing. Spends
  * from `by`, at most in proportion to the text's length where the longest match is bounded; throws when it is used up.
  *
  * A search may look far ahead before it settles for a short match, so that searching again behind each match could cost the square of
- * the length. It therefore sees a window at a time: the run of code units that the pattern can take, for no match reaches beyond it, and
- * of that no more than the longest match.
+ * the length. From the first match on it therefore sees a window at a time: the run of code units that the pattern can take, for no match
+ * reaches beyond it, and of that no more than the longest match.
  */
-export function replaceAll(pattern: Pattern, text: string, put: string, by: Budget = budget()): Replaced {
-  let made = ''
+export function* replacingAll(pattern: Pattern, text: string, put: string, by: Budget = budget()): Work<Replaced> {
+  const first = yield* pattern.regex.finding(text, 0, by.spend)
+  if (!first) return {text, count: 0}
+  const parts: string[] = []
   let kept = 0
   let count = 0
-  for (const {start, end} of matches(pattern, text, by)) {
-    made += text.slice(kept, start) + put
-    kept = end
-    count++
+  for (const found of matches(pattern, text, first.start, by)) {
+    if (!found || ++count % MATCHES_AT_ONCE === 0) yield
+    if (!found) continue
+    parts.push(text.slice(kept, found.start), put)
+    kept = found.end
   }
-  return count ? {text: made + text.slice(kept), count} : {text, count}
+  return count ? {text: parts.join('') + text.slice(kept), count} : {text, count}
 }
 
 /** The first match replaced. */
-export function replaceFirst(pattern: Pattern, text: string, put: string, by: Budget = budget()): Replaced {
-  by.spend((text.length + 1) * pattern.regex.size)
-  const found = pattern.regex.find(text)
+export function* replacingFirst(pattern: Pattern, text: string, put: string, by: Budget = budget()): Work<Replaced> {
+  const found = yield* pattern.regex.finding(text, 0, by.spend)
   if (!found) return {text, count: 0}
   return {text: text.slice(0, found.start) + put + text.slice(found.end), count: 1}
 }
 
-interface Match {
-  readonly start: number
-  readonly end: number
-}
-
-function* matches(pattern: Pattern, text: string, by: Budget): Generator<Match> {
-  for (let at = 0; at < text.length; ) {
+/** All matches but empty ones, in order, and undefined where there is to be a pause. */
+function* matches(pattern: Pattern, text: string, from: number, by: Budget): Generator<Match | undefined> {
+  for (let at = from, paused_at = from; at < text.length; ) {
+    if (at - paused_at > UNITS_AT_ONCE) {
+      paused_at = at
+      yield undefined
+    }
     if (!pattern.takes(text.charCodeAt(at))) {
       at++
       continue
@@ -55,7 +62,7 @@ function* matches(pattern: Pattern, text: string, by: Budget): Generator<Match> 
   }
 }
 
-function* within(pattern: Pattern, text: string, from: number, to: number, by: Budget): Generator<Match> {
+function* within(pattern: Pattern, text: string, from: number, to: number, by: Budget): Generator<Match | undefined> {
   const {regex, longest} = pattern
   const width = Math.max(WINDOW, longest)
   for (let at = from; at < to; ) {
@@ -63,10 +70,7 @@ function* within(pattern: Pattern, text: string, from: number, to: number, by: B
     const last = Math.min(to, at + width)
     const seen = Math.min(to, last + longest)
     const begin = Math.max(0, at - 1)
-    by.spend(regex.size * (seen - at + 1))
-    const found = regex.find(text.slice(begin, Math.min(text.length, seen + 1)), at - begin)
-    // Given back: behind a match it looked no further than the longest one that might have begun with it.
-    if (found) by.spend(-regex.size * Math.max(0, seen - (begin + found.start + longest)))
+    const found = yield* regex.finding(text.slice(begin, Math.min(text.length, seen + 1)), at - begin, by.spend)
     const start = found ? begin + found.start : to
     if (!found || start >= last) at = last
     else if (found.end === found.start) at = start + 1

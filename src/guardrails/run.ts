@@ -4,6 +4,7 @@ import {type Context, excerpt, type Transform, type Verdict} from './check.ts'
 import {CheckFault} from './fault.ts'
 import type {Hook, HookCheck} from './hook.ts'
 import {isObject, withKey} from './json.ts'
+import {type Restore, restoreOfAll} from './pii/restore.ts'
 import {isGuarded} from './texts.ts'
 import type {View} from './view.ts'
 
@@ -18,8 +19,15 @@ export interface Outcome {
   /** The body as the checks left it; the same view when none changed it. */
   readonly view: View
   readonly is_transformed: boolean
+  /** The same changes made to another view: to an event that repeats what others told. */
+  rewrite(view: View): Promise<View>
   /** Headers to send upstream besides. They replace the client's of the same names. */
   readonly headers: Readonly<Record<string, string>>
+  /**
+   * Puts back in the answer, for the client alone, what was taken out of the request under numbered placeholders; null: nothing is to be put
+   * back. Checks of the answer, logs and caches keep the placeholders.
+   */
+  readonly restore: Restore | null
   /** Of the hooks that are not waited for; they decide and change nothing. Never rejects. */
   readonly background: Promise<readonly HookResult[]> | null
 }
@@ -29,6 +37,7 @@ interface Ran {
   readonly result: HookResult
   readonly transforms: readonly Transform[]
   readonly headers: Readonly<Record<string, string>>
+  readonly restores: readonly Restore[]
 }
 
 /**
@@ -39,10 +48,8 @@ export async function runHooks(hooks: readonly Hook[], view: View, context: Cont
   const later = hooks.filter(hook => hook.async)
   const started = later.map(hook => runHook(hook, view, context))
   const ran = await Promise.all(hooks.filter(hook => !hook.async).map(hook => runHook(hook, view, context)))
-  const changed = carriedOut(
-    view,
-    ran.flatMap(({transforms}) => transforms),
-  )
+  const transforms = ran.flatMap(each => each.transforms)
+  const changed = await carriedOut(view, transforms)
   const results = ran.map(({result}) => told(result, view, changed))
   const failed = results.filter(result => 'verdict' in result && !result.verdict)
   return {
@@ -51,14 +58,16 @@ export async function runHooks(hooks: readonly Hook[], view: View, context: Cont
     is_failed: failed.length > 0,
     view: changed,
     is_transformed: changed !== view,
+    rewrite: other => carriedOut(other, transforms),
     headers: Object.assign({}, ...ran.map(({headers}) => headers)),
+    restore: restoreOfAll(ran.flatMap(({restores}) => restores)),
     background: started.length ? Promise.all(started).then(all => all.map(({result}) => told(result, view, changed))) : null,
   }
 }
 
 async function runHook(hook: Hook, view: View, context: Context): Promise<Ran> {
   const {id, type, deny, async, guardrail_version_id} = hook
-  if (isSkipped(hook, context)) return {result: {id, type, skipped: true}, transforms: [], headers: {}}
+  if (isSkipped(hook, context)) return {result: {id, type, skipped: true}, transforms: [], headers: {}, restores: []}
   const began_ms = context.now_ms()
   const ran = hook.sequential
     ? await inTurn(hook, view, context)
@@ -81,6 +90,7 @@ async function runHook(hook: Hook, view: View, context: Context): Promise<Ran> {
     },
     transforms: async ? [] : ran.flatMap(({transform}) => transform ?? []),
     headers: async ? {} : Object.assign({}, ...ran.map(each => each.headers)),
+    restores: async ? [] : ran.flatMap(({restore}) => restore ?? []),
   }
 }
 
@@ -95,6 +105,7 @@ interface RanCheck {
   readonly result: CheckResult
   readonly transform?: Transform
   readonly headers?: Readonly<Record<string, string>>
+  readonly restore?: Restore
 }
 
 /** Each check sees what those before it made of the body. */
@@ -103,7 +114,7 @@ async function inTurn({checks}: Hook, view: View, context: Context): Promise<rea
   let now = view
   for (const each of checks) {
     const next = await runCheck(each, now, context)
-    if (next.transform) now = next.transform.apply(now)
+    if (next.transform) now = await next.transform.apply(now)
     ran.push(next)
   }
   return ran
@@ -119,11 +130,11 @@ async function runCheck({id, prepared}: HookCheck, view: View, context: Context)
   try {
     verdict = await prepared.run(view, seeing(view, context))
     // Tried at once, so that what goes wrong is this check's error.
-    transform = verdict.transformed && verdict.transformed.apply(view) !== view ? verdict.transformed : undefined
+    transform = verdict.transformed && (await verdict.transformed.apply(view)) !== view ? verdict.transformed : undefined
   } catch (error) {
     verdict = errored(error)
   }
-  const {data, error, headers} = verdict
+  const {data, error, headers, restore} = verdict
   return {
     result: {
       id,
@@ -137,6 +148,7 @@ async function runCheck({id, prepared}: HookCheck, view: View, context: Context)
     },
     ...(transform ? {transform} : {}),
     ...(headers ? {headers} : {}),
+    ...(transform && restore ? {restore} : {}),
   }
 }
 
@@ -164,9 +176,11 @@ function passes({verdict, error, fail_on_error, skipped}: CheckResult): boolean 
 }
 
 /** Whole bodies first, and then what redacts: nothing that was taken out comes back with a body that was made before. */
-function carriedOut(view: View, transforms: readonly Transform[]): View {
+async function carriedOut(view: View, transforms: readonly Transform[]): Promise<View> {
   const inOrder = [...transforms.filter(each => each.is_whole), ...transforms.filter(each => !each.is_whole)]
-  return inOrder.reduce((now, transform) => transform.apply(now), view)
+  let now = view
+  for (const transform of inOrder) now = await transform.apply(now)
+  return now
 }
 
 /** A result whose excerpts are of the text as it is now: what was redacted is in no log. */

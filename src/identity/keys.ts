@@ -11,6 +11,8 @@ export interface MadeKey {
 }
 
 const PREFIX = 'gk-'
+const SESSION_PREFIX = 'gs-'
+const INVITE_PREFIX = 'gi-'
 const LEAST = 32
 
 export function makeKey(): MadeKey {
@@ -21,6 +23,20 @@ export function makeKey(): MadeKey {
 export function givenKey(key: string): MadeKey {
   if (key.length < LEAST) throw new RangeError(`A bootstrap key must have at least ${LEAST} characters.`)
   return formsOf(key)
+}
+
+/** The token of a session, made like a key. It opens the administration alone. */
+export function makeSessionToken(): Pick<MadeKey, 'key' | 'hash'> {
+  return formsOf(`${SESSION_PREFIX}${randomBytes(32).toString('base64url')}`)
+}
+
+/** The token in the link of an invite. */
+export function makeInviteToken(): Pick<MadeKey, 'key' | 'hash'> {
+  return formsOf(`${INVITE_PREFIX}${randomBytes(32).toString('base64url')}`)
+}
+
+export function isSessionToken(sent: string): boolean {
+  return sent.startsWith(SESSION_PREFIX)
 }
 
 /** SHA-256 in 64 hex digits. A key has 256 bits of chance, so a slow hash would add nothing. */

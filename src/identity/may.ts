@@ -1,9 +1,9 @@
 import type {ApiKeyKind} from '../store/tables/identity.ts'
-import {scopesOf} from './scopes.ts'
+import {SCOPES, scopesOf} from './scopes.ts'
 
-/** Who asks: a key of a kind with its scopes, or the operator, who may do everything. */
+/** Who asks: a key of a kind with its scopes, a user with those of his role, or the operator, who may do everything. */
 export interface Holder {
-  readonly kind: ApiKeyKind | 'operator'
+  readonly kind: ApiKeyKind | 'user' | 'operator'
   readonly scopes: ReadonlySet<string> | 'all'
 }
 
@@ -14,7 +14,7 @@ export function may(holder: Holder, anyOf: readonly string[]): boolean {
 
 export function holds({kind, scopes}: Holder, scope: string): boolean {
   if (kind === 'operator' || scopes === 'all') return true
-  return scopes.has(scope) && scopesOf(kind).has(scope)
+  return scopes.has(scope) && (kind === 'user' ? SCOPES : scopesOf(kind)).has(scope)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
 import type {LimitClaim} from './claims.ts'
+import {countedOf} from './enforcement.ts'
 
 /** What was claimed for one call. It is settled or released once; whatever comes after that does nothing. Neither ever throws. */
 export class Admission {
@@ -7,6 +8,8 @@ export class Admission {
   readonly counter_keys: readonly string[]
   /** True when tokens or cost are limited, so that a stream should say its usage. */
   readonly counts_usage: boolean
+  /** The strict limits of tokens and cost among them, which attempts hold; null when there are none. */
+  readonly held: readonly LimitClaim[] | null
   readonly #counters: Counters
   readonly #id: string
   readonly #claims: readonly LimitClaim[]
@@ -19,7 +22,8 @@ export class Admission {
     this.#claims = claims
     this.#onFault = onFault
     this.counter_keys = claims.map(({key}) => key)
-    this.counts_usage = claims.some(({type}) => type !== 'requests')
+    this.counts_usage = claims.some(claim => countedOf(claim) !== 'requests')
+    this.held = claims.some(claim => claim.held) ? claims.flatMap(({held}) => held ?? []) : null
   }
 
   /** Counts what the call really used. */

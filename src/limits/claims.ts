@@ -3,8 +3,8 @@ import type {Claim, Counted} from '../ports/counters/index.ts'
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
-  readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
-  /** Of an integration, which is limited per workspace, both ids. */
+  readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
+  /** Of an integration, which is limited per workspace, both ids; of a policy its id and the value key of the entity. */
   readonly id: string
   readonly name: string
   readonly workspace_id: string
@@ -20,9 +20,17 @@ export interface LimitClaim extends Claim {
   readonly kind: 'rate' | 'budget'
   /** What was used since then counts; epoch milliseconds. */
   readonly since_ms: number
+  /** Of a strict limit of tokens or cost, as calls claim it when they come in: the claim that their attempts hold. */
+  readonly held?: LimitClaim
 }
 
-const NOUNS = {key: 'the API key', workspace: 'the workspace', provider: 'the provider', integration: 'the integration'} as const
+const NOUNS = {
+  key: 'the API key',
+  workspace: 'the workspace',
+  provider: 'the provider',
+  integration: 'the integration',
+  policy: 'the policy',
+} as const
 
 /** A limit as people say it: `10 requests per minute of the API key blue`. */
 export function labelOf(amount: number, things: string, period: string, {entity, name}: EntityLimit): string {
@@ -44,11 +52,21 @@ const REFUSED = {
   workspace: {rate: 'key.rate_reached', budget: 'workspace.exhausted'},
   provider: {rate: 'provider.rate_reached', budget: 'provider.exhausted'},
   integration: {rate: 'integration.rate_reached', budget: 'integration.exhausted'},
+  policy: {rate: 'policy.rate_reached', budget: 'policy.exhausted'},
 } as const satisfies Record<EntityLimit['entity'], Record<LimitClaim['kind'], RefusalCode>>
 
 /** Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412). */
-export function refusalOf({of, kind, label, ends_at_ms}: LimitClaim, time_ms: number): Refusal {
+export function refusalOf(claim: LimitClaim, time_ms: number): Refusal {
+  const {of, kind, label, ends_at_ms, limit} = claim
   const details: Record<string, string | number> = {limit: label, [of.entity]: of.name}
-  if (kind === 'rate') details.retry_after_s = Math.max(1, Math.ceil((ends_at_ms - time_ms) / 1000))
+  if (isHold(claim)) details.hint = HINT(label)
+  if (kind === 'rate') {
+    details.retry_after_s = Math.max(1, Math.ceil((ends_at_ms - time_ms) / 1000))
+    details.rate_limit = String(limit)
+  }
   return new Refusal(REFUSED[of.entity][kind], details)
 }
+
+const isHold = ({mode, type}: LimitClaim) => mode === 'strict' && type !== 'requests'
+const HINT = (label: string) =>
+  ` The limit of ${label} is strict, and what is left of it does not hold what this call may use; a smaller max_tokens asks for less.`

@@ -1,16 +1,24 @@
-import {Refusal} from '../base/errors.ts'
-import type {Claim, Counted} from '../ports/counters/index.ts'
+import type {Counted} from '../ports/counters/index.ts'
+import type {EntityLimit, LimitClaim} from './claims.ts'
 
 /**
- * True when this version can hold such a limit. Requests are atomic in every mode. A strict limit of tokens or cost needs a hold of
- * what the answer may come to and a stream that can be cut; that is not there yet, so it is to be refused when it is set.
+ * A limit as calls claim it when they come in. A strict one of tokens or cost takes nothing yet, for what the call may come to is known
+ * once its target is: it asks only that something is left, and each attempt then holds what it may use (`hold.ts`).
  */
-export function canHold({type, enforcement}: {readonly type: Counted; readonly enforcement: Claim['mode']}): boolean {
-  return enforcement !== 'strict' || type === 'requests'
+export function atEntry(claim: LimitClaim): LimitClaim {
+  if (claim.mode !== 'strict' || claim.type === 'requests') return claim
+  // of type `requests`, so that the end of the call adds nothing: the attempts' holds do
+  return {...claim, type: 'requests', amount: 0, held: claim}
 }
 
-/** The mode of a claim. A strict limit that cannot be held lets nothing through: less would be a promise broken silently. */
-export function heldAs(enforcement: Claim['mode'], type: Counted, limit: string): Claim['mode'] {
-  if (!canHold({type, enforcement})) throw new Refusal('limit.unavailable', {limit})
-  return enforcement
+/** What a claim's limit counts, whatever the claim takes. */
+export function countedOf({held, type}: LimitClaim): Counted {
+  return held ? held.type : type
 }
+
+/** True when an entity has a strict limit, of whatever kind. */
+export function isStrict({usage, rates}: Pick<EntityLimit, 'usage' | 'rates'>): boolean {
+  return Boolean(usage?.includes(STRICT) || rates?.includes(STRICT))
+}
+
+const STRICT = '"enforcement":"strict"'

@@ -1,13 +1,16 @@
-import {Refusal} from '../base/errors.ts'
-import type {Actual, Counters, Reserved, Soon} from '../ports/counters/index.ts'
+import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
 import {Admission} from './admission.ts'
-import {countedBy, type EntityLimit, type LimitClaim, refusalOf} from './claims.ts'
+import {countedBy, type EntityLimit, type LimitClaim} from './claims.ts'
+import {countedOf} from './enforcement.ts'
+import {type Hold, openHold} from './hold.ts'
 import {createClaims} from './parsed.ts'
 import {createRebuild, type ReadUsage} from './rebuild.ts'
+import {createReserve} from './reserve.ts'
 
 export type {Admission} from './admission.ts'
 export type {EntityLimit, LimitClaim} from './claims.ts'
-export {canHold} from './enforcement.ts'
+export {isStrict} from './enforcement.ts'
+export type {Hold} from './hold.ts'
 export type {ReadUsage, UsageScope, Used} from './rebuild.ts'
 
 export interface LimitsOptions {
@@ -16,7 +19,7 @@ export interface LimitsOptions {
   readonly usage: ReadUsage
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** False: limits are neither checked nor counted. */
+  /** False: limits are neither checked nor counted, but those of policies, which are a matter of their own. */
   readonly enabled: boolean
   /** Told of each shadow limit that a call was over. */
   readonly onShadow?: (limit: LimitClaim, call_id: string) => void
@@ -30,8 +33,17 @@ export interface Reading {
   readonly label: string
   readonly used: bigint
   readonly limit: bigint
+  /** What was used since then counts. */
+  readonly since_ms: number
   /** When it starts again; Infinity when it does not. */
   readonly ends_at_ms: number
+  readonly mode: LimitClaim['mode']
+}
+
+/** How a rate stands in the window that is open. `used` is null where no counter knows it. */
+export interface RateReading extends Omit<Reading, 'type' | 'used'> {
+  readonly type: 'requests' | 'tokens'
+  readonly used: bigint | null
 }
 
 export interface Limits {
@@ -40,79 +52,95 @@ export interface Limits {
    * when nothing limits the call. A promise only where counters are shared, or one has to be rebuilt first.
    */
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Soon<Admission | null>
+  /**
+   * Holds `first` of each strict limit of tokens or cost (`Admission.held`) for one attempt of a call, all or none and a refusal. The
+   * hold grows with the answer, and ends with what it used.
+   */
+  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Actual): Soon<Hold>
   /** How the budgets of an entity stand now, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
-  /** Adds what a call of a former process used to the counters its intent names (core rule 11). Never rejects. */
-  recover(counter_keys: readonly string[], actual: Actual): Promise<void>
+  readRates(limit: EntityLimit): Promise<readonly RateReading[]>
+  /** Adds what an attempt of a former process used to the counters its intent names (core rule 11). Never rejects. */
+  recover(intent: RecoveredCharge, actual: Actual): Promise<void>
+  /** Adds what was used beside a call to the counters that its intent names, without another request. Never rejects. */
+  add(counter_keys: readonly string[], actual: Actual): Promise<void>
 }
 
-/** How long a hold may be extended. Without strict holds it only decides how long a lost reservation is remembered. */
-const HOLD_MS = 60 * 60 * 1000
-/** How often counters may be missing again, once restored, before the store counts as silent. */
-const MOST_REBUILDS = 3
+/** What the intent of an attempt says of its counters. */
+export interface RecoveredCharge {
+  readonly call_id: string
+  readonly attempt: number
+  readonly counter_keys: readonly string[]
+  /** Those of them that a hold of the attempt took from. */
+  readonly held_keys?: readonly string[]
+}
+
+/** How long a lost reservation is remembered, so that a late settlement still counts. */
+const REMEMBERED_MS = 60 * 60 * 1000
 
 /** Admission to everything that is limited, over the counters of the installation. */
 export function createLimits({counters, usage, now, enabled, onShadow, onFault = () => undefined}: LimitsOptions): Limits {
   const claimsOf = createClaims()
   const rebuild = createRebuild({counters, usage, onFault})
+  const reserve = createReserve({counters, rebuild, onShadow})
+  const holds = {counters, reserve, now, onFault}
   let admissions = 0
 
-  function decide(asked: Asked, reserved: Reserved<LimitClaim>): Soon<Admission> {
-    switch (reserved.outcome) {
-      case 'taken':
-        for (const claim of reserved.over) onShadow?.(claim, asked.call_id)
-        return new Admission(counters, asked.id, asked.claims, onFault)
-      case 'refused':
-        throw refusalOf(reserved.claim, asked.time_ms)
-      case 'missing':
-        return afterRebuild(asked, reserved.claims, reserved.generation)
-      case 'closed':
-        throw new Refusal('limit.unavailable', {limit: reserved.claim.label})
-      default:
-        return new Admission(counters, asked.id, asked.claims, onFault)
+  /** Never rejects. */
+  async function addTo(counter_keys: readonly string[], {tokens, cost_nanousd}: Actual): Promise<void> {
+    const amounts = {requests: 0, tokens, cost: cost_nanousd}
+    const changes = counter_keys.flatMap(key => {
+      const type = countedBy(key)
+      return type && amounts[type] > 0 ? [{key, amount: amounts[type]}] : []
+    })
+    try {
+      await counters.adjust(changes)
+    } catch (fault) {
+      onFault(fault)
     }
-  }
-
-  /** Restores what is missing and claims again. What cannot be restored fails open, or closed when it is strict. */
-  async function afterRebuild(asked: Asked, missing: readonly LimitClaim[], generation: string): Promise<Admission> {
-    const lost = asked.rebuilds < MOST_REBUILDS ? await rebuild(missing, generation) : missing
-    const strict = lost.find(claim => claim.mode === 'strict')
-    if (strict) throw new Refusal('limit.unavailable', {limit: strict.label})
-    const again = {...asked, claims: asked.claims.filter(claim => !lost.includes(claim)), rebuilds: asked.rebuilds + 1}
-    return decide(again, await counters.reserve(again.id, again.claims, again.time_ms + HOLD_MS))
   }
 
   return {
     admit(limits, call_id, now_ms) {
-      if (!enabled || limits.length === 0) return null
+      if (limits.length === 0) return null
       const time_ms = counters.time(now_ms)
-      const claims = claimsOf(limits, time_ms)
+      const claims = claimsOf(enabled ? limits : limits.filter(({entity}) => entity === 'policy'), time_ms)
       if (claims.length === 0) return null
       // A call is admitted by its key and again by each target: each admission is a reservation of its own.
-      const asked: Asked = {id: `${call_id}/${++admissions}`, call_id, claims, time_ms, rebuilds: 0}
-      const reserved = counters.reserve(asked.id, claims, time_ms + HOLD_MS)
-      return reserved instanceof Promise ? reserved.then(answer => decide(asked, answer)) : decide(asked, reserved)
+      const asked = {id: `${call_id}/${++admissions}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
+      const taken = reserve(asked)
+      const make = (made: readonly LimitClaim[]) => new Admission(counters, asked.id, made, onFault)
+      return taken instanceof Promise ? taken.then(make) : make(taken)
+    },
+    hold(claims, call_id, attempt, first) {
+      return openHold(holds, {id: holdId(call_id, attempt), call_id, claims}, first)
     },
     async read(limit) {
-      if (!enabled) return []
+      if (!enabled && limit.entity !== 'policy') return []
       const budgets = claimsOf([limit], counters.time(now())).filter(claim => claim.kind === 'budget')
       const values = await counters.read(budgets.map(({key}) => key))
       return Promise.all(
         budgets.map(async (claim, place) => {
-          const type = claim.type === 'tokens' ? 'tokens' : 'cost'
+          const type = countedOf(claim) === 'tokens' ? 'tokens' : 'cost'
           const used = values[place] ?? (await rebuild.used(claim))
-          return {type, label: claim.label, used, limit: claim.limit, ends_at_ms: claim.ends_at_ms}
+          return {...readingOf(claim), type, used}
         }),
       )
     },
-    async recover(counter_keys, {tokens, cost_nanousd}) {
-      const amounts = {requests: 0, tokens, cost: cost_nanousd}
-      const changes = counter_keys.flatMap(key => {
-        const type = countedBy(key)
-        return type && amounts[type] > 0 ? [{key, amount: amounts[type]}] : []
+    async readRates(limit) {
+      if (!enabled && limit.entity !== 'policy') return []
+      const rates = claimsOf([limit], counters.time(now())).filter(claim => claim.kind === 'rate')
+      const values = await counters.read(rates.map(({key}) => key))
+      return rates.map((claim, place) => {
+        const type = countedOf(claim) === 'tokens' ? 'tokens' : 'requests'
+        return {...readingOf(claim), type, used: values[place] ?? null}
       })
+    },
+    add: addTo,
+    async recover({call_id, attempt, counter_keys, held_keys = []}, actual) {
       try {
-        await counters.adjust(changes)
+        const is_known = held_keys.length > 0 && (await counters.settle(holdId(call_id, attempt), actual))
+        await addTo(is_known ? counter_keys.filter(key => !held_keys.includes(key)) : counter_keys, actual)
       } catch (fault) {
         onFault(fault)
       }
@@ -120,10 +148,11 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
   }
 }
 
-interface Asked {
-  readonly id: string
-  readonly call_id: string
-  readonly claims: readonly LimitClaim[]
-  readonly time_ms: number
-  readonly rebuilds: number
+function readingOf({label, limit, since_ms, ends_at_ms, mode}: LimitClaim) {
+  return {label, limit, since_ms, ends_at_ms, mode}
+}
+
+/** Known to the process after this one too: it settles what this one held when it died. */
+function holdId(call_id: string, attempt: number): string {
+  return `${call_id}/hold/${attempt}`
 }

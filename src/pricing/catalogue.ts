@@ -30,6 +30,8 @@ export interface Catalogue {
   readonly sources: CatalogueFile['sources']
   /** The price of `model` at `provider`, however it is spelled (`lookupKeys`); undefined when it has none. Its own slug and id are in it. */
   lookup(provider: string, model: string): Price | undefined
+  /** The same among the provider's own rows. */
+  find(provider: string, model: string): Price | undefined
   /** Every price, by provider and model; aliases are inside their row. */
   list(): readonly Price[]
   /** The slugs of all providers that have a price, sorted. */
@@ -56,9 +58,16 @@ export function openCatalogue(file: CatalogueFile): Catalogue {
       }
       return undefined
     },
+    find: (provider, model) => shelf(provider)?.find(model),
     list: () => providers.flatMap(provider => shelf(provider)!.all()),
     providers: () => providers,
   }
+}
+
+/** The rows of the catalogue inside this program, as a list of prices that another gateway takes. */
+export function bundledList(): {readonly as_of: string; readonly providers: CatalogueFile['models']} {
+  const {as_of, models} = bundled_file as unknown as CatalogueFile
+  return {as_of, providers: models}
 }
 
 let opened: Catalogue | undefined
@@ -95,9 +104,9 @@ function openShelf(provider: string, rows: Readonly<Record<string, CatalogueRow>
 }
 
 function toPrice(provider: string, model: string, row: CatalogueRow): Price {
-  const {source, aliases = []} = row
+  const {source, aliases = [], dated} = row
   const periods = 'periods' in row ? row.periods : [{rates: row.rates, tiers: row.tiers, units: row.units}]
-  return {provider, model, source, periods, aliases}
+  return {provider, model, source, periods, aliases, ...(dated && {dated})}
 }
 
 function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {

@@ -88,7 +88,7 @@ export interface ConfigOptions {
   readonly provider: string
   readonly model: string
   /** What the price says of its origin. */
-  readonly source: 'custom' | 'local'
+  readonly source: string
   /** The formulas of the provider's `default`, for a config without its own. */
   readonly calculate?: Calculate | null
 }

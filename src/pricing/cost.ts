@@ -13,7 +13,7 @@ export interface Cost {
 }
 
 export interface CostOptions {
-  /** A row of a batch job: its own price where the provider names one, else half. */
+  /** A row of a batch job: its own price where the provider names one, else half. What the usage says, where nobody does (`UNIT`). */
   readonly batch?: boolean
   /** When the call was admitted, in epoch milliseconds: prices change with date and hour. */
   readonly at: number
@@ -32,7 +32,7 @@ const EXACT = 2 ** 53
 export function cost(usage: Partial<Usage>, price: Price | undefined, options: CostOptions): Cost {
   if (!price) return UNPRICED
   const period = periodAt(price, options.at)
-  const terms = termsOf(period, options.batch ?? false)
+  const terms = termsOf(period, options.batch ?? Boolean(usage.units?.[UNIT.batch_requests]))
   return costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
 }
 

@@ -52,11 +52,13 @@ export interface Period extends Terms {
 export interface Price {
   readonly provider: string
   readonly model: string
-  /** Where it comes from: a package of the catalogue, `local` or `custom`. */
+  /** Where it comes from: a package of the catalogue, `set`, `sync`, `bundle`, `proxy`, `log-store`, `local` or `custom`. */
   readonly source: string
   /** At least one. The last that holds at a moment is in force; when none does, the first is. */
   readonly periods: readonly Period[]
   readonly aliases: readonly string[]
+  /** The model's dated ids have this price too. */
+  readonly dated?: true
 }
 
 const DAY_MINUTES = 1440

@@ -11,18 +11,33 @@ export function finishReason(said: unknown, map: Readonly<Record<string, FinishR
   return Object.hasOwn(map, word) ? map[word]! : 'stop'
 }
 
-/** A `chat.completion` (OpenAI API reference: the chat completion object) with one choice or several. */
-export function completion(
-  context: Context,
-  said: {readonly id?: string | null; readonly model?: string | null; readonly choices: readonly Json[]; readonly usage: Usage | null},
-  more: Json = {},
-): Json {
+/** What a provider calls its answer and its model; ours stand in for what it does not say. */
+export interface Named {
+  readonly id?: string | null
+  readonly model?: string | null
+}
+
+const ID_PREFIX = {'chat.completion': 'chatcmpl-', 'chat.completion.chunk': 'chatcmpl-', text_completion: 'cmpl-'}
+
+/** The members that each of OpenAI's completions begins with. */
+export function envelope(context: Context, said: Named, object: keyof typeof ID_PREFIX): Json {
   return {
-    id: said.id || `chatcmpl-${context.call_id}`,
-    object: 'chat.completion',
+    id: said.id || `${ID_PREFIX[object]}${context.call_id}`,
+    object,
     created: context.created_s,
     model: said.model || context.model,
     provider: context.provider,
+  }
+}
+
+/** A `chat.completion` (OpenAI API reference: the chat completion object) with one choice or several. */
+export function completion(
+  context: Context,
+  said: Named & {readonly choices: readonly Json[]; readonly usage: Usage | null},
+  more: Json = {},
+): Json {
+  return {
+    ...envelope(context, said, 'chat.completion'),
     choices: said.choices,
     ...(said.usage ? {usage: usageIn(said.usage)} : {}),
     ...more,
@@ -30,25 +45,16 @@ export function completion(
 }
 
 /** A `chat.completion.chunk` with one choice. */
-export function chunk(
-  context: Context,
-  said: {readonly id?: string | null; readonly model?: string | null},
-  delta: Json,
-  finish_reason: string | null = null,
-  index = 0,
-): Json {
-  return {
-    id: said.id || `chatcmpl-${context.call_id}`,
-    object: 'chat.completion.chunk',
-    created: context.created_s,
-    model: said.model || context.model,
-    provider: context.provider,
-    choices: [{index, delta, logprobs: null, finish_reason}],
-  }
+export function chunk(context: Context, said: Named, delta: Json, finish_reason: string | null = null, index = 0): Json {
+  // Written out, not spread: it is made for each event of a stream.
+  const {created_s: created, provider} = context
+  const id = said.id || `${ID_PREFIX['chat.completion.chunk']}${context.call_id}`
+  const model = said.model || context.model
+  return {id, object: 'chat.completion.chunk', created, model, provider, choices: [{index, delta, logprobs: null, finish_reason}]}
 }
 
 /** The chunk with usage and no choices, as OpenAI ends a stream for which `include_usage` was asked. */
-export function usageChunk(context: Context, said: {readonly id?: string | null; readonly model?: string | null}, usage: Usage): Json {
+export function usageChunk(context: Context, said: Named, usage: Usage): Json {
   return {...chunk(context, said, {}), choices: [], usage: usageIn(usage)}
 }
 

@@ -1,5 +1,5 @@
 import type {EndpointName} from '../schema/endpoints.ts'
-import {messagesClient, withoutOwnMembers} from './messages/index.ts'
+import {messagesClient, nativeMessages, withEffort, withoutOwnMembers} from './messages/index.ts'
 import {openaiChat} from './openai/chat.ts'
 import type {Provider} from './provider.ts'
 import {responsesClient} from './responses/index.ts'
@@ -13,7 +13,7 @@ export interface Words {
   readonly translation: Translation
   /** Whose errors the provider tells; null where they are OpenAI's. */
   readonly dialect: Dialect | null
-  /** The client's words, where the translation is of chat. */
+  /** The client's words, where they are not OpenAI's. */
   readonly client: ClientDialect | null
 }
 
@@ -21,21 +21,36 @@ export interface Words {
 export function wordsFor(provider: Provider, endpoint: EndpointName): Words | null {
   const dialect = provider.translations ?? null
   const own = dialect?.endpoints[endpoint]
-  if (own) return {translation: own, dialect, client: null}
+  if (own) return {translation: own, dialect, client: MESSAGES.has(endpoint) ? nativeMessages : null}
   if (offers(provider, endpoint)) return null
   const client = CLIENTS[endpoint]
   if (!client) return null
   const chat = dialect?.endpoints.chatComplete
-  if (chat) return {translation: chat, dialect, client}
+  if (chat) return {translation: dialect?.reads_thinking ? chat : toldEffort(chat), dialect, client}
   return offers(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
 }
 
 /** Whether a provider serves an endpoint with bodies as they come. All of OpenAI's are not those of other clients. */
 export function offers({endpoints}: Provider, endpoint: EndpointName): boolean {
-  return endpoints === 'all' ? !OTHERS.has(endpoint) : endpoints.includes(endpoint)
+  return endpoints === 'all' ? !MESSAGES.has(endpoint) : endpoints.includes(endpoint)
 }
 
-const OTHERS: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens'])
+/** Endpoints in Anthropic's words. */
+const MESSAGES: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens'])
 
 /** Members that only our own dialects read are left out: others refuse what they do not know. */
-const plainChat: Translation = {...openaiChat, request: (asked: Json, context) => openaiChat.request(withoutOwnMembers(asked), context)}
+const plainChat: Translation = {
+  ...openaiChat,
+  request: (asked: Json, context) => openaiChat.request(withEffort(withoutOwnMembers(asked)), context),
+}
+
+/** Each made once: translations are asked for on every call. */
+const told = new WeakMap<Translation, Translation>()
+
+function toldEffort(chat: Translation): Translation {
+  const known = told.get(chat)
+  if (known) return known
+  const made: Translation = {...chat, request: (asked, context) => chat.request(withEffort(asked), context)}
+  told.set(chat, made)
+  return made
+}

@@ -33,7 +33,7 @@ const Anywhere = {
     .optional(),
 }
 const AzureLogin = {
-  azure_auth_mode: z.enum(['default', 'entra', 'managed', 'workload']),
+  azure_auth_mode: z.enum(['default', 'entra', 'managed', 'workload', 'gateway']),
   azure_entra_tenant_id: text.optional(),
   azure_entra_client_id: text.optional(),
   azure_entra_client_secret: text.optional(),
@@ -49,6 +49,12 @@ const AwsLogin = {
   aws_session_token: text.optional(),
   aws_role_arn: text.optional(),
   aws_external_id: text.nullable().optional(),
+}
+/** The bucket that files go to and come from: no caller may choose another for these credentials. */
+const BedrockFiles = {
+  aws_s3_bucket: text.optional(),
+  amz_server_side_encryption: text.optional(),
+  amz_server_side_encryption_aws_kms_key_id: text.optional(),
 }
 const SageMaker = {
   amzn_sagemaker_custom_attributes: text.optional(),
@@ -88,7 +94,7 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
     {...AzureLogin, azure_foundry_url: text, azure_api_version: version.optional(), azure_deployment_name: text.optional()},
     AZURE,
   ),
-  bedrock: kind(AwsLogin, AWS),
+  bedrock: kind({...AwsLogin, ...BedrockFiles}, AWS),
   sagemaker: kind({...AwsLogin, ...SageMaker}, AWS),
   'vertex-ai': kind(
     {
@@ -96,6 +102,7 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
       vertex_region: text,
       vertex_project_id: text.optional(),
       vertex_service_account_json: z.record(z.string(), z.unknown()).optional(),
+      vertex_storage_bucket_name: text.optional(),
       vertex_skip_ptu_cost_attribution: z.boolean().optional(),
       skipPtuCostAttribution: z.boolean().optional(),
     },

@@ -36,7 +36,7 @@ export const OPTIONS = table({
   azure_region: {takes: 'label', providers: ['azure-ai'], decides: 'host', does: 'Region of that endpoint.'},
   azure_deployment_type: {takes: 'segment', providers: ['azure-ai'], decides: 'host', does: '`serverless` (default) or `managed`.'},
   azure_extra_params: {takes: 'segment', providers: ['azure-ai'], does: 'What becomes of fields the model does not know: `drop` (default), `error` or `pass-through`.'},
-  azure_auth_mode: {takes: 'segment', providers: AZURE, decides: 'login', does: '`default` (API key), `entra`, `managed` or `workload`.'},
+  azure_auth_mode: {takes: 'segment', providers: AZURE, decides: 'login', does: '`default` (API key), `entra`, `managed`, `workload` or `gateway` (as AZURE_AUTH_MODE says).'},
   azure_ad_token: {takes: 'secret', providers: AZURE, secret: true, decides: 'login', does: 'An Entra token of your own, sent as it is.'},
   azure_entra_tenant_id: {takes: 'segment', providers: AZURE, decides: 'login', does: 'Directory that issues the token (`entra`, `workload`).'},
   azure_entra_client_id: {takes: 'segment', providers: AZURE, decides: 'login', does: 'Application that logs in (`entra`).'},
@@ -47,7 +47,7 @@ export const OPTIONS = table({
 
   vertex_project_id: {takes: 'segment', providers: VERTEX, does: 'Google Cloud project; that of the service account where it is not said.'},
   vertex_region: {takes: 'label', providers: VERTEX, decides: 'host', does: 'Region such as us-central1, or `global`.'},
-  vertex_auth_type: {takes: 'segment', providers: VERTEX, decides: 'login', does: '`basic` (a token as the key), `serviceAccount` or `workload` (the machine’s own account).'},
+  vertex_auth_type: {takes: 'segment', providers: VERTEX, decides: 'login', does: '`basic` (a token as the key), `serviceAccount` or `workload` (the gateway’s own account).'},
   vertex_service_account_json: {takes: 'json', providers: VERTEX, secret: true, decides: 'login', does: 'The key file of a service account.'},
   vertex_api_version: {takes: 'segment', providers: VERTEX, does: 'Version of the API, where it is not the usual one.'},
   vertex_publisher: {takes: 'segment', providers: VERTEX, in_header: false, does: 'Publisher of the model, where it is not Google.'},

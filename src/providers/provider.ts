@@ -1,6 +1,7 @@
 import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Login} from './auth/login.ts'
+import type {Errands} from './errand.ts'
 import type {OutgoingHeaders} from './headers.ts'
 import type {Options} from './options.ts'
 import type {Dialect} from './translation.ts'
@@ -50,6 +51,8 @@ export interface Provider {
   readonly endpoints: readonly EndpointName[] | 'all'
   /** Endpoints that it has in other words: these win over bytes as they come. */
   readonly translations?: Dialect
+  /** Endpoints that take calls of its own kind, one or several: files, batches, fine-tuning. They win over `translations`. */
+  readonly errands?: Errands
   /** Paths that differ from the unified one, by endpoint. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>
   /** Headers every call carries unless the client or the integration set them. */
@@ -67,6 +70,8 @@ export interface Provider {
   readonly host_option?: 'azure_foundry_url' | 'huggingface_base_url'
   /** Path and query below the base URL, for bodies that go as they are; undefined where `paths` or the unified path holds. Throws as `place`. */
   readonly pathOf?: (reach: Reach, options: Options) => string | undefined
+  /** What names of its models begin with behind an at sign (`@cf/…`), where others have the slug of a provider. */
+  readonly model_scopes?: readonly string[]
   /** The model as the body must name it. */
   readonly modelIn?: (model: string, options: Options) => string
   /** Headers that options make; they win over `headers`. Throws as `place`. */

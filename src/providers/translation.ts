@@ -90,6 +90,8 @@ export type Framing = 'sse' | 'json_array' | 'aws_event_stream'
 export interface Dialect {
   readonly name: string
   readonly endpoints: Readonly<Partial<Record<EndpointName, Translation>>>
+  /** Its chat reads Anthropic's `thinking`; others are told a `reasoning_effort`. */
+  readonly reads_thinking?: true
   /** The fault that a non-2xx answer tells, whatever its body is (JSON, HTML, nothing). */
   fault(status: number, body: Buffer, context: Context): Fault
 }

@@ -7,16 +7,19 @@ import type {Call} from './call.ts'
 import {Copy} from './copy.ts'
 import {overdue, type Phase, type Times, timeout, timingOf} from './deadlines.ts'
 import {decodeWhole} from './decode.ts'
-import type {Outgoing} from './outgoing.ts'
+import type {GuardedStream} from './guards/stream.ts'
+import {HeldPassage} from './held-passage.ts'
+import {notPassed, outcomeOf} from './outcome.ts'
+import {dispatcherOf, dispatchOf, type Outgoing} from './outgoing.ts'
 import {refusalAnswer} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
+import {EVENT_STREAM, MOST_HELD_BYTES, openReply, shownStatus} from './reply.ts'
+import {type Rewritten, rewrite} from './rewrite.ts'
 import type {ProxyServices} from './services.ts'
 import {intentOf, type Reply, settle} from './settle.ts'
-import type {Standing, Verdict} from './standing.ts'
-import {openStream, type Stream, statusOf} from './stream.ts'
+import {NOTHING_USED, type Standing, type Verdict} from './standing.ts'
+import {type Stream, statusOf} from './stream.ts'
 import type {Target} from './target.ts'
-import {translated} from './translate.ts'
-import {TranslatedStream} from './translated-stream.ts'
 
 /**
  * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
@@ -38,19 +41,24 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #expected: number | null = null
   #received = 0
   #stream: Stream | undefined
+  /** The same, where its answer is judged. */
+  #judged_stream: GuardedStream | null = null
+  /** A whole answer is read, and written anew before it leaves. */
+  #rewrites = false
+  #held: HeldPassage | undefined
   readonly #copy: Copy
   #verdict: Verdict | undefined
   /** The status that it was judged by; of an error told in a stream its own. */
   #judged: number | null = null
-  /** What a translation made of a whole answer. */
-  #said: Reply['said'] = null
+  /** What a translation, or guardrails, made of a whole answer. */
+  #said: Rewritten | null = null
   /** Bytes not handed to the client yet. */
   #pending: Buffer[] = []
   #flush: NodeJS.Immediate | undefined
   /** The provider's answer has ended. */
   #ended = false
   #fault: Refusal | null = null
-  readonly #times: Times = {queued_at: 0, sent_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0}
+  readonly #times: Times = {queued_at: 0, sent_at: 0, moved_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0}
 
   constructor(call: Call, target: Target, outgoing: Outgoing, standing: Standing, on: ProxyServices) {
     this.#call = call
@@ -77,12 +85,12 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   check(now: number): void {
     const late = overdue(this.#phase, this.#times, now, this.#on.settings, this.#verdict)
     if (late === 'client') this.#call.relay.cut()
-    else if (late === 'dropped') this.#abort(this.#told())
-    else if (late !== null) this.#abort(timeout(this.#target, late))
+    else if (late === 'dropped') this.refuse(notPassed(this.#stream, this.#target, this.#status))
+    else if (late !== null) this.refuse(timeout(this.#target, late))
   }
 
   abort(): void {
-    this.#abort(new Refusal('draining'))
+    this.refuse(new Refusal('draining'))
   }
 
   clientGone(): void {
@@ -91,25 +99,24 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
 
   /** Nobody wants the answer any more. */
   abandon(): void {
-    this.#abort(new Refusal('client.gone'))
+    this.refuse(new Refusal('client.gone'))
   }
 
   clientReady(): void {
     if (!this.#times.paused_at) return
     this.#times.paused_at = 0
     this.#times.last_byte_at = performance.now()
-    this.#controller?.resume()
+    if (!this.#held?.waits) this.#controller?.resume()
   }
 
   #dispatch() {
-    const {provider, destination, method, path, headers, body, request_timeout_ms} = this.#outgoing
+    const {request_timeout_ms} = this.#outgoing
     this.#phase = 'queued'
     this.#times.queued_at = performance.now()
     if (request_timeout_ms !== null)
-      this.#timer = setTimeout(() => this.#abort(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
+      this.#timer = setTimeout(() => this.refuse(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
     try {
-      const dispatcher = provider.transport?.() ?? this.#on.dispatcher(destination!, this.#call.caller.workspace_id)
-      dispatcher.dispatch({method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}, this)
+      dispatcherOf(this.#outgoing, this.#call, this.#on).dispatch(dispatchOf(this.#outgoing), this)
     } catch (fault) {
       this.onResponseError(this.#controller, fault as Error)
     }
@@ -122,6 +129,10 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#times.sent_at = performance.now()
   }
 
+  onBodySent(): void {
+    this.#times.moved_at = performance.now()
+  }
+
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
     if (status < 200 || this.#phase !== 'sent') return
     this.#controller = controller
@@ -132,19 +143,19 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#encoding = this.#headers['content-encoding'] ?? null
     this.#expected = this.#headers['content-length'] === undefined ? null : Number(this.#headers['content-length'])
     const is_good = status < 300
-    const {translating, is_metered} = this.#outgoing
-    const is_stream = translating
-      ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
-      : (this.#headers['content-type']?.startsWith('text/event-stream') ?? false)
-    if (is_stream) {
-      this.#stream = translating
-        ? new TranslatedStream(this.#call.endpoint, translating)
-        : openStream(this.#call.endpoint, {encoding: this.#encoding, is_metered: is_metered && is_good})
-    }
+    const of = {call: this.#call, outgoing: this.#outgoing, status, encoding: this.#encoding, headers: this.#headers}
+    const {stream, judged, rewrites, fault} = openReply(of, this)
+    const is_stream = stream !== null
+    this.#stream = stream ?? undefined
+    this.#judged_stream = judged
+    this.#rewrites = rewrites
+    if (fault) return this.refuse(fault)
+    const {holding} = this.#call
+    if (stream && holding) this.#held = new HeldPassage(holding, stream, controller, this.#times, this)
     // An overload may be told inside a stream that began well: while another target may be asked, its first event is waited for.
-    if (is_stream && is_good && !this.#standing.is_final) return
-    if (!is_stream && is_good && (translating || !this.#standing.is_final)) return // judged by what it holds, or by its coming at all
-    this.#judge(status)
+    if (is_stream && is_good && (this.#stream!.is_held || !this.#standing.is_final)) return
+    if (!is_stream && is_good && (this.#rewrites || !this.#standing.is_final)) return // judged by what it holds, or by its coming at all
+    this.#judge(is_stream ? shownStatus(this.#call, this.#status) : status)
     if (is_stream && this.#verdict?.passes)
       setImmediate(() => this.#call.relay.started || this.#phase === 'over' || this.#call.relay.flushHead())
   }
@@ -154,30 +165,38 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
     this.#received += chunk.length
-    this.#copy.add(chunk)
-    if (!this.#outgoing.translating) this.#standing.cached?.seen(chunk)
-    if (this.#stream) return this.#stream.take(chunk, (send, hold) => this.#passOn(send, hold))
-    if (this.#outgoing.translating) return
+    if (!this.#judged_stream) {
+      this.#copy.add(chunk)
+      if (!this.#outgoing.translating) this.#standing.cached?.seen(chunk)
+    }
+    if (this.#stream) return this.#stream.take(chunk, (send, hold) => (this.#held ? this.#held.take(send, hold) : this.pass(send, hold)))
+    if (this.#rewrites) return
     if (!this.#verdict) this.#judge(this.#status)
-    if (!this.#verdict?.passes) return this.#received > MOST_HELD_BYTES ? this.#abort(this.#told()) : undefined
+    if (!this.#verdict?.passes)
+      return this.#received > MOST_HELD_BYTES ? this.refuse(notPassed(this.#stream, this.#target, this.#status)) : undefined
     this.#pending.push(chunk)
     if (this.#expected === null || this.#received < this.#expected) this.#flush ??= setImmediate(() => this.#flushPending())
   }
 
   onResponseEnd(): void {
+    if (this.#held?.waits) return this.#held.end(() => this.onResponseEnd())
     if (!this.#stream) {
-      if (this.#outgoing.translating) return this.#translate()
+      if (this.#rewrites) return this.#rewrite()
       if (this.#phase === 'answering' && !this.#verdict) this.#judge(this.#status)
       return this.#end()
     }
-    this.#stream.end(rest => {
-      if (rest.length) this.#pending.push(rest)
-      if (this.#outgoing.translating) this.#standing.cached?.seen(rest)
-      const fault = this.#stream?.fault
-      if (this.#phase === 'answering' && !this.#verdict) this.#judgeStream()
-      if (fault && this.#phase === 'answering') this.#fail(fault)
-      else this.#end()
-    })
+    const held = this.#held
+    this.#stream.end(rest => (held ? held.end(() => this.#endStream(rest)) : this.#endStream(rest)))
+  }
+
+  #endStream(rest: Buffer) {
+    this.#ended = true
+    if (rest.length) this.#pending.push(rest)
+    if (this.#outgoing.translating && !this.#judged_stream) this.#standing.cached?.seen(rest)
+    const fault = this.#stream?.fault
+    if (this.#phase === 'answering' && !this.#verdict) this.#judgeStream()
+    if (fault && this.#phase === 'answering') this.#fail(fault)
+    else this.#end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -186,20 +205,19 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   }
 
   /** Bytes of a stream, in order; `hold` would tell the client that the answer is whole. */
-  #passOn(send: Buffer, hold: Buffer | null) {
+  pass(send: Buffer, hold: Buffer | null): void {
     if (this.#phase === 'answering') {
       const stream = this.#stream!
-      if (this.#outgoing.translating) this.#standing.cached?.seen(send)
-      if (this.#timer && stream.has_begun) this.#stopTimer()
+      if (this.#outgoing.translating && !this.#judged_stream) this.#standing.cached?.seen(send)
+      if (this.#timer && stream.is_answering) clearTimeout(this.#timer)
       if (!this.#verdict) {
         this.#pending.push(send)
-        if (!stream.has_begun && hold === null && this.#received <= MOST_HELD_BYTES) return
+        if (!stream.has_begun && hold === null && (stream.is_held || this.#received <= MOST_HELD_BYTES)) return
         this.#judgeStream()
         if (this.#phase !== 'answering') return // it did not pass, and is given up
         this.#flushPending()
       } else this.#write(send)
-      const fault = stream.ends_on_fault ? stream.fault : null
-      if (fault && stream.failed) return this.#abort(fault)
+      if (stream.ends_on_fault && stream.failed) return this.refuse(stream.fault!)
       if (hold === null) return
       this.#pending.push(hold)
       this.#settle('ok', null)
@@ -213,14 +231,8 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   /** The first event of a stream, or its end, tells what it is worth (core rule 20). */
   #judgeStream() {
     const failed = this.#stream?.failed ?? null
-    this.#judge(failed ? statusOf(failed) : this.#status)
-    if (this.#verdict && !this.#verdict.passes) this.#abort(this.#told())
-  }
-
-  /** Why an answer is given up that did not pass. */
-  #told(): Refusal {
-    const message = this.#stream?.failed?.message ?? `${this.#target.provider.slug} answered ${this.#status}`
-    return new Refusal('upstream.told', {message})
+    this.#judge(failed ? statusOf(failed) : shownStatus(this.#call, this.#status))
+    if (this.#verdict && !this.#verdict.passes) this.refuse(notPassed(this.#stream, this.#target, this.#status))
   }
 
   /** What becomes of this answer; one that passes begins to leave. */
@@ -228,16 +240,16 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     const verdict = this.#standing.judge({status, kind: 'answer', headers: this.#headers, is_committed: false})
     this.#verdict = verdict
     this.#judged = status
-    if (verdict.passes && !(this.#outgoing.translating && !this.#stream)) this.#sendHead(verdict.retry_attempt_count)
+    if (verdict.passes && !this.#rewrites) this.#sendHead(verdict.retry_attempt_count)
   }
 
   #sendHead(retry_attempt_count: number) {
     const {translating, is_metered} = this.#outgoing
     const is_stream = this.#stream !== undefined
-    const rewrites = translating !== null || (is_stream && is_metered && this.#status < 300)
+    const rewrites = translating !== null || (is_stream && this.#status < 300 && (is_metered || this.#judged_stream !== null))
     const theirs = translating ? EVENT_STREAM : this.#headers
     this.#call.relay.head(
-      this.#status,
+      shownStatus(this.#call, this.#status),
       this.#headersOf(theirs, {is_stream, rewrites, retry_attempt_count}),
       is_stream || (this.#expected !== null && !rewrites),
     )
@@ -248,31 +260,36 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     return answerHeaders(this.#call, this.#target, theirs, {...how, passage: this.#standing.passage, timing, on: this.#on})
   }
 
-  /** A whole answer, or an error, in the client's words. */
-  #translate() {
-    const translating = this.#outgoing.translating!
+  /** Bytes that leave a stream that is judged: what is logged and kept of it. */
+  sent(bytes: Buffer): void {
+    this.#copy.add(bytes)
+    this.#standing.cached?.seen(bytes)
+  }
+
+  /** A whole answer, or an error, in the client's words and as its guardrails leave it. */
+  #rewrite() {
     if (this.#phase !== 'answering') return this.#end()
-    if (this.#copy.isCut)
-      return this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'it is too long'}))
-    decodeWhole(this.#encoding, this.#copy.bytes(), plain => {
+    clearTimeout(this.#timer)
+    const of = {call: this.#call, outgoing: this.#outgoing, status: this.#status, headers: this.#headers, encoding: this.#encoding}
+    rewrite(of, this.#copy, (fault, reply) => {
       if (this.#phase !== 'answering') return
-      try {
-        const reply = translated(translating, this.#status, plain ?? this.#copy.bytes())
-        if (!this.#verdict) this.#judge(this.#status)
-        this.#said = reply
-        if (this.#verdict?.passes) {
-          const headers = {...withoutBody(this.#headers), 'content-type': reply.content_type}
-          const {retry_attempt_count} = this.#verdict
-          this.#call.relay.head(this.#status, this.#headersOf(headers, {is_stream: false, rewrites: true, retry_attempt_count}), false)
-          this.#copy.replace(reply.bytes)
-          this.#encoding = null
-          this.#pending = [reply.bytes]
-        }
-        this.#end()
-      } catch (fault) {
-        this.#fail(fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault}))
-      }
+      if (fault) this.#fail(fault)
+      else this.#answer(reply!)
     })
+  }
+
+  #answer(reply: Rewritten) {
+    if (!this.#verdict) this.#judge(reply.status)
+    this.#said = reply
+    this.#copy.replace(reply.logged)
+    this.#encoding = null
+    if (this.#verdict?.passes) {
+      const headers = {...withoutBody(this.#headers), 'content-type': reply.content_type}
+      const {retry_attempt_count} = this.#verdict
+      this.#call.relay.head(reply.status, this.#headersOf(headers, {is_stream: false, rewrites: true, retry_attempt_count}), false)
+      this.#pending = [reply.bytes]
+    }
+    this.#end()
   }
 
   #end() {
@@ -282,7 +299,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   }
 
   /** Ends the attempt from our side; the provider is told, and the bookkeeping does not wait for it. */
-  #abort(fault: Refusal) {
+  refuse(fault: Refusal): void {
     if (this.#phase === 'recording' || this.#phase === 'settling' || this.#phase === 'over') return
     if (this.#phase === 'settled') this.#finish()
     else this.#fail(fault)
@@ -291,9 +308,8 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
 
   #fail(fault: Refusal) {
     if (this.#phase === 'settling' || this.#phase === 'settled' || this.#phase === 'over') return
-    const is_ours = fault.code === 'client.gone' || fault.code === 'draining'
-    const outcome: Outcome = is_ours ? 'aborted' : fault.code === 'upstream.timeout' ? 'timeout' : 'failed'
-    const kind = is_ours || fault.code === 'internal' ? 'gateway' : outcome === 'timeout' ? 'timeout' : 'network_error'
+    if (this.#rewrites && this.#call.guarded?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
+    const {outcome, kind} = outcomeOf(fault, this.#ended)
     const is_committed = this.#call.relay.started
     this.#verdict ??= is_committed ? undefined : this.#standing.judge({status: fault.status, kind, headers: null, is_committed})
     this.#settle(outcome, fault)
@@ -302,7 +318,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   /** Nothing left, and no intent stands: the call is given back. */
   #refuse(fault: Refusal) {
     this.#phase = 'over'
-    this.#standing.spend(NOTHING, {is_retried: false, is_last: true})
+    this.#standing.spend(NOTHING_USED, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
     this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
   }
@@ -311,7 +327,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #settle(outcome: Outcome, fault: Refusal | null) {
     this.#phase = 'settling'
     this.#fault = fault
-    this.#stopTimer()
+    clearTimeout(this.#timer)
     clearImmediate(this.#flush)
     const reply: Reply = {
       status: this.#status || null,
@@ -324,18 +340,19 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
       fault,
       said: this.#said,
       judged: this.#judged,
+      shown: this.#said ? this.#said.status : this.#stream ? shownStatus(this.#call, this.#status) : null,
       times: this.#times,
     }
     const whole = this.#stream || outcome !== 'ok' || this.#copy.isCut ? null : this.#copy.bytes()
     const verdict = this.#verdict
     const is_retried = verdict?.passes === false && verdict.is_retried
     const is_last = verdict?.passes !== false
-    const {passage} = this.#standing
+    const {passage, cached} = this.#standing
     const spend = (actual: Parameters<Standing['spend']>[0]) => this.#standing.spend(actual, {is_retried, is_last})
     const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
-    const {cached} = this.#standing
+    if (!fault) this.#judged_stream?.judgeLate()
     const write = (plain: Buffer | null) => {
-      if (is_last && outcome === 'ok') cached?.keep(this.#status, this.#content_type(), this.#stream ? null : plain)
+      if (is_last && outcome === 'ok' && !fault) cached?.keepReply(reply, plain, this.#said)
       settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
     }
     if (whole === null) write(null)
@@ -356,7 +373,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     if (this.#verdict?.passes === false) return this.#standing.resume()
     this.#standing.over()
     const fault = this.#fault
-    if (!fault) relay.end(this.#pending)
+    if (!fault) relay.end(this.#pending, this.#judged_stream?.trailer())
     else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), this.#ownHeaders(), false)
     else if (this.#stream && !this.#encoding) relay.end([...this.#pending, this.#stream.faultEvent(fault)])
     else relay.cut()
@@ -376,24 +393,8 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#controller?.pause()
   }
 
-  #stopTimer() {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-  }
-
   #ownHeaders(): string[] {
     const retry_attempt_count = this.#verdict?.passes ? this.#verdict.retry_attempt_count : 0
     return this.#headersOf({}, {is_stream: false, rewrites: false, retry_attempt_count})
   }
-
-  #content_type(): string | undefined {
-    return this.#said ? this.#said.content_type : this.#headers['content-type']
-  }
 }
-
-/** Dispatchers want an origin, also the one that answers in this process. */
-const ORIGIN_HERE = 'http://127.0.0.1'
-/** What is held of an answer before it is judged, and read of one that did not pass (core rule 20). */
-const MOST_HELD_BYTES = 64 * 1024
-const NOTHING = {tokens: 0, cost_nanousd: 0}
-const EVENT_STREAM = {'content-type': 'text/event-stream'}

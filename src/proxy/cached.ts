@@ -6,7 +6,9 @@ import type {CacheEntry} from '../ports/cache/index.ts'
 import {wholeOf} from './body.ts'
 import type {Call} from './call.ts'
 import type {Outgoing} from './outgoing.ts'
+import type {Rewritten} from './rewrite.ts'
 import type {ProxyServices} from './services.ts'
+import type {Reply} from './settle.ts'
 import {headerList, type Target} from './target.ts'
 
 /** An answer longer than this is read for its own caller alone. */
@@ -84,6 +86,15 @@ export class Cached implements Visitor {
     else this.#visit.fail()
   }
 
+  /** The same of an attempt's reply: of one that was judged what passed, without the results of its own call. */
+  keepReply({status, headers, stream, shown}: Reply, plain: Buffer | null, said: Rewritten | null): void {
+    const may_keep = shown === status && this.#call.guarded?.keeps_streams !== false
+    if (stream) return may_keep ? this.keep(status!, undefined, null) : this.fail()
+    if (!said) return this.keep(status!, headers['content-type'], plain)
+    if (said.kept) this.keep(status!, said.content_type, said.kept)
+    else this.fail()
+  }
+
   /** No answer comes that may be kept. */
   fail(): void {
     this.#visit.fail()
@@ -125,6 +136,7 @@ export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServ
     endpoint,
     path: out.path,
     model: out.model,
+    guards: target.guards?.digest ?? '',
     body: out.body,
     namespace: own['cache-namespace'],
     metadata: call.metadata,

@@ -1,9 +1,12 @@
 import {isoTime} from '../base/clock.ts'
+import {newTimeId} from '../base/ids.ts'
 import type {CacheStatus} from '../cache/rules.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../schema/headers.ts'
-import type {Charge, LogBodies, LogRecord} from '../schema/records.ts'
+import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../schema/records.ts'
 import type {Body} from './body.ts'
+import type {Guarded} from './guards/guarded.ts'
+import type {Holding} from './holding.ts'
 import type {Incoming} from './incoming.ts'
 import type {Relay} from './relay.ts'
 import type {Admission, Caller, ProxyServices} from './services.ts'
@@ -14,9 +17,14 @@ export interface Call {
   readonly id: string
   /** The row of the log that is being written: one for each target that is asked. */
   log_id: string
-  readonly incoming: Incoming
+  /** Of a call of a prompt: as it is once that is rendered. */
+  incoming: Incoming
   readonly caller: Caller
-  readonly endpoint: EndpointName
+  /** The words that are asked in. */
+  endpoint: EndpointName
+  /** The endpoint that the client called, by which checks, the log and the counts know it. */
+  readonly asked: EndpointName
+  prompt: CalledPrompt | null
   readonly is_passthrough: boolean
   readonly relay: Relay
   metadata: Readonly<Record<string, string>>
@@ -26,10 +34,14 @@ export interface Call {
   /** Of the caller's limits, for the call; of the target's, for the visit there. */
   admissions: Admission[]
   target_admissions: Admission[]
+  /** What strict limits hold for the attempt under way; null where none does. */
+  holding: Holding | null
   /** What all attempts used so far, and those at the target that is being asked. */
   readonly used: Used
   readonly used_here: Used
   plan_ms: number
+  /** The guardrails of the target that is being asked; null where it has none. */
+  guarded: Guarded | null
   /** Upstream attempts made so far, over all targets. */
   attempts: number
 }
@@ -54,10 +66,38 @@ export const NO_PASSAGE: Passage = {mode: 'single', option_path: 'config', retry
 const MASK = '***'
 const MOST_METADATA_LENGTH = 128
 
+/** A call as it begins: admitted nowhere, nothing read of its body. */
+export function openCall(incoming: Incoming, caller: Caller, relay: Relay, on: ProxyServices): Call {
+  const id = newTimeId(incoming.at_ms)
+  return {
+    id,
+    log_id: id,
+    incoming,
+    caller,
+    endpoint: incoming.route.endpoint?.name ?? 'proxy',
+    asked: incoming.route.endpoint?.name ?? 'proxy',
+    prompt: null,
+    is_passthrough: !incoming.route.endpoint,
+    relay,
+    metadata: metadataOf(incoming, caller, on),
+    keeps_bodies: incoming.own.values.debug !== 'false',
+    auth_ms: performance.now() - incoming.started,
+    body: {kind: 'none'},
+    admissions: [],
+    target_admissions: [],
+    holding: null,
+    used: {tokens: 0, cost_nanousd: 0},
+    used_here: {tokens: 0, cost_nanousd: 0},
+    plan_ms: 0,
+    guarded: null,
+    attempts: 0,
+  }
+}
+
 /** What the ledger must know of one attempt before it leaves. */
 export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Charge {
-  const {caller} = call
-  return {
+  const {caller, holding} = call
+  const charge: Charge = {
     call_id: call.id,
     attempt: call.attempts,
     trace_id: call.incoming.trace.trace_id,
@@ -71,11 +111,12 @@ export function chargeOf(call: Call, target: Target | null, model: string | null
     config_id: target?.config_id ?? null,
     provider: target?.provider.slug ?? '',
     model,
-    endpoint: call.endpoint,
+    endpoint: call.asked,
     admitted_at: isoTime(call.incoming.at_ms),
     counter_keys: counterKeys(call),
     hold_nanousd,
   }
+  return holding ? {...charge, held_keys: holding.keys} : charge
 }
 
 /** Most calls have one admission or none. */
@@ -129,6 +170,8 @@ export function logOf(call: Call, passage: Passage, ending: Ending): LogRecord {
     last_byte_ms: toMicroseconds(ending.last_byte_ms),
     overhead_ms: toMicroseconds(ending.overhead_ms),
     keeps_bodies: call.keeps_bodies,
+    ...(call.prompt ? {prompt: call.prompt} : {}),
+    ...(call.guarded ? {hook_results: call.guarded.logged} : {}),
   }
 }
 

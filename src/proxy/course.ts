@@ -1,23 +1,30 @@
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
-import type {Facts} from '../routing/plan.ts'
 import type {TryResult} from '../routing/retry.ts'
 import type {Ask} from '../routing/router.ts'
 import {type Routed, route, type Step} from '../routing/router.ts'
-import {checkModel} from './allowed-model.ts'
+import {askedModel, checkModel} from './allowed-model.ts'
 import {Attempt} from './attempt.ts'
-import {wholeOf} from './body.ts'
+import type {Body} from './body.ts'
 import {atCache, type Cached} from './cached.ts'
 import type {Call, Passage, Used} from './call.ts'
+import {CallFacts} from './call-facts.ts'
+import type {Guards} from './guards/attached.ts'
+import {Denied} from './guards/denied.ts'
+import {judgeRequest} from './guards/visit.ts'
+import type {Holding} from './holding.ts'
+import {holdFor} from './holds.ts'
 import type {Credentials} from './incoming.ts'
+import {limitsAt} from './limits-at.ts'
 import type {Live, LiveCalls} from './live.ts'
 import {loggedIn, type Outgoing, outgoing} from './outgoing.ts'
 import {asRefusal} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
 import type {Routing, Routings} from './routing.ts'
 import {serveCount, serveHit} from './serve.ts'
-import type {Admission, ProxyServices} from './services.ts'
-import type {Standing, Verdict} from './standing.ts'
+import type {Admission, EntityLimit, ProxyServices} from './services.ts'
+import {note} from './settle.ts'
+import {NOTHING_USED, type Standing, type Verdict} from './standing.ts'
 import {checkManaged, type Target} from './target.ts'
 
 /** What a course stands on. */
@@ -50,13 +57,20 @@ export class Course implements Standing, Live, RelaySource {
   /** Calls off the wait for a retry. */
   #wait: (() => void) | undefined
   #attempt: Attempt | undefined
+  /** Guardrails judge the request. */
+  #is_judging = false
   /** Attempts that were made before this target was visited. */
   #tried_before = 0
+  /** As the client sent it: what a target's guardrails make of it is for that target. */
+  readonly #body: Body
+  /** True once a row of the log was written. */
+  #has_row = false
   passage!: Passage
   cached: Cached | null = null
 
   constructor(call: Call, routing: Routing, credentials: Credentials, plane: Plane, refuse: Refuse) {
     this.#call = call
+    this.#body = call.body
     this.#routing = routing
     this.#credentials = credentials
     this.#plane = plane
@@ -97,6 +111,8 @@ export class Course implements Standing, Live, RelaySource {
     used.cost_nanousd += cost_nanousd
     used_here.tokens += tokens
     used_here.cost_nanousd += cost_nanousd
+    this.#call.holding?.settle({tokens, cost_nanousd})
+    this.#call.holding = null
     if (!is_retried) this.#leave()
     if (is_last) for (const admission of this.#call.admissions) end(admission, this.#call.attempts, used)
   }
@@ -120,6 +136,10 @@ export class Course implements Standing, Live, RelaySource {
   abort(): void {
     if (this.#attempt) this.#attempt.abort()
     else if (this.#wait) this.#stopWaiting(new Refusal('draining'))
+    else if (this.#is_judging) {
+      this.#is_judging = false
+      this.#end(new Refusal('draining'))
+    }
   }
 
   /** Gone while a retry is waited for; at any other time it is the attempt that hears of it. */
@@ -159,8 +179,11 @@ export class Course implements Standing, Live, RelaySource {
     }
     this.#target = null
     this.#tried_before = this.#call.attempts
-    if (this.#call.attempts > 0) this.#call.log_id = newTimeId(this.#plane.on.now())
-    const {incoming, caller} = this.#call
+    const call = this.#call
+    if (call.attempts > 0 || this.#has_row) call.log_id = newTimeId(this.#plane.on.now())
+    call.body = this.#body
+    call.guarded = null
+    const {incoming, caller} = call
     const found = this.#plane.routings.target(this.#routing, leaf, incoming, caller)
     return found instanceof Promise ? found.then(target => this.#arrive(target)) : this.#arrive(found)
   }
@@ -172,6 +195,27 @@ export class Course implements Standing, Live, RelaySource {
     this.#target = target
     checkManaged(target, on.now())
     checkModel(target, call)
+    return target.guards ? this.#judged(target, target.guards) : this.#enterJudged(target)
+  }
+
+  /** Past the guardrails of the request, with the body that they leave. */
+  async #judged(target: Target, guards: Guards): Promise<void> {
+    const call = this.#call
+    this.#is_judging = true
+    const body = await judgeRequest(guards, call, target, this.#plane.on).catch(asRefusal)
+    if (!this.#is_judging) return // ended meanwhile
+    this.#is_judging = false
+    if (body instanceof Refusal) throw body
+    if (body) {
+      call.body = body
+      checkModel(target, call)
+    }
+    await this.#enterJudged(target)
+  }
+
+  #enterJudged(target: Target): Promise<void> | undefined {
+    const {on} = this.#plane
+    const call = this.#call
     if (serveCount(call, target, this.passage, on)) {
       this.#served()
       return undefined
@@ -180,10 +224,17 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   /** Within the target's limits. */
-  #admit({managed}: Target): Promise<void> | undefined {
+  #admit(target: Target): Promise<void> | undefined {
     const {on} = this.#plane
     const call = this.#call
-    const admitted = managed?.limits.length ? on.limits.admit(managed.limits, call.id, call.incoming.at_ms) : null
+    const limits = limitsAt(call, target, askedModel(call, target), on)
+    if (limits instanceof Promise) return limits.then(known => this.#claim(known))
+    return this.#claim(limits)
+  }
+
+  #claim(limits: readonly EntityLimit[]): Promise<void> | undefined {
+    const call = this.#call
+    const admitted = limits.length ? this.#plane.on.limits.admit(limits, call.id, call.incoming.at_ms) : null
     if (admitted instanceof Promise) return admitted.then(admission => this.#try(admission))
     return this.#try(admitted)
   }
@@ -194,13 +245,21 @@ export class Course implements Standing, Live, RelaySource {
     const target = this.#target!
     if (admitted) call.target_admissions.push(admitted)
     const out = outgoing(call, target, this.#credentials, on)
-    if (out.login) return loggedIn(out, target, on).then(whole => this.#send(whole))
-    this.#send(out)
+    if (out.login) return loggedIn(out, target, on).then(whole => this.#hold(whole))
+    return this.#hold(out)
+  }
+
+  /** Within its strict limits, which hold what the attempt may use. */
+  #hold(out: Outgoing): Promise<void> | undefined {
+    const held = holdFor(this.#call, this.#target!, out, this.#plane.on)
+    if (held instanceof Promise) return held.then(holding => this.#send(out, holding))
+    this.#send(out, held)
     return undefined
   }
 
-  #send(out: Outgoing) {
+  #send(out: Outgoing, holding: Holding | null) {
     const call = this.#call
+    call.holding = holding
     if (call.relay.gone) return this.#end(new Refusal('client.gone'))
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
     const attempt = new Attempt(call, this.#target!, out, this, this.#plane.on)
@@ -244,12 +303,18 @@ export class Course implements Standing, Live, RelaySource {
     this.#fault = fault
     const kind = OURS.has(fault.code) ? 'gateway' : 'refusal'
     const step = this.#way.next({status: fault.status, kind, headers: null, is_committed: this.#call.relay.started})
-    if (kind === 'gateway') this.#end(fault)
-    else this.#take(step)
+    if (kind === 'gateway') return this.#end(fault)
+    if (fault instanceof Denied && step.do === 'ask') {
+      note(this.#call, this.#target, fault, this.#plane.on, this.passage)
+      this.#has_row = true
+    }
+    this.#take(step)
   }
 
   #end(fault: Refusal) {
     const call = this.#call
+    call.holding?.settle(NOTHING_USED)
+    call.holding = null
     const tries = call.attempts - this.#tried_before
     this.#leave()
     this.#plane.live.delete(this)
@@ -287,30 +352,3 @@ function end(admission: Admission, attempts: number, {tokens, cost_nanousd}: Use
   if (attempts > 0) admission.settle({tokens, cost_nanousd})
   else admission.release()
 }
-
-/**
- * What conditions and sticky choices ask, read when they do. A class, for each object literal with accessors has a hidden class of its own in
- * V8's old space, which holds its call until the next full collection.
- */
-class CallFacts implements Facts {
-  readonly #call: Call
-
-  constructor(call: Call) {
-    this.#call = call
-  }
-
-  get metadata(): Facts['metadata'] {
-    return this.#call.metadata
-  }
-
-  get params(): Facts['params'] {
-    const {body} = this.#call
-    return body.kind === 'json' ? wholeOf(body) : NO_PARAMS
-  }
-
-  get pathname(): string {
-    return (this.#call.incoming.request.url ?? '').split('?', 1)[0]!
-  }
-}
-
-const NO_PARAMS = {}

@@ -13,6 +13,8 @@ export type Phase = 'recording' | 'queued' | 'sent' | 'answering' | 'settling' |
 export interface Times {
   queued_at: number
   sent_at: number
+  /** When a piece of the body last left. */
+  moved_at: number
   first_byte_at: number
   last_byte_at: number
   /** Since when the client takes no more bytes; 0 while it does. */
@@ -30,10 +32,11 @@ const LONGEST_DROPPED_MS = 1000
  */
 export function overdue(phase: Phase, times: Times, now: number, limits: Limits, verdict: Verdict | undefined) {
   const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits
-  const {queued_at, last_byte_at, paused_at} = times
+  const {queued_at, moved_at, last_byte_at, paused_at} = times
   if (total_ms !== undefined && queued_at && now - queued_at > total_ms) return total_ms
   if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
-  if (phase === 'queued' || phase === 'sent') return now - queued_at > first_ms ? first_ms : null
+  // A body that is still being sent is no silence of the provider's.
+  if (phase === 'queued' || phase === 'sent') return now - Math.max(queued_at, moved_at) > first_ms ? first_ms : null
   if (phase === 'answering' && verdict?.passes === false && now - times.first_byte_at > LONGEST_DROPPED_MS) return 'dropped'
   // Comments keep a stream from being idle, and decide nothing.
   if (phase === 'answering' && !verdict && now - queued_at > first_ms) return first_ms

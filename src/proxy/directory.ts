@@ -1,38 +1,52 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../base/seal.ts'
 import {holds} from '../identity/may.ts'
+import type {Policies} from '../limits/policies.ts'
 import {readPricingConfig} from '../pricing/config.ts'
 import type {Price} from '../pricing/price.ts'
 import {optionsOfSettings} from '../providers/options.ts'
-import {findKeyByHash} from '../store/api-keys.ts'
+import {findKeyByHash, workedUntil} from '../store/api-keys.ts'
 import {defaultConfigId, findConfigForCall, openConfig} from '../store/configs.ts'
 import type {Db} from '../store/database.ts'
 import {integrationModels, openCredentials} from '../store/integrations.ts'
+import {findPartialForCall, findPromptForCall} from '../store/prompts-for-call.ts'
 import {findProviderForCall} from '../store/providers.ts'
 import {callableProviders} from '../store/routing.ts'
 import {findWorkspace} from '../store/workspaces.ts'
+import {readPolicies} from './read-policies.ts'
 import type {Caller, EntityLimit, ManagedProvider, ProxyServices} from './services.ts'
 
 /** What calls need of the store, remembered until a change is announced. Everything is bounded. */
-export interface Directory extends Pick<ProxyServices, 'findCaller' | 'findProvider' | 'findConfig' | 'providerSlugs'> {
-  /** Drops all that was remembered: a key, workspace, integration, provider or config changed. */
-  forget(): void
+export interface Directory
+  extends Pick<
+    ProxyServices,
+    'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'providerSlugs'
+  > {
+  /** Drops what was remembered of these tables, of all where none is named. Policies are many: they stay unless they are concerned. */
+  forget(changed?: readonly string[]): void
 }
 
 export interface DirectoryOptions {
   readonly db: Db
   readonly seal: Seal
+  /** False: no policy is found. */
+  readonly has_policies: boolean
   /** Models that the price list knows for a kind of provider. */
   readonly modelsOf: (kind: string) => readonly string[]
 }
 
 const KNOWN_KEYS = 20_000
+const KNOWN_WORKSPACES = 2_000
+/** Policies name configs by their slugs. */
+const OF_POLICIES: ReadonlySet<string> = new Set(['policies', 'configs'])
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
-export function createDirectory({db, seal, modelsOf}: DirectoryOptions): Directory {
+export function createDirectory({db, seal, has_policies, modelsOf}: DirectoryOptions): Directory {
   const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
+  const loading = new Map<string, Promise<Policies | null>>()
+  const policies = new LRUCache<string, Found>({max: KNOWN_WORKSPACES})
   let generation = 0
 
   const loadCaller = async (key_hash: string): Promise<Caller | null> => {
@@ -44,13 +58,37 @@ export function createDirectory({db, seal, modelsOf}: DirectoryOptions): Directo
     return caller
   }
 
+  const loadPolicies = async (workspace_id: string): Promise<Policies | null> => {
+    const born = generation
+    try {
+      const found = {policies: await readPolicies(db, workspace_id)}
+      if (born === generation) policies.set(workspace_id, found)
+      return found.policies
+    } finally {
+      loading.delete(workspace_id)
+    }
+  }
+  /** Read once, however many calls wait for them. */
+  const loadOnce = (workspace_id: string): Promise<Policies | null> => {
+    const load = loading.get(workspace_id) ?? loadPolicies(workspace_id)
+    loading.set(workspace_id, load)
+    return load
+  }
+
   return {
+    findPolicies(workspace_id) {
+      if (!has_policies) return null
+      const found = policies.get(workspace_id)
+      return found ? found.policies : loadOnce(workspace_id)
+    },
     findCaller: key_hash => callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash)),
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)
       return row ? {id: row.id, version_id: row.version_id, config: openConfig(seal, row)} : null
     },
+    findPrompt: (caller, named, meant) => findPromptForCall(db, caller, named, meant),
+    findPartial: (caller, ref) => findPartialForCall(db, caller, ref),
     async providerSlugs(workspace_id) {
       const rows = await callableProviders(db, workspace_id)
       return Promise.all(
@@ -64,17 +102,25 @@ export function createDirectory({db, seal, modelsOf}: DirectoryOptions): Directo
         }),
       )
     },
-    forget() {
+    forget(changed = []) {
       generation++
+      loading.clear()
       callers.clear()
       unknown.clear()
+      if (changed.length === 0 || changed.some(table => OF_POLICIES.has(table))) policies.clear()
     },
   }
+}
+
+/** Null stands for a workspace without policies. */
+interface Found {
+  readonly policies: Policies | null
 }
 
 async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
   const row = await findKeyByHash(db, key_hash)
   if (!row) return null
+  const works_until = workedUntil(row)
   const workspace = row.workspace_id === null ? undefined : await findWorkspace(db, row.organisation_id, row.workspace_id)
   const key_defaults = parsed(row.defaults)
   const workspace_defaults = parsed(workspace?.defaults ?? null)
@@ -108,7 +154,7 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     user_id: row.user_id,
     may_infer: row.workspace_id !== null,
     scopes,
-    expires_at_ms: row.status === 'expired' ? 0 : row.expires_at === null ? null : Date.parse(row.expires_at),
+    expires_at_ms: row.status === 'expired' ? 0 : works_until === null ? null : Date.parse(works_until),
     workspace_archived: row.workspace_status === 'archived',
     metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
     config_id: textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id) ?? (await defaultConfigId(db, of.workspace_id)),
@@ -125,7 +171,9 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
   const models = await integrationModels(db, integration.id)
   const enabled = models.filter(model => model.enabled === 1)
   const prices = new Map<string, Price>()
+  const base_models = new Map<string, string>()
   for (const model of models) {
+    if (model.base_model_slug !== null) base_models.set(model.slug, model.base_model_slug)
     if (model.pricing_config)
       prices.set(
         model.slug,
@@ -167,6 +215,7 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     models: integration.allow_all_models ? null : new Set(enabled.map(model => model.slug)),
     disabled: new Set(models.filter(model => model.enabled === 0).map(model => model.slug)),
     prices,
+    base_models,
     limits,
   }
 }

@@ -2,8 +2,9 @@ import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import type {Facts} from '../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../schema/explanations.ts'
-import {type Body, readForm, readJson, wholeOf} from './body.ts'
-import {type Call, metadataOf, nameUser} from './call.ts'
+import {type Body, readForm, readJson} from './body.ts'
+import {type Call, nameUser, openCall} from './call.ts'
+import {CallFacts} from './call-facts.ts'
 import {type Credentials, type Incoming, readCredentials, readIncoming} from './incoming.ts'
 import type {Relay} from './relay.ts'
 import type {Caller, ProxyServices} from './services.ts'
@@ -37,28 +38,10 @@ export function imagine(
   }
   const request = {method, url: path, headers: Object.fromEntries(said)} as unknown as IncomingMessage
   const incoming = readIncoming(request, at_ms, on.administered)
-  const whole = wholeCaller(caller)
-  const call: Call = {
-    id: ID,
-    log_id: ID,
-    incoming,
-    caller: whole,
-    endpoint: incoming.route.endpoint?.name ?? 'proxy',
-    is_passthrough: !incoming.route.endpoint,
-    relay: NOBODY,
-    metadata: metadataOf(incoming, whole, on),
-    keeps_bodies: false,
-    auth_ms: 0,
-    body: bodyOf(incoming, bytes),
-    admissions: [],
-    target_admissions: [],
-    used: {tokens: 0, cost_nanousd: 0},
-    used_here: {tokens: 0, cost_nanousd: 0},
-    plan_ms: 0,
-    attempts: 0,
-  }
+  const opened = openCall(incoming, wholeCaller(caller), NOBODY, on)
+  const call: Call = {...opened, id: ID, log_id: ID, keeps_bodies: false, auth_ms: 0, body: bodyOf(incoming, bytes)}
   nameUser(call)
-  return {call, credentials: credentialsOf(incoming), facts: factsOf(call)}
+  return {call, credentials: credentialsOf(incoming), facts: new CallFacts(call)}
 }
 
 /** A longer one is refused: it is remembered for a while, and anybody who may read configs may ask. */
@@ -69,17 +52,6 @@ export function configText(config: string | object): string {
   const text = typeof config === 'string' ? config : JSON.stringify(config)
   if (text.length > MOST_CONFIG_LENGTH) throw new Refusal('config.invalid', {issues: 'config: is longer than 1 MB'})
   return text
-}
-
-/** What conditions and sticky choices may ask of a call. */
-function factsOf({metadata, body, incoming}: Call): Facts {
-  return {
-    metadata,
-    get params() {
-      return body.kind === 'json' ? wholeOf(body) : {}
-    },
-    pathname: (incoming.request.url ?? '').split('?', 1)[0]!,
-  }
 }
 
 /** A caller of the workspace whose key forbids nothing and has no limits. */

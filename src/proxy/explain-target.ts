@@ -9,6 +9,7 @@ import {explainBody} from './explain-body.ts'
 import {explainCache} from './explain-cache.ts'
 import type {ImaginedCall} from './explain-call.ts'
 import {type Outgoing, outgoing} from './outgoing.ts'
+import {priceOf} from './pricing.ts'
 import {asRefusal} from './refuse.ts'
 import type {ProxyServices} from './services.ts'
 import {checkManaged, type Target} from './target.ts'
@@ -52,7 +53,7 @@ export function explainTarget(
   const {call} = imagined
   const {default_params = {}, override_params = {}, drop_params = [], retry, request_timeout} = leaf.target
   const model = out?.model ?? target?.model ?? null
-  const price = target && model !== null ? on.prices.find(target.provider.slug, model, target.managed?.prices ?? new Map()) : undefined
+  const price = target ? priceOf(target, model, null, call.incoming.at_ms, on) : undefined
   return {
     path: leaf.path,
     name: leaf.name,

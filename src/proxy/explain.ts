@@ -7,6 +7,7 @@ import type {Answered, Answers, Explain, ExplainedChoice, ExplainedTarget, Expla
 import type {Body} from './body.ts'
 import {configText, type ImaginedCall, imagine} from './explain-call.ts'
 import {explainTarget, type OpenedLeaf, openLeaf} from './explain-target.ts'
+import {enterPrompt, isPrompted, Prompts} from './prompted.ts'
 import {Routings} from './routing.ts'
 import type {ProxyServices} from './services.ts'
 import {splitModel} from './target.ts'
@@ -38,6 +39,7 @@ export function createExplainer(on: ProxyServices): Explainer {
       const config = asked.config === undefined ? undefined : configText(asked.config)
       const imagined = imagine(asked.request, {caller, config, at_ms, on})
       const {call} = imagined
+      if (isPrompted(call.incoming)) await enterPrompt(call, new Prompts(on))
       const {incoming, body} = call
       const model = 'model' in body ? body.model : null
       const routing = await routings.find(incoming, call.caller, model === null ? null : splitModel(model)[0])

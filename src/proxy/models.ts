@@ -1,6 +1,8 @@
 import {Refusal} from '../base/errors.ts'
 import {answerHeaders} from './answer.ts'
 import {type Call, NO_PASSAGE} from './call.ts'
+import {guardsOf} from './guards/attached.ts'
+import {judgeRequest} from './guards/visit.ts'
 import type {ProxyServices} from './services.ts'
 
 interface Row {
@@ -10,10 +12,13 @@ interface Row {
   readonly object: 'model'
 }
 
+/** The list is the gateway's own: what runs on every call is judged all the same. */
+const NOWHERE = {params: {}, model: null, strict: true, provider: {slug: 'gateway'}}
 const SORTS = ['name', 'provider', 'ai_service'] as const
 
 /** The models of the workspace's providers (reference: `/models` without a provider). Query: ai_service, provider, limit, offset, sort, order. */
 export async function listModels(call: Call, on: ProxyServices): Promise<void> {
+  await judgeRequest(await guardsOf({}, 'config', call.caller, on), call, NOWHERE, on)
   const query = new URLSearchParams(call.incoming.route.query)
   const sort = oneOf(query, 'sort', SORTS) ?? 'name'
   const descending = oneOf(query, 'order', ['asc', 'desc']) === 'desc'

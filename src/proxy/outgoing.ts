@@ -3,19 +3,22 @@ import {joinPath} from '../base/egress/path.ts'
 import type {Destination} from '../base/egress/target.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Edits} from '../base/json.ts'
-import type {Login} from '../providers/auth/login.ts'
 import {offers} from '../providers/clients.ts'
-import {loginOf, needsKey, pathFor, usualHeaders, variantOf} from '../providers/places/reach.ts'
+import type {Errand} from '../providers/errand.ts'
+import {loginOf, pathFor, usualHeaders, variantOf} from '../providers/places/reach.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../providers/provider.ts'
-import {Untranslatable} from '../providers/translation.ts'
 import {applyParams} from '../routing/params.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
+import {askedModel} from './allowed-model.ts'
+import {authenticated, authorized, type NeededLogin} from './authorize.ts'
 import {type JsonBody, rewritten, wholeOf} from './body.ts'
 import type {Call} from './call.ts'
+import {type ErrandOf, ErrandRun} from './errand-run.ts'
+import {heldBy} from './held-by.ts'
 import type {Credentials, Incoming} from './incoming.ts'
 import type {ProxyServices} from './services.ts'
-import {addClientHeaders, placed, splitModel, type Target} from './target.ts'
-import {asUntranslatable, JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
+import {addClientHeaders, handOn, placed, type Target} from './target.ts'
+import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
 export interface Outgoing {
@@ -33,8 +36,22 @@ export interface Outgoing {
   readonly request_timeout_ms: number | null
   /** Null where bodies pass as they are. */
   readonly translating: Translating | null
+  /** What answers in the provider's place by calling it, once or several times; null where one call is all. */
+  readonly errand: ErrandRun | null
   /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
-  readonly login: {readonly login: Login; readonly key: string | null} | null
+  readonly login: NeededLogin | null
+}
+
+/** Dispatchers want an origin, also the one that answers in this process. */
+const ORIGIN_HERE = 'http://127.0.0.1'
+
+/** What takes it there. */
+export function dispatcherOf({errand, provider, destination}: Outgoing, {caller}: Call, on: ProxyServices): Pick<Dispatcher, 'dispatch'> {
+  return errand ?? provider.transport?.() ?? on.dispatcher(destination!, caller.workspace_id)
+}
+
+export function dispatchOf({method, path, headers, body, destination}: Outgoing): Dispatcher.DispatchOptions {
+  return {method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}
 }
 
 const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
@@ -46,10 +63,11 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 export function outgoing(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
   const {incoming, body, endpoint, is_passthrough} = call
   const {route} = incoming
-  const said = 'model' in body && body.model !== null ? splitModel(body.model)[1] : null
-  const model = target.model ?? said ?? defaultModel(target)
+  const model = askedModel(call, target)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
+  const errand = is_passthrough ? undefined : provider.errands?.endpoints[endpoint]
+  if (errand) return errandOf(errand, {call, target, provider, model, credentials}, on)
   const words = translating(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
   const is_stream = 'stream' in body && body.stream
@@ -63,10 +81,14 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
   }
   const destination = provider.transport ? null : (target.destination ?? placed(target, provider, reach, incoming.own.prefix, on))
   const is_metered = !words && meters(call, provider, on)
-  const is_read = is_metered || words !== null || target.cache !== null
+  const is_judged = call.guarded?.reads_answers ?? false
+  const is_read = is_metered || words !== null || target.cache !== null || is_judged || heldBy(call) !== null
   const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, on)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)
+  const login = authenticated(headers, call, target, provider, credentials)
+  const anew = words && written(words, target.cache !== null || login?.login.signs_body === true)
+  if (anew) Object.assign(headers, anew.headers)
   const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
   return {
     provider,
@@ -74,12 +96,35 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
     path: joinPath(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options)),
     headers,
-    body: words ? written(words.request.body, provider.slug) : bodyOf(call, target, named, is_metered),
+    body: anew ? anew.body : bodyOf(call, target, named, is_metered),
     model,
     is_metered,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: words,
-    login: authenticated(headers, call, target, provider, credentials),
+    errand: null,
+    login,
+  }
+}
+
+/** What leaves by an errand is its own to say; here is the place that it begins at. */
+function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): Outgoing {
+  const {incoming} = of.call
+  const {target, provider, model} = of
+  const reach: Reach = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
+  const destination = target.destination ?? placed(target, provider, reach, incoming.own.prefix, on)
+  return {
+    provider,
+    destination,
+    method: incoming.method as Dispatcher.HttpMethod,
+    path: joinPath(destination.basePath, incoming.route.path),
+    headers: {},
+    body: null,
+    model,
+    is_metered: false,
+    request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
+    translating: null,
+    errand: new ErrandRun(errand, of, on),
+    login: null,
   }
 }
 
@@ -91,16 +136,9 @@ export async function loggedIn(out: Outgoing, {options}: Target, on: ProxyServic
   if (needed.login.signs_body && body !== null && bytes === null) {
     throw new Refusal('body.untranslatable', {provider: provider.slug, reason: 'Its signature covers the whole body: send it as JSON.'})
   }
-  try {
-    const host = destination ? new URL(destination.origin).host : ''
-    const request = {method, host, path, headers, body: bytes}
-    const made = await needed.login.authorize(request, needed.key, options, on.logins)
-    return {...out, headers: {...headers, ...made}, login: null}
-  } catch (fault) {
-    if (fault instanceof Untranslatable) throw asUntranslatable(fault, provider.slug)
-    if (!(fault instanceof Error) || (fault.name !== 'LoginFault' && fault.name !== 'AwsCredentialsFault')) throw fault
-    throw new Refusal('provider.login_failed', {provider: provider.slug, reason: fault.message}, {cause: fault})
-  }
+  const host = destination ? new URL(destination.origin).host : ''
+  const made = await authorized(needed, {method, host, path, headers, body: bytes}, {provider, options}, on)
+  return {...out, headers: {...headers, ...made}, login: null}
 }
 
 /** The headers of a login for a request without a body; null where the key goes as it is. */
@@ -115,35 +153,6 @@ export async function loginAt(
   if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
   const host = destination ? new URL(destination.origin).host : ''
   return login.authorize({method: 'GET', host, path, headers, body: null}, key, options, on.logins)
-}
-
-/** Writes the key where it belongs; gives the login that is needed instead. */
-function authenticated(
-  headers: OutgoingHeaders,
-  {incoming}: Call,
-  target: Target,
-  provider: Provider,
-  credentials: Credentials,
-): Outgoing['login'] {
-  const {managed, options, option_path} = target
-  // The client's own token is for the one place it calls, never for several of a config.
-  const key = target.key ?? (option_path === 'config' ? credentials.provider_token : null)
-  const forwards_own =
-    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
-  const login = loginOf(provider, options)
-  if (login) {
-    if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
-    return {login, key}
-  }
-  if (key === null && needsKey(provider, options) && !forwards_own)
-    throw new Refusal('provider.no_credentials', {provider: managed ? `@${managed.slug}` : provider.slug})
-  if (!forwards_own) provider.auth.sign(headers, key, options)
-  return null
-}
-
-function defaultModel({params}: Target): string | null {
-  const model = params.default_params?.model
-  return typeof model === 'string' ? splitModel(model)[1] : null
 }
 
 /** Refuses an endpoint that the provider has in no words. */
@@ -170,11 +179,8 @@ function headersOf(
     'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
   }
   addClientHeaders(headers, incoming, target, service_header, on.ignored, is_passthrough)
-  for (const [own, name] of is_translated ? HANDED_ON_TOO : HANDED_ON) {
-    const value = incoming.own.values[own] ?? incoming.headers[name]
-    if (typeof value === 'string') headers[name] = value
-  }
-  Object.assign(headers, target.headers)
+  handOn(headers, incoming, is_translated)
+  Object.assign(headers, target.headers, call.guarded?.headers)
   const type = incoming.headers['content-type']
   if (type !== undefined && body.kind !== 'none') headers['content-type'] = type
   else if (body.kind === 'json') headers['content-type'] = 'application/json'
@@ -186,18 +192,6 @@ function headersOf(
   }
   return headers
 }
-
-/** Headers of ours, and of providers' own clients, that a provider is told under its own name. */
-const HANDED_ON = [
-  ['openai-organization', 'openai-organization'],
-  ['openai-project', 'openai-project'],
-  ['openai-beta', 'openai-beta'],
-  ['anthropic-beta', 'anthropic-beta'],
-  ['anthropic-version', 'anthropic-version'],
-] as const
-
-/** The version that a client speaks says nothing of a body that was written here. */
-const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')
 
 function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): Outgoing['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null

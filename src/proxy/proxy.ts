@@ -1,21 +1,22 @@
 import type {IncomingMessage, ServerResponse} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../base/errors.ts'
-import {newTimeId} from '../base/ids.ts'
-import {loginOf} from '../providers/places/reach.ts'
+import {isStrict} from '../limits/index.ts'
+import {hasErrand, loginOf} from '../providers/places/reach.ts'
 import {hasParams} from '../routing/params.ts'
 import type {Leaf} from '../routing/plan.ts'
 import {answerHeaders} from './answer.ts'
 import {authenticate} from './authenticate.ts'
 import {type Body, readBytes, readForm, readJson} from './body.ts'
-import {type Call, metadataOf, NO_PASSAGE, nameUser, type Passage} from './call.ts'
+import {type Call, NO_PASSAGE, nameUser, openCall, type Passage} from './call.ts'
 import {Course, type Plane} from './course.ts'
 import {type Incoming, readCredentials, readIncoming} from './incoming.ts'
 import {LiveCalls} from './live.ts'
 import {listModels} from './models.ts'
 import {loginAt} from './outgoing.ts'
+import {enterPrompt, isPrompted, Prompts} from './prompted.ts'
 import {createRealtime} from './realtime/index.ts'
-import {asRefusal, refusalAnswer} from './refuse.ts'
+import {asRefusal, rateHeaders, refusalAnswer} from './refuse.ts'
 import {Relay} from './relay.ts'
 import {type Routing, Routings} from './routing.ts'
 import type {Caller, ProxyServices} from './services.ts'
@@ -37,6 +38,7 @@ export interface CallProxy {
 
 export function createProxy(on: ProxyServices): CallProxy {
   const routings = new Routings(on)
+  const prompts = new Prompts(on)
   const live = new LiveCalls(count => on.metrics.live(count))
   const realtime = createRealtime({
     on,
@@ -48,10 +50,16 @@ export function createProxy(on: ProxyServices): CallProxy {
     handleUpgrade: realtime.handleUpgrade,
     handle(request, response) {
       const relay = new Relay(response, live)
-      void proxy(request, relay, {on, routings, live})
+      void proxy(request, relay, {on, routings, live}, prompts)
     },
-    forget: () => routings.forget(),
-    drain: limit_ms => live.drain(limit_ms),
+    forget() {
+      routings.forget()
+      prompts.forget()
+    },
+    async drain(limit_ms) {
+      await live.drain(limit_ms)
+      await within(on.guardrails?.settled(), limit_ms)
+    },
     get live() {
       return live.size
     },
@@ -59,6 +67,19 @@ export function createProxy(on: ProxyServices): CallProxy {
       return live.draining
     },
   }
+}
+
+/** Waits no longer than so; what is not there by then is let go. */
+async function within(work: Promise<void> | undefined, limit_ms: number): Promise<void> {
+  if (!work) return
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([
+    work,
+    new Promise<void>(resolve => {
+      timer = setTimeout(resolve, limit_ms)
+    }),
+  ])
+  clearTimeout(timer)
 }
 
 /** A session goes to one place: the first of its plan. */
@@ -72,7 +93,7 @@ async function firstTarget(routings: Routings, incoming: Incoming, caller: Calle
 const SCOPE = 'completions.write'
 
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
-async function proxy(request: IncomingMessage, relay: Relay, plane: Plane): Promise<void> {
+async function proxy(request: IncomingMessage, relay: Relay, plane: Plane, prompts: Prompts): Promise<void> {
   const {on, routings, live} = plane
   let incoming: Incoming | undefined
   let call: Call | undefined
@@ -88,7 +109,7 @@ async function proxy(request: IncomingMessage, relay: Relay, plane: Plane): Prom
     if (admitted) call.admissions.push(admitted)
     if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) return await listModels(call, on)
     if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
-    const routing = await findRouting(call, routings, on)
+    const routing = await findRouting(call, routings, prompts, on)
     nameUser(call)
     const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
     new Course(call, routing, credentials, plane, (fault, target, passage, tries) => refuse(fault, {...of, target, passage, tries})).begin()
@@ -98,46 +119,28 @@ async function proxy(request: IncomingMessage, relay: Relay, plane: Plane): Prom
   }
 }
 
-function openCall(incoming: Incoming, caller: Caller, relay: Relay, on: ProxyServices): Call {
-  const id = newTimeId(incoming.at_ms)
-  return {
-    id,
-    log_id: id,
-    incoming,
-    caller,
-    endpoint: incoming.route.endpoint?.name ?? 'proxy',
-    is_passthrough: !incoming.route.endpoint,
-    relay,
-    metadata: metadataOf(incoming, caller, on),
-    keeps_bodies: incoming.own.values.debug !== 'false',
-    auth_ms: performance.now() - incoming.started,
-    body: {kind: 'none'},
-    admissions: [],
-    target_admissions: [],
-    used: {tokens: 0, cost_nanousd: 0},
-    used_here: {tokens: 0, cost_nanousd: 0},
-    plan_ms: 0,
-    attempts: 0,
-  }
-}
-
 /** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
-async function findRouting(call: Call, routings: Routings, on: ProxyServices): Promise<Routing> {
+async function findRouting(call: Call, routings: Routings, prompts: Prompts, on: ProxyServices): Promise<Routing> {
   const {incoming, caller} = call
   if (incoming.route.endpoint?.body === 'json' || !routings.isNamed(incoming, caller)) {
     call.body = await readBody(incoming, on)
-    return routings.find(incoming, caller, slugOf(call.body))
+    if (isPrompted(incoming)) await enterPrompt(call, prompts)
+    return routings.find(call.incoming, caller, slugOf(call.body))
   }
   const routing = await routings.find(incoming, caller, null)
   const {root} = routing.plan
-  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, routings))
+  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, routings, on))
   call.body = is_read ? await readBody(incoming, on) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
   return routing
 }
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
-async function readsBody({incoming, caller}: Call, routing: Routing, leaf: Leaf, routings: Routings): Promise<boolean> {
+async function readsBody({incoming, caller, admissions}: Call, routing: Routing, leaf: Leaf, routings: Routings, on: ProxyServices) {
   const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
+  if (hasErrand(provider, incoming.route.endpoint)) return false
+  // what a policy asks, or a strict limit holds, stands in the body
+  if (admissions.some(({held}) => held) || managed?.limits.some(isStrict)) return true
+  if ((await on.findPolicies(caller.workspace_id))?.reads_body) return true
   if (loginOf(provider, options)?.signs_body) return true
   return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)
 }
@@ -192,11 +195,12 @@ function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, t
     const headers = call
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count: 0, on})
       : bareHeaders(incoming, request, on)
+    if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
     relay.refuse(refusalAnswer(fault, path), headers, !request.complete && fault.status !== 401)
     if (call) note(call, target, fault, on, passage, tries)
     on.metrics.ended({
       method: request.method ?? '',
-      endpoint: call?.endpoint ?? 'proxy',
+      endpoint: call?.asked ?? 'proxy',
       provider: target?.provider.slug ?? '',
       model: null,
       status: fault.status,

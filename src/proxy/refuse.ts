@@ -1,5 +1,6 @@
 import {Refusal, type RefusalCode} from '../base/errors.ts'
 import {messagesClient} from '../providers/messages/index.ts'
+import {Denied} from './guards/denied.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface OwnAnswer {
@@ -18,10 +19,11 @@ const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
   'config.unknown',
 ])
 /** Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would say. */
-const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted)|endpoint|client)\b/
+const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
 
 /** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
 export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
+  if (fault instanceof Denied) return {status: fault.status, body: fault.body, retry_after_s: null}
   const {type, code, admin} = fault.said
   const error = {message: fault.message, type, param: null, code}
   const retry = fault.details.retry_after_s
@@ -39,6 +41,14 @@ function envelope(fault: Refusal, error: object & {message: string}, admin: stri
   if (!WITH_ADMIN.has(fault.code)) return said
   const issues = fault.code === 'config.invalid' ? {errors: String(fault.details.issues).split('; ')} : {}
   return {...said, success: false, ...issues, data: {message: error.message, errorCode: admin}}
+}
+
+/** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */
+export function rateHeaders({details}: Refusal, prefix: string): string[] {
+  const {rate_limit, retry_after_s} = details
+  if (rate_limit === undefined || retry_after_s === undefined) return []
+  const name = `${prefix}-ratelimit`
+  return [`${name}-limit`, String(rate_limit), `${name}-remaining`, '0', `${name}-reset`, String(retry_after_s)]
 }
 
 /** Any fault as a refusal: what is not one is our own error, told in a fixed sentence. */

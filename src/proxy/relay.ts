@@ -64,9 +64,17 @@ export class Relay {
     return this.#response.write(chunk)
   }
 
-  /** Sends the last bytes and ends the answer. */
-  end(parts: readonly Buffer[]): void {
+  /** Sends the last bytes and ends the answer, behind what is still to come when there is a `trailer`. */
+  end(parts: readonly Buffer[], trailer?: Promise<Buffer> | null): void {
     if (this.#over || this.gone) return
+    if (trailer) {
+      for (const part of parts) this.write(part)
+      const last = (more: Buffer[]) => this.end(more)
+      return void trailer.then(
+        more => last([more]),
+        () => last([]),
+      )
+    }
     this.#over = true
     const last = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
     if (this.#head && !this.#head.says_length) this.#head.headers.push('content-length', String(last.length))

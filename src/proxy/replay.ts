@@ -12,7 +12,7 @@ import {configText, wholeCaller} from './explain-call.ts'
 import {type Incoming, readIncoming} from './incoming.ts'
 import {type Routing, Routings} from './routing.ts'
 import type {Caller, ProxyServices} from './services.ts'
-import {checkManaged, splitModel, type Target} from './target.ts'
+import {checkManaged, modelFor, splitModel, type Target} from './target.ts'
 
 /** A replayer over `on`, of which nothing is sent, counted or kept. Refuses what is no config. */
 export async function openReplayer(said: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
@@ -118,15 +118,16 @@ const NOTHING = Buffer.alloc(0)
 
 function named({managed, provider, model: set, params}: Target, asked: string | null): Omit<Opened, 'refusal'> {
   const usual = params.default_params?.model
-  const model = set ?? asked ?? (typeof usual === 'string' ? splitModel(usual)[1] : null)
+  const said = asked ?? (typeof usual === 'string' ? usual : null)
+  const model = set ?? (said === null ? null : modelFor(provider, said))
   const name = managed ? `@${managed.slug}` : provider.slug
   return {provider: name, model, label: labelOf(name, model)}
 }
 
-/** The model that the body names, else that of the log; with the slug before it. */
+/** The slug in the model that the body names, else in that of the log; and the model as it is written. */
 function askedModel({body, model}: LoggedCall): [string | null, string | null] {
   const said = body && typeof body.model === 'string' ? body.model : model
-  return said === null ? [null, null] : splitModel(said)
+  return said === null ? [null, null] : [splitModel(said)[0], said]
 }
 
 function resultOf({refusal, provider, model}: Opened, {asked}: LoggedCall): TryResult {

@@ -3,9 +3,12 @@ import {isStreamed} from '../cache/rules.ts'
 import type {CacheEntry} from '../ports/cache/index.ts'
 import {offers} from '../providers/clients.ts'
 import {countTokens} from '../providers/messages/index.ts'
+import {variantOf} from '../providers/places/reach.ts'
+import {askedModel} from './allowed-model.ts'
 import {answerHeaders} from './answer.ts'
 import {wholeOf} from './body.ts'
 import type {Call, Passage} from './call.ts'
+import {told} from './guards/told.ts'
 import type {ProxyServices} from './services.ts'
 import {noteServed} from './settle.ts'
 import type {Target} from './target.ts'
@@ -22,8 +25,8 @@ export function serveHit(call: Call, target: Target, passage: Passage, {body: ke
 /** Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or has no chat. */
 export function serveCount(call: Call, target: Target, passage: Passage, on: ProxyServices): boolean {
   const {body, endpoint} = call
-  const {provider} = target
   if (endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
+  const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
   const has = (name: 'messagesCountTokens' | 'chatComplete') =>
     provider.translations?.endpoints[name] !== undefined || offers(provider, name)
   if (has('messagesCountTokens') || !has('chatComplete')) return false
@@ -32,14 +35,16 @@ export function serveCount(call: Call, target: Target, passage: Passage, on: Pro
 }
 
 function serve(call: Call, target: Target, passage: Passage, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
-  const {relay} = call
+  const {relay, guarded} = call
   relay.feedFrom(null)
+  const shown = guarded ? told(guarded, bytes, is_stream) : bytes
+  const status = guarded?.statusOf(200) ?? 200
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
   relay.head(
-    200,
+    status,
     answerHeaders(call, target, headers, {is_stream, rewrites: true, timing: null, passage, retry_attempt_count: 0, on}),
     false,
   )
-  noteServed(call, target, passage, {bytes, headers, is_stream}, on)
-  relay.end([bytes])
+  noteServed(call, target, passage, {status, bytes: shown, headers, is_stream}, on)
+  relay.end([shown])
 }

@@ -2,7 +2,11 @@ import type {Dispatcher} from 'undici'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {CacheParts} from '../cache/visit.ts'
+import type {Hold, LimitClaim} from '../limits/index.ts'
+import type {Policies} from '../limits/policies.ts'
 import type {Price} from '../pricing/price.ts'
+import type {PartialRef} from '../prompts/prompt.ts'
+import type {NamedPrompt} from '../prompts/selector.ts'
 import type {Logins} from '../providers/auth/login.ts'
 import type {Options} from '../providers/options.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
@@ -10,8 +14,11 @@ import type {Circuits} from '../routing/breaker.ts'
 import type {StickyMemory} from '../routing/choose.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
+import type {Shelf} from '../schema/shelf.ts'
 import type {Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
+import type {FoundPrompt} from '../store/prompts-for-call.ts'
+import type {GuardServices} from './guards/services.ts'
 
 /** Who calls: a key, and what the gateway must know of it on every call. */
 export interface Caller {
@@ -33,7 +40,7 @@ export interface Caller {
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
-  readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
+  readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
   readonly id: string
   readonly name: string
   readonly organisation_id: string
@@ -61,6 +68,8 @@ export interface ManagedProvider {
   readonly disabled: ReadonlySet<string>
   /** Prices of its own, by model. */
   readonly prices: ReadonlyMap<string, Price>
+  /** Models of its own, and the models they are made of. */
+  readonly base_models: ReadonlyMap<string, string>
   readonly limits: readonly EntityLimit[]
 }
 
@@ -69,6 +78,8 @@ export interface Admission {
   readonly counter_keys: readonly string[]
   /** True when tokens or cost are limited, so that a stream should say its usage. */
   readonly counts_usage: boolean
+  /** The strict limits of tokens and cost among them, which each attempt holds; null when there are none. */
+  readonly held: readonly LimitClaim[] | null
   settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
   release(): void
 }
@@ -76,11 +87,20 @@ export interface Admission {
 export interface Limits {
   /** Takes one request from every limit, or refuses and takes nothing. */
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Admission | null | Promise<Admission | null>
+  /** Holds `first` of each strict limit for one attempt, or refuses. */
+  hold(
+    claims: readonly LimitClaim[],
+    call_id: string,
+    attempt: number,
+    first: {readonly tokens: number; readonly cost_nanousd: number},
+  ): Hold | Promise<Hold>
+  /** Adds what was used to counters that an admission named, without another request. Never rejects. */
+  add(counter_keys: readonly string[], actual: {readonly tokens: number; readonly cost_nanousd: number}): Promise<void>
 }
 
 export interface Prices {
-  /** The price of a model, from the provider's own prices first; undefined when nobody knows it. */
-  find(provider: string, model: string, own: ReadonlyMap<string, Price>): Price | undefined
+  /** The price of a model for calls admitted at `at_ms`; undefined when nobody knows it. */
+  find(provider: string, model: string, at_ms: number): Price | undefined
   cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): {readonly cost_nanousd: number; readonly unpriced: boolean}
 }
 
@@ -125,18 +145,27 @@ export interface ProxyServices {
   findCaller(key_hash: string): Caller | null | Promise<Caller | null>
   /** The workspace's provider of this slug, opened; null when it has none. */
   findProvider(workspace_id: string, slug: string): Promise<ManagedProvider | null>
+  /** The policies of a workspace; null when it has none, or policies are off. At once where they are known. */
+  findPolicies(workspace_id: string): Policies | null | Promise<Policies | null>
   findConfig(
     workspace_id: string,
     slug: string,
   ): Promise<{readonly id: string; readonly version_id: string; readonly config: GatewayConfig} | null>
+  /** The version that is meant of a prompt of the caller's workspace; undefined when it has none. */
+  findPrompt(caller: Caller, named: string, meant: NamedPrompt['meant']): Promise<FoundPrompt | undefined>
+  findPartial(caller: Caller, ref: PartialRef): Promise<string | undefined>
   providerSlugs(
     workspace_id: string,
   ): Promise<readonly {readonly slug: string; readonly kind: string; readonly models: readonly string[]}[]>
   kind(slug: string): Provider | undefined
   destination(text: string, asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin'): Destination
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
+  /** What the gateway keeps of a workspace's files for one kind of provider. */
+  shelf(workspace_id: string, provider: string): Shelf
   /** What logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
+  /** Options of places that hold where nobody says otherwise. */
+  readonly place_defaults?: Options
   /** True for a path after `/v1` that the administration serves, whatever the method. */
   administered(path: string): boolean
   /** Headers (name, value, ...) that let a browser of `origin` read the answer; none when CORS is off. */
@@ -149,6 +178,8 @@ export interface ProxyServices {
   readonly circuits: Circuits
   /** Answers that were kept, and the calls under way for what is not; null where nothing is kept. */
   readonly cache: CacheParts | null
+  /** Null where guardrails are switched off. */
+  readonly guardrails: GuardServices | null
   /** 0 to 1, without 1. */
   random(): number
   /** Runs `run` once in `ms`; the function it gives calls that off. */

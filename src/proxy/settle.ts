@@ -1,16 +1,17 @@
 import {isoTime} from '../base/clock.ts'
 import type {Refusal} from '../base/errors.ts'
-import type {Price} from '../pricing/price.ts'
-import {estimateTokens, readReply, requestUnits} from '../providers/openai/observe.ts'
+import {estimateTokens} from '../providers/openai/observe.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
-import {emptyUsage, TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../schema/usage.ts'
+import {TOKEN_CLASSES, totals, type Usage} from '../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE, type Passage} from './call.ts'
 import type {Copy} from './copy.ts'
 import type {Outgoing} from './outgoing.ts'
+import {costOf, priceOf} from './pricing.ts'
 import type {ProxyServices} from './services.ts'
 import type {Stream} from './stream.ts'
 import type {Target} from './target.ts'
+import {SPEAKS, type Used, usedBy} from './used.ts'
 
 /** What an attempt came to. Times are of the clock that durations are taken with; 0 where it did not get so far. */
 export interface Reply {
@@ -24,36 +25,19 @@ export interface Reply {
   readonly fault: Refusal | null
   /** The status it was judged by, where that was. */
   readonly judged: number | null
+  /** What the client is told in place of the provider's status. */
+  readonly shown: number | null
   /** What a translation found in a whole answer; null where the answer itself is read. */
   readonly said: {readonly usage: Usage | null; readonly model: string | null; readonly content_type: string} | null
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
 }
 
-/** Endpoints whose answers use up tokens or units. The rest cost nothing. */
-const USES: ReadonlySet<EndpointName> = new Set([
-  'chatComplete',
-  'complete',
-  'embed',
-  'createModelResponse',
-  'rerank',
-  'ocr',
-  'imageGenerate',
-  'imageEdit',
-  'imageVariation',
-  'createSpeech',
-  'createTranscription',
-  'createTranslation',
-  'moderate',
-  'messages',
-])
-/** Endpoints that say text in tokens: what they used can be estimated from the text. */
-const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
-
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
 export function intentOf(call: Call, target: Target, model: string | null, on: ProxyServices): Intent {
   const bytes = SPEAKS.has(call.endpoint) && 'bytes' in call.body ? call.body.bytes.length : 0
-  const price = bytes && model !== null ? priceOf(target, model, null, on) : undefined
-  const hold = price ? on.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, call.incoming.at_ms).cost_nanousd : 0
+  const {at_ms} = call.incoming
+  const price = bytes && model !== null ? priceOf(target, model, null, at_ms, on) : undefined
+  const hold = price ? on.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, at_ms).cost_nanousd : 0
   return chargeOf(call, target, model, hold)
 }
 
@@ -79,9 +63,9 @@ export interface Settling {
 export function settle(said: Settling, on: ProxyServices, done: () => void): void {
   const {call, target, outgoing, intent, reply, plain, passage, has_row, is_last, spend} = said
   const {usage, source, said_model} = usageOf(call, reply, plain)
-  const price = source === 'none' ? undefined : priceOf(target, outgoing.model, said_model, on)
-  const {cost_nanousd, unpriced} =
-    source === 'none' ? {cost_nanousd: 0, unpriced: false} : on.prices.cost(usage, price, call.incoming.at_ms)
+  const {at_ms} = call.incoming
+  const price = source === 'none' ? undefined : priceOf(target, outgoing.model, said_model, at_ms, on)
+  const {cost_nanousd, unpriced} = source === 'none' ? {cost_nanousd: 0, unpriced: false} : costOf(target, usage, price, at_ms, on)
   const {prompt_tokens, completion_tokens} = totals(usage)
   const now = performance.now()
   const model = outgoing.model ?? said_model
@@ -106,10 +90,11 @@ export function settle(said: Settling, on: ProxyServices, done: () => void): voi
     if (fault) on.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
     done()
   })
+  amend(call, settlement, on)
   if (!is_last) return
   on.metrics.ended({
     method: call.incoming.method,
-    endpoint: call.endpoint,
+    endpoint: call.asked,
     provider: target.provider.slug,
     model,
     status: log.response_status,
@@ -136,19 +121,19 @@ export function noteServed(
   call: Call,
   target: Target,
   passage: Passage,
-  answer: {readonly bytes: Buffer; readonly headers: Record<string, string>; readonly is_stream: boolean},
+  answer: {readonly status: number; readonly bytes: Buffer; readonly headers: Record<string, string>; readonly is_stream: boolean},
   on: ProxyServices,
 ): void {
-  const {bytes, headers, is_stream} = answer
+  const {status, bytes, headers, is_stream} = answer
   const most = on.settings.log_body_max_bytes
   const reply = {headers, body: bytes.length > most ? bytes.subarray(0, most) : bytes, encoding: null, cut: bytes.length > most}
-  noteRow(call, target, passage, {status: 200, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply}, on)
+  noteRow(call, target, passage, {status, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply}, on)
   on.metrics.ended({
     method: call.incoming.method,
-    endpoint: call.endpoint,
+    endpoint: call.asked,
     provider: target.provider.slug,
     model: 'model' in call.body ? call.body.model : null,
-    status: 200,
+    status,
     is_stream,
     total_ms: performance.now() - call.incoming.started,
     upstream_ms: null,
@@ -189,39 +174,32 @@ function noteRow(call: Call, target: Target | null, passage: Passage, said: Note
   const settled_at = isoTime(on.now())
   const covers = said.tries ? {covers: [call.attempts - said.tries + 1, call.attempts] as const} : {}
   const nothing = {usage: {}, usage_source: 'none', cost_nanousd: 0, unpriced: false} as const
-  on.recorder.note(
-    {...charge, ...nothing, settled_at, outcome: said.outcome, status: null, delivered: !call.relay.gone, log, ...covers},
-    bodiesOf(call, said.reply, on),
-  )
+  const row = {...charge, ...nothing, settled_at, outcome: said.outcome, status: null, delivered: !call.relay.gone, log, ...covers}
+  on.recorder.note(row, bodiesOf(call, said.reply, on))
+  amend(call, row, on)
 }
 
-const NOTHING_SAID = {usage: null, model: null}
-
-interface Read {
-  readonly usage: Usage
-  readonly source: UsageSource
-  readonly said_model: string | null
+/** Writes a row again when guardrails that nobody waited for have spoken: the log takes what it says of the way in place of what it had. */
+function amend({guarded}: Call, row: Settlement, on: ProxyServices): void {
+  const late = row.log && guarded?.late
+  if (!late) return
+  const again = () => on.recorder.note({...row, attempt: 0, counter_keys: [], log: {...row.log!, hook_results: guarded.logged}}, null)
+  late.then(again, again)
 }
 
-/** What the provider said it used; where it should have and did not, an estimate from the text, marked as one. */
-function usageOf(call: Call, reply: Reply, plain: Buffer | null): Read {
-  const {stream, status, outcome} = reply
-  const nothing: Read = {usage: emptyUsage(), source: 'none', said_model: stream?.model ?? null}
-  if (status === null || status >= 300) return nothing
-  const uses = USES.has(call.endpoint)
-  const said = stream
-    ? {usage: stream.usage, model: stream.model}
-    : (reply.said ?? (plain ? readReply(call.endpoint, plain) : NOTHING_SAID))
-  if (said.usage) return {usage: said.usage, source: outcome === 'ok' ? 'provider' : 'partial', said_model: said.model}
-  if (!uses) return nothing
-  const units = call.body.kind === 'json' ? requestUnits(call.endpoint, call.body.bytes) : null
-  if (units) return {usage: units, source: outcome === 'ok' ? 'provider' : 'partial', said_model: said.model}
-  if (!SPEAKS.has(call.endpoint) || !('bytes' in call.body)) return {...nothing, said_model: said.model}
-  const usage = emptyUsage()
-  usage.input_uncached_tokens = estimateTokens(call.body.bytes.length)
-  usage.output_text_tokens =
-    call.endpoint === 'embed' ? 0 : estimateTokens(stream ? stream.text_bytes : (plain?.length ?? reply.received_bytes))
-  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+/** What the provider said it used, or what is to be made of its silence. */
+function usageOf({endpoint, body}: Call, {stream, status, outcome, said, received_bytes}: Reply, plain: Buffer | null): Used {
+  return usedBy({
+    endpoint,
+    asked: body.kind === 'json' ? body.bytes : null,
+    asked_bytes: 'bytes' in body ? body.bytes.length : null,
+    status,
+    outcome,
+    said: stream ?? said,
+    plain,
+    text_bytes: stream ? stream.text_bytes : (plain?.length ?? received_bytes),
+    is_cut_stream: stream !== null && outcome !== 'ok',
+  })
 }
 
 /** Usage without the classes that were not used. */
@@ -232,16 +210,6 @@ function used(usage: Usage): Partial<Usage> {
   return said
 }
 
-function priceOf(target: Target, model: string | null, said_model: string | null, on: ProxyServices): Price | undefined {
-  const own = target.managed?.prices ?? NO_PRICES
-  return (
-    (model !== null ? on.prices.find(target.provider.slug, model, own) : undefined) ??
-    (said_model !== null ? on.prices.find(target.provider.slug, said_model, own) : undefined)
-  )
-}
-
-const NO_PRICES: ReadonlyMap<string, Price> = new Map()
-
 function logRow({call, outgoing, reply, passage, is_last}: Settling, now: number): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at, last_byte_at} = reply.times
@@ -249,7 +217,7 @@ function logRow({call, outgoing, reply, passage, is_last}: Settling, now: number
   return logOf(call, passage, {
     response_status: statusOf(reply, is_last, call),
     is_stream: reply.stream !== null,
-    upstream_url: outgoing.destination ? outgoing.destination.origin + outgoing.path.split('?', 1)[0] : null,
+    upstream_url: outgoing.errand?.url ?? (outgoing.destination ? outgoing.destination.origin + outgoing.path.split('?', 1)[0] : null),
     response_bytes: reply.received_bytes,
     error: reply.fault?.message ?? reply.stream?.failed?.message ?? null,
     connect_ms: sent_at ? sent_at - queued_at : null,
@@ -260,9 +228,9 @@ function logRow({call, outgoing, reply, passage, is_last}: Settling, now: number
 }
 
 /** What the client was answered; of an answer that did not pass, what it was judged by. */
-function statusOf({fault, judged, status}: Reply, is_last: boolean, {relay}: Call): number {
+function statusOf({fault, judged, shown, status}: Reply, is_last: boolean, {relay}: Call): number {
   if (!is_last) return judged ?? fault?.status ?? status ?? 0
-  return fault && !relay.started ? fault.status : (status ?? 0)
+  return fault && !relay.started ? fault.status : (shown ?? status ?? 0)
 }
 
 /** Vectors and sound are not kept in the log; text is, up to the limit of the settings. */

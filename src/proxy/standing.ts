@@ -5,6 +5,8 @@ import type {Passage} from './call.ts'
 /** What comes of an attempt's result. `passes`: the client is answered with it; else something is asked after it, the same target or another. */
 export type Verdict = {readonly passes: true; readonly retry_attempt_count: number} | {readonly passes: false; readonly is_retried: boolean}
 
+export const NOTHING_USED = {tokens: 0, cost_nanousd: 0}
+
 /** Where an attempt stands in its call's way through a plan. */
 export interface Standing {
   readonly passage: Passage

@@ -18,10 +18,16 @@ export interface Stream {
   readonly usage: Usage | null
   readonly model: string | null
   readonly text_bytes: number
+  /** Pieces of the answer that came: of most providers, a token each. */
+  readonly pieces: number
   /** An error the provider told inside the stream. */
   readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
   readonly has_begun: boolean
+  /** True when the provider has begun to answer, whether or not that may be told yet. */
+  readonly is_answering: boolean
+  /** True while nothing may leave before a verdict on it: the head waits too. */
+  readonly is_held: boolean
   /** What is wrong with a stream that ended: it was cut off, or told an error. Null also where that cannot be known. */
   readonly fault: Refusal | null
   /** True when an error told inside ends the answer, which then is told in our words. */
@@ -34,6 +40,8 @@ interface How {
   readonly encoding: string | null
   /** True when we asked for usage in the stream, and so take its event out of the answer. */
   readonly is_metered: boolean
+  /** True when the text is counted also behind a first report of usage. */
+  readonly counts_all: boolean
 }
 
 /** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
@@ -44,6 +52,7 @@ export function openStream(endpoint: EndpointName, how: How): Stream {
 class ObservedStream implements Stream {
   readonly fault = null
   readonly ends_on_fault = false
+  readonly is_held = false
   readonly #endpoint: EndpointName
   readonly #observer: StreamObserver
   readonly #filter: MeterFilter | null
@@ -52,10 +61,10 @@ class ObservedStream implements Stream {
   /** The bytes so far tell that the answer is whole; of an encoded stream. */
   #ends = false
 
-  constructor(endpoint: EndpointName, {encoding, is_metered}: How) {
+  constructor(endpoint: EndpointName, {encoding, is_metered, counts_all}: How) {
     const is_encoded = encoding !== null && encoding !== '' && encoding !== 'identity'
     this.#endpoint = endpoint
-    this.#observer = observeStream(endpoint)
+    this.#observer = observeStream(endpoint, counts_all)
     this.#filter = is_metered ? meterFilter() : null
     this.#decoder = is_encoded ? tap(encoding, plain => this.#seen(plain)) : null
     this.#is_opaque = is_encoded && this.#decoder === null
@@ -102,6 +111,10 @@ class ObservedStream implements Stream {
     return this.#observer.text_bytes
   }
 
+  get pieces(): number {
+    return this.#observer.pieces
+  }
+
   get failed(): Stream['failed'] {
     return this.#observer.failed
   }
@@ -109,6 +122,10 @@ class ObservedStream implements Stream {
   get has_begun(): boolean {
     const {first_event} = this.#observer
     return this.#is_opaque || first_event === 'event' || first_event === 'error'
+  }
+
+  get is_answering(): boolean {
+    return this.has_begun
   }
 
   #seen(plain: Buffer) {

@@ -6,6 +6,7 @@ import {baseUrl} from '../providers/places/reach.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../providers/provider.ts'
 import type {CacheRule, Leaf, LeafTarget} from '../routing/plan.ts'
 import {HOP_BY_HOP, isOwn, NEVER_FORWARDED} from '../schema/headers.ts'
+import {type Guards, guardsOf} from './guards/attached.ts'
 import type {Incoming} from './incoming.ts'
 import type {Caller, ManagedProvider, ProxyServices} from './services.ts'
 
@@ -43,6 +44,8 @@ export interface Target {
   /** False where the node says so. */
   readonly strict: boolean
   readonly cache: CacheRule | null
+  /** What judges its requests and answers; null where nothing does. */
+  readonly guards: Guards | null
   /** What the place needs to know: region, project, api version ... */
   readonly options: Readonly<Record<string, string>>
   readonly option_path: string
@@ -58,15 +61,17 @@ export async function openTarget(
   const {target} = leaf
   const {prefix} = incoming.own
   const {model: set_model, ...params} = target.override_params ?? {}
-  const [set_slug, model] = typeof set_model === 'string' ? splitModel(set_model) : [null, null]
+  const set_slug = typeof set_model === 'string' ? splitModel(set_model)[0] : null
+  const header = nameOf(said.provider) ?? nameOf(said.virtual_key, true)
+  const scopes = header && (set_slug ?? slug) !== null ? await scopesOf(header, caller, on) : NO_SCOPES
+  const slugOf = (found: string | null) => (found !== null && scopes.includes(found) ? null : nameOf(found, true))
   const name =
-    (target.passthrough ? passedThrough(said, slug) : null) ??
+    (target.passthrough ? passedThrough(said, slugOf(slug)) : null) ??
     nameOf(target.virtual_key, true) ??
     nameOf(target.provider) ??
-    nameOf(set_slug, true) ??
-    nameOf(slug, true) ??
-    nameOf(said.provider) ??
-    nameOf(said.virtual_key, true)
+    slugOf(set_slug) ??
+    slugOf(slug) ??
+    header
   if (!name) throw new Refusal('provider.missing', {prefix})
   const managed = name.managed ? await findManaged(name.slug, caller, on) : null
   const provider = kindOf(managed?.kind ?? name.slug, on)
@@ -81,7 +86,7 @@ export async function openTarget(
     throw new Refusal('host.blocked', {reason: `the credential of @${managed.slug} goes to its own host alone`})
   }
   const custom_host = named_host ?? managed?.custom_host ?? undefined
-  const own = {...managed?.options, ...optionsOfConfig(target)}
+  const own = {...on.place_defaults, ...managed?.options, ...optionsOfConfig(target)}
   const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
   const options = mergedOptions(own, said.options, {holds_credential})
   const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
@@ -99,11 +104,12 @@ export async function openTarget(
     },
     params: {...pick(target), ...(edits.length ? {override_params: params} : {})},
     edits: edits.length ? new Map(edits) : null,
-    model,
+    model: typeof set_model === 'string' ? modelFor(provider, set_model) : null,
     request_timeout_ms: target.request_timeout ?? null,
     forward_headers: target.forward_headers ?? [],
     strict: target.strict_open_ai_compliance !== false,
     cache: target.cache ?? null,
+    guards: await guardsOf(target, leaf.path, caller, on),
     options,
     option_path: leaf.path,
   }
@@ -159,11 +165,24 @@ export function placed({managed, options}: Target, provider: Provider, reach: Re
 }
 
 /** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */
-function passedThrough({provider}: Named, slug: string | null) {
-  return (provider?.[0] === '@' ? nameOf(provider) : null) ?? nameOf(slug, true)
+function passedThrough({provider}: Named, of_model: ProviderName | null): ProviderName | null {
+  return (provider?.[0] === '@' ? nameOf(provider) : null) ?? of_model
 }
 
-function nameOf(said: string | null | undefined, managed = false): {slug: string; managed: boolean} | null {
+interface ProviderName {
+  readonly slug: string
+  readonly managed: boolean
+}
+
+const NO_SCOPES: readonly string[] = []
+
+/** What names of models begin with there: no slug, where the provider is named beside the model. */
+async function scopesOf({slug, managed}: ProviderName, {workspace_id}: Caller, on: ProxyServices): Promise<readonly string[]> {
+  const kind = managed ? (await on.findProvider(workspace_id, slug))?.kind : slug
+  return (kind === undefined ? undefined : on.kind(kind)?.model_scopes) ?? NO_SCOPES
+}
+
+function nameOf(said: string | null | undefined, managed = false): ProviderName | null {
   if (!said) return null
   return said[0] === '@' ? {slug: said.slice(1), managed: true} : {slug: said, managed}
 }
@@ -173,6 +192,12 @@ export function splitModel(model: string): [slug: string | null, model: string] 
   if (model[0] !== '@') return [null, model]
   const slash = model.indexOf('/')
   return slash < 0 ? [null, model] : [model.slice(1, slash), model.slice(slash + 1)]
+}
+
+/** The model that `said` names at a provider: without the slug before it, unless that is the beginning of its own name there. */
+export function modelFor({model_scopes}: Provider, said: string): string {
+  const [slug, model] = splitModel(said)
+  return slug !== null && model_scopes?.includes(slug) ? said : model
 }
 
 /** Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. */
@@ -225,4 +250,24 @@ export function headerList(text: string, prefix: string): string[] {
     throw new Refusal('header.invalid', {header: `${prefix}-forward-headers`, reason: 'it names itself'})
   }
   return plain
+}
+
+/** Headers of ours, and of providers' own clients, that a provider is told under its own name. */
+const HANDED_ON = [
+  ['openai-organization', 'openai-organization'],
+  ['openai-project', 'openai-project'],
+  ['openai-beta', 'openai-beta'],
+  ['anthropic-beta', 'anthropic-beta'],
+  ['anthropic-version', 'anthropic-version'],
+] as const
+
+/** The version that a client speaks says nothing of a body that was written here. */
+const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')
+
+/** Adds them. `is_translated`: what is sent was written here. */
+export function handOn(sent: OutgoingHeaders, {own, headers}: Incoming, is_translated: boolean): void {
+  for (const [name, theirs] of is_translated ? HANDED_ON_TOO : HANDED_ON) {
+    const value = own.values[name] ?? headers[theirs]
+    if (typeof value === 'string') sent[theirs] = value
+  }
 }

@@ -1,12 +1,15 @@
+import {Readable} from 'node:stream'
 import {Refusal} from '../base/errors.ts'
 import {errorBody} from '../providers/chat.ts'
 import {type Words, wordsFor} from '../providers/clients.ts'
-import type {Provider} from '../providers/provider.ts'
-import {type Answer, BadReply, type Context, type Fault, type Json, type Translated, Untranslatable} from '../providers/translation.ts'
+import {plainFault} from '../providers/openai/fault.ts'
+import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
+import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../providers/translation.ts'
 import {applyParams} from '../routing/params.ts'
 import type {Usage} from '../schema/usage.ts'
 import {type JsonBody, wholeOf} from './body.ts'
 import type {Call} from './call.ts'
+import {type Held, heldIn} from './held.ts'
 import type {Target} from './target.ts'
 
 /** A call in the provider's words, and what its answer is turned back with. */
@@ -16,6 +19,8 @@ export interface Translating extends Words {
   readonly asked: Json
   readonly said: Json
   readonly request: Translated
+  /** What puts the large files back that were held out of `said`; null where there are none. */
+  readonly held: Held | null
 }
 
 /** A whole answer in the client's words. */
@@ -32,34 +37,58 @@ export function translating(call: Call, target: Target, provider: Provider, mode
   const words = is_passthrough || body.kind !== 'json' ? null : wordsFor(provider, endpoint)
   if (!words) return null
   const {client, translation} = words
-  const said = applyParams(wholeOf(body as JsonBody), target.params)
-  const own = incoming.own.values
-  const strict = target.strict && own['strict-open-ai-compliance'] !== 'false' && own['strict-openai-compliance'] !== 'false'
+  // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
+  const held = endpoint === 'chatComplete' && !(body as JsonBody).whole ? heldIn((body as JsonBody).bytes) : null
+  const said = applyParams(held?.said ?? wholeOf(body as JsonBody), target.params)
   const context: Context = {
     provider: provider.slug,
     model: model ?? '',
     is_stream: said.stream === true,
-    strict: strict && !client,
+    strict: isStrict(call, target) && !client,
     options: target.options,
     call_id: call.id,
     created_s: Math.floor(incoming.at_ms / 1000),
   }
   try {
     const asked = client ? client.toChat(said, context) : said
-    return {...words, context, asked, said, request: translation.request(asked, context)}
+    return {...words, context, asked, said, request: translation.request(asked, context), held}
   } catch (fault) {
     if (!(fault instanceof Untranslatable) && !(fault instanceof RangeError)) throw fault
     throw asUntranslatable(fault, provider.slug)
   }
 }
 
+/** Whether answers keep to OpenAI's members and finish reasons: unless the node or the request says otherwise. */
+export function isStrict({incoming}: Pick<Call, 'incoming'>, {strict}: Pick<Target, 'strict'>): boolean {
+  const own = incoming.own.values
+  return strict && own['strict-open-ai-compliance'] !== 'false' && own['strict-openai-compliance'] !== 'false'
+}
+
 export function asUntranslatable(fault: Error, provider: string): Refusal {
   return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
-/** Writes out what leaves. What is nested too deep to be written is the client's fault. */
-export function written(body: Translated['body'], provider: string): Buffer | null {
-  return body === null || Buffer.isBuffer(body) ? body : Buffer.from(writtenText(body, provider))
+/** Longer than this, what leaves in pieces is not joined. */
+const MOST_JOINED_BYTES = 1 << 20
+
+/** A body as it leaves; one in pieces says its length. */
+export interface Written {
+  readonly body: Buffer | Readable | null
+  readonly headers: OutgoingHeaders
+}
+
+/**
+ * Writes out what leaves. What is nested too deep to be written is the client's fault. `is_whole`: it is to be one buffer, since it is
+ * signed or compared; otherwise a body with large files leaves in pieces.
+ */
+export function written({request: {body}, context: {provider}, held}: Translating, is_whole: boolean): Written {
+  if (body === null || Buffer.isBuffer(body)) return {body, headers: {}}
+  const text = writtenText(body, provider)
+  if (!held) return {body: Buffer.from(text), headers: {}}
+  const pieces = held.restore(text)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (is_whole || length <= MOST_JOINED_BYTES) return {body: Buffer.concat(pieces, length), headers: {}}
+  return {body: Readable.from(pieces, {objectMode: false}), headers: {'content-length': String(length)}}
 }
 
 export function writtenText(json: unknown, provider: string): string {
@@ -92,7 +121,7 @@ function translateReply({translation, client, context, asked, said}: Translating
 
 /** The error that a non-2xx answer tells, as the client's library reads it. */
 function translateFault({dialect, client, context}: Translating, status: number, plain: Buffer): Buffer {
-  const fault = dialect ? dialect.fault(status, plain, context) : plainFault(plain, context)
+  const fault = dialect ? dialect.fault(status, plain, context) : plainFault(status, plain, context)
   return Buffer.from(JSON.stringify(client ? client.error(status, fault) : errorBody(context, fault)))
 }
 
@@ -108,18 +137,5 @@ function parsed(plain: Buffer): unknown {
     return JSON.parse(plain.toString())
   } catch {
     return plain
-  }
-}
-
-/** An error of a provider that speaks OpenAI's words. */
-function plainFault(plain: Buffer, {provider}: Context): Fault {
-  const said = parsed(plain) as {error?: {message?: unknown; type?: unknown; param?: unknown; code?: unknown}} | null
-  const {message, type, param, code} = said?.error ?? {}
-  const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  return {
-    message: text(message) ?? `${provider} error: ${plain.toString('utf8', 0, 500) || 'no message'}`,
-    type: text(type),
-    param: text(param),
-    code: text(code),
   }
 }

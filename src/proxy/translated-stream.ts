@@ -20,6 +20,7 @@ const DONE = 'data: [DONE]\n\n'
  */
 export class TranslatedStream implements Stream {
   readonly ends_on_fault = true
+  readonly is_held = false
   readonly #endpoint: EndpointName
   readonly #provider: string
   readonly #translator: StreamTranslator
@@ -27,6 +28,7 @@ export class TranslatedStream implements Stream {
   readonly #framer: Framer
   #text = ''
   #has_begun = false
+  #pieces = 0
   /** Why the provider's bytes cannot be read on. */
   #broken: string | null = null
 
@@ -70,6 +72,10 @@ export class TranslatedStream implements Stream {
     return this.#translator.text_bytes
   }
 
+  get pieces(): number {
+    return this.#pieces
+  }
+
   get failed(): Stream['failed'] {
     if (!this.#is_faulty) return null
     const {type, message, status} = this.#fault()
@@ -78,6 +84,10 @@ export class TranslatedStream implements Stream {
 
   get has_begun(): boolean {
     return this.#has_begun || this.#is_faulty
+  }
+
+  get is_answering(): boolean {
+    return this.has_begun
   }
 
   get fault(): Refusal | null {
@@ -104,6 +114,7 @@ export class TranslatedStream implements Stream {
   #write(chunks: readonly Json[]) {
     for (const chunk of chunks) {
       this.#has_begun = true
+      this.#pieces++
       this.#text += this.#writer ? this.#writer.chunk(chunk) : `data: ${JSON.stringify(chunk)}\n\n`
     }
   }

@@ -15,10 +15,15 @@ export interface LintOptions {
   readonly limits?: ConfigLimits
   /** What is wrong with a kind of provider, such as `is not known; did you mean openai?`; undefined when nothing is. */
   readonly unknownKind?: (kind: string) => string | undefined
+  /** What is wrong with what judges a node's requests and answers. */
+  readonly hookIssues?: (nodes: ReturnType<typeof nodesOf>) => readonly ConfigIssue[]
 }
 
 /** Judges a config as saving it would, but for what only a workspace knows: whether its providers exist, and which hosts are trusted. */
-export function lint(value: unknown, {limits = CONFIG_LIMITS, unknownKind = () => undefined}: LintOptions = {}): Linted {
+export function lint(
+  value: unknown,
+  {limits = CONFIG_LIMITS, unknownKind = () => undefined, hookIssues = () => []}: LintOptions = {},
+): Linted {
   const read = readConfig(value, {saved: true, limits})
   if ('issues' in read) return {ok: false, issues: read.issues, targets: 0}
   const nodes = nodesOf(read.config)
@@ -30,6 +35,7 @@ export function lint(value: unknown, {limits = CONFIG_LIMITS, unknownKind = () =
     const fault = node.custom_host === undefined ? undefined : hostFault(node.custom_host)
     if (fault) issues.push({path: `${path}.custom_host`, message: `is not a base URL that can be called: ${fault}`})
   }
+  issues.push(...hookIssues(nodes))
   if (issues.length) return {ok: false, issues, targets: 0}
   compile(read.config, {config_id: 'lint'})
   return {ok: true, issues, targets: nodes.filter(({node}) => !node.targets).length}

@@ -2,6 +2,7 @@ import {z} from 'zod'
 import {RateLimits, RateLimitView, UsageLimits, UsageLimitView} from './limits.ts'
 import {Metadata} from './metadata.ts'
 import {Handle, Name} from './names.ts'
+import {OrganisationView} from './organisations.ts'
 import {pageParams} from './paging.ts'
 import {Time} from './times.ts'
 
@@ -53,6 +54,15 @@ export const KeyUpdate = z.strictObject({
 })
 export type KeyUpdate = z.output<typeof KeyUpdate>
 
+const LEAST_TRANSITION_MS = 1_800_000
+const MOST_TRANSITION_MS = 30 * 86_400_000
+export const KeyRotate = z.strictObject({
+  /** How long the secret before goes on working; half an hour at least, thirty days at most. */
+  key_transition_period_ms: z.int().min(LEAST_TRANSITION_MS).max(MOST_TRANSITION_MS).default(LEAST_TRANSITION_MS),
+})
+/** What a rotation answers: the only time the new secret is said. */
+export const RotatedKey = z.strictObject({id: z.uuid(), key: z.string(), key_transition_expires_at: z.iso.datetime()})
+
 export const KeysQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional()})
 
 /** What a key's creation answers: the only time the key itself is said. */
@@ -85,5 +95,18 @@ export const KeyView = z.strictObject({
   }),
   alert_emails: z.array(z.string()),
   expires_at: z.iso.datetime().nullable(),
+  /** While a rotated key is in transition: until when the secret before works. */
+  key_transition_expires_at: z.iso.datetime().nullable(),
   object: z.literal('api-key'),
+})
+
+const Whether = z.enum(['true', 'false']).default('false')
+export const SelfQuery = z.strictObject({include_organisation: Whether, include_workspace: Whether})
+/** The key that asks, and where it stands. */
+export const SelfView = KeyView.extend({
+  organisation: OrganisationView.optional(),
+  workspace: z
+    .strictObject({id: z.uuid(), slug: z.string(), name: z.string(), status: z.enum(['active', 'archived'])})
+    .nullable()
+    .optional(),
 })

@@ -45,6 +45,20 @@ export const AuditRecord = z.strictObject({
   action: z.string(),
   client_ip: z.string().nullable(),
   country: z.null(),
+  /** Its place in the chain of the organisation, and the SHA-256 over the row before and this one; null for rows older than the chain. */
+  sequence: z.int().nullable(),
+  chain: z.string().nullable(),
 })
 
 export const AuditRecords = z.strictObject({records: z.array(AuditRecord), total: z.int(), object: z.literal('analytics-graph')})
+
+export const AuditVerdict = z.strictObject({
+  holds: z.boolean(),
+  /** Rows that are linked. */
+  rows: z.int(),
+  /** Rows from before there was a chain. */
+  unlinked: z.int(),
+  /** The first place where it does not hold. */
+  breaks: z.array(z.strictObject({sequence: z.int(), id: z.string().nullable(), text: z.string()})),
+  object: z.literal('audit-chain'),
+})

@@ -1,9 +1,10 @@
 import {z} from 'zod'
 import {SECRET_KEYS} from './config-credentials.ts'
+import {mapHookSecrets} from './config-hooks.ts'
 import {readNode, says} from './config-node.ts'
 import type {ConfigIssue, ConfigLimits, Found} from './config-readers.ts'
 import type {ConfigTarget, GatewayConfig} from './config-types.ts'
-import {Name} from './names.ts'
+import {Name, Slug} from './names.ts'
 
 export {nodesOf} from './config-node.ts'
 export type {ConfigIssue, ConfigLimits} from './config-readers.ts'
@@ -47,8 +48,12 @@ export const ConfigCreate = z.strictObject({
   config: z.record(z.string(), z.unknown()),
   isDefault: z.union([z.literal(0), z.literal(1), z.boolean()]).optional(),
   workspace_id: z.string().min(1).max(255).optional(),
+  /** Made of the name where it is absent. */
+  slug: Slug.optional(),
 })
-export const ConfigUpdate = ConfigCreate.partial().extend({status: z.enum(['active', 'archived']).optional()})
+export const ConfigUpdate = ConfigCreate.omit({slug: true})
+  .partial()
+  .extend({status: z.enum(['active', 'archived']).optional()})
 
 /** The limits where no setting says otherwise (reference: limits and errors). */
 export const CONFIG_LIMITS: ConfigLimits = {root: 100, conditional_root: 1000, nested: 50}
@@ -95,7 +100,8 @@ export function targetOf(config: GatewayConfig): {readonly target: ConfigTarget;
 
 /**
  * `config` with every secret in it put through `change`, which is told its path: that of the target for an `api_key`
- * (`config.targets[0]`), for others with the key behind it (`config.targets[0].aws_secret_access_key`).
+ * (`config.targets[0]`), for others with the key behind it (`config.targets[0].aws_secret_access_key`). What services of inline guardrails
+ * are asked with is among them.
  */
 export function mapApiKeys(
   config: GatewayConfig,
@@ -103,7 +109,7 @@ export function mapApiKeys(
   path = 'config',
 ): GatewayConfig {
   const {targets, ...rest} = config
-  const node: Record<string, unknown> = rest
+  const node: Record<string, unknown> = {...rest, ...mapHookSecrets(rest, change, path)}
   for (const key of SECRET_KEYS) {
     const secret = config[key]
     if (secret === undefined) continue

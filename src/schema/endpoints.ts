@@ -53,10 +53,7 @@ export type EndpointName =
   | 'retrieveFinetune'
   | 'cancelFinetune'
   | 'promptComplete'
-  | 'promptRender'
-  | 'ingestLog'
   | 'ingestTelemetry'
-  | 'feedback'
   | 'proxy'
 
 // biome-ignore format: a table is read by its lines
@@ -88,16 +85,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {name: 'retrieveFileContent', method: 'GET', path: '/files/:id/content', body: 'none'},
   {name: 'createBatch', method: 'POST', path: '/batches', body: 'json'},
   {name: 'listBatches', method: 'GET', path: '/batches', body: 'none'},
-  {name: 'cancelBatch', method: 'POST', path: '/batches/*/cancel', body: 'json'},
+  {name: 'cancelBatch', method: 'POST', path: '/batches/*/cancel', body: 'none'},
   {name: 'getBatchOutput', method: 'GET', path: '/batches/*/output', body: 'none'},
   {name: 'retrieveBatch', method: 'GET', path: '/batches/*', body: 'none'},
   {name: 'createFinetune', method: 'POST', path: '/fine_tuning/jobs', body: 'json'},
   {name: 'listFinetunes', method: 'GET', path: '/fine_tuning/jobs', body: 'none'},
   {name: 'retrieveFinetune', method: 'GET', path: '/fine_tuning/jobs/:id', body: 'none'},
-  {name: 'cancelFinetune', method: 'POST', path: '/fine_tuning/jobs/:id/cancel', body: 'json'},
-  {name: 'promptComplete', method: 'POST', path: '/prompts/:id/completions', body: 'json', later: true},
-  {name: 'promptRender', method: 'POST', path: '/prompts/:id/render', body: 'json', later: true},
-  {name: 'ingestLog', method: 'POST', path: '/logs', body: 'json', later: true},
+  {name: 'cancelFinetune', method: 'POST', path: '/fine_tuning/jobs/:id/cancel', body: 'none'},
+  {name: 'promptComplete', method: 'POST', path: '/prompts/:id/completions', body: 'json'},
   {name: 'ingestTelemetry', method: 'POST', path: '/otel/*', body: 'json', later: true},
-  {name: 'feedback', method: 'POST', path: '/feedback', body: 'json', later: true},
 ]

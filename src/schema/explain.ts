@@ -66,7 +66,7 @@ function complaint(issue: Issue, schema: z.ZodType, input: unknown): string {
     case 'invalid_format':
       return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be ${FORMATS[issue.format] ?? issue.format}`
     case 'invalid_union':
-      return unionTypes(issue) || 'has none of the accepted forms'
+      return unionTypes(issue, value) || 'has none of the accepted forms'
     case 'invalid_key':
       return issue.issues.map(inner => inner.message).join(', ')
     default:
@@ -77,12 +77,13 @@ function complaint(issue: Issue, schema: z.ZodType, input: unknown): string {
 /** How the library's own messages begin; any other was written where the schema was. */
 const LIBRARY_WORDS = /^(?:Invalid|Too small|Too big|Unrecognized)/
 
-function unionTypes({errors}: {errors: readonly Issue[][]}): string {
+function unionTypes({errors}: {errors: readonly Issue[][]}, value: unknown): string {
   const expected = errors.flat().flatMap(inner => {
     if (inner.code === 'invalid_type') return [kind(inner.expected)]
     return inner.code === 'invalid_value' ? [oneOf(inner.values)] : []
   })
-  return expected.length ? `must be ${[...new Set(expected)].join(' or ')}` : ''
+  const types = [...new Set(expected)].join(' or ')
+  return types && (value === undefined ? `is required (${types})` : `must be ${types}`)
 }
 
 const FORMATS: Record<string, string> = {

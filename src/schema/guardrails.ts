@@ -1,4 +1,6 @@
 import {z} from 'zod'
+import {Handle, Name, Slug} from './names.ts'
+import {pageParams} from './paging.ts'
 
 /** The two places where guardrails stand: before the model is asked, and before its answer is handed on. */
 export const SIDES = ['input', 'output'] as const
@@ -13,7 +15,8 @@ export const DEFAULT_STREAM_WINDOW_CHARS = 400
 const feedback = z.strictObject({
   value: z.number().min(-10).max(10).optional(),
   weight: z.number().min(0).max(1).optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  /** A text is kept under the name `note`. */
+  metadata: z.union([z.record(z.string(), z.unknown()), z.string().max(2000)]).optional(),
 })
 const outcome = z.strictObject({feedback: feedback.optional()})
 
@@ -81,12 +84,15 @@ export interface RanHook {
   readonly deny: boolean
   /** The saved guardrail's version that ran. */
   readonly guardrail_version_id?: string
+  /** In the log alone: when the checks of a streamed answer ran. */
+  readonly stream_mode?: StreamMode
 }
 
 export interface SkippedHook {
   readonly id: string
   readonly type: 'guardrail' | 'mutator'
   readonly skipped: true
+  readonly stream_mode?: StreamMode
 }
 
 export type HookResult = RanHook | SkippedHook
@@ -95,3 +101,61 @@ export interface HookResults {
   readonly before_request_hooks: readonly HookResult[]
   readonly after_request_hooks: readonly HookResult[]
 }
+
+/** Most checks of one guardrail. */
+export const MOST_CHECKS = 100
+
+const Times = {created_at: z.iso.datetime(), last_updated_at: z.iso.datetime()}
+
+/** A saved guardrail's row. */
+export const GuardrailView = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  slug: z.string(),
+  organisation_id: z.uuid(),
+  /** Null for a guardrail of the organisation, which every workspace's calls may name. */
+  workspace_id: z.uuid().nullable(),
+  status: z.enum(['active', 'archived']),
+  owner_id: z.string().nullable(),
+  updated_by: z.string().nullable(),
+  ...Times,
+})
+
+const SavedCheck = z.object({
+  id: z.string(),
+  name: z.string().optional(),
+  parameters: z.record(z.string(), z.unknown()),
+  is_enabled: z.boolean(),
+})
+
+/** With what it does; secrets are masked. */
+export const GuardrailDetails = GuardrailView.extend({version_id: z.uuid(), checks: z.array(SavedCheck), actions: GuardrailActions})
+
+/** One version of a guardrail. */
+export const GuardrailVersion = GuardrailDetails.extend({version: z.int()})
+
+export const GuardrailCreate = z.strictObject({
+  name: Name,
+  /** Made of the name where it is absent. */
+  slug: Slug.optional(),
+  /** Id or slug. */
+  workspace_id: Handle.optional(),
+  /** In place of a workspace: for all of the organisation. The caller's own; another is not found. */
+  organisation_id: Handle.optional(),
+  /** Parameters are the check's own. */
+  checks: z.array(GuardrailCheck).min(1).max(MOST_CHECKS),
+  actions: GuardrailActions,
+})
+
+/** What is absent stays; `checks` and `actions` are put in place whole. */
+export const GuardrailUpdate = GuardrailCreate.pick({name: true, checks: true, actions: true}).partial()
+
+export const GuardrailMade = z.strictObject({id: z.uuid(), slug: z.string(), version_id: z.uuid()})
+
+export const GuardrailsQuery = z.strictObject({
+  ...pageParams(),
+  /** Id or slug. */
+  workspace_id: Handle.optional(),
+  /** The organisation's own guardrails alone, where no workspace is named. */
+  organisation_id: Handle.optional(),
+})

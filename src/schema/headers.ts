@@ -24,8 +24,14 @@ export const REQUEST_HEADERS = {
   'sensitive-headers': {role: 'behaviour', takes: 'names', does: 'Names of headers to mask in the log.'},
   'strict-open-ai-compliance': {role: 'behaviour', takes: 'boolean', does: '`false` lets a provider’s own extras through.'},
   'strict-openai-compliance': {role: 'behaviour', takes: 'boolean', does: 'The same, spelt otherwise.'},
+  'refresh-prompt-cache': {role: 'route', takes: 'boolean', does: '`true` reads the prompt from the database, not from what the gateway remembers of it.'},
   debug: {role: 'behaviour', takes: 'boolean', does: '`false` keeps no bodies in the log and caches nothing.'},
   beta: {role: 'behaviour', takes: 'names', does: 'Opt-in features; unknown ones have no effect.'},
+  'file-purpose': {role: 'provider', takes: 'text', does: 'Purpose of an uploaded file, where the form does not say it before the file.'},
+  'file-upload-size': {role: 'provider', takes: 'text', does: 'Length of an uploaded file in bytes, for providers that must know it first.'},
+  'provider-file-name': {role: 'provider', takes: 'text', does: 'Name of an uploaded file at the provider: the key of the object.'},
+  'provider-model': {role: 'provider', takes: 'text', does: 'Model whose rows a file or a batch holds, where the body does not name it.'},
+  'provider-batch-endpoint': {role: 'provider', takes: 'text', does: 'What the rows of an uploaded file ask for: `/v1/chat/completions`, `/v1/embeddings` or `/v1/completions`.'},
   'openai-organization': {role: 'provider', takes: 'text', does: 'Sent as `OpenAI-Organization`.'},
   'openai-project': {role: 'provider', takes: 'text', does: 'Sent as `OpenAI-Project`.'},
   'openai-beta': {role: 'provider', takes: 'text', does: 'Sent as `OpenAI-Beta`.'},
@@ -45,6 +51,9 @@ export const RESPONSE_HEADERS = {
   provider: 'The kind of provider that answered.',
   'gateway-exception': '`true` when the gateway itself failed.',
   'config-warning': 'What in the config had no effect.',
+  'ratelimit-limit': 'With 429: what the rate limit lets through in a window.',
+  'ratelimit-remaining': 'With 429: what is left of it.',
+  'ratelimit-reset': 'With 429: seconds until the next window.',
 } as const
 
 export type Prefix = 'x-gateway' | 'x-portkey'

@@ -1,10 +1,8 @@
 import {z} from 'zod'
 import {Time} from './times.ts'
 
-/** How a limit is held: exactly, after the fact (the default, never shown), or only reported (decisions: limits and money). */
+/** How a limit is held: after the fact (`compatible`, the default, never shown), exactly (`strict`), or only reported (decisions: limits and money). */
 const Enforcement = z.enum(['compatible', 'strict', 'shadow'])
-/** Holding a budget exactly needs streams that can be cut short; until then it is refused rather than promised. */
-const NOT_STRICT = 'strict is not available for tokens and cost in this version; send compatible or shadow'
 const MOST_USD = 1_000_000_000
 
 const usageFields = {
@@ -22,35 +20,27 @@ const usageFields = {
  */
 export const UsageLimit = z
   .strictObject({...usageFields, enforcement: Enforcement.default('compatible')})
-  .superRefine(
-    ({type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at, enforcement}, {addIssue}) => {
-      const wrong = (field: keyof typeof usageFields | 'enforcement', message: string) => addIssue({code: 'custom', path: [field], message})
-      if (enforcement === 'strict') wrong('enforcement', NOT_STRICT)
-      if (type === 'tokens' && credit_limit !== null && !Number.isInteger(credit_limit))
-        wrong('credit_limit', 'must be a whole number of tokens')
-      if (type === 'cost' && credit_limit !== null && credit_limit > MOST_USD)
-        wrong('credit_limit', `must be at most ${MOST_USD} US dollars`)
-      if (alert_threshold !== null && alert_threshold >= (credit_limit ?? 0)) wrong('alert_threshold', 'must be below credit_limit')
-      if (periodic_reset && periodic_reset_days)
-        wrong('periodic_reset_days', 'cannot be given together with periodic_reset: send one of them')
-      if (next_usage_reset_at && !periodic_reset && !periodic_reset_days) {
-        wrong('next_usage_reset_at', 'has no effect without periodic_reset or periodic_reset_days: send one of them too')
-      }
-    },
-  )
+  .superRefine(({type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at}, {addIssue}) => {
+    const wrong = (field: keyof typeof usageFields, message: string) => addIssue({code: 'custom', path: [field], message})
+    if (type === 'tokens' && credit_limit !== null && !Number.isInteger(credit_limit))
+      wrong('credit_limit', 'must be a whole number of tokens')
+    if (type === 'cost' && credit_limit !== null && credit_limit > MOST_USD) wrong('credit_limit', `must be at most ${MOST_USD} US dollars`)
+    if (alert_threshold !== null && alert_threshold >= (credit_limit ?? 0)) wrong('alert_threshold', 'must be below credit_limit')
+    if (periodic_reset && periodic_reset_days)
+      wrong('periodic_reset_days', 'cannot be given together with periodic_reset: send one of them')
+    if (next_usage_reset_at && !periodic_reset && !periodic_reset_days) {
+      wrong('next_usage_reset_at', 'has no effect without periodic_reset or periodic_reset_days: send one of them too')
+    }
+  })
 export type UsageLimit = z.output<typeof UsageLimit>
 
 /** So many requests or tokens a minute, hour or day; 0 lets nothing through. */
-export const RateLimit = z
-  .strictObject({
-    type: z.enum(['requests', 'tokens']),
-    unit: z.enum(['rpm', 'rph', 'rpd']),
-    value: z.int().min(0),
-    enforcement: Enforcement.default('compatible'),
-  })
-  .superRefine(({type, enforcement}, {addIssue}) => {
-    if (type === 'tokens' && enforcement === 'strict') addIssue({code: 'custom', path: ['enforcement'], message: NOT_STRICT})
-  })
+export const RateLimit = z.strictObject({
+  type: z.enum(['requests', 'tokens']),
+  unit: z.enum(['rpm', 'rph', 'rpd']),
+  value: z.int().min(0),
+  enforcement: Enforcement.default('compatible'),
+})
 export type RateLimit = z.output<typeof RateLimit>
 
 /** One budget, alone or as a list of one; read as a list. `null` takes it away. */

@@ -8,7 +8,7 @@ const MOST_LISTED = 100
 const MOST_LIST_LENGTH = 8000
 
 /** A name or an id in a query. PostgreSQL takes no NUL in a text. */
-const Word = z
+export const Word = z
   .string()
   .min(1)
   .max(255)
@@ -56,8 +56,9 @@ export const LogFilters = {
   span_id: Word.optional(),
   /** A JSON object of texts: rows that carry all of them. */
   metadata: z.string().max(MOST_LIST_LENGTH).transform(readJson).pipe(Metadata).optional(),
-  /** Nothing has these yet: no row is found by them. */
+  /** No row names a prompt yet: none is found by this. */
   prompt_slug: Word.optional(),
+  /** Of the mean of what was thought of the trace: value times weight. */
   weighted_feedback_min: Feedback,
   weighted_feedback_max: Feedback,
 }
@@ -86,9 +87,9 @@ export const LogMetrics = z.strictObject({
   user_id: Text,
   /** The slug of the managed provider. */
   virtual_key: Text,
-  prompt_id: z.null(),
-  prompt_version_id: z.null(),
-  prompt_slug: z.null(),
+  prompt_id: Text,
+  prompt_version_id: Text,
+  prompt_slug: Text,
   /** The slug of the saved config. */
   config: Text,
   config_id: Text,
@@ -193,7 +194,7 @@ function numberInQuery(least: number, most: number) {
 }
 
 /** Values by commas. */
-function listInQuery<T extends z.ZodType<unknown, string>>(item: T) {
+export function listInQuery<T extends z.ZodType<unknown, string>>(item: T) {
   return z
     .string()
     .max(MOST_LIST_LENGTH)
@@ -207,7 +208,7 @@ function providerAndModel(text: string): {provider: string; model: string} {
   return {provider: text.slice(0, at), model: text.slice(at + 2)}
 }
 
-function readJson(text: string, context: z.RefinementCtx): unknown {
+export function readJson(text: string, context: z.RefinementCtx): unknown {
   try {
     return JSON.parse(text)
   } catch {

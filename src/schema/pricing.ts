@@ -9,7 +9,7 @@ const Price = z.strictObject({price: z.number().nonnegative()})
 const Prices = z.record(z.string(), Price)
 const token = Price.optional()
 
-const Terms = z.strictObject({
+export const Terms = z.strictObject({
   request_token: Price,
   response_token: Price,
   cache_write_input_token: Price,
@@ -25,6 +25,7 @@ const Terms = z.strictObject({
   /** By quality, then size. */
   image: z.record(z.string(), Prices).optional(),
 })
+export const Tier = z.strictObject({above: z.int(), pay_as_you_go: Terms})
 /** A token count times a rate: `input_tokens`, `rates.request_token`. */
 const Product = z.strictObject({operation: z.literal('multiply'), operands: z.array(z.strictObject({value: z.string()})).readonly()})
 const Sum = z.strictObject({operation: z.literal('sum'), operands: z.array(Product).readonly()})
@@ -51,13 +52,13 @@ export const PricingRow = z.strictObject({
   provider: z.string(),
   model: z.string(),
   aliases: z.array(z.string()).readonly(),
-  /** A package of the bundled catalogue, or `local`. */
+  /** A package of the bundled catalogue, or `set`, `sync`, `bundle`, `proxy`, `log-store`, `local`. */
   source: z.string(),
   currency: z.literal('USD'),
   pay_as_you_go: Terms,
   batch_config: Terms.optional(),
   /** Prices of longer prompts; the last whose `above` the prompt exceeds holds for every token of the call. */
-  tiers: z.array(z.strictObject({above: z.int(), pay_as_you_go: Terms})).readonly(),
+  tiers: z.array(Tier).readonly(),
   object: z.literal('model-price'),
 })
 

@@ -1,4 +1,5 @@
 import type {EndpointName} from './endpoints.ts'
+import type {HookResults} from './guardrails.ts'
 import type {Usage, UsageSource} from './usage.ts'
 
 /** Who a call is charged to, and what it asked: known before it leaves, written into the intent and repeated in the settlement. */
@@ -25,6 +26,8 @@ export interface Charge {
   readonly admitted_at: string
   /** The counters that were claimed; settlement and replay use exactly these (core rule 11). */
   readonly counter_keys: readonly string[]
+  /** Those of them that a hold of this attempt took from in advance; absent where none is strict. */
+  readonly held_keys?: readonly string[]
   /** What the call costs at least, should nothing more ever be known of it: its prompt, estimated. */
   readonly hold_nanousd: number
 }
@@ -84,6 +87,18 @@ export interface LogRecord {
   readonly overhead_ms: number
   /** False when the client asked that bodies not be kept (`debug: false`). */
   readonly keeps_bodies: boolean
+  /** The prompt that was called. */
+  readonly prompt?: CalledPrompt
+  /** What guardrails said, where there were any. */
+  readonly hook_results?: HookResults
+}
+
+/** A version of a saved prompt. */
+export interface CalledPrompt {
+  readonly slug: string
+  readonly id: string
+  readonly version: number
+  readonly version_id: string
 }
 
 /** The bodies and headers of one log row, kept apart from it and for a shorter time; secrets are masked already. */

@@ -44,6 +44,14 @@ export const UNIT = {
   pages: 'pages',
   annotated_pages: 'annotated_pages',
   text_messages: 'text_messages',
+  /** 1 for a request that was served at the price of a batch: in one, or later than others (OpenAI's flex). The provider says so. */
+  batch_requests: 'batch_requests',
+  /** Tools of providers: searches of X and of maps, sandboxes that code ran in. */
+  x_search: 'x_search',
+  maps: 'maps',
+  code_execution: 'code_execution',
+  /** 1 for a request that throughput bought in advance served; the provider says so. */
+  provisioned_requests: 'provisioned_requests',
   video_in_tokens: 'video_in_tokens',
   video_out_tokens: 'video_out_tokens',
   citation_tokens: 'citation_tokens',

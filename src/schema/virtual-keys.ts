@@ -49,6 +49,8 @@ export const VirtualKeyView = z.strictObject({
   ...ProviderCommon,
   provider: z.string(),
   model_config: z.record(z.string(), z.unknown()),
+  /** Where its credential is its own; null for none. */
+  masked_key: z.string().nullable().optional(),
   secret_mappings: z.array(SecretMapping),
   object: z.literal('virtual-key'),
 })

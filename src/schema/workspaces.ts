@@ -1,11 +1,17 @@
 import {z} from 'zod'
 import {RateLimits, RateLimitView, UsageLimitList, UsageLimitView} from './limits.ts'
 import {Metadata} from './metadata.ts'
-import {Name} from './names.ts'
+import {Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
+import {MemberView} from './users.ts'
 
 const STATUSES = ['active', 'archived'] as const
 const Handles = z.array(z.string().min(1).max(255)).max(100)
+/** Guardrails that run on every call besides, by id or slug: what is absent stays, `null` clears. */
+const DefaultGuardrails = {
+  input_guardrails: Handles.nullable().optional(),
+  output_guardrails: Handles.nullable().optional(),
+}
 
 const Writable = {
   name: Name,
@@ -16,6 +22,8 @@ const Writable = {
 
 export const WorkspaceCreate = z.strictObject({
   ...Writable,
+  /** Made of the name where it is absent. The word `default` stands for the workspace that every organisation has. */
+  slug: Slug.refine(slug => slug !== 'default', 'must not be default, the word for the workspace that every organisation has').optional(),
   defaults: z.strictObject({metadata: Metadata.nullable().optional()}).nullable().optional(),
   /** Ids of users to be its members. */
   users: Handles.optional(),
@@ -29,8 +37,7 @@ export const WorkspaceUpdate = z.strictObject({
   defaults: z
     .strictObject({
       metadata: Metadata.nullable().optional(),
-      input_guardrails: Handles.nullable().optional(),
-      output_guardrails: Handles.nullable().optional(),
+      ...DefaultGuardrails,
     })
     .nullable()
     .optional(),
@@ -84,4 +91,12 @@ export const WorkspaceView = z.strictObject({
   object: z.literal('workspace'),
 })
 /** One workspace comes with its members. */
-export const WorkspaceDetails = WorkspaceView.extend({users: z.array(z.unknown())})
+export const WorkspaceDetails = WorkspaceView.extend({users: z.array(MemberView)})
+
+/** Of an organisation's guardrails: those that run on every call of all its workspaces. */
+export const OrganisationDefaultsUpdate = z.strictObject(DefaultGuardrails)
+export const OrganisationDefaultsView = z.strictObject({
+  input_guardrails: z.array(z.string()),
+  output_guardrails: z.array(z.string()),
+  object: z.literal('organisation-defaults'),
+})

@@ -8,7 +8,14 @@ const VERIFYING = ['VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS']
  * `settings` may still lack values that were refused for themselves; `given` says what anyone has set.
  */
 export function contradictions(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
-  return [...database(settings, given), ...databaseTls(settings, given), ...listener(given), ...others(settings, given)]
+  return [
+    ...database(settings, given),
+    ...databaseTls(settings, given),
+    ...listener(given),
+    ...clouds(settings, given),
+    ...mail(settings, given),
+    ...others(settings, given),
+  ]
 }
 
 function database(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
@@ -49,10 +56,64 @@ function listener(given: (name: Name) => boolean): string[] {
   return [...pair('TLS_CERT', 'TLS_KEY', given), ...(alone ? ['TLS_CA would have no effect without TLS_CERT and TLS_KEY.'] : [])]
 }
 
+const ENTRA = ['AZURE_ENTRA_TENANT_ID', 'AZURE_ENTRA_CLIENT_ID', 'AZURE_ENTRA_CLIENT_SECRET'] as const
+const WORKLOAD = ['AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_FEDERATED_TOKEN_FILE'] as const
+const WIF = ['GCP_WIF_AUDIENCE', 'GCP_WIF_SERVICE_ACCOUNT_EMAIL', 'GCP_WIF_TOKEN_FILE'] as const
+
+function clouds({azure_auth_mode: azure, gcp_auth_mode: gcp}: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  const wrong = pair('AWS_ASSUME_ROLE_ACCESS_KEY_ID', 'AWS_ASSUME_ROLE_SECRET_ACCESS_KEY', given)
+  if (given('AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID') && !given('AWS_ASSUME_ROLE_SOURCE_ARN'))
+    wrong.push('AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID would have no effect without AWS_ASSUME_ROLE_SOURCE_ARN.')
+  const needed = azure === 'entra' ? ENTRA : azure === 'workload' ? WORKLOAD : []
+  const missing = needed.filter(name => !given(name))
+  if (missing.length > 0) wrong.push(`AZURE_AUTH_MODE=${azure} needs ${missing.join(', ')} as well.`)
+  const idle = azure === 'entra' ? [] : ENTRA.filter(given)
+  if (idle.length > 0) wrong.push(`${idle.join(', ')} would have no effect without AZURE_AUTH_MODE=entra.`)
+  const federated = WIF.filter(given)
+  if (gcp === 'workload' && federated.length > 0) wrong.push(`${federated.join(', ')} would have no effect with GCP_AUTH_MODE=workload.`)
+  else if ((gcp === 'wif' || federated.length > 0) && !given('GCP_WIF_AUDIENCE'))
+    wrong.push(`${gcp === 'wif' ? 'GCP_AUTH_MODE=wif' : federated.join(', ')} needs GCP_WIF_AUDIENCE as well.`)
+  return wrong
+}
+
+const OF_MAIL = [
+  'SMTP_PORT',
+  'SMTP_SECURITY',
+  'SMTP_TLS_CA',
+  'SMTP_USER',
+  'SMTP_PASSWORD',
+  'SMTP_FROM',
+  'EMAIL_TEMPLATES_PATH',
+  'EMAIL_COMPANY_NAME',
+  'EMAIL_LOGO_URL',
+  'EMAIL_SUPPORT_EMAIL',
+  'EMAIL_DOCS_URL',
+] as const
+
+function mail({smtp_mail, smtp_security}: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  if (!given('SMTP_HOST')) {
+    const alone = OF_MAIL.filter(given)
+    if (given('SMTP_MAIL') && smtp_mail) return ['SMTP_MAIL=ON needs SMTP_HOST as well.']
+    return alone.length > 0 ? [`${alone.join(', ')} would have no effect without SMTP_HOST.`] : []
+  }
+  const wrong = pair('SMTP_USER', 'SMTP_PASSWORD', given)
+  if (!given('SMTP_FROM')) wrong.push('SMTP_HOST needs SMTP_FROM as well.')
+  if (smtp_security === 'none' && given('SMTP_TLS_CA')) wrong.push('SMTP_TLS_CA would have no effect with SMTP_SECURITY=none.')
+  if (smtp_security === 'none' && given('SMTP_USER'))
+    wrong.push('SMTP_SECURITY=none would send SMTP_PASSWORD in the clear; use starttls or tls.')
+  return wrong
+}
+
 function others(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
   const wrong: string[] = []
   if (settings.enable_cors && !given('CORS_ALLOWED_ORIGINS')) {
     wrong.push('ENABLE_CORS=true needs CORS_ALLOWED_ORIGINS: the origins that may call, or * for any.')
+  }
+  if (settings.model_configs_proxy_fetch_enabled && !given('MODEL_CONFIGS_PROXY_URL')) {
+    wrong.push('MODEL_CONFIGS_PROXY_FETCH_ENABLED=ON needs MODEL_CONFIGS_PROXY_URL: the service to ask.')
+  }
+  if (given('MODEL_CONFIGS_PROXY_URL') && settings.model_configs_proxy_fetch_enabled === false) {
+    wrong.push('MODEL_CONFIGS_PROXY_URL would have no effect without MODEL_CONFIGS_PROXY_FETCH_ENABLED=ON.')
   }
   const {bootstrap_admin_key: admin, bootstrap_workspace_key: workspace} = settings
   if (admin && admin === workspace) wrong.push('GATEWAY_BOOTSTRAP_ADMIN_KEY and GATEWAY_BOOTSTRAP_WORKSPACE_KEY must differ.')

@@ -30,10 +30,26 @@ export const path = kind('a path of at most 4096 characters', said => (isLine(sa
 /** A feature flag: only `OFF` switches off (spec: private deployment feature flags). */
 export const onOff: Kind<boolean> = {...oneOf({ON: true, OFF: false}), show: on => (on ? 'ON' : 'OFF')}
 export const trueFalse: Kind<boolean> = oneOf({true: true, false: false})
+/** The same for what is off where nothing is said, in either spelling. */
+export const switched: Kind<boolean> = {...oneOf({ON: true, OFF: false, true: true, false: false}), show: on => (on ? 'ON' : 'OFF')}
+/** What a host name may hold between its dots. */
+export const label = matching('letters, digits and inner hyphens, at most 63', /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i)
+export const domain = matching(
+  'a domain such as amazonaws.com',
+  /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?){1,4}$/i,
+)
+/** One part of a path. */
+export const segment = matching('letters, digits, dots, hyphens and underscores, at most 255', /^\w(?:(?!\.\.)[\w.-]){0,254}$/)
+export const urlPath = matching('a path such as /v2/credentials/ID', /^\/[\x21-\x7e]{1,1023}$/)
+export const email = matching('an e-mail address', /^[\w.+-]{1,128}@[a-z0-9.-]{1,128}$/i)
 /** A time limit in milliseconds. */
 export const milliseconds = whole(1, MOST_MS, 'milliseconds')
 /** A time to keep something, in days. */
 export const days = whole(1, 36_500, 'days')
+
+function matching(takes: string, form: RegExp): Kind<string> {
+  return kind(takes, said => (form.test(said) ? said : undefined))
+}
 
 /** A whole number between two bounds, both allowed; plain digits only. */
 export function whole(least: number, most: number, unit = ''): Kind<number> {
@@ -68,6 +84,14 @@ export function url(takes: string, schemes: readonly string[], {credentials = fa
     return said
   })
 }
+
+/** A mail address. */
+export const mailAddress = kind('a mail address', said => (isMailAddress(said) ? said : undefined))
+/** A sender (RFC 5322, 3.4): an address, or a name without quotes and the address in angle brackets. */
+export const mailbox = kind('a mail address, or Name <address>', said => {
+  const address = /^[^<>"\\]*<([^<>]+)>$/.exec(said)?.[1] ?? said
+  return isLine(said) && isMailAddress(address) ? said : undefined
+})
 
 const SSL_WORDS: Readonly<Record<string, string>> = {
   disable: 'DISABLED',
@@ -171,6 +195,10 @@ function kind<T>(takes: string, read: (said: string, wrong: (clause: string) => 
     return z.NEVER
   })
   return {takes, schema}
+}
+
+function isMailAddress(said: string): boolean {
+  return said.length <= 255 && z.email().safeParse(said).success
 }
 
 function isLine(said: string): boolean {

@@ -1,10 +1,13 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
+import {anyOf, paged} from './rows.ts'
 import type {ApiKeyKind, ApiKeysTable, WorkspacesTable} from './tables/identity.ts'
 
 /** A key and the status of its workspace, null for an admin key. */
 export interface FoundKey extends ApiKeysTable {
   readonly workspace_status: WorkspacesTable['status'] | null
+  /** True when it was found by the secret it had before it was rotated. */
+  readonly is_previous: boolean
 }
 
 /** The rows that a caller may touch: of these kinds, in this organisation, in this workspace where one is named. */
@@ -12,21 +15,31 @@ export interface KeyReach {
   readonly organisation_id: string
   readonly workspace_id: string | null
   readonly kinds: readonly ApiKeyKind[]
+  /** Those of this user alone. */
+  readonly user_id?: string | undefined
 }
 
 /**
  * The key whose SHA-256 is `hash` (64 hex digits), whatever its status and expiry, unless it was deleted; undefined when there
  * is none. The caller decides what an expired key may still do.
  */
-export function findKeyByHash(db: Db, hash: string): Promise<FoundKey | undefined> {
-  return db
+export async function findKeyByHash(db: Db, hash: string): Promise<FoundKey | undefined> {
+  const row = await db
     .selectFrom('api_keys')
     .leftJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
     .selectAll('api_keys')
     .select('workspaces.status as workspace_status')
-    .where('key_hash', '=', hash)
+    .where(e => e.or([e('key_hash', '=', hash), e('previous_key_hash', '=', hash)]))
     .where('api_keys.status', '<>', 'archived')
     .executeTakeFirst()
+  return row && {...row, is_previous: row.key_hash !== hash}
+}
+
+/** Until when the secret works that a key was found by (ISO 8601 UTC); null: for good. */
+export function workedUntil({expires_at, is_previous, previous_key_expires_at}: FoundKey): string | null {
+  const replaced_at = is_previous ? (previous_key_expires_at ?? null) : null
+  if (expires_at === null || replaced_at === null) return expires_at ?? replaced_at
+  return expires_at < replaced_at ? expires_at : replaced_at
 }
 
 export async function insertKey(db: Db, row: ApiKeysTable) {
@@ -39,29 +52,32 @@ export function findKey(db: Db, reach: KeyReach, id: string): Promise<ApiKeysTab
 }
 
 /** Newest first. */
-export async function listKeys(db: Db, reach: KeyReach, page: Page): Promise<Paged<ApiKeysTable>> {
-  const {n} = await within(db, reach)
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const rows = await within(db, reach)
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+export function listKeys(db: Db, reach: KeyReach, page: Page): Promise<Paged<ApiKeysTable>> {
+  return paged(within(db, reach).selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 export async function updateKey(db: Db, id: string, change: Partial<ApiKeysTable>) {
   await db.updateTable('api_keys').set(change).where('id', '=', id).execute()
 }
 
-function within(db: Db, {organisation_id, workspace_id, kinds}: KeyReach) {
-  const query = db
+/** How many user keys there are in a workspace. */
+export async function countUserKeys(db: Db, workspace_id: string): Promise<number> {
+  const {n} = await db
+    .selectFrom('api_keys')
+    .select(e => e.fn.countAll<number>().as('n'))
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', 'workspace-user')
+    .where('status', '<>', 'archived')
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
+function within(db: Db, {organisation_id, workspace_id, kinds, user_id}: KeyReach) {
+  let query = db
     .selectFrom('api_keys')
     .where('organisation_id', '=', organisation_id)
-    .where('kind', 'in', [...kinds])
+    .where('kind', 'in', anyOf(kinds))
     .where('status', '<>', 'archived')
+  if (user_id !== undefined) query = query.where('user_id', '=', user_id)
   return workspace_id === null ? query : query.where('workspace_id', '=', workspace_id)
 }

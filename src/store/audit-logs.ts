@@ -2,6 +2,8 @@ import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import type {AuditLogsTable} from './tables/identity.ts'
 
+export {insertAuditLog} from './audit-chain.ts'
+
 /** Rows of one organisation from `start_at` to `end_at`, both included; the rest narrows. */
 export interface AuditFilter {
   readonly organisation_id: string
@@ -22,10 +24,6 @@ export type AuditColumn =
   | 'resource_type'
   | 'action'
   | 'client_ip'
-
-export async function insertAuditLog(db: Db, row: AuditLogsTable) {
-  await db.insertInto('audit_logs').values(row).execute()
-}
 
 /** Newest first. */
 export async function listAuditLogs(db: Db, filter: AuditFilter, page: Page): Promise<Paged<AuditLogsTable>> {

@@ -12,6 +12,17 @@ export interface CounterClaim {
   readonly shadow: boolean
 }
 
+export interface CounterReservation {
+  readonly id: string
+  readonly claims: readonly CounterClaim[]
+  readonly deadline_ms: number | null
+}
+
+export interface CounterSettlement {
+  readonly id: string
+  readonly actual: {readonly tokens: number; readonly cost_nanousd: number} | null
+}
+
 export interface CounterAnswer {
   readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
   /** The clock of the database. */
@@ -22,16 +33,20 @@ export interface CounterAnswer {
 /** The counters that processes share on PostgreSQL. There are none on SQLite. */
 export function counterTable(db: Db) {
   return {
-    /** Claims under `id`; with no deadline, more under a reservation that is open. */
-    async reserve(id: string, claims: readonly CounterClaim[], deadline_ms: number | null): Promise<CounterAnswer> {
-      const call = sql<{answer: CounterAnswer}>`select traffic.reserve_counters(${id}, ${JSON.stringify(claims)}, ${deadline_ms}) as answer`
-      return (await call.execute(db)).rows[0]!.answer
+    /** Claims under each `id`; with no deadline, more under a reservation that is open. All of one statement name the same counters. */
+    async reserve(asked: readonly CounterReservation[]): Promise<readonly CounterAnswer[]> {
+      const {rows} = await sql<{answer: CounterAnswer}>`
+        select traffic.reserve_counters(a.item->>'id', a.item->'claims', (a.item->>'deadline_ms')::bigint) as answer
+        from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
+      return rows.map(({answer}) => answer)
     },
-    /** False when nothing is held under `id`. Null gives everything back. */
-    async settle(id: string, actual: {readonly tokens: number; readonly cost_nanousd: number} | null): Promise<boolean> {
-      const {tokens, cost_nanousd} = actual ?? {tokens: 0, cost_nanousd: 0}
-      const call = sql<{known: boolean}>`select traffic.settle_counters(${id}, ${tokens}, ${cost_nanousd}, ${actual === null}) as known`
-      return (await call.execute(db)).rows[0]!.known
+    /** False when nothing is held under an id. Null gives everything back. */
+    async settle(asked: readonly CounterSettlement[]): Promise<readonly boolean[]> {
+      const {rows} = await sql<{known: boolean}>`
+        select traffic.settle_counters(a.item->>'id', coalesce((a.item->'actual'->>'tokens')::bigint, 0),
+          coalesce((a.item->'actual'->>'cost_nanousd')::bigint, 0), a.item->'actual' = 'null'::jsonb) as known
+        from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
+      return rows.map(({known}) => known)
     },
     async read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
       const {rows} = await sql<{key: string; used: number | bigint}>`

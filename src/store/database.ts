@@ -1,4 +1,6 @@
 import type {Kysely} from 'kysely'
+import type {AlertsTable, MailsTable} from './tables/alerts.ts'
+import type {LogExportsTable, SavedFiltersTable} from './tables/analytics.ts'
 import type {CacheEntriesTable} from './tables/cache.ts'
 import type {
   ConfigsTable,
@@ -8,8 +10,51 @@ import type {
   IntegrationWorkspacesTable,
   ProvidersTable,
 } from './tables/catalog.ts'
+import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 import type {ApiKeysTable, AuditLogsTable, OrganisationsTable, WorkspacesTable} from './tables/identity.ts'
-import type {JournalMarksTable, LedgerEntriesTable, LogBodiesTable, LogsTable, UsageHourlyTable} from './tables/traffic.ts'
+import type {
+  AuditChainsTable,
+  InvitesTable,
+  OrganisationUsersTable,
+  SessionsTable,
+  UsersTable,
+  WorkspaceUsersTable,
+} from './tables/people.ts'
+import type {PoliciesTable, PolicyResetsTable, PolicyUsageTable} from './tables/policies.ts'
+import type {PriceRevisionsTable, PricesTable} from './tables/prices.ts'
+import type {
+  CollectionsTable,
+  LabelsTable,
+  PartialVersionsTable,
+  PromptLabelsTable,
+  PromptPartialsTable,
+  PromptsTable,
+  PromptVersionsTable,
+} from './tables/prompts.ts'
+import type {
+  AllowedWorkspacesTable,
+  DeploymentsTable,
+  McpCapabilitiesTable,
+  McpIntegrationsTable,
+  McpIntegrationWorkspacesTable,
+  McpServerCapabilitiesTable,
+  McpServersTable,
+  McpServerUsersTable,
+  ScimGroupsTable,
+  ScimMappingsTable,
+  SecretReferencesTable,
+} from './tables/registry.ts'
+import type {
+  FeedbackTable,
+  JournalMarksTable,
+  LedgerEntriesTable,
+  LogBodiesTable,
+  LogHourlyTable,
+  LogLatenciesTable,
+  LogsTable,
+  UsageHourlyTable,
+  WorkersTable,
+} from './tables/traffic.ts'
 
 /** All tables. Those of `traffic` stand in a file (SQLite) or schema (PostgreSQL) of their own. */
 export interface Database {
@@ -19,19 +64,59 @@ export interface Database {
   workspaces: WorkspacesTable
   api_keys: ApiKeysTable
   audit_logs: AuditLogsTable
+  audit_chains: AuditChainsTable
+  users: UsersTable
+  organisation_users: OrganisationUsersTable
+  workspace_users: WorkspaceUsersTable
+  invites: InvitesTable
+  sessions: SessionsTable
   integrations: IntegrationsTable
   integration_models: IntegrationModelsTable
   integration_workspaces: IntegrationWorkspacesTable
   providers: ProvidersTable
   configs: ConfigsTable
   config_versions: ConfigVersionsTable
+  guardrails: GuardrailsTable
+  guardrail_versions: GuardrailVersionsTable
+  secret_references: SecretReferencesTable
+  allowed_workspaces: AllowedWorkspacesTable
+  mcp_integrations: McpIntegrationsTable
+  mcp_integration_workspaces: McpIntegrationWorkspacesTable
+  mcp_capabilities: McpCapabilitiesTable
+  mcp_servers: McpServersTable
+  mcp_server_capabilities: McpServerCapabilitiesTable
+  mcp_server_users: McpServerUsersTable
+  deployments: DeploymentsTable
+  scim_groups: ScimGroupsTable
+  scim_mappings: ScimMappingsTable
+  price_revisions: PriceRevisionsTable
+  prices: PricesTable
+  alerts: AlertsTable
+  mails: MailsTable
+  policies: PoliciesTable
+  policy_resets: PolicyResetsTable
+  collections: CollectionsTable
+  labels: LabelsTable
+  prompts: PromptsTable
+  prompt_versions: PromptVersionsTable
+  prompt_labels: PromptLabelsTable
+  prompt_partials: PromptPartialsTable
+  prompt_partial_versions: PartialVersionsTable
+  log_exports: LogExportsTable
+  saved_filters: SavedFiltersTable
   'traffic.meta': {key: string; value: string}
   'traffic.ledger_entries': LedgerEntriesTable
   'traffic.logs': LogsTable
   'traffic.log_bodies': LogBodiesTable
   'traffic.usage_hourly': UsageHourlyTable
+  'traffic.log_hourly': LogHourlyTable
+  'traffic.log_latencies': LogLatenciesTable
+  'traffic.feedback': FeedbackTable
   'traffic.journal_marks': JournalMarksTable
+  'traffic.policy_usage': PolicyUsageTable
+  'traffic.policy_windows': PolicyUsageTable
   'traffic.cache_entries': CacheEntriesTable
+  'traffic.workers': WorkersTable
 }
 
 /** A connection or a transaction: queries take either. */

@@ -4,10 +4,12 @@ import type {LogRecord} from '../schema/records.ts'
 import type {Database, Db} from './database.ts'
 import type {LogsTable} from './tables/traffic.ts'
 
-/** Whose rows: those of an organisation, or of one workspace of it. */
+/** Whose rows: those of an organisation, or of one workspace of it, or what one user's keys did there. */
 export interface LogScope {
   readonly organisation_id: string
   readonly workspace_id?: string | undefined
+  /** The users whose keys made the calls. */
+  readonly user_ids?: readonly string[] | undefined
 }
 
 /** Both ends included; one that is absent is open. */
@@ -32,11 +34,19 @@ export interface LogFilter extends LogScope {
   readonly api_key_ids?: readonly string[] | undefined
   readonly trace_id?: string | undefined
   readonly span_id?: string | undefined
+  readonly prompt_slug?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
+  /** Of the mean of what was thought of the trace: value times weight. */
+  readonly feedback?: Range<number>
 }
 
+/** Columns that only repeat for sums what the detail says. */
+type SummedBy = 'duration_ms' | 'cache_status' | 'retry_count' | 'is_rescued'
+
 /** A row of the log: its columns, what else was recorded, and the names of what it speaks of; null where there is no such thing any more. */
-export interface LogRow extends Omit<Selectable<LogsTable>, 'detail'>, Omit<LogRecord, keyof LogsTable | 'response_status'> {
+export interface LogRow
+  extends Omit<Selectable<LogsTable>, 'detail' | SummedBy>,
+    Omit<LogRecord, Exclude<keyof LogsTable, SummedBy> | 'response_status'> {
   readonly organisation_name: string | null
   readonly workspace_slug: string | null
   readonly config_slug: string | null
@@ -49,17 +59,36 @@ type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
  * one; across workspaces it is the order that has an index.
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page): Promise<Paged<LogRow>> {
-  const {n} = await narrowed(counted(db, filter), filter)
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const rows = named(narrowed(rowsOf(db, filter), filter))
+  const total = await countLogs(db, filter)
+  const rows = named(filteredRows(db, filter))
   const ordered = filter.workspace_id === undefined ? rows : rows.orderBy('created_at', 'desc')
   const found = await ordered
     .orderBy('id', 'desc')
     .limit(page.page_size)
     .offset(page.current_page * page.page_size)
     .execute()
-  return {total: Number(n), rows: found.map(whole)}
+  return {total, rows: found.map(whole)}
+}
+
+/** The rows behind `after`, newest first: pages that do not move while rows come in. */
+export async function logsBehind(
+  db: Db,
+  filter: LogFilter,
+  after: Pick<LogRow, 'created_at' | 'id'> | undefined,
+  {limit, offset = 0}: {readonly limit: number; readonly offset?: number},
+): Promise<LogRow[]> {
+  let rows = named(filteredRows(db, filter))
+  if (after) rows = rows.where(sql<boolean>`(created_at, id) < (${after.created_at}, ${after.id})`)
+  const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
+  return found.map(whole)
+}
+
+/** How many rows a filter finds. */
+export async function countLogs(db: Db, filter: LogFilter): Promise<number> {
+  const {n} = await narrowed(counted(db, filter), filter)
+    .select(e => e.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return Number(n)
 }
 
 export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
@@ -85,6 +114,8 @@ export async function unpricedModels(db: Db, scope: LogScope, since_at: string, 
     .where('unpriced', '>', 0)
     .groupBy(['provider', 'model'])
   if (scope.workspace_id !== undefined) hours = hours.where('workspace_id', '=', scope.workspace_id)
+  if (scope.user_ids !== undefined)
+    hours = hours.where('api_key_id', 'in', db.selectFrom('api_keys').select('id').where('user_id', 'in', scope.user_ids))
   const models = hours.select(e => ['provider', 'model', e.fn.sum<number>('unpriced').as('requests'), e.fn.max('hour').as('last_seen')])
   const {n} = await db
     .selectFrom(models.as('models'))
@@ -100,8 +131,9 @@ export async function unpricedModels(db: Db, scope: LogScope, since_at: string, 
   return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests)}))}
 }
 
-function rowsOf(db: Db, {organisation_id, workspace_id, trace_id}: LogScope & Pick<LogFilter, 'trace_id'>): Rows {
-  const rows = db.selectFrom('traffic.logs').where('organisation_id', '=', organisation_id)
+function rowsOf(db: Db, {organisation_id, workspace_id, user_ids, trace_id}: LogScope & Pick<LogFilter, 'trace_id'>): Rows {
+  const all = db.selectFrom('traffic.logs').where('organisation_id', '=', organisation_id)
+  const rows = user_ids ? all.where('user_id', 'in', user_ids) : all
   if (workspace_id === undefined) return rows
   // The few rows of a trace have an index of their own, which is taken only where the workspace's cannot be.
   return trace_id === undefined ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
@@ -113,10 +145,15 @@ function rowsOf(db: Db, {organisation_id, workspace_id, trace_id}: LogScope & Pi
  */
 function counted(db: Db, filter: LogFilter): Rows {
   const {organisation_id, workspace_id, trace_id} = filter
-  if (trace_id !== undefined) return rowsOf(db, filter)
+  if (trace_id !== undefined || filter.user_ids !== undefined) return rowsOf(db, filter)
   let own = db.selectFrom('workspaces').select('workspaces.id').where('workspaces.organisation_id', '=', organisation_id)
   if (workspace_id !== undefined) own = own.where('workspaces.id', '=', workspace_id)
   return db.selectFrom('traffic.logs').where('workspace_id', 'in', own)
+}
+
+/** The rows that a filter finds, in no order. */
+export function filteredRows(db: Db, filter: LogFilter): Rows {
+  return narrowed(rowsOf(db, filter), filter)
 }
 
 function narrowed(rows: Rows, filter: LogFilter): Rows {
@@ -128,6 +165,7 @@ function narrowed(rows: Rows, filter: LogFilter): Rows {
   left = within(left, sql.ref('cost_nanousd'), filter.cost_nanousd)
   if (filter.trace_id !== undefined) left = left.where('trace_id', '=', filter.trace_id)
   if (filter.span_id !== undefined) left = left.where('span_id', '=', filter.span_id)
+  if (filter.feedback?.least !== undefined || filter.feedback?.most !== undefined) left = left.where('trace_id', 'in', thoughtOf(filter))
   if (filter.models) left = left.where('model', 'in', filter.models)
   if (filter.statuses) left = left.where('status', 'in', filter.statuses)
   if (filter.api_key_ids) left = left.where('api_key_id', 'in', filter.api_key_ids)
@@ -144,12 +182,27 @@ function narrowed(rows: Rows, filter: LogFilter): Rows {
         .where(c => c.or([c('configs.id', 'in', configs), c('configs.slug', 'in', configs)])),
     )
   }
+  if (filter.prompt_slug !== undefined) {
+    const member = `"prompt":{"slug":${JSON.stringify(filter.prompt_slug)},`
+    left = left.where(sql<boolean>`replace(detail, ${member}, '') <> detail`)
+  }
   for (const [key, value] of Object.entries(filter.metadata ?? {})) {
     // Metadata is one flat JSON object of texts, and a quote inside a text is escaped: a member is found by how it is written.
     const member = `${JSON.stringify(key)}:${JSON.stringify(value)}`
     left = left.where(sql<boolean>`replace(metadata, ${member}, '') <> metadata`)
   }
   return left
+}
+
+/** The traces whose mean feedback lies within the bounds. */
+function thoughtOf({organisation_id, feedback = {}}: LogFilter) {
+  const mean = sql`avg(value * weight)`
+  const bounds = [
+    ...(feedback.least === undefined ? [] : [sql`${mean} >= ${feedback.least}`]),
+    ...(feedback.most === undefined ? [] : [sql`${mean} <= ${feedback.most}`]),
+  ]
+  return sql<string>`(select trace_id from traffic.feedback where organisation_id = ${organisation_id}
+    group by trace_id having ${sql.join(bounds, sql` and `)})`
 }
 
 function within<T extends string | number>(rows: Rows, value: ReturnType<typeof sql>, {least, most}: Range<T> = {}): Rows {
@@ -173,7 +226,7 @@ function named(rows: Rows) {
 }
 
 /** A row as it is stored, its detail unfolded; where both say a thing the column counts. */
-function whole<T extends {readonly detail: string}>({detail, ...row}: T) {
+function whole<T extends Pick<LogsTable, 'detail' | SummedBy>>({detail, duration_ms, cache_status, retry_count, is_rescued, ...row}: T) {
   const {response_status, ...recorded} = JSON.parse(detail) as LogRecord
   return {...recorded, ...row}
 }

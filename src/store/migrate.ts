@@ -15,7 +15,7 @@ const LOCK = 7_236_817_001 // names the lock of migrations on PostgreSQL; any fi
 
 /** What has been applied and what waits; refuses a database that knows steps we do not. */
 export async function migrationState(store: Store, steps: readonly Migration[] = MIGRATIONS): Promise<MigrationState> {
-  const applied = [...(await appliedIn(store, 'control')), ...(await appliedIn(store, 'traffic'))]
+  const applied = [...(await appliedIn(store, 'control')), ...(await appliedIn(store, 'traffic'))].sort()
   const unknown = applied.filter(name => !steps.some(step => step.name === name))
   if (unknown.length) {
     throw new MigrationFault(

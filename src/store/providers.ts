@@ -199,5 +199,5 @@ function rows(db: Db) {
     .selectFrom('providers as p')
     .innerJoin('integrations as i', 'i.id', 'p.integration_id')
     .selectAll('p')
-    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.slug as integration_slug'])
+    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.key_masked', 'i.slug as integration_slug'])
 }

@@ -5,26 +5,43 @@ import type {LogsTable} from './tables/traffic.ts'
 /** A row of the log, as far as a replay reads it. */
 export type ReplayedRow = Pick<
   LogsTable,
-  'id' | 'call_id' | 'created_at' | 'provider_slug' | 'provider' | 'model' | 'status' | 'outcome' | 'metadata'
+  'id' | 'call_id' | 'created_at' | 'provider_slug' | 'provider' | 'model' | 'status' | 'outcome' | 'metadata' | 'endpoint'
 > &
   Pick<LogRecord, 'method' | 'url' | 'upstream_url' | 'is_stream' | 'error' | 'last_byte_ms'>
 
 export interface ReplayedRange {
   readonly workspace_id: string
+  /** What this user's keys did, alone. */
+  readonly user_id?: string | undefined
   /** ISO 8601 UTC, included. */
   readonly since: string
   /** Not included. */
   readonly before: string
 }
 
-const COLUMNS = ['id', 'call_id', 'created_at', 'provider_slug', 'provider', 'model', 'status', 'outcome', 'metadata', 'detail'] as const
+const COLUMNS = [
+  'id',
+  'call_id',
+  'created_at',
+  'provider_slug',
+  'provider',
+  'model',
+  'status',
+  'outcome',
+  'metadata',
+  'endpoint',
+  'detail',
+] as const
 
 /**
  * Rows of a workspace, newest first: `limit` of them, and all that share the moment of the last one, so that no call is cut in two: its
  * rows have one moment, when it came in.
  */
-export async function replayedRows(db: Db, {workspace_id, since, before}: ReplayedRange, limit: number): Promise<ReplayedRow[]> {
-  const rows = () => db.selectFrom('traffic.logs').select(COLUMNS).where('workspace_id', '=', workspace_id)
+export async function replayedRows(db: Db, {workspace_id, user_id, since, before}: ReplayedRange, limit: number): Promise<ReplayedRow[]> {
+  const rows = () => {
+    const all = db.selectFrom('traffic.logs').select(COLUMNS).where('workspace_id', '=', workspace_id)
+    return user_id === undefined ? all : all.where('user_id', '=', user_id)
+  }
   const found = await rows()
     .where('created_at', '>=', since)
     .where('created_at', '<', before)

@@ -1,7 +1,7 @@
 import type {Db} from './database.ts'
 
-/** What is kept for a time only: bodies of log rows, log rows, hourly sums. */
-export type Retained = 'bodies' | 'logs' | 'hours'
+/** What is kept for a time only: bodies of log rows, log rows, what was thought of them, hourly sums. */
+export type Retained = 'bodies' | 'logs' | 'feedback' | 'hours'
 
 const SLICE_ROWS = 200
 
@@ -11,6 +11,7 @@ const SLICE_ROWS = 200
  */
 export async function deleteOlder(db: Db, kept: Retained, before_ms: number): Promise<boolean> {
   if (kept === 'hours') return deleteHour(db, new Date(before_ms).toISOString())
+  if (kept === 'feedback') return deleteFeedback(db, new Date(before_ms).toISOString())
   const [table, key] = kept === 'bodies' ? (['traffic.log_bodies', 'log_id'] as const) : (['traffic.logs', 'id'] as const)
   const time = Math.max(0, Math.trunc(before_ms)).toString(16).padStart(12, '0')
   const first = `${time.slice(0, 8)}-${time.slice(8)}`
@@ -19,9 +20,19 @@ export async function deleteOlder(db: Db, kept: Retained, before_ms: number): Pr
   return numDeletedRows >= SLICE_ROWS
 }
 
+async function deleteFeedback(db: Db, before: string): Promise<boolean> {
+  const oldest = db.selectFrom('traffic.feedback').select('id').where('created_at', '<', before).limit(SLICE_ROWS)
+  const {numDeletedRows} = await db.deleteFrom('traffic.feedback').where('id', 'in', oldest).executeTakeFirst()
+  return numDeletedRows >= SLICE_ROWS
+}
+
 async function deleteHour(db: Db, before: string): Promise<boolean> {
-  const oldest = await db.selectFrom('traffic.usage_hourly').select('hour').orderBy('hour').limit(1).executeTakeFirst()
-  if (!oldest || oldest.hour >= before) return false
-  await db.deleteFrom('traffic.usage_hourly').where('hour', '=', oldest.hour).execute()
-  return true
+  let more = false
+  for (const table of ['traffic.usage_hourly', 'traffic.log_hourly', 'traffic.log_latencies'] as const) {
+    const oldest = await db.selectFrom(table).select('hour').orderBy('hour').limit(1).executeTakeFirst()
+    if (!oldest || oldest.hour >= before) continue
+    await db.deleteFrom(table).where('hour', '=', oldest.hour).execute()
+    more = true
+  }
+  return more
 }

@@ -1,5 +1,7 @@
 import {sql} from 'kysely'
 import type {Db} from './database.ts'
+import {keptFrom} from './kept.ts'
+import {policyUsedSince} from './policies.ts'
 
 export interface UsageScope {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
@@ -13,15 +15,29 @@ export interface Used {
   readonly cost_nanousd: bigint
 }
 
+/** `usageSince` of any scope; of an entity of a policy what that counts, which is said as both. */
+export async function usedSince(
+  db: Db,
+  {entity, id, workspace_id}: {readonly entity: UsageScope['entity'] | 'policy'; readonly id: string; readonly workspace_id: string},
+  since_at: string,
+): Promise<Used> {
+  if (entity !== 'policy') return usageSince(db, {entity, id, workspace_id}, since_at)
+  const slash = id.indexOf('/')
+  const used = await policyUsedSince(db, id.slice(0, slash), id.slice(slash + 1), since_at)
+  return {tokens: used, cost_nanousd: used}
+}
+
 const HOUR_MS = 3_600_000
 
 /**
  * What the calls of a scope have used that were admitted at or after `since_at` (ISO 8601 UTC): the hours that lie wholly after it
- * from the hourly sums, the rest of its own hour from the entries. Exact; knows what has been flushed.
+ * from the hourly sums, the rest of its own hour from the entries, and so the hours whose sums are deleted. Exact; knows what has been
+ * flushed.
  */
 export async function usageSince(db: Db, scope: UsageScope, since_at: string): Promise<Used> {
+  const kept_ms = Date.parse(await keptFrom(db, 'hours'))
   const since_ms = Date.parse(since_at)
-  const next_hour_ms = Math.ceil(since_ms / HOUR_MS) * HOUR_MS
+  const next_hour_ms = Math.ceil(Math.max(since_ms, kept_ms || 0) / HOUR_MS) * HOUR_MS
   const slugs = await slugsOf(db, scope)
   if (slugs === 'ambiguous') return entriesBetween(db, scope, since_at, null)
   const hours = await hoursFrom(db, scope, slugs, new Date(next_hour_ms).toISOString().slice(0, 13))

@@ -1,23 +1,30 @@
 import {sql} from 'kysely'
+import {newId} from '../base/ids.ts'
 import type {Page, Paged} from '../schema/paging.ts'
+import {insertCollection} from './collections.ts'
 import type {Db} from './database.ts'
-import {containing} from './rows.ts'
+import {anyOf, containing, paged} from './rows.ts'
 import type {WorkspacesTable} from './tables/identity.ts'
 
 export type WorkspaceStatus = WorkspacesTable['status']
 
 export interface WorkspaceFilter {
   readonly organisation_id: string
-  /** This one alone. */
-  readonly id?: string | undefined
+  /** These alone. */
+  readonly ids?: readonly string[] | undefined
   readonly statuses: readonly WorkspaceStatus[]
   /** Part of the name, whatever its case. */
   readonly name?: string | undefined
   readonly exact_name?: string | undefined
 }
 
+/** Writes a workspace and the collection that its prompts lie in when nothing else is said. */
 export async function insertWorkspace(db: Db, row: WorkspacesTable) {
   await db.insertInto('workspaces').values(row).execute()
+  const id = newId()
+  const {id: workspace_id, organisation_id, created_at, last_updated_at} = row
+  const place = {id, slug: `default-${id.slice(0, 8)}`, organisation_id, workspace_id, parent_collection_id: null}
+  await insertCollection(db, {...place, name: 'Default', is_default: 1, status: 'active', created_at, last_updated_at})
 }
 
 /** The workspace of the organisation whose id or slug is `named`, whatever its status. */
@@ -36,24 +43,16 @@ export async function workspaceSlugTaken(db: Db, organisation_id: string, slug: 
 }
 
 /** Newest first. */
-export async function listWorkspaces(db: Db, filter: WorkspaceFilter, page: Page): Promise<Paged<WorkspacesTable>> {
-  const {id, name, exact_name} = filter
+export function listWorkspaces(db: Db, filter: WorkspaceFilter, page: Page): Promise<Paged<WorkspacesTable>> {
+  const {ids, name, exact_name} = filter
   let matching = db
     .selectFrom('workspaces')
     .where('organisation_id', '=', filter.organisation_id)
     .where('status', 'in', [...filter.statuses])
-  if (id !== undefined) matching = matching.where('id', '=', id)
+  if (ids !== undefined) matching = matching.where('id', 'in', anyOf(ids))
   if (exact_name !== undefined) matching = matching.where('name', '=', exact_name)
   if (name !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(name)}) escape '\\'`)
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 export async function updateWorkspace(db: Db, id: string, change: Partial<WorkspacesTable>) {
@@ -80,9 +79,21 @@ export async function archiveWorkspace(db: Db, id: string, now: string) {
   for (const table of TABLES) {
     await db.updateTable(table).set(archived).where('workspace_id', '=', id).where('status', '<>', 'archived').execute()
   }
-  await db.updateTable('integration_workspaces').set({enabled: 0, last_updated_at: now}).where('workspace_id', '=', id).execute()
+  for (const table of ['integration_workspaces', 'mcp_integration_workspaces'] as const)
+    await db.updateTable(table).set({enabled: 0, last_updated_at: now}).where('workspace_id', '=', id).execute()
+  await db.updateTable('scim_mappings').set(archived).where('workspace_id', '=', id).where('status', '=', 'active').execute()
 }
 
 /** The tables whose rows live in a workspace, and what one row is called. */
-const LIVING = {api_keys: 'API key', configs: 'config', integrations: 'integration', providers: 'provider'} as const
+const LIVING = {
+  api_keys: 'API key',
+  configs: 'config',
+  guardrails: 'guardrail',
+  integrations: 'integration',
+  prompt_partials: 'prompt partial',
+  prompts: 'prompt',
+  mcp_integrations: 'MCP integration',
+  mcp_servers: 'MCP server',
+  providers: 'provider',
+} as const
 const TABLES = Object.keys(LIVING) as (keyof typeof LIVING)[]

@@ -43,6 +43,7 @@ export class FlusherLink {
   #cancel: (() => void) | undefined
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
   #closing = false
+  #retention: PromiseWithResolvers<boolean> | undefined
 
   constructor(options: FlusherLinkOptions) {
     this.#options = options
@@ -88,6 +89,16 @@ export class FlusherLink {
     return new Promise(done => void this.#waiting.push({isDone, done}))
   }
 
+  /** Deletes what is past its time, for one turn; true when all of it is gone. One turn at a time. */
+  retain(): Promise<boolean> {
+    if (!this.#worker || this.#closing) return Promise.reject(new Error('The thread that deletes is not there now.'))
+    if (!this.#retention) {
+      this.#retention = Promise.withResolvers()
+      this.#post({order: 'retain', now_ms: this.#options.now()})
+    }
+    return this.#retention.promise
+  }
+
   /** Flushes up to `mark` and ends the thread; after `most_ms` without regard to what is left, which the journal then keeps. */
   async close(mark: Mark, most_ms: number): Promise<void> {
     let cancel: (() => void) | undefined
@@ -119,6 +130,8 @@ export class FlusherLink {
 
   #ended(): void {
     this.#worker = undefined
+    this.#retention?.reject(new Error('The thread that deletes has ended.'))
+    this.#retention = undefined
     if (this.#closing) return
     const {bodies, log, after} = this.#options
     bodies.dropped += this.#sent_rows
@@ -162,6 +175,13 @@ export class FlusherLink {
     if (news.news === 'report') {
       const {level, text, facts, fault} = news.report
       log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
+      return
+    }
+    if (news.news === 'retained') {
+      const {done, fault} = news
+      if (fault === undefined) this.#retention?.resolve(done)
+      else this.#retention?.reject(new Error((fault as Error).message, {cause: fault}))
+      this.#retention = undefined
       return
     }
     if (news.news === 'bodies') {

@@ -17,6 +17,8 @@ export interface FlusherSetup {
 export type FlusherOrder =
   | {readonly order: 'flush'; readonly up_to: Mark}
   | ({readonly order: 'bodies'} & PackedBodies)
+  /** Delete what is past its time, for as long as one turn may take. */
+  | {readonly order: 'retain'; readonly now_ms: number}
   /** Finish what was asked for, bring it out of the write-ahead log, and end. */
   | {readonly order: 'close'}
 
@@ -30,4 +32,6 @@ export interface WrittenBodies extends PackedBodies {
 export type FlusherNews =
   | {readonly news: 'flushed'; readonly up_to: Mark; readonly committed: Mark}
   | WrittenBodies
+  /** What came of a turn of retention: whether all is done, or why it is not. */
+  | {readonly news: 'retained'; readonly done: boolean; readonly fault?: unknown}
   | {readonly news: 'report'; readonly report: FlusherReport}

@@ -7,11 +7,9 @@ import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-orders.ts'
 import {retainLogs} from './retain-logs.ts'
 import {setAsideIn} from './set-aside.ts'
 
-/** The thread that writes the ledger and the log: it alone follows the journal, and cleans up what is past its time. */
+/** The thread that writes the ledger and the log: it alone follows the journal, and deletes what is past its time when it is told to. */
 
 const CHECKPOINT_EVERY_MS = 30_000
-const RETENTION_FIRST_MS = 60_000
-const RETENTION_EVERY_MS = 3_600_000
 const RETENTION_BUDGET_MS = 20_000
 const OPEN_AGAIN_MS = 500
 
@@ -25,7 +23,6 @@ let wrote = false
 const opened = open()
 port.on('message', (order: FlusherOrder) => void obey(order))
 setInterval(() => void checkpoint(), CHECKPOINT_EVERY_MS).unref()
-setTimeout(clean, RETENTION_FIRST_MS).unref()
 
 async function open(): Promise<Flusher> {
   for (let tries = 1; ; tries++) {
@@ -50,6 +47,8 @@ async function obey(order: FlusherOrder): Promise<void> {
     const refused = await flusher.keepBodies(order)
     const {order: _, ...packed} = order
     tell({news: 'bodies', ...packed, refused}, [packed.bytes])
+  } else if (order.order === 'retain') {
+    await retain(order.now_ms)
   } else {
     await flusher.idle()
     wrote = true
@@ -70,18 +69,21 @@ async function checkpoint(): Promise<void> {
   }
 }
 
-async function clean(): Promise<void> {
-  let done = true
+async function retain(now_ms: number): Promise<void> {
   try {
-    await opened
-    const now_ms = Date.now()
-    done = await retainLogs({target: target!, now_ms, clock: Date.now, budget_ms: RETENTION_BUDGET_MS, rest: () => turn(), ...retention})
+    const done = await retainLogs({
+      target: target!,
+      now_ms,
+      clock: Date.now,
+      budget_ms: RETENTION_BUDGET_MS,
+      rest: () => turn(),
+      ...retention,
+    })
     wrote = true
+    tell({news: 'retained', done})
   } catch (fault) {
-    done = false
-    report({level: 'warn', text: 'Logs past their retention could not be deleted now; it is tried again in a minute.', fault})
+    tell({news: 'retained', done: false, fault: plain(fault)})
   }
-  setTimeout(clean, done ? RETENTION_EVERY_MS : RETENTION_FIRST_MS).unref()
 }
 
 /** An error on its way to another thread would lose its code. */

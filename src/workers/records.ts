@@ -1,6 +1,7 @@
 import {newId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'
+import type {Settlement} from '../schema/records.ts'
 import type {Settings} from '../settings/index.ts'
 import type {DataDir} from '../store/data-dir.ts'
 import type {Store} from '../store/database.ts'
@@ -49,9 +50,13 @@ export interface Records {
   readonly recorder: Pick<ReturnType<typeof createRecorder>, 'begin' | 'settle' | 'note'>
   /** What this start found and repaired. */
   readonly report: RecoveryReport
+  /** The attempts that this start ended, for the counters that they claimed and that outlive a process. */
+  readonly recovered: readonly Settlement[]
   status(): RecordsStatus
   /** Resolves when everything recorded before is in the database. */
   flushed(): Promise<void>
+  /** Deletes bodies, rows and sums that are past their time, for one turn; true when all of them are gone. */
+  retain(): Promise<boolean>
   /** Flushes, checkpoints and closes. Records that come later are refused. */
   close(): Promise<void>
 }
@@ -125,7 +130,8 @@ export async function startRecords({
   if (open.length > 0) await flushed() // else the database holds everything already, and the thread need not be waited for
   return {
     recorder,
-    report: {applied, recovered, warnings},
+    report: {applied, recovered: recovered.length, warnings},
+    recovered,
     status: () => ({
       ...journal.status(),
       ...recorder.counts,
@@ -134,6 +140,7 @@ export async function startRecords({
       bodies_dropped: bodies.dropped,
     }),
     flushed,
+    retain: () => link.retain(),
     close() {
       closed ??= (async () => {
         journal.flush()

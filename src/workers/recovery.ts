@@ -56,17 +56,23 @@ export async function applyPending({
 
 /**
  * Ends every attempt that the process before left open: its prompt was paid for, what more it came to nobody can know. A log row of
- * its own says so. Gives how many were written; the others stay open for the next start.
+ * its own says so. Gives those that were written; the others stay open for the next start.
  */
-export async function settleOpen(journal: Journal, open: readonly RecoveredIntent[], now_ms: number, log: Log): Promise<number> {
-  let recovered = 0
+export async function settleOpen(
+  journal: Journal,
+  open: readonly RecoveredIntent[],
+  now_ms: number,
+  log: Log,
+): Promise<readonly Settlement[]> {
+  const recovered: Settlement[] = []
   for (const {id, payload} of open) {
     const intent = readIntent(payload)
     if (!intent) log.error({record: id}, 'an attempt that was cut off cannot be read and is not charged')
-    const settlement = intent ? JSON.stringify(recoveredSettlement(intent, now_ms)) : ''
-    const fault = await new Promise<Error | undefined>(resolve => journal.appendSettlement(id, settlement, resolve))
+    const settlement = intent && recoveredSettlement(intent, now_ms)
+    const text = settlement ? JSON.stringify(settlement) : ''
+    const fault = await new Promise<Error | undefined>(resolve => journal.appendSettlement(id, text, resolve))
     if (fault) log.error({fault, record: id}, 'an attempt that was cut off could not be settled; the next start tries again')
-    else if (intent) recovered++
+    else if (settlement) recovered.push(settlement)
   }
   return recovered
 }

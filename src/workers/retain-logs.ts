@@ -1,4 +1,5 @@
 import type {FlushTarget} from '../store/flush/index.ts'
+import {keepFrom} from '../store/kept.ts'
 import {deleteOlder} from '../store/retention.ts'
 
 /** How long things are kept, in days. Bodies never stay longer than their rows. */
@@ -23,10 +24,15 @@ const DAY_MS = 86_400_000
 
 /** Deletes bodies, log rows and hourly sums past their time, in slices. False when the budget ended first. The ledger stays for ever. */
 export async function retainLogs({target, now_ms, clock, budget_ms, rest, ...days}: RetainLogs): Promise<boolean> {
+  const drop = (kept: 'logs' | 'hours') => async (before_ms: number) => {
+    await keepFrom(target.db, kept, new Date(before_ms).toISOString())
+    return deleteOlder(target.db, kept, before_ms)
+  }
   const rules: readonly (readonly [days: number, drop: (before_ms: number) => Promise<boolean>])[] = [
     [Math.min(days.log_body_retention_days, days.log_retention_days), before_ms => target.dropBodies(before_ms)],
-    [days.log_retention_days, before_ms => deleteOlder(target.db, 'logs', before_ms)],
-    [days.metrics_retention_days, before_ms => deleteOlder(target.db, 'hours', before_ms)],
+    [days.log_retention_days, drop('logs')],
+    [days.log_retention_days, before_ms => deleteOlder(target.db, 'feedback', before_ms)],
+    [days.metrics_retention_days, drop('hours')],
   ]
   const until = clock() + budget_ms
   for (const [most_days, drop] of rules) {

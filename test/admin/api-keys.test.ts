@@ -2,6 +2,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {newId} from '../../src/base/ids.ts'
 import {hashKey} from '../../src/identity/keys.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
+import {seedUser} from '../support/people.ts'
 import {KINDS} from '../support/stores.ts'
 
 const GONE = refusal('AB08', 'No API key is known by this id.')
@@ -62,6 +63,7 @@ describe.each(KINDS)('API keys on %s', kind => {
       defaults: {metadata: {}, config_id: null, allow_config_override: true},
       alert_emails: [],
       expires_at: null,
+      key_transition_expires_at: null,
       object: 'api-key',
     })
     const log = (await admin.auditLog()).at(-1)
@@ -71,7 +73,7 @@ describe.each(KINDS)('API keys on %s', kind => {
   })
 
   test('a workspace key makes a user key of its workspace, named or not', async () => {
-    const user_id = newId()
+    const {id: user_id} = await seedUser(admin, 'member', {[admin.workspace_id]: 'member'})
     const body = {name: 'Mine', workspace_id: admin.workspace_id, scopes: ['completions.write', 'logs.write']}
     const reply = await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', body)
     expect(await shown(reply.body.id)).toMatchObject({type: 'workspace-user', workspace_id: admin.workspace_id, user_id: null})

@@ -1,5 +1,6 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {openExplaining} from '../../src/explaining.ts'
+import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {Replay} from '../../src/schema/replays.ts'
 import {manyBodiesFinder} from '../../src/store/bodies/index.ts'
 import type {StoreOptions} from '../../src/store/dialect/index.ts'
@@ -20,7 +21,7 @@ const when = (query: object, then: string) =>
 async function start(kind: 'sqlite' | 'postgres' = 'sqlite') {
   const admin = await startAdmin({kind})
   const {store, settings, seal, now} = admin.services
-  Object.assign(admin.services, openExplaining({settings, store, seal, now: () => now().getTime(), prices: undefined}))
+  Object.assign(admin.services, openExplaining({settings, store, seal, now: () => now().getTime(), prices: bundledCatalogue()}))
   for (const slug of ['a', 'b']) {
     await good(admin.asAdmin('POST', '/v1/integrations', {name: slug, slug, ai_provider_id: 'openai', key: 'sk-upstream-0123456789'}))
     const workspaces = [{id: admin.workspace_id, enabled: true, default_provider_slug: slug}]

@@ -1,9 +1,10 @@
 import {expect, test} from 'vitest'
 import {openapi} from '../../src/admin/openapi.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
+import {ALL_CHECKS} from '../../src/guardrails/registry.ts'
 import {startAdmin} from '../support/admin.ts'
 
-const document = JSON.parse(JSON.stringify(openapi(OPERATIONS)))
+const document = JSON.parse(JSON.stringify(await openapi(OPERATIONS)))
 
 test('the document is served without a key, at one address, and knows every operation', async () => {
   const admin = await startAdmin()
@@ -42,6 +43,7 @@ test('the whole is OpenAPI 3.0: parameters of paths are declared, references lea
 
 test('an operation that needs a scope says which; one that needs no key says so', () => {
   expect(document.paths['/workspaces'].get.description).toBe('Needs the scope `workspaces.list`.')
+  expect(document.paths['/api-keys/self/details'].get.description).toBe('Needs an API key, whatever its scopes.')
   expect(document.paths['/openapi.json'].get.security).toEqual([])
 })
 
@@ -51,8 +53,31 @@ test('what is not found is described as it is said', () => {
   expect(missing('/logs/{logId}')).toBe('#/components/responses/Error')
 })
 
+test('a guardrail is described with every check and its parameters; secrets are only written', () => {
+  for (const [path, method] of [
+    ['/guardrails', 'post'],
+    ['/guardrails/{guardrailId}', 'put'],
+  ] as const) {
+    const {items} = document.paths[path][method].requestBody.content['application/json'].schema.properties.checks
+    const forms: {properties: {id: {enum: string[]}; parameters: {properties: Record<string, object>}}; required: string[]}[] = items.anyOf
+    expect(forms.map(({properties}) => properties.id.enum[0])).toEqual(ALL_CHECKS.map(({id}) => id))
+    const [regex, webhook] = ['default.regexMatch', 'default.webhook'].map(id => forms.find(({properties}) => properties.id.enum[0] === id))
+    expect(Object.keys(regex!.properties.parameters.properties)).toEqual(expect.arrayContaining(['rule', 'not', 'failOnError']))
+    expect(regex!.required).toEqual(['id', 'parameters'])
+    expect(webhook!.properties.parameters.properties).toMatchObject({headers: {writeOnly: true}, webhookURL: {format: 'uri'}})
+  }
+})
+
 test('every write is recorded, and no read is', () => {
   const reads = ({method, only_reads}: (typeof OPERATIONS)[number]) => method === 'GET' || only_reads === true
   expect(OPERATIONS.filter(each => reads(each) === (each.audit !== undefined)).map(({id}) => id)).toEqual([])
-  expect(OPERATIONS.filter(({only_reads}) => only_reads).map(({id}) => id)).toEqual(['configs.explain', 'configs.replay'])
+  expect(OPERATIONS.filter(({only_reads}) => only_reads).map(({id}) => id)).toEqual([
+    ...['configs.explain', 'configs.replay'],
+    ...['guardrails.test', 'guardrails.evaluate'],
+    ...['prompts.render'],
+    // what calls leave behind is no administration
+    'logs.insert',
+    ...['feedback.create', 'feedback.update'],
+    ...['pricing.diff', 'bundles.verify'],
+  ])
 })

@@ -56,6 +56,7 @@ describe.each(KINDS)('virtual keys on %s', kind => {
       tags: {},
       provider: 'openai',
       model_config: {},
+      masked_key: 'sk-•••••6789',
       secret_mappings: [],
       object: 'virtual-key',
     })

@@ -168,7 +168,7 @@ describe.each(KINDS)('workspaces on %s', kind => {
     [{name: 'a'.repeat(256)}, 'name: must have at most 255 characters.'],
     [
       {name: 'a', colour: 1},
-      'the request body: the key colour is not known here (known: name, description, usage_limits, rate_limits, defaults, users).',
+      'the request body: the key colour is not known here (known: name, description, usage_limits, rate_limits, slug, defaults, users).',
     ],
     [
       {name: 'a', usage_limits: [{credit_limit: 1, current_usage: 0}]},
@@ -189,7 +189,7 @@ describe.each(KINDS)('workspaces on %s', kind => {
 
   test('members and guardrails that nobody knows are named in the refusal', async () => {
     const reply = await admin.asAdmin('POST', '/v1/admin/workspaces', {name: 'a', users: ['u-1']})
-    expect([reply.status, reply.body]).toEqual([404, refusal('AB02', 'users: no user is known by the id u-1.')])
+    expect([reply.status, reply.body]).toEqual([404, refusal('AB02', 'users[0]: no user is known by the id u-1.')])
     const guarded = await admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}`, {defaults: {input_guardrails: ['pg-x']}})
     expect([guarded.status, guarded.body]).toEqual([
       404,

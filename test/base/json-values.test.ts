@@ -122,3 +122,7 @@ test('any bytes at all are told the same whatever the cuts, and nothing throws',
     {numRuns: 500},
   )
 })
+
+test('a last word longer than the bound passes unread like any other value', () => {
+  expect(framed([Buffer.from('12 123'), Buffer.from('456')], 4).values).toEqual([12, 'too long'])
+})

@@ -146,3 +146,77 @@ describe('what is refused', () => {
 test.each(['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*=', '^(\\w+\\s?)*$', '(x+x+)+y', 'a*a*a*a*a*a*b'])('%s does not stall', source => {
   expect(compileRegex(source).test(`${'a'.repeat(20_000)}!`)).toBe(false)
 })
+
+/** What pieces come to, and how many there were. */
+function pieced<T>(work: Generator<undefined, T>): {readonly value: T; readonly pieces: number} {
+  for (let pieces = 1; ; pieces++) {
+    const step = work.next()
+    if (step.done) return {value: step.value, pieces}
+  }
+}
+
+describe('in pieces', () => {
+  test('a match is the same, on any pattern and text', () => {
+    fc.assert(
+      fc.property(patterns(false), text, fc.nat(3), (source, said, from) => {
+        const regex = compileRegex(source)
+        expect(pieced(regex.finding(said, from)).value).toEqual(regex.find(said, from))
+        expect(pieced(regex.testing(said)).value).toBe(regex.test(said))
+      }),
+    )
+  })
+
+  test('a long text is read in many, and what they cost is told', () => {
+    const said = `${'ab'.repeat(200_000)}c`
+    const regex = compileRegex('(a|b|ab)*c')
+    let units = 0
+    const found = pieced(regex.finding(said, 0, more => (units += more)))
+    expect(found.value).toEqual({start: 0, end: said.length})
+    expect(found.pieces).toBeGreaterThan(10)
+    // Once forwards, once backwards, and a little for each state.
+    expect(units).toBeGreaterThanOrEqual(said.length * 2)
+    expect(units).toBeLessThan(said.length * 2 + 5000)
+  })
+
+  test('searches that take turns do not disturb each other', () => {
+    const regex = compileRegex('[ab]*a[ab]{9}c')
+    const texts = ['ab', 'aab', 'bba', 'b'].map((part, index) => `${part.repeat(40_000)}abbbbbbbbb${index % 2 ? 'c' : 'd'}`)
+    const searches = texts.map(said => regex.finding(said))
+    const found = texts.map(() => undefined as unknown)
+    while (found.includes(undefined))
+      searches.forEach((search, index) => {
+        const step = search.next()
+        if (step.done && found[index] === undefined) found[index] = step.value
+      })
+    expect(found).toEqual(texts.map(said => compileRegex(regex.source).find(said)))
+  })
+})
+
+describe('states that are too many to keep', () => {
+  const letters = fc
+    .array(fc.constantFrom('a', 'b', 'ab', 'ba', 'aa', 'bb'), {minLength: 5000, maxLength: 20_000})
+    .map(parts => parts.join(''))
+
+  test.each(['b?a[ab]{13}c', 'a[ab]{14}c|b[ab]{11}d', '\\ba[ab]{12}$', '[ab]{300}c', 'a(?:[ab]{2}){6}[^ab]'])('%s', source => {
+    fc.assert(
+      fc.property(letters, fc.constantFrom('', 'c', 'abbbabbbbabbac', 'd', ' ab'), (said, end) => {
+        const match = new RegExp(source).exec(said + end)
+        expect(compileRegex(source).find(said + end)).toEqual(match && {start: match.index, end: match.index + match[0].length})
+      }),
+      {numRuns: 15},
+    )
+  })
+})
+
+test('classes of code units are told apart wherever they lie', () => {
+  const sets = ['[^a]', '[\\u0400-\\u04ff]', '[\\uff00-\\uffff]', '\\W', '[\\u00fe-\\u0101]', '\\s', '\\bя', '.']
+  for (const source of sets) {
+    const regex = compileRegex(`^(?:${source})$`)
+    const theirs = new RegExp(`^(?:${source})$`)
+    for (let unit = 0; unit < 0x10000; unit += unit < 0x600 ? 1 : 61) {
+      const said = String.fromCharCode(unit)
+      if (regex.test(said) !== theirs.test(said)) throw new Error(`${source} and U+${unit.toString(16)}`)
+    }
+    expect(regex.test('\uffff')).toBe(theirs.test('\uffff'))
+  }
+})

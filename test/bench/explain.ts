@@ -1,5 +1,6 @@
 import {createSeal} from '../../src/base/seal.ts'
 import {openExplaining} from '../../src/explaining.ts'
+import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {ImaginedCaller} from '../../src/schema/explanations.ts'
 import type {LoggedCall} from '../../src/schema/replays.ts'
 import {readSettings} from '../../src/settings/index.ts'
@@ -46,7 +47,7 @@ try {
     store,
     seal: createSeal(Buffer.alloc(32, 7)),
     now: Date.now,
-    prices: undefined,
+    prices: bundledCatalogue(),
   })
   const times: number[] = []
   for (let seed = 0; seed < ROUNDS; seed++) {

@@ -1,6 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {crashRounds} from './crash.ts'
+import {imageMemory} from './image.ts'
 import {type Options, type Part, readOptions, USAGE} from './options.ts'
 import {endOnSignals, run} from './processes.ts'
 import {realtimeShare} from './realtime.ts'
@@ -10,11 +11,13 @@ import {compareSubjects, soakOurs} from './side-by-side.ts'
 import {starts} from './starts.ts'
 import {Missing} from './subjects/subject.ts'
 import {checks, type Measured} from './targets.ts'
+import {translationCost} from './translate.ts'
 
 const FOLDER = join(import.meta.dirname, '../../.bench')
 const SESSIONS = {sessions: 500, seconds: 20}
 const JOURNAL_CALLS = '20000'
 const FLUSH_CALLS = '20000'
+const USAGE_ENTRIES = '10000000'
 
 const options = understood()
 if (options) await bench(options)
@@ -63,6 +66,8 @@ async function bench(options: Options): Promise<void> {
     soak: soaked?.soak,
     recorded: [...scenarios.recorded, ...(soaked ? [soaked.recorded] : [])],
     routing: await part('routing', () => routingCost(options, surroundings)),
+    translation: await part('translate', () => translationCost(options, surroundings)),
+    image: await part('image', () => imageMemory(options.is_binary, options.subject_processors)),
     realtime: await part('realtime', () =>
       realtimeShare({...SESSIONS, is_binary: options.is_binary, processors: options.subject_processors}),
     ),
@@ -75,9 +80,14 @@ async function bench(options: Options): Promise<void> {
       }),
     ),
     explain: await part('explain', () => script('explain.ts')),
+    limits: await part('limits', () => script('limits.ts')),
+    pricing: await part('pricing', () => script('pricing.ts')),
+    analytics: await part('analytics', () => script('analytics.ts')),
     pii: await part('pii', () => script('pii.ts')),
+    guardrails: await part('guardrails', () => script('guardrails.ts')),
     journal: await part('journal', () => script('journal.ts', JOURNAL_CALLS)),
     flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
+    usage: await part('usage', () => script('usage.ts', USAGE_ENTRIES)),
   }
   const all = checks(measured)
   const report = reportOf(measured, all, skipped)

@@ -1,7 +1,26 @@
 import {availableParallelism} from 'node:os'
 import {parseArgs} from 'node:util'
 
-export const PARTS = ['hot', 'sse', 'soak', 'routing', 'explain', 'realtime', 'pii', 'start', 'crash', 'journal', 'flush'] as const
+export const PARTS = [
+  'hot',
+  'sse',
+  'soak',
+  'routing',
+  'translate',
+  'image',
+  'explain',
+  'pricing',
+  'limits',
+  'analytics',
+  'realtime',
+  'pii',
+  'guardrails',
+  'start',
+  'crash',
+  'journal',
+  'flush',
+  'usage',
+] as const
 export type Part = (typeof PARTS)[number]
 export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'ours'] as const
 export type SubjectId = 'direct' | (typeof SUBJECTS)[number]

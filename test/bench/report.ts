@@ -10,13 +10,47 @@ const TO = '<!-- end of figures -->'
 
 /** Everything as Markdown: the machine, the targets, a table a scenario, and what was left out. */
 export function reportOf(measured: Measured, checks: readonly Check[], skipped: readonly string[]): string {
-  const {comparisons, soak, starts, crash, explain, pii, journal, flush} = measured
+  const {
+    comparisons,
+    soak,
+    translation,
+    image,
+    starts,
+    crash,
+    explain,
+    analytics,
+    limits,
+    pricing,
+    pii,
+    guardrails,
+    journal,
+    flush,
+    usage,
+  } = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
   if (soak) {
     blocks.push(
       `### Soak\n\n${soak.calls} calls in ${soak.took_s.toFixed(0)} s. Resident memory: lowest early ${figure(soak.early_mb, 1)} MB, ` +
         `lowest late ${figure(soak.late_mb, 1)} MB, after the load ${figure(soak.rss_mb, 1)} MB.`,
+    )
+  }
+  if (translation) {
+    const {passed_us, translated_us} = translation
+    blocks.push(
+      `### A stream of 50 chunks, translated\n\nCPU of one stream, the best round of each: ${figure(passed_us, 0)} µs passed through, ` +
+        `${figure(translated_us, 0)} µs translated from Anthropic's words.`,
+    )
+  }
+  if (image) {
+    const rows = image.peaks.map(({way, one_mb, row_mb}) => [
+      way,
+      figure(one_mb, 1),
+      `${figure(one_mb / image.image_mb, 2)}x`,
+      figure(row_mb, 1),
+    ])
+    blocks.push(
+      `### A chat with a picture of ${figure(image.image_mb, 0)} MB\n\n${table(['way', 'peak above idle MB', 'to the picture', 'five in a row MB'], rows)}`,
     )
   }
   if (starts) {
@@ -40,10 +74,15 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
         : []),
     )
   }
+  if (limits) blocks.push(`### Limits\n\n\`\`\`text\n${limits.trim()}\n\`\`\``)
+  if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
   if (explain) blocks.push(`### Explain and replay\n\n\`\`\`text\n${explain.trim()}\n\`\`\``)
+  if (pricing) blocks.push(`### Prices\n\n\`\`\`text\n${pricing.trim()}\n\`\`\``)
   if (pii) blocks.push(`### Personal data found, on the held-out half of the labelled set\n\n\`\`\`text\n${pii.trim()}\n\`\`\``)
+  if (guardrails) blocks.push(`### Guardrails\n\n\`\`\`text\n${guardrails.trim()}\n\`\`\``)
   if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)
   if (flush) blocks.push(`### Flush\n\n\`\`\`text\n${flush.trim()}\n\`\`\``)
+  if (usage) blocks.push(`### Usage\n\n\`\`\`text\n${usage.trim()}\n\`\`\``)
   if (skipped.length) blocks.push(`### Left out\n\n${skipped.map(each => `- ${each}`).join('\n')}`)
   return blocks.join('\n\n')
 }

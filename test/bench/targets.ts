@@ -1,4 +1,5 @@
 import type {CrashReport} from './crash.ts'
+import type {ImageMemory} from './image.ts'
 import type {SubjectId} from './options.ts'
 import type {RealtimeResult} from './realtime.ts'
 import type {Comparison, Result} from './rounds.ts'
@@ -8,6 +9,7 @@ import {ALONE, FIRST_EVENT, LARGE, type Scenario, SMALL} from './scenarios.ts'
 import type {Soak} from './soak.ts'
 import type {Starts} from './starts.ts'
 import type {Recorded} from './subjects/gateway.ts'
+import type {TranslationCost} from './translate.ts'
 
 /** A figure beside what it should be. */
 export interface Check {
@@ -23,6 +25,8 @@ export interface Measured {
   readonly comparisons: readonly Comparison[]
   readonly soak?: Soak | undefined
   readonly routing?: RoutingCost | undefined
+  readonly translation?: TranslationCost | undefined
+  readonly image?: ImageMemory | undefined
   readonly realtime?: RealtimeResult | undefined
   readonly starts?: Starts | undefined
   /** What each of our gateways wrote down. */
@@ -30,13 +34,28 @@ export interface Measured {
   readonly crash?: CrashReport | undefined
   /** As these benchmarks print it. */
   readonly explain?: string | undefined
+  readonly pricing?: string | undefined
+  readonly limits?: string | undefined
+  readonly analytics?: string | undefined
   readonly pii?: string | undefined
+  readonly guardrails?: string | undefined
   readonly journal?: string | undefined
   readonly flush?: string | undefined
+  readonly usage?: string | undefined
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */
-export function checks({comparisons, soak, routing, realtime, starts, recorded: all, crash}: Measured): readonly Check[] {
+export function checks({
+  comparisons,
+  soak,
+  routing,
+  translation,
+  image,
+  realtime,
+  starts,
+  recorded: all,
+  crash,
+}: Measured): readonly Check[] {
   const find = (scenario: Scenario, id: SubjectId): Result | undefined =>
     comparisons.find(each => each.scenario.name === scenario.name)?.results.find(each => each.id === id)
   const timesOf = (scenario: Scenario, base: SubjectId): number | null => {
@@ -64,6 +83,18 @@ export function checks({comparisons, soak, routing, realtime, starts, recorded: 
       'a fallback of three targets whose first answers, to a single target',
       routing && routing.fallback_us / routing.single_us,
       1.1,
+      times,
+    ),
+    most(
+      'CPU of a stream of 50 chunks translated from Anthropic, to the same passed through',
+      translation && translation.translated_us / translation.passed_us,
+      2,
+      times,
+    ),
+    most(
+      'peak memory above idle of a chat with a picture of 10 MB, to its size, passed or translated',
+      image && Math.max(...image.peaks.map(({one_mb}) => one_mb)) / image.image_mb,
+      4,
       times,
     ),
     most('500 realtime sessions at one frame a second, of a core', realtime?.cpu_percent, 25, percent),

@@ -1,7 +1,8 @@
+import {resolve} from 'node:path'
 import {main} from '../../cli/index.ts'
 import type {CreateApp} from '../../cli/open.ts'
 import type {Reply, Request, Transport} from '../../cli/transport.ts'
-import type {Sink, World} from '../../cli/world.ts'
+import {DISK, type Sink, type World} from '../../cli/world.ts'
 
 export interface Said {
   readonly code: number
@@ -15,6 +16,8 @@ export interface Surroundings {
   readonly stdin?: string
   /** Files by path; without them, the disk. */
   readonly files?: Readonly<Record<string, string>>
+  /** What relative paths are relative to; without it, the working directory. */
+  readonly folder?: string
   /** Width of the terminal that stdout is; without it, stdout is a pipe. */
   readonly terminal?: number
   readonly createApp?: CreateApp
@@ -23,6 +26,8 @@ export interface Surroundings {
   readonly onListening?: (raise: (name: string) => void) => void
   /** Called instead of waiting. */
   readonly onSleep?: () => void
+  /** Called with what a command writes into a file. */
+  readonly onWritten?: (path: string, text: string) => void
 }
 
 export const NOW_MS = Date.parse('2026-03-04T05:06:07.000Z')
@@ -36,7 +41,7 @@ export async function run(argv: readonly string[], around: Surroundings = {}): P
 
 /** A world that keeps what is written, and what has been said so far. */
 export function worldOf(around: Surroundings): {world: World; said(): Omit<Said, 'code'>; exits: number[]} {
-  const {transport, env = {}, stdin, files, terminal, createApp, now_ms = NOW_MS, onListening, onSleep} = around
+  const {transport, env = {}, stdin, files, folder = '', terminal, createApp, now_ms = NOW_MS, onListening, onSleep, onWritten} = around
   const written = {stdout: '', stderr: ''}
   const exits: number[] = []
   const sink = (name: keyof typeof written): Sink => ({
@@ -53,11 +58,16 @@ export function worldOf(around: Surroundings): {world: World; said(): Omit<Said,
     stderr: sink('stderr'),
     stdinIsTTY: stdin === undefined,
     readStdin: async () => stdin ?? '',
+    listFolder: path => DISK.listFolder(resolve(folder, path)),
+    writeNewFile: (path, ...what) => DISK.writeNewFile(resolve(folder, path), ...what),
+    replaceFile: (path, text) => DISK.replaceFile(resolve(folder, path), text),
+    removeFile: path => DISK.removeFile(resolve(folder, path)),
     readFile(path) {
-      const text = files?.[path]
+      const text = files ? files[path] : DISK.readFile(resolve(folder, path))
       if (text === undefined) throw Object.assign(new Error(path), {code: 'ENOENT'})
       return text
     },
+    writeFile: (path, text) => void onWritten?.(path, text),
     sources: async argv => ({argv, env}),
     now: typeof now_ms === 'number' ? () => now_ms : now_ms,
     sleep: async () => onSleep?.(),

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest'
-import {type AttachKeys, attach, type DefaultGuardrails, type SavedGuardrail} from '../../src/guardrails/attach.ts'
+import {attach, type DefaultGuardrails, type SavedGuardrail} from '../../src/guardrails/attach.ts'
+import type {AttachKeys} from '../../src/schema/config-hooks.ts'
 
 const saved = (slug: string, more: Partial<SavedGuardrail> = {}): SavedGuardrail => ({
   id: `id-of-${slug}`,

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
+import {atOnce} from '../../src/guardrails/gently.ts'
 import type {Json} from '../../src/guardrails/json.ts'
 import {readJsonSchema} from '../../src/guardrails/json-schema/read.ts'
-import {validate} from '../../src/guardrails/json-schema/validate.ts'
+import {validating} from '../../src/guardrails/json-schema/validate.ts'
 
+const validate = (...asked: Parameters<typeof validating>) => atOnce(validating(...asked))
 const fits = (schema: Json, value: Json) => validate(readJsonSchema(schema), value).length === 0
 
 /** Schema, what fits, what does not (draft 2020-12). */

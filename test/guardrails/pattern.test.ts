@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {budget, MOST_STEPS, type Pattern, readPattern} from '../../src/guardrails/pattern.ts'
-import {replaceAll, replaceFirst} from '../../src/guardrails/replace.ts'
+import {atOnce} from '../../src/guardrails/gently.ts'
+import {type Budget, budget, MOST_UNITS, readPattern} from '../../src/guardrails/pattern.ts'
+import {replacingAll, replacingFirst} from '../../src/guardrails/replace.ts'
+
+const replaceAll = (...asked: Parameters<typeof replacingAll>) => atOnce(replacingAll(...asked))
+const replaceFirst = (...asked: Parameters<typeof replacingFirst>) => atOnce(replacingFirst(...asked))
 
 const PLAIN = [
   '\\d+',
@@ -86,16 +90,17 @@ describe('the flag i means what it means in JavaScript', () => {
   })
 })
 
-/** Code units that the engine may look at: from where it begins to the end of what it was given, or of the longest match where it found one. */
-function counting(pattern: Pattern) {
+/** A budget that counts what is spent. */
+function counting(most = MOST_UNITS) {
   const seen = {units: 0}
-  const {regex} = pattern
-  const find: typeof regex.find = (said, from = 0) => {
-    const found = regex.find(said, from)
-    seen.units += Math.min(said.length, found ? found.start + pattern.longest : said.length) - from
-    return found
+  const {spend} = budget(most)
+  const by: Budget = {
+    spend(units) {
+      spend(units)
+      seen.units += units
+    },
   }
-  return {seen, pattern: {...pattern, regex: {source: regex.source, size: regex.size, test: regex.test, find}}}
+  return {seen, by}
 }
 
 describe('work on a megabyte', () => {
@@ -109,18 +114,18 @@ describe('work on a megabyte', () => {
     ['words', '\\w+@\\w+', fill('abcdefg ')],
     ['lines', 'x.*y', fill(`${'x'.repeat(31)}\n`)],
   ])('%s grows with the length alone', (_, source, said) => {
-    const {seen, pattern} = counting(readPattern(source))
-    replaceAll(pattern, said, '#')
+    const {seen, by} = counting()
+    replaceAll(readPattern(source), said, '#', by)
     expect(seen.units).toBeLessThan(60 * MB)
-    const half = counting(readPattern(source))
-    replaceAll(half.pattern, said.slice(0, MB / 2), '#')
+    const half = counting()
+    replaceAll(readPattern(source), said.slice(0, MB / 2), '#', half.by)
     expect(seen.units).toBeLessThanOrEqual(half.seen.units * 2 + 10_000)
   })
 
   test('what would take the square of the length is given up', () => {
-    const {seen, pattern} = counting(readPattern('a.*b|a'))
-    expect(() => replaceAll(pattern, fill('a'), '#')).toThrow('too long for this pattern')
-    expect(seen.units * pattern.regex.size).toBeLessThanOrEqual(MOST_STEPS)
+    const {seen, by} = counting(20 * MB)
+    expect(() => replaceAll(readPattern('a.*b|a'), fill('a'), '#', by)).toThrow('too long for this pattern')
+    expect(seen.units).toBeGreaterThan(19 * MB)
   })
 
   test('a budget is for all texts together', () => {

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import type {Check} from '../../src/guardrails/check.ts'
-import {pii, type ReversibleVerdict} from '../../src/guardrails/checks/pii.ts'
+import {pii} from '../../src/guardrails/checks/pii.ts'
 import {promptInjection} from '../../src/guardrails/checks/prompt-injection.ts'
 import {piiCases} from './cases-pii.ts'
 import {answered, said, type World, world} from './support.ts'
@@ -11,7 +11,7 @@ async function judge(name: string, parameters: object, of: World) {
   const prepared = CHECKS[name]!.ready(parameters)
   if (typeof prepared === 'string') return prepared
   const {view, context} = world(of)
-  const verdict: ReversibleVerdict = await prepared.run(view, context)
+  const verdict = await prepared.run(view, context)
   return {verdict, view, data: verdict.data as Readonly<Record<string, unknown>>}
 }
 
@@ -26,7 +26,7 @@ describe.each(Object.keys(CHECKS))('default.%s', name => {
     }
     expect(judged.verdict.verdict).toBe(row.verdict)
     expect(judged.data.explanation).toContain(row.says ?? '')
-    expect(judged.verdict.transformed?.apply(judged.view).body).toEqual(row.becomes)
+    expect((await judged.verdict.transformed?.apply(judged.view))?.body).toEqual(row.becomes)
   })
 
   test('the table has every kind of case', () => {
@@ -52,7 +52,7 @@ test('an answer is restored when that was asked for, and only then', async () =>
   const plain = await judge('pii', {redact: true}, {body})
   const output = await judge('pii', {redact: true, reversible: true}, {side: 'output', body: answered('to a@example.com')})
   if (typeof reversible === 'string' || typeof plain === 'string' || typeof output === 'string') throw new Error('refused')
-  expect(reversible.verdict.transformed!.apply(reversible.view).text).toBe('write to <EMAIL_2> about <EMAIL_1>')
+  expect((await reversible.verdict.transformed!.apply(reversible.view)).text).toBe('write to <EMAIL_2> about <EMAIL_1>')
   expect(reversible.verdict.restore!.restore('Wrote to <EMAIL_2>, not <EMAIL_1>.')).toBe('Wrote to a@example.com, not <EMAIL_1>.')
   expect(plain.verdict.restore).toBeUndefined()
   expect(output.verdict.restore).toBeUndefined()

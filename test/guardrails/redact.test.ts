@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
+import type {Json} from '../../src/guardrails/json.ts'
 import type {PiiSpan} from '../../src/guardrails/pii/classes.ts'
-import {type Restorer, vault} from '../../src/guardrails/pii/redact.ts'
+import {vault} from '../../src/guardrails/pii/redact.ts'
 import {redactStream} from '../../src/guardrails/pii/redact-stream.ts'
+import {type Restorer, restoreOfAll} from '../../src/guardrails/pii/restore.ts'
 import {findPii} from '../../src/guardrails/pii/scan.ts'
 import {labelledLines} from './pii-score.ts'
 
@@ -119,6 +121,101 @@ describe('restoring a stream', () => {
     expect(through.push(' 3')).toBe('< 3')
     expect(through.push(`<${'A'.repeat(40)}`)).toBe(`<${'A'.repeat(40)}`)
     expect(through.end()).toBe('')
+  })
+})
+
+describe('restoring JSON', () => {
+  const kept = vault()
+  const values = ['a@example.com', 'k9!"Zq\\2#v', 'line\nbreak']
+  const text = values.join(' ')
+  const starts = values.map(value => text.indexOf(value))
+  kept.redact(
+    text,
+    values.map(
+      (value, at): PiiSpan => ({
+        class: at ? 'secret' : 'email',
+        kind: 'x',
+        start: starts[at]!,
+        end: starts[at]! + value.length,
+        certainty: 1,
+      }),
+    ),
+  )
+  const said = ['<EMAIL_1>', '\\u003cSECRET_1\\u003e', '<SECRET_2\\u003E', '<SECRET_9>', '\\u003cb']
+  const args = `{"to": "${said.join(' ')}"}`
+  const want = {to: `${values[0]} ${values[1]} ${values[2]} <SECRET_9> <b`}
+
+  test('keeps it JSON', () => {
+    expect(JSON.parse(kept.restore(args, 'json'))).toEqual(want)
+  })
+
+  test('wherever it is cut', () => {
+    const whole = kept.restore(args, 'json')
+    for (let one = 0; one <= args.length; one++)
+      for (let two = one; two <= args.length; two++)
+        expect(inPieces(kept.restorer('json'), [args.slice(0, one), args.slice(one, two), args.slice(two)])).toBe(whole)
+    expect(inPieces(kept.restorer('json'), [...args])).toBe(whole)
+  })
+
+  test('any text, in any pieces, is that of the whole', () => {
+    const part = fc.constantFrom(
+      '<',
+      '>',
+      '\\',
+      'u003c',
+      '\\u003c',
+      '\\u003e',
+      'EMAIL_1',
+      'EMAIL_',
+      '1',
+      'SECRET_2',
+      'x',
+      '<EMAIL_1>',
+      '"',
+      '😀',
+    )
+    fc.assert(
+      fc.property(
+        fc.array(part, {maxLength: 20}),
+        fc.array(fc.nat(12), {maxLength: 40}),
+        fc.constantFrom('text', 'json'),
+        (parts, sizes, form) => {
+          const all = parts.join('')
+          const pieces: string[] = []
+          let at = 0
+          for (const size of sizes) {
+            pieces.push(all.slice(at, at + size))
+            at += size
+          }
+          pieces.push(all.slice(at))
+          expect(inPieces(kept.restorer(form as 'text'), pieces)).toBe(kept.restore(all, form as 'text'))
+        },
+      ),
+      {numRuns: 2000},
+    )
+  })
+
+  test('a whole answer, in its texts and in the arguments of its tool calls', () => {
+    const body: Json = {
+      id: 'x',
+      choices: [{message: {content: 'to <EMAIL_1>, not <EMAIL_2>', tool_calls: [{function: {name: 'f', arguments: args}}]}}],
+      usage: {n: 1},
+    }
+    const restored = kept.restoreBody(body) as {choices: {message: {content: string; tool_calls: {function: {arguments: string}}[]}}[]}
+    expect(restored.choices[0]!.message.content).toBe('to a@example.com, not <EMAIL_2>')
+    expect(JSON.parse(restored.choices[0]!.message.tool_calls[0]!.function.arguments)).toEqual(want)
+    expect(kept.restoreBody({content: [{type: 'tool_use', input: {to: '<SECRET_1>'}}]})).toEqual({
+      content: [{type: 'tool_use', input: {to: values[1]}}],
+    })
+    const nothing: Json = {a: [{b: '<EMAIL_7>'}]}
+    expect(kept.restoreBody(nothing)).toBe(nothing)
+  })
+
+  test('of two redactions the earlier one’s placeholder stands in the text', () => {
+    const other = vault()
+    other.redact('b@example.com c@example.com', findPii('b@example.com c@example.com'))
+    expect(restoreOfAll([kept, other])!.restore('<EMAIL_1> <EMAIL_2>')).toBe('a@example.com c@example.com')
+    expect(restoreOfAll([])).toBeNull()
   })
 })
 

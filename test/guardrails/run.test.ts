@@ -314,3 +314,34 @@ describe('what a client gets', () => {
     expect(resultsEvent('messages', part)).toBe(`event: hook_results\n${data}`)
   })
 })
+
+describe('what was taken out is put back for the client', () => {
+  const REVERSIBLE = {pii: {redact: true, reversible: true}}
+  const body = said('write to a@example.com')
+
+  test('when a check was asked for it, and nothing of it is in the results', async () => {
+    const {restore, view, results} = await run([REVERSIBLE], {body})
+    expect(view.body).toEqual(said('write to <EMAIL_1>'))
+    expect(restore!.restoreBody(answered('sent to <EMAIL_1>'))).toEqual(answered('sent to a@example.com'))
+    expect(JSON.stringify(results)).not.toContain('a@example.com')
+  })
+
+  test('from checks of several hooks', async () => {
+    const phone = {pii: {redact: true, reversible: true, categories: ['phone']}}
+    const {restore, view} = await run([{pii: {...REVERSIBLE.pii, categories: ['email']}}, phone], {
+      body: said('a@example.com +44 20 7946 0958'),
+    })
+    expect(view.text).toBe('<EMAIL_1> <PHONE_1>')
+    expect(restore!.restore(view.text)).toBe('a@example.com +44 20 7946 0958')
+  })
+
+  test.each([
+    ['nothing was found', [REVERSIBLE], said('nothing')],
+    ['it was not asked for', [{pii: {redact: true}}], body],
+    ['nobody waits for the check', [{...REVERSIBLE, async: true}], body],
+  ])('and nothing is where %s', async (_, guardrails, of) => {
+    const {restore, background} = await run(guardrails, {body: of})
+    await background
+    expect(restore).toBeNull()
+  })
+})

@@ -56,7 +56,7 @@ describe('a store that does not answer', () => {
 
 test('windows are cut by the clock of the store, not by that of a machine that is wrong', async () => {
   const local_ms = 5_000_000
-  const table = {...silentTable(), reserve: async () => ({word: 'taken', now_ms: 9_000_000, places: []}) as const}
+  const table = {...silentTable(), reserve: async () => [{word: 'taken', now_ms: 9_000_000, places: []}] as const}
   const counters = createPostgresCounters({table, now: () => local_ms})
   expect(counters.time(local_ms)).toBe(local_ms)
   await counters.reserve('r', [compatible], soon())
@@ -69,7 +69,7 @@ test('what ended is swept away once a minute', async () => {
   const swept: number[] = []
   const table = {
     ...silentTable(),
-    reserve: async () => ({word: 'taken', now_ms: now, places: []}) as const,
+    reserve: async () => [{word: 'taken', now_ms: now, places: []}] as const,
     sweep: async (before: number) => void swept.push(before),
   }
   const counters = createPostgresCounters({table, now: () => now})
@@ -156,8 +156,8 @@ async function listen(server: Server): Promise<string> {
 /** Answers everything with nothing. */
 function silentTable(): CounterTable {
   return {
-    reserve: async () => ({word: 'taken', now_ms: 0, places: []}),
-    settle: async () => true,
+    reserve: async () => [{word: 'taken', now_ms: 0, places: []}],
+    settle: async () => [true],
     read: async () => new Map(),
     insert: async () => undefined,
     add: async () => undefined,

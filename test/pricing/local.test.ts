@@ -3,7 +3,9 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
 import {type CatalogueFile, openCatalogue} from '../../src/pricing/catalogue.ts'
-import {openPrices, readLocalFile} from '../../src/pricing/local.ts'
+import {readPriceFile} from '../../src/pricing/file.ts'
+import {openPricing} from '../../src/pricing/open.ts'
+import {readSettings} from '../../src/settings/index.ts'
 
 const HOUR_MS = 3_600_000
 const file: CatalogueFile = {as_of: '2026-01-01', sources: {}, models: {openai: {'gpt-4o': {source: 'bundled', rates: {input: 1}}}}}
@@ -21,7 +23,14 @@ afterEach(() => rmSync(directory, {recursive: true}))
 
 const write = (name: string, content: unknown) =>
   writeFileSync(join(directory, name), typeof content === 'string' ? content : JSON.stringify(content))
-const open = () => openPrices({directory, catalogue, warn: sentence => warnings.push(sentence), now_ms: () => now_ms})
+const open = (env: Record<string, string> = {MODEL_CONFIGS_PRICING_LOCAL_PATH: directory}) =>
+  openPricing({
+    settings: readSettings({env}).settings,
+    catalogue,
+    isProvider: () => true,
+    warn: sentence => void warnings.push(sentence),
+    now_ms: () => now_ms,
+  })
 const row = (cents: number) => ({pricing_config: {pay_as_you_go: {request_token: {price: cents}}}})
 const inputOf = (prices: ReturnType<typeof open>, model: string, provider = 'openai') =>
   prices.lookup(provider, model)?.periods[0]?.rates.input
@@ -79,7 +88,7 @@ describe('local price files', () => {
       plain: row(0.0001),
       own: {pricing_config: {...row(0.0001).pricing_config, calculate: {request: own}}},
     }
-    const {models} = readLocalFile(JSON.stringify(rows), 'p')
+    const {models} = readPriceFile(rows, 'p', 'local')
     expect([...models.values()].map(price => price.periods[0]?.rates.input)).toEqual([2_000_000, 3_000_000])
   })
 
@@ -96,7 +105,7 @@ describe('local price files', () => {
 
   test('need not be there', () => {
     expect(inputOf(open(), 'gpt-4o')).toBe(1)
-    expect(openPrices({directory: null, catalogue, warn: () => {}, now_ms: () => 0})).toBe(catalogue)
+    expect(inputOf(open({}), 'gpt-4o')).toBe(1)
     expect(warnings).toEqual([])
   })
 })

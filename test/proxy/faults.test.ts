@@ -46,6 +46,7 @@ async function plane(
   const services: ProxyServices = {
     settings,
     version: 'test',
+    guardrails: null,
     log: createLog('silent', 'test'),
     recorder: {
       begin(intent, done) {
@@ -59,9 +60,13 @@ async function plane(
       note: settlement => void settlements.push(settlement),
     },
     prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true})},
-    limits: {admit: () => null},
+    findPolicies: () => null,
+    limits: {admit: () => null, hold: () => Promise.reject(new Error('nothing is strict')), add: async () => undefined},
     metrics: {ended: () => undefined, live: () => undefined},
     cache: null,
+    shelf: () => {
+      throw new Error('no shelf')
+    },
     logins: openLogins({fetch: () => Promise.reject(new Error('no network')), now_ms: () => 0}),
     sticky: createStickyMemory(),
     circuits: createCircuits(),
@@ -70,6 +75,8 @@ async function plane(
     findCaller: () => CALLER,
     findProvider: async () => null,
     findConfig: async () => null,
+    findPrompt: async () => undefined,
+    findPartial: async () => undefined,
     providerSlugs: async () => [],
     kind: find,
     destination: () => ({

@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest'
+import {bedrockMessagesWords} from '../support/dialects/bedrock-messages.ts'
 import {CALLED, CUT_SHORT, SUMMED, startTwins, TEXT, THOUGHT, TWINS, type Twin} from '../support/dialects.ts'
 import {type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 
@@ -7,7 +8,11 @@ let gateway: TestGateway
 let twins: readonly Twin[]
 let close: () => Promise<void>
 beforeAll(async () => {
-  const started = await startTwins()
+  // Claude on Bedrock has Messages itself.
+  const started = await startTwins(
+    {},
+    TWINS.map(words => (words.kind === 'bedrock' ? bedrockMessagesWords : words)),
+  )
   gateway = started.gateway
   twins = started.twins
   close = started.close
@@ -17,6 +22,8 @@ afterEach(() => {
   expect(twins.flatMap(twin => twin.forget())).toEqual([])
 })
 
+/** Those that count tokens themselves. */
+const COUNTING: ReadonlySet<string> = new Set(['anthropic', 'google', 'bedrock'])
 const client = (kind: string) =>
   new Anthropic({apiKey: WORKSPACE_KEY, baseURL: gateway.url, maxRetries: 0, defaultHeaders: {'x-gateway-provider': `@${kind}`}})
 const TOOLS: Anthropic.Tool[] = [
@@ -119,7 +126,7 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
     }
   })
 
-  test.skipIf(kind === 'anthropic')('tokens are counted here', async () => {
+  test.skipIf(COUNTING.has(kind))('tokens are counted here', async () => {
     const {input_tokens} = await client(kind).messages.countTokens({model: twin().model, messages: asked().messages, tools: TOOLS})
     const more = await client(kind).messages.countTokens({
       model: twin().model,
@@ -140,4 +147,20 @@ test('Anthropic itself counts its tokens', async () => {
   const {method, path, headers, body} = twins[0]!.heard.at(-1)!
   expect([method, path, headers['x-api-key']]).toEqual(['POST', '/v1/messages/count_tokens', 'sk-upstream-secret-0123456789'])
   expect(JSON.parse(body.toString())).toEqual({model, messages: [{role: 'user', content: 'Hi'}]})
+})
+
+test.each([
+  ['google', /^\/v1beta\/models\/[\w.-]+:countTokens$/],
+  ['bedrock', /^\/model\/anthropic\.[\w.-]+(%3A\d)?\/count-tokens$/],
+] as const)('%s counts its tokens itself, at no cost, and tells its errors in Anthropic’s words', async (kind, path) => {
+  const twin = twins.find(each => each.kind === kind)!
+  const asked = {model: twin.model, system: 'Be brief.', messages: [{role: 'user' as const, content: 'Hi'}], tools: TOOLS}
+  twin.count(57)
+  expect(await client(kind).messages.countTokens(asked)).toEqual({input_tokens: 57})
+  expect(twin.heard.at(-1)).toMatchObject({method: 'POST', path: expect.stringMatching(path)})
+  expect((await gateway.logs())[0]).toMatchObject({cost: 0, total_units: 0, is_success: true})
+  const bad = await client(kind)
+    .messages.countTokens({...asked, messages: [{role: 'user', content: [{type: 'nonsense'} as never]}]})
+    .catch(fault => fault)
+  if (kind === 'google') expect(bad).toMatchObject({status: 400, error: {type: 'error', error: {type: 'invalid_request_error'}}})
 })

@@ -54,6 +54,24 @@ const done = (id: string, usage: object | null = TEXT_USAGE, more = {}) => ({
   response: {id, status: 'completed', output: [], usage, ...more},
 })
 
+const sessionWith = (audio: object) => ({type: 'session.updated', session: {type: 'realtime', model: MODEL, audio}})
+/** OpenAI, Realtime API, server events. */
+const transcribed = (item_id: string, usage: object | null = TRANSCRIPT_USAGE) => ({
+  type: 'conversation.item.input_audio_transcription.completed',
+  event_id: `event_${item_id}`,
+  item_id,
+  content_index: 0,
+  transcript: 'Hello, how are you?',
+  usage,
+})
+const TRANSCRIPT_USAGE = {
+  type: 'tokens',
+  total_tokens: 48,
+  input_tokens: 38,
+  input_token_details: {text_tokens: 10, audio_tokens: 28},
+  output_tokens: 10,
+}
+
 /** Answers each `response.create` with a turn. */
 function talks(peerAnswers: RealtimeGateway['provider']) {
   let turn = 0
@@ -384,6 +402,47 @@ describe('turns', () => {
     expect(new Set(rows.map(row => row.parent_span_id))).toEqual(new Set([rows[2]!.span_id, null]))
   })
 
+  test('have what the client said written down at the price of the model that does it, each item once', async () => {
+    const {client, upstream, headers} = await session()
+    upstream.say(sessionWith({input: {transcription: {model: 'gpt-4o-transcribe', language: 'en'}}}))
+    client.say({type: 'input_audio_buffer.append', audio: 'AAAA'})
+    await upstream.until(() => upstream.messages.length === 1)
+    upstream.say(transcribed('item_1'))
+    upstream.say(transcribed('item_1'))
+    upstream.say(transcribed('item_2', {type: 'duration', seconds: 3}))
+    upstream.say(transcribed('item_3', null))
+    await client.until(() => client.messages.length === 5)
+    await close(client)
+    const rows = await rowsOf(headers as never)
+    expect(rows.map(row => [row.response_status_code, row.usage, row.usage_source, row.cost, row.ai_model])).toEqual([
+      // three seconds have no price of their own there
+      [200, {units: {audio_seconds: 3}}, 'provider', 0, 'gpt-4o-transcribe'],
+      // 10 tokens of text at 2.5, 28 of sound at 6 and 10 written at 10 dollars a million, in cents
+      [200, {input_uncached_tokens: 10, audio_in_tokens: 28, output_text_tokens: 10}, 'provider', 0.0293, 'gpt-4o-transcribe'],
+      [101, {}, 'none', 0, MODEL],
+    ])
+    expect(rows[1]!.parent_span_id).toBe(rows[2]!.span_id)
+  })
+
+  test.each([
+    ['as the first version named it', {type: 'session.updated', session: {input_audio_transcription: {model: 'whisper-1'}}}, 'whisper-1'],
+    [
+      'in a session for that alone',
+      {type: 'transcription_session.updated', session: {input_audio_transcription: {model: 'whisper-1'}}},
+      'whisper-1',
+    ],
+    ['by a model that nobody named', {type: 'session.updated', session: {}}, null],
+  ])('have it written down %s', async (_, event, ai_model) => {
+    const {client, upstream, headers} = await session()
+    upstream.say(event)
+    upstream.say(transcribed('item_1', {type: 'duration', seconds: 60}))
+    await client.until(() => client.messages.length === 2)
+    await close(client)
+    const [row] = await rowsOf(headers as never)
+    // whisper-1: 0.36 dollars an hour
+    expect([row!.ai_model ?? null, row!.cost]).toEqual([ai_model, ai_model ? 0.6 : 0])
+  })
+
   test('tell sound, text and what was cached apart', async () => {
     const {client, upstream, headers} = await session()
     client.say({type: 'response.create'})
@@ -531,6 +590,41 @@ describe('limits', () => {
     await client.ended
     expect(client.closing()).toEqual({code: 1008, reason: expect.stringMatching(/rate limit/)})
     expect((await rawClient(path(), key)).status).toBe(429)
+  })
+
+  test('of cost count what was transcribed beside the turns', async () => {
+    const key = await keyWith({usage_limits: [{type: 'tokens', credit_limit: 40}]})
+    const {client, upstream} = await session(key)
+    upstream.say(sessionWith({input: {transcription: {model: 'gpt-4o-transcribe'}}}))
+    client.say({type: 'input_audio_buffer.append', audio: 'AAAA'})
+    await upstream.until(() => upstream.messages.length === 1)
+    upstream.say(transcribed('item_1'))
+    await client.until(() => client.messages.length === 2)
+    await close(client)
+    await here.gateway.logs()
+    expect((await rawClient(path(), key)).status).toBe(412)
+  })
+
+  test('that are strict hold the longest answer of a turn, and what the one before used', async () => {
+    talks(here.provider)
+    const strict = (credit_limit: number) => keyWith({usage_limits: {type: 'tokens', credit_limit, enforcement: 'strict'}})
+    // an answer has 4096 tokens at most (OpenAI, Realtime API); a turn of this provider uses 150
+    const short = await session(await strict(4000))
+    short.client.say({type: 'response.create'})
+    await short.client.ended
+    expect(short.client.closing()).toEqual({code: 1008, reason: expect.stringMatching(/used up/)})
+    const {client} = await session(await strict(4096 + 150 + 149))
+    client.say({type: 'response.create'})
+    await client.until(() => client.messages.length === 3)
+    client.say({type: 'response.create'})
+    await client.ended
+    expect(client.closing()).toEqual({code: 1008, reason: expect.stringMatching(/used up/)})
+    const roomy = await session(await strict(4096 + 3 * 150))
+    for (const count of [3, 6]) {
+      roomy.client.say({type: 'response.create'})
+      await roomy.client.until(() => roomy.client.messages.length === count)
+    }
+    await close(roomy.client)
   })
 
   test('are given back by sound that led to nothing', async () => {

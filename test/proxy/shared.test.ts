@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto'
-import pg from 'pg'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
+import {onServer} from '../support/stores.ts'
 
 const database = process.env.TEST_DATABASE_URL
 const redis = process.env.TEST_REDIS_URL
@@ -21,14 +21,14 @@ describe.skipIf(!database).each([
   let two: TestGateway
 
   beforeAll(async () => {
-    await admin(`create database ${name}`)
+    await onServer(`create database ${name}`)
     one = await startGateway(env)
     two = await startGateway(env)
   })
   afterAll(async () => {
     await one?.close()
     await two?.close()
-    await admin(`drop database ${name} with (force)`)
+    await onServer(`drop database ${name} with (force)`)
   })
 
   const ask = {model: 'echo', messages: [{role: 'user', content: 'hi'}]}
@@ -70,13 +70,3 @@ describe.skipIf(!database).each([
     await expect.poll(status, {timeout: 5000}).toBe(401)
   })
 })
-
-async function admin(statement: string) {
-  const client = new pg.Client({connectionString: database})
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}

@@ -292,7 +292,7 @@ describe('what is wrong is said, and logged', () => {
       await status('GET', '/v1/chat/completions'),
       await status('PATCH', '/v1/api-keys'),
       await status('POST', '/v1/messages'),
-      await status('POST', '/v1/prompts/p/completions'),
+      await status('POST', '/v1/otel/v1/traces'),
     ]).toEqual([400, 404, 405, 405, 400, 501])
   })
 

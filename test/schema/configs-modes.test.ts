@@ -329,6 +329,36 @@ describe('what is known and has no effect', () => {
   })
 })
 
+test('what services of inline guardrails are asked with is secret too', () => {
+  const config = good({
+    provider: 'x',
+    input_guardrails: [
+      'pg-saved',
+      {webhook: {webhookURL: 'https://g.example', headers: {'x-key': 'one'}}, deny: true, on_fail: {feedback: {value: -1}}},
+      {'default.jsonSchema': {schema: {properties: {headers: {type: 'string'}}}}},
+    ],
+    after_request_hooks: [{checks: [{id: 'lakera.guard', parameters: {credentials: {apiKey: 'two', apiBase: 'https://l.example'}}}]}],
+  }).config
+  const seen: Record<string, string> = {}
+  const shown = mapApiKeys(config, (secret, path) => {
+    seen[path] = secret
+    return '•'
+  })
+  expect(seen).toEqual({
+    'config.input_guardrails[1].webhook.headers.x-key': 'one',
+    'config.after_request_hooks[0].checks[0].parameters.credentials.apiKey': 'two',
+    'config.after_request_hooks[0].checks[0].parameters.credentials.apiBase': 'https://l.example',
+  })
+  expect(shown.input_guardrails).toEqual([
+    'pg-saved',
+    {webhook: {webhookURL: 'https://g.example', headers: {'x-key': '•'}}, deny: true, on_fail: {feedback: {value: -1}}},
+    {'default.jsonSchema': {schema: {properties: {headers: {type: 'string'}}}}},
+  ])
+  expect(mapApiKeys(shown, (_, path) => seen[path])).toEqual(config)
+  // One that was kept before it was sealed stays.
+  expect(mapApiKeys(config, () => undefined)).toEqual(config)
+})
+
 test('every secret is changed, by its path', () => {
   const config = good({
     request_timeout: 1,

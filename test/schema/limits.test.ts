@@ -80,10 +80,6 @@ describe('usage limits', () => {
       'limits: the key current_usage is not known here (known: type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at, enforcement).',
     ],
     [{credit_limit: 5, periodic_rest: 'weekly'}, 'limits: the key periodic_rest is not known here: did you mean periodic_reset?'],
-    [
-      {credit_limit: 5, enforcement: 'strict'},
-      'enforcement: strict is not available for tokens and cost in this version; send compatible or shadow.',
-    ],
     [{credit_limit: 5, enforcement: 'hard'}, 'enforcement: must be one of compatible, strict, shadow.'],
     ['5', 'limits: must be a list or an object.'],
   ])('%j is refused: %s', (input, message) => {

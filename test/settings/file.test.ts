@@ -67,7 +67,7 @@ test('the file in the data directory cannot move the data directory, and no file
 
 test('every problem is reported at once', () => {
   const sentences = faults(
-    {argv: {pord: '1'}, env: {GATEWAY_X: '1', SMTP_HOST: 'x', SCIM_ENABLED: 'no', TLS_CA_FILE: '/none'}},
+    {argv: {pord: '1'}, env: {GATEWAY_X: '1', LOKI_HOST: 'x', SCIM_ENABLED: 'no', TLS_CA_FILE: '/none'}},
     {[AT]: 'prot: 1'},
   )
   expect(sentences).toHaveLength(7)

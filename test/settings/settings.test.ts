@@ -93,7 +93,10 @@ describe('names that are no settings', () => {
     ['gateway_data_dir: x', 'gateway_data_dir in .gateway/settings.yaml is not a setting. The nearest is data_dir.'],
     ['url: http://x', 'url in .gateway/settings.yaml is not a setting. It is given as --url or GATEWAY_URL.'],
     ['api_key: hush', 'api_key in .gateway/settings.yaml is not a setting. It is given as --api-key-file or GATEWAY_API_KEY.'],
-    ['smtp_host: mail', 'smtp_host in .gateway/settings.yaml is not available in this version (mail). Unset it.'],
+    [
+      'loki_host: x',
+      'loki_host in .gateway/settings.yaml is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
+    ],
   ])('the key in the file: %s', (yaml, sentence) => {
     expect(faults({}, {'.gateway/settings.yaml': yaml})).toEqual([sentence])
   })
@@ -323,7 +326,11 @@ describe('the listener and browsers', () => {
 
 describe('documented variables of later versions', () => {
   test.each([
-    ['SMTP_HOST', 'mail.example.com', 'SMTP_HOST is not available in this version (mail). Unset it.'],
+    [
+      'LOKI_HOST',
+      'loki.example.com',
+      'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
+    ],
     ['JWT_ENABLED', 'ON', 'JWT_ENABLED is not available in this version (single sign-on and tokens). Unset it or set it to OFF or false.'],
     [
       'GATEWAY_BASE_URL',
@@ -346,7 +353,7 @@ describe('documented variables of later versions', () => {
       JWT_ENABLED: 'off',
       LOG_STORE: 'control_plane',
       CACHE_STORE: 'redis',
-      SMTP_HOST: '',
+      LOKI_HOST: '',
       GATEWAY_CACHE_MODE: 'SELF',
     }
     expect(read({env}).settings).toEqual(read({}).settings)

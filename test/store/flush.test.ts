@@ -5,7 +5,7 @@ import type {Outcome, Settlement} from '../../src/schema/records.ts'
 import {CHAIN_START, decodeRecord, type FlushTarget, MarkMoved, openTarget} from '../../src/store/flush/index.ts'
 import type {Mark} from '../../src/store/journal/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
-import {verifyChain} from '../../src/store/ledger.ts'
+import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {keptBodies, packedBodies, type Row} from '../support/bodies.ts'
 import {ADMITTED_AT, intent, logBodies, logRecord, settlement, targetOf} from '../support/records.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
@@ -62,7 +62,19 @@ describe.each(KINDS)('a flush into %s', kind => {
     const {id, created_at, span_id, response_status, metadata} = log!
     const {attempt, admitted_at, settled_at, ...shared} = row
     expect(await logsOf(database)).toEqual([
-      {...shared, id, created_at, span_id, status: response_status, metadata: JSON.stringify(metadata), detail: JSON.stringify(log)},
+      {
+        ...shared,
+        id,
+        created_at,
+        span_id,
+        status: response_status,
+        metadata: JSON.stringify(metadata),
+        detail: JSON.stringify(log),
+        duration_ms: 813,
+        cache_status: 'DISABLED',
+        retry_count: 0,
+        is_rescued: 0,
+      },
     ])
     expect(await sumsOf(database)).toEqual([
       {
@@ -91,7 +103,7 @@ describe.each(KINDS)('a flush into %s', kind => {
     const before = [await entriesOf(database), await logsOf(database), await sumsOf(database)]
     await database.apply(...said, said[0]!)
     expect([await entriesOf(database), await logsOf(database), await sumsOf(database)]).toEqual(before)
-    expect((await verifyChain(database.store)).breaks).toEqual([])
+    expect((await verifyLedger(database.store)).breaks).toEqual([])
   })
 
   test('counts an entry once that comes twice in one slice', async () => {
@@ -120,6 +132,22 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect(await sumsOf(database)).toEqual([])
     expect(await logsOf(database)).toMatchObject([{outcome: 'failed', cost_nanousd: 0, usage: '{}'}])
   })
+
+  test.each(['one slice', 'two'])(
+    'takes the later detail of a row that comes again, and its money from the entry alone; in %s',
+    async slices => {
+      const database = await open(kind)
+      const first = settlement(intent(), {log: logRecord({id: 'told twice', error: null}), cost_nanousd: 7})
+      const again = {...first, attempt: 0, log: logRecord({id: 'told twice', error: 'late'}), cost_nanousd: 9_000}
+      if (slices === 'two') {
+        await database.apply(first)
+        await database.apply(again)
+      } else await database.apply(first, again)
+      const [row, ...others] = await logsOf(database)
+      expect([row!.cost_nanousd, (JSON.parse(row!.detail) as {error: string}).error, others]).toEqual([7, 'late', []])
+      expect(await entriesOf(database)).toHaveLength(1)
+    },
+  )
 
   test('sums the attempts at one target in its log row, wherever they were flushed', async () => {
     const database = await open(kind)
@@ -189,7 +217,7 @@ describe.each(KINDS)('a flush into %s', kind => {
       }),
       {numRuns: 15},
     )
-    expect(await verifyChain(database.store)).toMatchObject({breaks: [], writers: 1})
+    expect(await verifyLedger(database.store)).toMatchObject({breaks: [], writers: 1})
   })
 
   test('stores what no text column of PostgreSQL holds as U+FFFD', async () => {
@@ -202,7 +230,7 @@ describe.each(KINDS)('a flush into %s', kind => {
       'a\ufffdb\ufffdc',
       expect.objectContaining({url: '/v1/\\u0000?\u2028', metadata: {'\0': '\ufffd'}}),
     ])
-    expect((await verifyChain(database.store)).breaks).toEqual([])
+    expect((await verifyLedger(database.store)).breaks).toEqual([])
   })
 
   test('keeps the same detail wherever the record has its log row', async () => {
@@ -233,7 +261,8 @@ describe.each(KINDS)('a flush into %s', kind => {
 })
 
 describe.each(KINDS)('the hash chain on %s', kind => {
-  const texts = async ({store}: TestStore) => (await verifyChain(store)).breaks.map(({entry, text}) => [entry?.call_id ?? null, text])
+  const texts = async ({store}: TestStore) =>
+    (await verifyLedger(store)).breaks.filter(({kind}) => kind === 'chain').map(({entry, text}) => [entry?.call_id ?? null, text])
 
   test('goes on in a new epoch, and holds over thousands of entries', async () => {
     const database = await open(kind)
@@ -243,7 +272,7 @@ describe.each(KINDS)('the hash chain on %s', kind => {
     opened.push(restored)
     await applier(restored)(settlement())
     await expect(database.target.readMark()).rejects.toThrow(MarkMoved)
-    expect(await verifyChain(database.store)).toEqual({entries: 1201, writers: 1, breaks: []})
+    expect(await verifyLedger(database.store)).toMatchObject({entries: 1201, writers: 1, breaks: []})
   })
 
   test('is one for each writer', async () => {
@@ -256,7 +285,7 @@ describe.each(KINDS)('the hash chain on %s', kind => {
       await database.apply(settlement(), settlement())
       await applier(second)(settlement())
     }
-    expect(await verifyChain(database.store)).toEqual({entries: 9, writers: 2, breaks: []})
+    expect(await verifyLedger(database.store)).toMatchObject({entries: 9, writers: 2, breaks: []})
   })
 
   test('breaks where an entry was altered', async () => {

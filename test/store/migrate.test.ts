@@ -15,6 +15,28 @@ describe.each(KINDS)('migrations on %s', kind => {
     await close()
   })
 
+  test('workspaces that are there get their default collection with the step that brings prompts', async () => {
+    const {store, close} = await testStore(kind, {migrated: false})
+    await migrate(store, {
+      now,
+      steps: MIGRATIONS.slice(
+        0,
+        MIGRATIONS.findIndex(({name}) => name === '0011_prompts'),
+      ),
+    })
+    const at = now().toISOString()
+    const row = {id: 'o', slug: 'o', name: 'O', created_at: at, last_updated_at: at}
+    await store.db.insertInto('organisations').values(row).execute()
+    const empty = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
+    const workspace = {...row, ...empty, id: 'w', slug: 'w', organisation_id: 'o', is_default: 1, status: 'active' as const}
+    await store.db.insertInto('workspaces').values(workspace).execute()
+    await migrate(store, {now})
+    expect(await store.db.selectFrom('collections').selectAll().execute()).toMatchObject([
+      {organisation_id: 'o', workspace_id: 'w', name: 'Default', is_default: 1, status: 'active', parent_collection_id: null},
+    ])
+    await close()
+  })
+
   test('a step that fails leaves nothing behind', async () => {
     const {store, close} = await testStore(kind)
     const broken: Migration = {
@@ -26,7 +48,7 @@ describe.each(KINDS)('migrations on %s', kind => {
       },
     }
     await expect(migrate(store, {now, steps: [...MIGRATIONS, broken]})).rejects.toThrow('power cut')
-    expect((await migrationState(store)).applied).toEqual(MIGRATIONS.map(step => step.name))
+    expect((await migrationState(store)).applied.toSorted()).toEqual(MIGRATIONS.map(step => step.name).toSorted())
     await expect(sql`select * from half`.execute(store.db)).rejects.toThrow()
     await close()
   })

@@ -1,6 +1,8 @@
 import type {Insertable} from 'kysely'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import type {Db} from '../../src/store/database.ts'
+import {keepFrom} from '../../src/store/kept.ts'
+import {deleteOlder} from '../../src/store/retention.ts'
 import type {LedgerEntriesTable, UsageHourlyTable} from '../../src/store/tables/traffic.ts'
 import {type UsageScope, usageSince} from '../../src/store/usage.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
@@ -71,6 +73,22 @@ describe.each(KINDS)('what the ledger says was used, on %s', kind => {
     const since = '2026-04-01T00:00:00.000Z'
     expect((await usageSince(db, {entity: 'integration', id: 'i-3/ws-2', workspace_id: 'ws-2'}, since)).cost_nanousd).toBe(1n)
     expect((await usageSince(db, {entity: 'integration', id: 'i-4/ws-2', workspace_id: 'ws-2'}, since)).cost_nanousd).toBe(10n)
+  })
+
+  test('hours whose sums retention deleted are still counted, from the entries', async () => {
+    await spend(db, {at: '2025-01-01T10:10:00.000Z', cost: 1, api_key_id: 'key-old'})
+    await spend(db, {at: '2025-06-01T10:10:00.000Z', cost: 10, api_key_id: 'key-old'})
+    await spend(db, {at: '2025-06-01T10:50:00.000Z', cost: 100, api_key_id: 'key-old'})
+    await spend(db, {at: '2025-06-02T10:10:00.000Z', cost: 1000, api_key_id: 'key-old'})
+    const key = {...KEY, id: 'key-old'}
+    const before = await usageSince(db, key, '2025-01-01T00:00:00.000Z')
+    const before_ms = Date.parse('2025-06-01T10:30:00.000Z')
+    await keepFrom(db, 'hours', new Date(before_ms).toISOString())
+    while (await deleteOlder(db, 'hours', before_ms));
+    expect(before.cost_nanousd).toBe(1111n)
+    expect(await usageSince(db, key, '2025-01-01T00:00:00.000Z')).toEqual(before)
+    expect((await usageSince(db, key, '2025-06-01T10:20:00.000Z')).cost_nanousd).toBe(1100n)
+    expect((await usageSince(db, key, '2025-06-01T11:00:00.000Z')).cost_nanousd).toBe(1000n)
   })
 
   test('sums beyond 2^53 are exact', async () => {

@@ -1,11 +1,15 @@
+import {join} from 'node:path'
 import fastify from 'fastify'
 import {type FirstRun, firstRun} from '../../src/admin/first-run.ts'
 import {type MountOptions, mountAdmin} from '../../src/admin/http.ts'
+import {ExportJobs} from '../../src/admin/log-exports/jobs.ts'
+import {newKey} from '../../src/admin/new-key.ts'
 import type {AnyOperation, ChangedTable} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import type {AdminServices} from '../../src/admin/services.ts'
 import {newId} from '../../src/base/ids.ts'
 import {createSeal} from '../../src/base/seal.ts'
+import {openChecking} from '../../src/checking.ts'
 import {makeKey} from '../../src/identity/keys.ts'
 import {scopesOf} from '../../src/identity/scopes.ts'
 import {readSettings} from '../../src/settings/index.ts'
@@ -38,15 +42,29 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   let now = new Date('2026-03-04T05:06:07.000Z')
   const published: ChangedTable[] = []
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
+  const {settings} = readSettings({env})
+  const checking = openChecking(settings)
   const services: AdminServices = {
     store,
-    settings: readSettings({env}).settings,
+    settings,
+    check_world: checking.check_world,
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),
     now: () => now,
     published: tables => void published.push(...tables),
     failed: (cause, where) => void faults.push({cause, ...where}),
   }
+  const exports = new ExportJobs({
+    folder: join(folder, 'exports'),
+    store,
+    reads: store.db,
+    bodies: services.bodies,
+    settled: async () => undefined,
+    now: () => now,
+    failed: cause => void faults.push({cause, operation: 'export', request_id: ''}),
+    waits: true,
+  })
+  Object.assign(services, {exports})
   const first = (await firstRun(store, now)) as FirstRun
   const server = fastify()
   mountAdmin(server, operations, services, {checks_replies: true, ...(actorOf && {actorOf})})
@@ -65,7 +83,12 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
       ...(body !== undefined && {body: typeof body === 'string' ? body : JSON.stringify(body)}),
     })
     const text = await sent.text()
-    return {status: sent.status, headers: sent.headers, text, body: text ? JSON.parse(text) : undefined}
+    return {
+      status: sent.status,
+      headers: sent.headers,
+      text,
+      body: text && sent.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : undefined,
+    }
   }
   const seedWorkspace = async (organisation_id: string, row: Partial<WorkspacesTable> = {}): Promise<WorkspacesTable> => {
     const at = now.toISOString()
@@ -91,43 +114,22 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     place: {organisation_id: string; workspace_id?: string | null},
     row: Partial<Omit<ApiKeysTable, 'scopes'>> & {scopes?: string[]} = {},
   ) => {
-    const {key, hash, masked} = makeKey()
-    const at = now.toISOString()
+    const made = makeKey()
     const kind = row.kind ?? (place.workspace_id ? 'workspace-service' : 'organisation-service')
-    const empty = {
-      user_id: null,
-      description: null,
-      usage_limits: null,
-      rate_limits: null,
-      defaults: null,
-      alert_emails: null,
-      expires_at: null,
-      last_reset_at: null,
-    }
     const {scopes = [...scopesOf(kind)], ...rest} = row
-    const id = newId()
-    await insertKey(store.db, {
-      ...empty,
-      id,
-      organisation_id: place.organisation_id,
-      workspace_id: place.workspace_id ?? null,
-      kind,
-      name: 'Seeded key',
-      key_hash: hash,
-      key_masked: masked,
-      status: 'active',
-      creation_mode: 'api',
-      created_at: at,
-      last_updated_at: at,
+    const {organisation_id, workspace_id = null} = place
+    const whole = {
+      ...newKey({organisation_id, workspace_id, kind, name: 'Seeded key', creation_mode: 'api'}, made, scopes, now.toISOString()),
       ...rest,
-      scopes: JSON.stringify(scopes),
-    })
-    return {key, id}
+    }
+    await insertKey(store.db, whole)
+    return {key: made.key, id: whole.id}
   }
   return {
     url,
     store,
     folder,
+    options,
     services,
     published,
     faults,
@@ -160,6 +162,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     },
     async close() {
       await server.close()
+      await checking.close()
       await close()
     },
   }

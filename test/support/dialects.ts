@@ -1,6 +1,7 @@
 import type {Json} from '../../src/providers/translation.ts'
 import {anthropicWords} from './dialects/anthropic.ts'
 import {bedrockWords} from './dialects/bedrock.ts'
+import {bedrockMessagesWords} from './dialects/bedrock-messages.ts'
 import {cohereWords} from './dialects/cohere.ts'
 import {geminiWords} from './dialects/gemini.ts'
 import {mistralWords} from './dialects/mistral.ts'
@@ -12,7 +13,14 @@ import {type Answer, type FakeProvider, fakeProvider, json} from './provider.ts'
 export type {Said, TwinWords, Understood} from './dialects/words.ts'
 
 /** The five major dialects, and OpenAI's own at a provider that has chat alone. */
-export const TWINS: readonly TwinWords[] = [anthropicWords, geminiWords, bedrockWords, cohereWords, mistralWords, openaiWords]
+export const TWINS: readonly TwinWords[] = [
+  anthropicWords,
+  geminiWords,
+  {...bedrockWords, beside: bedrockMessagesWords},
+  cohereWords,
+  mistralWords,
+  openaiWords,
+]
 
 /** What a twin does with a request that is right, instead of answering what fits it. */
 export type Script =
@@ -33,7 +41,7 @@ export interface Twin extends TwinWords {
   readonly heard: FakeProvider['heard']
   /** Follows a script from now on; null: answers. */
   play(script: Script | null): void
-  /** Counts so many tokens for whoever asks at `/v1/messages/count_tokens`. */
+  /** Counts so many tokens for whoever asks where tokens are counted there. */
   count(input_tokens: number): void
   /** Gives what was wrong since, and forgets all that was heard. */
   forget(): readonly string[]
@@ -69,13 +77,19 @@ export function answerTo({turns, tools, thinks, max_tokens}: Understood): Said {
   return max_tokens === 2 ? CUT_SHORT : TEXT
 }
 
-export async function startTwin(words: TwinWords): Promise<Twin> {
+/** Where Anthropic, Bedrock and Gemini count. */
+const COUNTS = /\/messages\/count_tokens$|\/count-tokens$|:countTokens$/
+
+export async function startTwin(first: TwinWords): Promise<Twin> {
   const understood: Understood[] = []
   const faults: string[] = []
   let script: Script | null = null
   let counted: number | null = null
   const answer: Answer = (heard, response) => {
-    if (counted !== null && heard.path === '/v1/messages/count_tokens') return json(response, {input_tokens: counted})
+    if (counted !== null && COUNTS.test(heard.path))
+      return json(response, {input_tokens: counted, inputTokens: counted, totalTokens: counted})
+    const {beside} = first
+    const words = beside && [true, false].some(each => beside.path(each) === heard.path) ? beside : first
     const is_stream = heard.path === words.path(true) && (heard.path !== words.path(false) || isStreamed(heard.body))
     let said: Said
     try {
@@ -101,8 +115,8 @@ export async function startTwin(words: TwinWords): Promise<Twin> {
   }
   const server = await fakeProvider(answer)
   return {
-    ...words,
-    url: server.url.replace('/v1', words.base),
+    ...first,
+    url: server.url.replace('/v1', first.base),
     understood,
     faults,
     heard: server.heard,
@@ -123,9 +137,10 @@ export async function startTwin(words: TwinWords): Promise<Twin> {
 /** A gateway and all twins behind it, each as the provider `@` and its kind. */
 export async function startTwins(
   env: Record<string, string> = {},
+  words: readonly TwinWords[] = TWINS,
 ): Promise<{readonly gateway: TestGateway; readonly twins: readonly Twin[]; close(): Promise<void>}> {
   const gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...env})
-  const twins = await Promise.all(TWINS.map(startTwin))
+  const twins = await Promise.all(words.map(startTwin))
   for (const {kind, url} of twins) {
     const more = kind === 'bedrock' ? {configurations: {custom_host: url, aws_auth_type: 'apiKey', aws_region: 'us-east-1'}} : {}
     await gateway.provider(kind, kind, url, more)

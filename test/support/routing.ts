@@ -48,6 +48,8 @@ export interface Asked {
   readonly body?: object | string | FormData
   readonly headers?: Record<string, string>
   readonly signal?: AbortSignal
+  /** Told of the answer's text as far as it has come. */
+  readonly onText?: (text: string) => void
 }
 
 /** A gateway over fake providers `@a`, `@b`, `@c` (OpenAI's words) and `@claude` (Anthropic's). */
@@ -62,6 +64,10 @@ export interface Routed {
   /** What was recorded of a call by now: rows and entries in the order of their writing. */
   recorded(trace_id: string): Promise<Pick<Told, 'rows' | 'entries'>>
   save(config: object): Promise<string>
+  /** Saves a prompt that goes to `@a`; gives its slug. */
+  savePrompt(body: object): Promise<string>
+  /** A prompt whose one message is its variable `text`. */
+  readonly prompt: string
   /** A key of its own, with its limits. */
   key(more: object): Promise<string>
   /** Paths that each provider heard, by its name. */
@@ -82,6 +88,13 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
     await gateway.provider(slug, slug === 'claude' ? 'anthropic' : 'openai', provider.url)
   const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
 
+  const {data: collections} = await gateway.admin<{data: {id: string}[]}>('GET', `/collections?workspace_id=${workspace!.id}`)
+  const savePrompt: Routed['savePrompt'] = async body => {
+    const saved = {name: 'Saved', collection_id: collections[0]!.id, parameters: {}, virtual_key: 'a', model: 'gpt-4o-mini', ...body}
+    return (await gateway.admin<{slug: string}>('POST', '/prompts', saved)).slug
+  }
+  const prompt = await savePrompt({string: JSON.stringify([{role: 'user', content: '{{text}}'}])})
+
   const recorded: Routed['recorded'] = async trace_id => {
     await gateway.app.flushed()
     const store = await openStore({kind: 'sqlite', folder: gateway.folder, role: 'operator'})
@@ -93,7 +106,13 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
         .orderBy('sequence')
         .execute()
       const rows = await store.db.selectFrom('traffic.logs').selectAll().where('trace_id', '=', trace_id).orderBy('id').execute()
-      return {entries, rows: rows.map(({detail, ...row}) => ({...(JSON.parse(detail) as Row), ...row}))}
+      return {
+        entries,
+        rows: rows.map(({detail, duration_ms, cache_status, retry_count, is_rescued, ...row}) => ({
+          ...(JSON.parse(detail) as Row),
+          ...row,
+        })),
+      }
     } finally {
       await store.close()
     }
@@ -102,10 +121,12 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
     ...named,
     gateway,
     recorded,
-    async ask(config, {path = '/v1/chat/completions', body = CHAT, headers = {}, signal} = {}) {
+    savePrompt,
+    prompt,
+    async ask(config, {path = '/v1/chat/completions', body = CHAT, headers = {}, signal, onText} = {}) {
       const trace_id = newTrace()
       const is_json = typeof body === 'object' && !(body instanceof FormData)
-      const reply = await gateway.call(path, {
+      const reply = await gateway.call(path.replace('{prompt}', prompt), {
         method: 'POST',
         body: is_json ? JSON.stringify(body) : body,
         headers: {
@@ -116,7 +137,7 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
         },
         ...(signal ? {signal} : {}),
       })
-      const text = await reply.text()
+      const text = onText ? await readOn(reply, onText) : await reply.text()
       return {
         status: reply.status,
         headers: reply.headers,
@@ -145,6 +166,16 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
       for (const provider of Object.values(named)) await provider.close()
     },
   }
+}
+
+async function readOn(reply: Response, onText: (text: string) => void): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of reply.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, {stream: true})
+    onText(text)
+  }
+  return text
 }
 
 /** A condition of a config. Written so because an object with a `then` of its own looks like a promise. */

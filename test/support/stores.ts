@@ -27,7 +27,7 @@ export async function testStore(kind: 'sqlite' | 'postgres', {migrated = true} =
   const folder = mkdtempSync(join(tmpdir(), 'gateway-store-'))
   const opened: Store[] = []
   const name = `gateway_test_${randomBytes(6).toString('hex')}`
-  if (kind === 'postgres') await admin(`create database ${name}`)
+  if (kind === 'postgres') await onServer(`create database ${name}`)
   const options: StoreOptions =
     kind === 'sqlite'
       ? {kind, folder, role: 'server'}
@@ -46,13 +46,14 @@ export async function testStore(kind: 'sqlite' | 'postgres', {migrated = true} =
     again,
     async close() {
       for (const each of opened) await each.close()
-      if (kind === 'postgres') await admin(`drop database ${name} with (force)`)
+      if (kind === 'postgres') await onServer(`drop database ${name} with (force)`)
       rmSync(folder, {recursive: true, force: true})
     },
   }
 }
 
-async function admin(statement: string) {
+/** Runs a statement on the server of `TEST_DATABASE_URL`, in no database of a test. */
+export async function onServer(statement: string) {
   const client = new pg.Client({connectionString: url})
   await client.connect()
   try {

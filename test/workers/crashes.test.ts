@@ -8,7 +8,7 @@ import {createLog} from '../../src/base/log.ts'
 import {ownDataDir} from '../../src/store/data-dir.ts'
 import {recover} from '../../src/store/journal/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
-import {verifyChain} from '../../src/store/ledger.ts'
+import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {writeMeta} from '../../src/store/meta.ts'
 import {migrate} from '../../src/store/migrate.ts'
 import {readOwner} from '../../src/store/owner.ts'
@@ -77,7 +77,7 @@ test('after kill -9 every settlement that was acknowledged is in the ledger once
   expect(cut_off.length).toBeGreaterThan(2)
   expect(cut_off.map(call => entries.get(call))).toEqual(cut_off.map(() => 'recovered'))
   expect(await ids(database, 'logs')).toHaveLength(entries.size)
-  expect(await verifyChain(store)).toMatchObject({entries: entries.size, breaks: []})
+  expect(await verifyLedger(store)).toMatchObject({entries: entries.size, breaks: []})
   const owner = await readOwner(store, () => 'never')
   const mark = await openMark(
     store,

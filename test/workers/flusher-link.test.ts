@@ -170,3 +170,18 @@ test('a close waits for the order under way and orders what is behind it, before
   await closed
   expect(lines).toEqual([])
 })
+
+test('retention is one turn at a time, and fails when its thread ends', async () => {
+  const {link, threads} = setUp()
+  const turns = [link.retain(), link.retain()]
+  expect(threads[0]!.wants()).toEqual(['retain'])
+  threads[0]!.emit('message', {news: 'retained', done: false})
+  expect(await Promise.all(turns)).toEqual([false, false])
+  const refused = link.retain()
+  threads[0]!.emit('message', {news: 'retained', done: false, fault: new Error('the disk is full')})
+  await expect(refused).rejects.toThrow('the disk is full')
+  const cut_off = link.retain()
+  threads[0]!.emit('exit', 1)
+  await expect(cut_off).rejects.toThrow('has ended')
+  await expect(link.retain()).rejects.toThrow('not there')
+})

@@ -2,7 +2,7 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect, describe as suite, test} from 'vitest'
 import {DataDirFault} from '../../src/store/data-dir.ts'
-import {verifyChain} from '../../src/store/ledger.ts'
+import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {writeMeta} from '../../src/store/meta.ts'
 import type {LogBodiesTable} from '../../src/store/tables/traffic.ts'
 import {keptBodies} from '../support/bodies.ts'
@@ -54,7 +54,12 @@ suite.each(KINDS)('records on %s', kind => {
     })
     await second.close()
     expect((await gateway.start()).report).toEqual({applied: 0, recovered: 0, warnings: []})
-    expect(await verifyChain(gateway.store)).toEqual({entries: 2, writers: 1, breaks: []})
+    expect(await verifyLedger(gateway.store)).toMatchObject({
+      entries: 2,
+      writers: 1,
+      breaks: [],
+      recovered: {entries: 1, cost_nanousd: 1_500n},
+    })
   })
 
   test('a mark that was lost makes a start replay the segments, and every entry still counts once', async () => {
@@ -71,7 +76,7 @@ suite.each(KINDS)('records on %s', kind => {
     expect(second.report.applied).toBe(3)
     expect(await outcomes(gateway)).toEqual(['a ok', 'b ok', 'c ok'])
     expect(await gateway.store.db.selectFrom('traffic.usage_hourly').selectAll().execute()).toEqual(sums)
-    expect((await verifyChain(gateway.store)).breaks).toEqual([])
+    expect((await verifyLedger(gateway.store)).breaks).toEqual([])
   })
 
   test('segments go once they are applied, also those that a crash between commit and removal left', async () => {

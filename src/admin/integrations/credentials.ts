@@ -1,14 +1,12 @@
-import type {z} from 'zod'
 import {readBaseUrl} from '../../base/egress/base-url.ts'
 import {readDestination} from '../../base/egress/target.ts'
 import {readTrusted} from '../../base/egress/trust.ts'
-import {Refusal} from '../../base/errors.ts'
 import {HOST_SETTINGS, SECRET_SETTINGS, settingsOf} from '../../providers/configurations.ts'
 import {find, nearestSlugs} from '../../providers/registry.ts'
-import {explain} from '../../schema/explain.ts'
 import {hasMask, mask, maskAll, restored} from '../../schema/secrets.ts'
 import {openCredentials, sealSecret} from '../../store/integrations.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
+import {parsed} from '../parsed.ts'
 import type {AdminServices} from '../services.ts'
 import {invalid} from '../tenancy.ts'
 
@@ -101,10 +99,4 @@ function trustsHost(
     trusts ||= trust
   }
   return trusts ? 1 : 0
-}
-
-function parsed<T extends z.ZodType>(schema: T, value: unknown, root: string): z.output<T> {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  throw new Refusal('body.invalid', {issues: explain(result.error, schema, value, {root, before: `${root}.`})})
 }

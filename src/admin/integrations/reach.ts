@@ -10,12 +10,13 @@ import {found, type Standing} from '../tenancy.ts'
  */
 export async function reachIntegration(call: Standing, named: string, verb: 'read' | 'update' | 'delete'): Promise<IntegrationsTable> {
   const row = await findIntegration(call.db, call.actor.organisation_id, named)
-  return found(row && reaches(call.actor, row, verb) ? row : undefined, 'integration')
+  return found(row && reaches(call.actor, row, `integrations.${verb}`) ? row : undefined, 'integration')
 }
 
-function reaches(actor: Actor, {workspace_id}: IntegrationsTable, verb: string): boolean {
-  if (workspace_id === null) return actor.workspace_id === null && may(actor, [`organisation_integrations.${verb}`])
-  return (actor.workspace_id ?? workspace_id) === workspace_id && may(actor, [`workspace_integrations.${verb}`])
+/** Whether a caller may do `deed` (`integrations.read`, `mcp_integrations.read`) with a row of the organisation, or of a workspace. */
+export function reaches(actor: Actor, {workspace_id}: {readonly workspace_id: string | null}, deed: string): boolean {
+  if (workspace_id === null) return actor.workspace_id === null && may(actor, [`organisation_${deed}`])
+  return (actor.workspace_id ?? workspace_id) === workspace_id && may(actor, [`workspace_${deed}`])
 }
 
 /** The scopes of which an operation on integrations asks one; which of them counts, the row says. */

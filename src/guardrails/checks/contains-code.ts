@@ -1,6 +1,7 @@
 import {z} from 'zod'
-import {check, excerpt, judged, not} from '../check.ts'
+import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {fences} from '../embedded-json.ts'
+import {gently, type Work} from '../gently.ts'
 
 /** What the tag of a fenced block may be for each language. */
 const TAGS = {
@@ -39,11 +40,13 @@ export const containsCode = check({
   about: 'Passes when a fenced code block of the answer is tagged as this language.',
   sides: ['output'],
   shape: {format: z.enum(LANGUAGES).describe('The language.'), not},
-  run({text}, {format, not}) {
-    const blocks = fences(text)
-    const tags: readonly string[] = TAGS[format]
-    const found = blocks.some(({tag}) => tags.includes(tag))
-    const explanation = blocks.length ? `A block of ${format} was ${found ? '' : 'not '}found.` : 'There is no code block.'
-    return judged(found, {explanation, format, blocks: blocks.length, not, textExcerpt: excerpt(text)}, not)
-  },
+  run: ({text}, parameters) => gently(judging(text, parameters)),
 })
+
+function* judging(text: string, {format, not}: {readonly format: keyof typeof TAGS; readonly not: boolean}): Work<Verdict> {
+  const blocks = yield* fences(text)
+  const tags: readonly string[] = TAGS[format]
+  const found = blocks.some(({tag}) => tags.includes(tag))
+  const explanation = blocks.length ? `A block of ${format} was ${found ? '' : 'not '}found.` : 'There is no code block.'
+  return judged(found, {explanation, format, blocks: blocks.length, not, textExcerpt: excerpt(text)}, not)
+}

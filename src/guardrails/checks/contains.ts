@@ -12,6 +12,7 @@ export const contains = check({
     operator: operatorParameter('any'),
     not,
   },
+  part: ({operator, not}) => (operator === 'none') !== not,
   run({text}, {words, operator, not}) {
     const {holds, found, missing} = compare(words, word => text.includes(word), operator)
     const explanation = found.length ? `The text has ${quoted(found)}.` : 'The text has none of the words.'

@@ -1,9 +1,11 @@
 import {z} from 'zod'
-import {check, excerpt, judged, not} from '../check.ts'
+import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {embeddedJson} from '../embedded-json.ts'
+import {gently, type Work} from '../gently.ts'
 import type {Json} from '../json.ts'
 import {type JsonSchema, readJsonSchema, SchemaFault} from '../json-schema/read.ts'
-import {validate} from '../json-schema/validate.ts'
+import type {Complaint} from '../json-schema/rules.ts'
+import {validating} from '../json-schema/validate.ts'
 
 export const jsonSchema = check({
   id: 'default.jsonSchema',
@@ -26,11 +28,14 @@ export const jsonSchema = check({
       .describe('The schema.'),
     not,
   },
-  run({text}, {schema, not}) {
-    const candidates = embeddedJson(text)
-    const complaints = candidates.map(each => validate(schema, each))
-    const fits = complaints.some(found => found.length === 0)
-    const explanation = candidates.length ? `The JSON ${fits ? 'fits' : 'does not fit'} the schema.` : 'There is no JSON in the answer.'
-    return judged(fits, {explanation, validationErrors: fits ? [] : (complaints[0] ?? []), not, textExcerpt: excerpt(text)}, not)
-  },
+  run: ({text}, parameters) => gently(judging(text, parameters)),
 })
+
+function* judging(text: string, {schema, not}: {readonly schema: JsonSchema; readonly not: boolean}): Work<Verdict> {
+  const candidates = yield* embeddedJson(text)
+  const complaints: (readonly Complaint[])[] = []
+  for (const each of candidates) complaints.push(yield* validating(schema, each))
+  const fits = complaints.some(found => found.length === 0)
+  const explanation = candidates.length ? `The JSON ${fits ? 'fits' : 'does not fit'} the schema.` : 'There is no JSON in the answer.'
+  return judged(fits, {explanation, validationErrors: fits ? [] : (complaints[0] ?? []), not, textExcerpt: excerpt(text)}, not)
+}

@@ -1,6 +1,8 @@
 import {check, judged} from '../check.ts'
+import {gently} from '../gently.ts'
 import {headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
 import {ask} from '../http.ts'
+import {jsonText} from '../json-text.ts'
 import {callOf} from '../told.ts'
 
 const MOST_BYTES = 64 * 1024
@@ -16,7 +18,7 @@ export const log = check({
       method: 'POST',
       url: logURL,
       headers: outgoingHeaders(headers, [], context),
-      body: JSON.stringify(callOf(context)),
+      body: await gently(jsonText(callOf(context))),
     } as const
     const logHost = new URL(logURL).host
     try {

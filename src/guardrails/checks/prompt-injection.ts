@@ -1,7 +1,8 @@
-import {setImmediate as pause} from 'node:timers/promises'
 import {z} from 'zod'
-import {check, excerpt, judged, not} from '../check.ts'
+import {check, excerpt, judged, not, type Verdict} from '../check.ts'
+import {gently, type Work} from '../gently.ts'
 import {type Score, scoring} from '../injection/score.ts'
+import type {View} from '../view.ts'
 
 export const promptInjection = check({
   id: 'default.promptInjection',
@@ -12,34 +13,30 @@ export const promptInjection = check({
     threshold: z.number().gt(0).max(1).default(0.5).describe('Scores from here on fail: 0.5 takes one plain phrase, 0.8 two or more.'),
     not,
   },
+  part: ({not}) => !not,
   parameter_aliases: {prompt_injection_threshold: 'threshold'},
-  async run(view, {threshold, not}) {
-    const {score, rules, is_discussed} = await highest(view.texts)
-    const fired = rules.map(({id}) => id)
-    const said = fired.length ? `rules that fired: ${fired.join(', ')}` : 'no rule fired'
-    return judged(
-      score < threshold,
-      {
-        explanation: `A heuristic gives ${score} of 1, the threshold is ${threshold}; ${said}.`,
-        ...{method: 'heuristic', score, threshold, rules, is_discussed, textExcerpt: excerpt(view.text)},
-      },
-      not,
-    )
-  },
+  run: (view, parameters) => gently(judging(view, parameters)),
 })
 
-const STEPS_AT_ONCE = 8
+function* judging(view: View, {threshold, not}: {readonly threshold: number; readonly not: boolean}): Work<Verdict> {
+  const {score, rules, is_discussed} = yield* highest(view.texts)
+  const fired = rules.map(({id}) => id)
+  const said = fired.length ? `rules that fired: ${fired.join(', ')}` : 'no rule fired'
+  return judged(
+    score < threshold,
+    {
+      explanation: `A heuristic gives ${score} of 1, the threshold is ${threshold}; ${said}.`,
+      ...{method: 'heuristic', score, threshold, rules, is_discussed, textExcerpt: excerpt(view.text)},
+    },
+    not,
+  )
+}
 
-async function highest(texts: readonly string[]): Promise<Score> {
+function* highest(texts: readonly string[]): Work<Score> {
   let best: Score = {score: 0, rules: [], is_discussed: false}
   for (const text of texts) {
-    const steps = scoring(text)
-    let step = steps.next()
-    for (let count = 1; !step.done; step = steps.next(), count++) if (text.length > LONG && count % STEPS_AT_ONCE === 0) await pause()
-    if (step.value.score > best.score) best = step.value
+    const scored = yield* scoring(text)
+    if (scored.score > best.score) best = scored
   }
   return best
 }
-
-/** Code units; a shorter text is scored at once. */
-const LONG = 16_384

@@ -1,9 +1,11 @@
 import {z} from 'zod'
-import {check, excerpt, failed, judged, not} from '../check.ts'
+import {check, excerpt, failed, judged, not, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
-import {budget, isFound, patternParameter} from '../pattern.ts'
-import {replaceAll} from '../replace.ts'
+import {gently, type Work} from '../gently.ts'
+import {budget, finding, type Pattern, patternParameter} from '../pattern.ts'
+import {replacingAll} from '../replace.ts'
 import {rewriting} from '../rewriting.ts'
+import type {View} from '../view.ts'
 
 export const regexMatch = check({
   id: 'default.regexMatch',
@@ -16,17 +18,31 @@ export const regexMatch = check({
     redact: z.boolean().default(false).describe('Replaces what matches.'),
     replacement: z.string().default('[REDACTED]').describe('What stands in its place.'),
   },
+  // An end that is asked for is not known yet.
+  part: ({rule, not}) => not && !rule.source.includes('$'),
   parameter_aliases: {redactText: 'replacement', inverse: 'not'},
-  run(view, {rule, not, redact, replacement}) {
-    const spent = budget()
-    const transformed = redact ? rewriting(text => replaceAll(rule, text, replacement, spent).text)(view) : undefined
-    if (!view.text && !transformed) return failed(new CheckFault('There is no text to match.'))
-    const found = isFound(rule, view.text, spent)
-    const data = {
-      explanation: `The text ${found ? 'matches' : 'does not match'} the pattern.${transformed ? ' What matches was redacted.' : ''}`,
-      ...{regexPattern: rule.source, not, redacted: transformed !== undefined, textExcerpt: excerpt(view.text)},
-    }
-    if (transformed) return {...judged(true, data), transformed}
-    return judged(found, data, not)
-  },
+  run: (view, parameters) => gently(matching(view, parameters)),
 })
+
+interface Parameters {
+  readonly rule: Pattern
+  readonly not: boolean
+  readonly redact: boolean
+  readonly replacement: string
+}
+
+function* matching(view: View, {rule, not, redact, replacement}: Parameters): Work<Verdict> {
+  const spent = budget()
+  const redaction = rewriting(function* (text) {
+    return (yield* replacingAll(rule, text, replacement, spent)).text
+  })
+  const transformed = redact ? yield* redaction.of(view) : undefined
+  if (!view.text && !transformed) return failed(new CheckFault('There is no text to match.'))
+  const found = yield* finding(rule, view.text, spent)
+  const data = {
+    explanation: `The text ${found ? 'matches' : 'does not match'} the pattern.${transformed ? ' What matches was redacted.' : ''}`,
+    ...{regexPattern: rule.source, not, redacted: transformed !== undefined, textExcerpt: excerpt(view.text)},
+  }
+  if (transformed) return {...judged(true, data), transformed}
+  return judged(found, data, not)
+}

@@ -1,8 +1,10 @@
 import {z} from 'zod'
-import {check, excerpt, judged} from '../check.ts'
-import {budget, patternParameter} from '../pattern.ts'
-import {replaceAll, replaceFirst} from '../replace.ts'
+import {check, excerpt, judged, type Verdict} from '../check.ts'
+import {gently, type Work} from '../gently.ts'
+import {budget, type Pattern, patternParameter} from '../pattern.ts'
+import {replacingAll, replacingFirst} from '../replace.ts'
 import {rewriting} from '../rewriting.ts'
+import type {View} from '../view.ts'
 
 export const regexReplace = check({
   id: 'default.regexReplace',
@@ -16,24 +18,33 @@ export const regexReplace = check({
     redactText: z.string().default('[REDACTED]').describe('What stands in its place.'),
     failOnDetection: z.boolean().default(false).describe('Fails when the text matched.'),
   },
+  part: ({rule}) => !rule.source.includes('$'),
   parameter_aliases: {replacement: 'redactText'},
-  run(view, {rule, redactText, failOnDetection}) {
-    const spent = budget()
-    const replace = rule.is_global ? replaceAll : replaceFirst
-    const matched = new Set<string>()
-    const transformed = rewriting(text => {
-      const made = replace(rule, text, redactText, spent)
-      if (made.count) matched.add(text)
-      return made.text
-    })(view)
-    const fails = failOnDetection && view.texts.some(text => matched.has(text))
-    const said = transformed ? 'What matches the pattern was replaced.' : 'Nothing matches the pattern.'
-    return {
-      ...judged(!fails, {
-        explanation: said,
-        ...{regexPattern: rule.source, detected: transformed !== undefined, textExcerpt: excerpt(view.text)},
-      }),
-      ...(transformed ? {transformed} : {}),
-    }
-  },
+  run: (view, parameters) => gently(replacing(view, parameters)),
 })
+
+interface Parameters {
+  readonly rule: Pattern
+  readonly redactText: string
+  readonly failOnDetection: boolean
+}
+
+function* replacing(view: View, {rule, redactText, failOnDetection}: Parameters): Work<Verdict> {
+  const spent = budget()
+  const replace = rule.is_global ? replacingAll : replacingFirst
+  const matched = new Set<string>()
+  const redaction = rewriting(function* (text) {
+    const made = yield* replace(rule, text, redactText, spent)
+    if (made.count) matched.add(text)
+    return made.text
+  })
+  const transformed = yield* redaction.of(view)
+  const fails = failOnDetection && view.texts.some(text => matched.has(text))
+  return {
+    ...judged(!fails, {
+      explanation: transformed ? 'What matches the pattern was replaced.' : 'Nothing matches the pattern.',
+      ...{regexPattern: rule.source, detected: transformed !== undefined, textExcerpt: excerpt(view.text)},
+    }),
+    ...(transformed ? {transformed} : {}),
+  }
+}

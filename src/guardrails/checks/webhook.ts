@@ -1,8 +1,10 @@
 import {type Context, check, failed, judged, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
+import {gently} from '../gently.ts'
 import {forwardedParameter, headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
-import {type Answer, ask, readJson} from '../http.ts'
+import {type Answer, ask} from '../http.ts'
 import {isObject, type Json, own} from '../json.ts'
+import {jsonText, readingJson} from '../json-text.ts'
 import {callOf} from '../told.ts'
 
 /** An answer may hold a whole body. */
@@ -20,24 +22,25 @@ export const webhook = check({
     timeout: timeoutParameter(3000),
     forwardHeaders: forwardedParameter,
   },
+  part: () => true,
   async run(_, {webhookURL, headers, timeout, forwardHeaders}, context) {
     const asked = {
       ...({method: 'POST', url: webhookURL} as const),
       headers: outgoingHeaders(headers, forwardHeaders, context),
-      body: JSON.stringify(callOf(context)),
+      body: await gently(jsonText(callOf(context))),
     }
     const about = {webhookHost: new URL(webhookURL).host}
     try {
       const answer = await ask(context.http, asked, context.after(timeout), MOST_BYTES, 'The webhook')
-      return read(answer, context, about)
+      return await read(answer, context, about)
     } catch (error) {
       return failed(error instanceof Error ? error : new CheckFault(String(error)), about)
     }
   },
 })
 
-function read({status, text, type}: Answer, context: Context, about: {readonly webhookHost: string}): Verdict {
-  const reply = readJson(text)
+async function read({status, text, type}: Answer, context: Context, about: {readonly webhookHost: string}): Promise<Verdict> {
+  const reply = await gently(readingJson(text))
   if (status < 200 || status > 299) {
     const responseData = reply === undefined || text.length > MOST_SAID ? null : reply
     return failed(new CheckFault(`The webhook answered ${status}.`, 'HttpError'), {...about, responseStatus: status, responseData})

@@ -1,3 +1,4 @@
+import type {Work} from '../gently.ts'
 import {isList, isObject, type Json, type JsonObject, own} from '../json.ts'
 import {canonical} from './canonical.ts'
 import {FORMATS} from './formats.ts'
@@ -11,8 +12,8 @@ export interface Complaint {
 
 /** One validation: what the rules ask of each other. */
 export interface Run {
-  fits(node: Json, value: Json, place: string, depth: number): readonly Complaint[]
-  matches(source: string, text: string): boolean
+  fits(node: Json, value: Json, place: string, depth: number): Work<readonly Complaint[]>
+  matches(source: string, text: string): Work<boolean>
   target(reference: string): Json
   spend(steps: number): void
 }
@@ -25,13 +26,17 @@ interface Where {
   readonly keyword: string
 }
 
-type Rule = (said: Json, value: Json, where: Where) => readonly Complaint[]
+type Complaints = readonly Complaint[]
+/** What grows with the value pauses. */
+type Rule = (said: Json, value: Json, where: Where) => Complaints | Work<Complaints>
 
 /** Draft 2020-12, core §10 and validation §6: a rule says nothing of values of another type than its own. */
 export const RULES: Readonly<Record<string, Rule>> = {
   type: holding((said, value) => (isList(said) ? said : [said]).some(type => isOf(type as string, value))),
-  enum: holding((said, value, {run}) => (said as readonly Json[]).some(each => same(each, value, run))),
-  const: holding((said, value, {run}) => same(said, value, run)),
+  *enum(said, value, where) {
+    return (yield* some(said as readonly Json[], each => same(each, value, where.run))) ? [] : broken(where)
+  },
+  const: holding((said, value, {run}) => isSame(said, value, run)),
   minimum: numbers((value, bound) => value >= bound),
   maximum: numbers((value, bound) => value <= bound),
   exclusiveMinimum: numbers((value, bound) => value > bound),
@@ -39,29 +44,37 @@ export const RULES: Readonly<Record<string, Rule>> = {
   multipleOf: numbers((value, step) => Math.abs(value / step - Math.round(value / step)) < 1e-9),
   minLength: holding((said, value) => typeof value !== 'string' || points(value) >= (said as number)),
   maxLength: holding((said, value) => typeof value !== 'string' || points(value) <= (said as number)),
-  pattern: holding((said, value, {run}) => typeof value !== 'string' || run.matches(said as string, value)),
+  *pattern(said, value, where) {
+    return typeof value !== 'string' || (yield* where.run.matches(said as string, value)) ? [] : broken(where)
+  },
   format: holding((said, value) => typeof value !== 'string' || FORMATS[said as string]!(value)),
   minItems: holding((said, value) => !isList(value) || value.length >= (said as number)),
   maxItems: holding((said, value) => !isList(value) || value.length <= (said as number)),
-  uniqueItems: holding((said, value, {run}) => {
-    if (said !== true || !isList(value)) return true
-    return new Set(value.map(each => canonical(each, run))).size === value.length
-  }),
+  *uniqueItems(said, value, where) {
+    if (said !== true || !isList(value)) return []
+    const seen = new Set<string>()
+    for (const [index, each] of value.entries()) {
+      if (index % PAUSE === 0) yield
+      seen.add(canonical(each, where.run))
+    }
+    return seen.size === value.length ? [] : broken(where)
+  },
   prefixItems: (said, value, where) =>
     isList(value)
-      ? value.slice(0, (said as readonly Json[]).length).flatMap((each, index) => below(own(said, index)!, each, index, where))
+      ? each(value.slice(0, (said as readonly Json[]).length), (item, index) => below(own(said, index)!, item, index, where))
       : [],
   items(said, value, where) {
     if (!isList(value)) return []
     const before = own(where.node, 'prefixItems')
     const from = isList(before) ? before.length : 0
-    return value.slice(from).flatMap((each, index) => below(said, each, from + index, where))
+    return each(value.slice(from), (item, index) => below(said, item, from + index, where))
   },
-  contains(said, value, where) {
+  *contains(said, value, where) {
     if (!isList(value)) return []
     const least = (own(where.node, 'minContains') as number | undefined) ?? 1
     const most = (own(where.node, 'maxContains') as number | undefined) ?? Number.POSITIVE_INFINITY
-    const count = value.filter(each => is(said, each, where)).length
+    let count = 0
+    for (const item of value) if (yield* is(said, item, where)) count++
     return count >= least && count <= most ? [] : broken(where)
   },
   minProperties: holding((said, value) => !isObject(value) || Object.keys(value).length >= (said as number)),
@@ -69,25 +82,26 @@ export const RULES: Readonly<Record<string, Rule>> = {
   required: holding((said, value) => !isObject(value) || (said as readonly string[]).every(key => Object.hasOwn(value, key))),
   properties: (said, value, where) =>
     isObject(value)
-      ? Object.entries(said as JsonObject).flatMap(([key, schema]) =>
-          Object.hasOwn(value, key) ? below(schema, value[key]!, key, where) : [],
+      ? each(
+          Object.entries(said as JsonObject).filter(([key]) => Object.hasOwn(value, key)),
+          ([key, schema]) => below(schema, value[key]!, key, where),
         )
       : [],
   patternProperties: (said, value, where) =>
-    members(value).flatMap(([key, each]) =>
-      Object.entries(said as JsonObject).flatMap(([source, schema]) =>
-        where.run.matches(source, key) ? below(schema, each, key, where) : [],
-      ),
+    each(members(value), ([key, member]) =>
+      each(Object.entries(said as JsonObject), function* ([source, schema]) {
+        return (yield* where.run.matches(source, key)) ? yield* below(schema, member, key, where) : []
+      }),
     ),
   additionalProperties(said, value, where) {
     const named = own(where.node, 'properties')
     const sources = Object.keys((own(where.node, 'patternProperties') as JsonObject | undefined) ?? {})
-    return members(value).flatMap(([key, each]) => {
-      const is_known = (isObject(named) && Object.hasOwn(named, key)) || sources.some(source => where.run.matches(source, key))
-      return is_known ? [] : below(said, each, key, where)
+    return each(members(value), function* ([key, member]) {
+      const is_known = (isObject(named) && Object.hasOwn(named, key)) || (yield* some(sources, source => where.run.matches(source, key)))
+      return is_known ? [] : yield* below(said, member, key, where)
     })
   },
-  propertyNames: (said, value, where) => members(value).flatMap(([key]) => where.run.fits(said, key, where.place, where.depth)),
+  propertyNames: (said, value, where) => each(members(value), ([key]) => where.run.fits(said, key, where.place, where.depth)),
   dependentRequired: holding(
     (said, value) =>
       !isObject(value) ||
@@ -97,20 +111,45 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ),
   dependentSchemas: (said, value, where) =>
     isObject(value)
-      ? Object.entries(said as JsonObject).flatMap(([key, schema]) => (Object.hasOwn(value, key) ? here(schema, value, where) : []))
+      ? each(
+          Object.entries(said as JsonObject).filter(([key]) => Object.hasOwn(value, key)),
+          ([, schema]) => here(schema, value, where),
+        )
       : [],
   $ref: (said, value, where) => here(where.run.target(said as string), value, where),
-  allOf: (said, value, where) => (said as readonly Json[]).flatMap(schema => here(schema, value, where)),
-  anyOf: holding((said, value, where) => (said as readonly Json[]).some(schema => is(schema, value, where))),
-  oneOf: holding((said, value, where) => (said as readonly Json[]).filter(schema => is(schema, value, where)).length === 1),
-  not: holding((said, value, where) => !is(said, value, where)),
-  if(said, value, where) {
-    const branch = own(where.node, is(said, value, where) ? 'then' : 'else')
-    return branch === undefined ? [] : here(branch, value, where)
+  allOf: (said, value, where) => each(said as readonly Json[], schema => here(schema, value, where)),
+  *anyOf(said, value, where) {
+    return (yield* some(said as readonly Json[], schema => is(schema, value, where))) ? [] : broken(where)
+  },
+  *oneOf(said, value, where) {
+    let count = 0
+    for (const schema of said as readonly Json[]) if (yield* is(schema, value, where)) count++
+    return count === 1 ? [] : broken(where)
+  },
+  *not(said, value, where) {
+    return (yield* is(said, value, where)) ? broken(where) : []
+  },
+  *if(said, value, where) {
+    const branch = own(where.node, (yield* is(said, value, where)) ? 'then' : 'else')
+    return branch === undefined ? [] : yield* here(branch, value, where)
   },
 }
 
-function holding(test: (said: Json, value: Json, where: Where) => boolean): Rule {
+/** Items of a list between two pauses. */
+const PAUSE = 256
+
+function* each<T>(all: readonly T[], complaints: (one: T, index: number) => Work<Complaints>): Work<Complaints> {
+  const found: Complaint[] = []
+  for (let index = 0; index < all.length; index++) found.push(...(yield* complaints(all[index]!, index)))
+  return found
+}
+
+function* some<T>(all: readonly T[], holds: (one: T) => Work<boolean>): Work<boolean> {
+  for (const one of all) if (yield* holds(one)) return true
+  return false
+}
+
+function holding(test: (said: Json, value: Json, where: Where) => boolean): (said: Json, value: Json, where: Where) => Complaints {
   return (said, value, where) => (test(said, value, where) ? [] : broken(where))
 }
 
@@ -118,20 +157,20 @@ function numbers(test: (value: number, bound: number) => boolean): Rule {
   return holding((said, value) => typeof value !== 'number' || test(value, said as number))
 }
 
-function broken({place, keyword}: Where): readonly Complaint[] {
+function broken({place, keyword}: Where): Complaints {
   return [{at: place, keyword}]
 }
 
-function here(schema: Json, value: Json, {run, place, depth}: Where): readonly Complaint[] {
+function here(schema: Json, value: Json, {run, place, depth}: Where): Work<Complaints> {
   return run.fits(schema, value, place, depth)
 }
 
-function below(schema: Json, value: Json, key: string | number, {run, place, depth}: Where): readonly Complaint[] {
+function below(schema: Json, value: Json, key: string | number, {run, place, depth}: Where): Work<Complaints> {
   return run.fits(schema, value, `${place}/${String(key).slice(0, 100)}`, depth)
 }
 
-function is(schema: Json, value: Json, where: Where): boolean {
-  return here(schema, value, where).length === 0
+function* is(schema: Json, value: Json, where: Where): Work<boolean> {
+  return (yield* here(schema, value, where)).length === 0
 }
 
 function members(value: Json): [string, Json][] {
@@ -155,7 +194,12 @@ function points(text: string): number {
   return count
 }
 
-function same(one: Json, other: Json, run: Run): boolean {
+function* same(one: Json, other: Json, run: Run): Work<boolean> {
+  yield
+  return isSame(one, other, run)
+}
+
+function isSame(one: Json, other: Json, run: Run): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   return canonical(one, run) === canonical(other, run)
 }

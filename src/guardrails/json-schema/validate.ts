@@ -1,6 +1,7 @@
 import {CheckFault} from '../fault.ts'
+import type {Work} from '../gently.ts'
 import {isObject, type Json} from '../json.ts'
-import {budget, isFound} from '../pattern.ts'
+import {budget, finding} from '../pattern.ts'
 import type {JsonSchema} from './read.ts'
 import {type Complaint, RULES, type Run} from './rules.ts'
 
@@ -8,28 +9,38 @@ const MOST_COMPLAINTS = 10
 const MOST_STEPS = 1_000_000
 const DEEPEST = 200
 
+/** Steps between two pauses. */
+const PAUSE = 1024
+
 /** The first ten breaches; none: the value fits. Throws a `CheckFault` when the work or the depth is too much. */
-export function validate(schema: JsonSchema, value: Json): readonly Complaint[] {
-  const patternWork = budget()
+export function validating(schema: JsonSchema, value: Json): Work<readonly Complaint[]> {
+  const pattern_work = budget()
   let steps = 0
+  let paused_at = 0
   const run: Run = {
     spend(by) {
       steps += by
       if (steps > MOST_STEPS) throw new CheckFault('The JSON is too much to hold against the schema.', 'TooMuchError')
     },
-    fits(node, value, place, depth) {
+    *fits(node, value, place, depth) {
       run.spend(1)
+      if (steps - paused_at > PAUSE) {
+        paused_at = steps
+        yield
+      }
       if (depth > DEEPEST) throw new CheckFault(`The JSON or its schema is more than ${DEEPEST} deep.`, 'TooMuchError')
       if (node === true) return []
       if (!isObject(node)) return [{at: place, keyword: 'false'}]
       const found: Complaint[] = []
       for (const [keyword, said] of Object.entries(node)) {
         const rule = Object.hasOwn(RULES, keyword) ? RULES[keyword] : undefined
-        if (rule && found.length < MOST_COMPLAINTS) found.push(...rule(said, value, {run, node, place, depth: depth + 1, keyword}))
+        if (!rule || found.length >= MOST_COMPLAINTS) continue
+        const complaints = rule(said, value, {run, node, place, depth: depth + 1, keyword})
+        found.push(...('next' in complaints ? yield* complaints : complaints))
       }
       return found.slice(0, MOST_COMPLAINTS)
     },
-    matches: (source, text) => isFound(schema.patterns.get(source)!, text, patternWork),
+    matches: (source, text) => finding(schema.patterns.get(source)!, text, pattern_work),
     target: reference => schema.target(reference) ?? false,
   }
   return run.fits(schema.root, value, '', 0)

@@ -1,5 +1,6 @@
 import type {PiiClass} from './classes.ts'
-import type {Restorer, Vault} from './redact.ts'
+import type {Vault} from './redact.ts'
+import type {Restorer} from './restore.ts'
 import {findPii} from './scan.ts'
 
 export interface RedactStreamOptions {

@@ -1,19 +1,7 @@
+import {atOnce, type Work} from '../gently.ts'
 import type {PiiClass, PiiSpan} from './classes.ts'
-import {PII_CLASSES} from './classes.ts'
 import {plainOf} from './digits.ts'
-
-/** Puts back what placeholders stand for. */
-export interface Restore {
-  restore(text: string): string
-  /** The same for a text that comes in pieces, for one stream. */
-  restorer(): Restorer
-}
-
-/** Takes pieces and gives what may already be said; `end` gives the rest. */
-export interface Restorer {
-  push(piece: string): string
-  end(): string
-}
+import {PLACEHOLDER, type Restore, restoreOf} from './restore.ts'
 
 /** Numbered placeholders of one call: a value has the same one wherever it stands, however it is spaced or spelled. */
 export interface Vault extends Restore {
@@ -21,13 +9,12 @@ export interface Vault extends Restore {
   reserve(text: string): void
   /** `text` with its spans, in order and none over another, replaced. All else stays as it is. */
   redact(text: string, spans: readonly PiiSpan[]): string
+  /** The same with pauses. */
+  redacting(text: string, spans: readonly PiiSpan[]): Work<string>
 }
 
-const LABELS = PII_CLASSES.map(name => name.toUpperCase()).join('|')
-const PLACEHOLDER = new RegExp(`<(?:${LABELS})_[1-9][0-9]{0,6}>`, 'g')
-/** What a placeholder may begin with. */
-const BEGUN = /<[A-Z_]{0,20}[0-9]{0,7}$/
-const LONGEST_PLACEHOLDER = 32
+/** Between two pauses. */
+const SPANS_AT_ONCE = 512
 
 export function vault(): Vault {
   const placeholders = new Map<string, string>()
@@ -51,39 +38,23 @@ export function vault(): Vault {
     originals.set(placeholder, value)
     return placeholder
   }
-  const restore = (text: string) => text.replace(PLACEHOLDER, placeholder => originals.get(placeholder) ?? placeholder)
+  function* redacting(text: string, spans: readonly PiiSpan[]): Work<string> {
+    const parts: string[] = []
+    let kept = 0
+    for (const [index, {class: name, start, end}] of spans.entries()) {
+      if (index % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) yield
+      parts.push(text.slice(kept, start), placeholderOf(name, text.slice(start, end)))
+      kept = end
+    }
+    return parts.join('') + text.slice(kept)
+  }
   return {
     reserve(text) {
       for (const [placeholder] of text.matchAll(PLACEHOLDER)) if (!originals.has(placeholder)) reserved.add(placeholder)
     },
-    redact(text, spans) {
-      let made = ''
-      let kept = 0
-      for (const {class: name, start, end} of spans) {
-        made += text.slice(kept, start) + placeholderOf(name, text.slice(start, end))
-        kept = end
-      }
-      return made + text.slice(kept)
-    },
-    restore,
-    restorer() {
-      let held = ''
-      return {
-        push(piece) {
-          const text = held + piece
-          const tail = Math.max(0, text.length - LONGEST_PLACEHOLDER)
-          const begun = text.slice(tail).search(BEGUN)
-          const cut = begun < 0 ? text.length : tail + begun
-          held = text.slice(cut)
-          return restore(text.slice(0, cut))
-        },
-        end() {
-          const rest = restore(held)
-          held = ''
-          return rest
-        },
-      }
-    },
+    redact: (text, spans) => atOnce(redacting(text, spans)),
+    redacting,
+    ...restoreOf(placeholder => originals.get(placeholder)),
   }
 }
 

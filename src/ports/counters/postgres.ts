@@ -1,27 +1,34 @@
+import {Register} from '../../base/register.ts'
+import {Gather} from './gather.ts'
 import type {Actual, Claim, Counters, Reserved} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
 import {CORRECTABLE_MS, most} from './rules.ts'
 
-/** The statements, as the store says them (`counterTable`). */
+/** A reservation as the statement takes it; with no deadline, more under one that is open. */
+interface AskedRow {
+  readonly id: string
+  readonly claims: readonly {
+    readonly key: string
+    readonly type: string
+    readonly amount: number
+    readonly most: string
+    readonly ends_at_ms: number | null
+    readonly rebuilds: boolean
+    readonly shadow: boolean
+  }[]
+  readonly deadline_ms: number | null
+}
+
+interface Answer {
+  readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
+  readonly now_ms: number
+  readonly places: readonly number[]
+}
+
+/** The statements, as the store says them (`counterTable`). Each does all it is asked in one, in that order. */
 export interface CounterTable {
-  reserve(
-    id: string,
-    claims: readonly {
-      readonly key: string
-      readonly type: string
-      readonly amount: number
-      readonly most: string
-      readonly ends_at_ms: number | null
-      readonly rebuilds: boolean
-      readonly shadow: boolean
-    }[],
-    deadline_ms: number | null,
-  ): Promise<{
-    readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
-    readonly now_ms: number
-    readonly places: readonly number[]
-  }>
-  settle(id: string, actual: Actual | null): Promise<boolean>
+  reserve(asked: readonly AskedRow[]): Promise<readonly Answer[]>
+  settle(asked: readonly {readonly id: string; readonly actual: Actual | null}[]): Promise<readonly boolean[]>
   read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   insert(rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]): Promise<void>
   add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
@@ -33,9 +40,19 @@ const GENERATION = 'tables'
 const SWEEP_EVERY_MS = 60_000
 const LINGER_MS = 60 * 60 * 1000
 
-/** Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. */
+/** Reservations whose counters are remembered, so that they are settled together. */
+const MOST_KNOWN = 100_000
+
+/**
+ * Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. Claims of the same counters go
+ * together, those alone: two statements that lock several sets of rows in several orders would wait for each other.
+ */
 export function createPostgresCounters({table, ...options}: RemoteOptions & {readonly table: CounterTable}): Counters {
   const remote = createRemote(options)
+  const reserving = new Gather(table.reserve, remote.timeout_ms)
+  const settling = new Gather(table.settle, remote.timeout_ms)
+  /** The counters of open reservations, as one text. */
+  const groups = new Register<string>()
   let sweeps_at_ms = options.now() + SWEEP_EVERY_MS
 
   return {
@@ -45,8 +62,8 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
       return remote.claim(claims, () => take(id, claims, Math.trunc(deadline_ms)))
     },
     extend: (id, claims) => remote.claim(claims, () => take(id, claims, null)),
-    settle: (id, actual) => remote.within(table.settle(id, actual)),
-    release: id => remote.within(table.settle(id, null)),
+    settle: (id, actual) => remote.within(end(id, actual)),
+    release: id => remote.within(end(id, null)),
     async read(keys) {
       if (keys.length === 0) return []
       const used = await remote.within(table.read(keys))
@@ -71,12 +88,19 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
       rebuilds: claim.rebuilds,
       shadow: claim.mode === 'shadow',
     }))
-    const {word, now_ms, places} = await table.reserve(id, rows, deadline_ms)
+    const group = claims.map(({key}) => key).join('\n')
+    if (groups.size < MOST_KNOWN && deadline_ms !== null) groups.set(id, group)
+    const {word, now_ms, places} = await reserving.ask(group, {id, claims: rows, deadline_ms})
+    if (word !== 'taken' && deadline_ms !== null) groups.take(id)
     remote.heard(now_ms)
     const named = places.toSorted((a, b) => a - b).map(place => claims[place]!)
     if (word === 'taken') return {outcome: 'taken', over: named}
     if (word === 'refused') return {outcome: 'refused', claim: named[0]!}
     return word === 'missing' ? {outcome: 'missing', claims: named, generation: GENERATION} : {outcome: 'unknown'}
+  }
+
+  function end(id: string, actual: Actual | null): Promise<boolean> {
+    return settling.ask(groups.take(id) ?? id, {id, actual})
   }
 
   function sweep() {

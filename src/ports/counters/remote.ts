@@ -13,16 +13,19 @@ export interface RemoteOptions {
 /** For so long no claim asks a store that did not answer: a dead store costs one call its wait, not every call. */
 const PAUSE_MS = 1_000
 
+/** A strict claim that is not answered refuses its call: it waits out a store that has much to do. */
+const STRICT_MS = 5_000
+
 /** What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer. */
 export function createRemote({now, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {
   let ahead_ms = 0
   let last_ms = 0
   let silent_until_ms = 0
 
-  async function within<T>(work: Promise<T>): Promise<T> {
+  async function within<T>(work: Promise<T>, most_ms = timeout_ms): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`The counters did not answer within ${timeout_ms} ms.`)), timeout_ms)
+      timer = setTimeout(() => reject(new Error(`The counters did not answer within ${most_ms} ms.`)), most_ms)
     })
     try {
       return await Promise.race([work, late])
@@ -33,6 +36,7 @@ export function createRemote({now, timeout_ms = 250, onFault = () => undefined}:
 
   return {
     within,
+    timeout_ms,
     time: (now_ms: number) => (last_ms = Math.max(last_ms, now_ms + ahead_ms)),
     /** Learns the store's clock from an answer that has just come. */
     heard(store_ms: number) {
@@ -41,7 +45,7 @@ export function createRemote({now, timeout_ms = 250, onFault = () => undefined}:
     async claim<C extends Claim>(claims: readonly C[], work: () => Promise<Reserved<C>>): Promise<Reserved<C>> {
       if (now() < silent_until_ms) return unanswered(claims)
       try {
-        return await within(work())
+        return await within(work(), claims.some(({mode}) => mode === 'strict') ? Math.max(STRICT_MS, timeout_ms) : timeout_ms)
       } catch (fault) {
         silent_until_ms = now() + PAUSE_MS
         onFault(fault)

@@ -1,5 +1,7 @@
-import type {Context, Dialect} from '../translation.ts'
+import type {Context, Dialect, Translation} from '../translation.ts'
+import {completeByChat} from '../unified/complete-by-chat.ts'
 import {faultIn} from './errors.ts'
+import {messagesAt} from './native.ts'
 import {type Place, placed} from './place.ts'
 import {readReply} from './reply.ts'
 import {messagesRequest} from './request.ts'
@@ -11,18 +13,21 @@ import {openStream} from './stream.ts'
  * `path` replaces the place's own path below its base URL.
  */
 export function anthropicOn(place: Place, path?: (context: Context) => string): Dialect {
+  const chatComplete: Translation = {
+    request(asked, context) {
+      const translated = placed(messagesRequest(asked, context, place), asked, context, place)
+      return path ? {...translated, path: path(context)} : translated
+    },
+    reply: readReply,
+    stream: {framing: place === 'bedrock' ? 'aws_event_stream' : 'sse', open: openStream},
+  }
   return {
     name: place === 'api' ? 'anthropic' : `anthropic-${place}`,
     endpoints: {
-      chatComplete: {
-        request(asked, context) {
-          const translated = placed(messagesRequest(asked, context, place), asked, context, place)
-          return path ? {...translated, path: path(context)} : translated
-        },
-        reply: readReply,
-        stream: {framing: place === 'bedrock' ? 'aws_event_stream' : 'sse', open: openStream},
-      },
+      chatComplete,
+      ...(place === 'api' ? {complete: completeByChat(chatComplete)} : {messages: messagesAt(place, path)}),
     },
+    reads_thinking: true,
     fault: faultIn,
   }
 }

@@ -6,7 +6,7 @@ import {FINISH_REASONS, refusalIn, written} from './reply.ts'
 import {mergedUsage, usageOf} from './usage.ts'
 
 /** Events of which nothing may be missed. All others we may ignore, as Anthropic asks of its clients. `chunk` is Bedrock's wrapping. */
-const EVENTS: ReadonlySet<unknown> = new Set([
+export const EVENTS: ReadonlySet<unknown> = new Set([
   'chunk',
   'message_start',
   'content_block_start',
@@ -121,7 +121,7 @@ class MessagesStream implements StreamTranslator {
 
   #delta({index, delta}: Json): readonly Json[] {
     if (!isObject(delta)) return this.#malformed('content_block_delta')
-    const {type, ...rest} = delta
+    const {type} = delta
     const text = typeof type === 'string' && Object.hasOwn(TEXTS, type) ? delta[TEXTS[type]!] : ''
     if (typeof text !== 'string') return this.#malformed('content_block_delta')
     this.#text_bytes += Buffer.byteLength(text)
@@ -129,6 +129,7 @@ class MessagesStream implements StreamTranslator {
     if (call) return this.#arguments(call, text)
     const content = type === 'text_delta' ? {content: text} : {}
     if (this.#context.strict) return this.#chunks(text ? content : {})
+    const {type: _, ...rest} = delta
     return this.#chunks({...content, content_blocks: [{index, delta: rest}]})
   }
 
@@ -198,12 +199,12 @@ class MessagesStream implements StreamTranslator {
   }
 }
 
-function isCutJson(said: unknown): boolean {
+export function isCutJson(said: unknown): boolean {
   return typeof said === 'string' && said.trimStart().startsWith('{')
 }
 
 /** Bedrock wraps each event as base64 in `bytes` (Bedrock API reference, PayloadPart). */
-function unwrapped(data: unknown): unknown {
+export function unwrapped(data: unknown): unknown {
   if (!isObject(data) || typeof data.bytes !== 'string' || data.type !== undefined) return data
   try {
     return JSON.parse(Buffer.from(data.bytes, 'base64').toString('utf8'))

@@ -13,7 +13,7 @@ const MAX_TOKENS_CLAUDE_3 = 4096
 const CLAUDE_3_5 = 305
 const FIRST_THAT_THINKS = 307
 const FIRST_STRICT_TOOLS = 405
-const FIRST_ADAPTIVE = 406
+export const FIRST_ADAPTIVE = 406
 const FIRST_XHIGH = 407
 
 export interface Thinking {

@@ -21,8 +21,9 @@ export function awsCredentials({fetch, now_ms, identity = {}, domain = 'amazonaw
   const cache = new TokenCache<AwsCredentials>({now_ms})
   const held = (name: string, make: () => Promise<Held<AwsCredentials>>) => cache.get(name, make)
 
-  async function own(region: string): Promise<AwsCredentials> {
-    const {source_role} = identity
+  async function own(called_region: string): Promise<AwsCredentials> {
+    const {source_role, sts_region} = identity
+    const region = sts_region ?? called_region
     if (!source_role) return base(region)
     return held(key(['source', region]), async () =>
       assumeRole({fetch, now_ms, region, domain, role: source_role, keys: await base(region)}),
@@ -40,7 +41,7 @@ export function awsCredentials({fetch, now_ms, identity = {}, domain = 'amazonaw
     if (container) return held('container', async () => fromContainer(fetch, container.url, (await container.token?.()) ?? null))
     if (identity.instance === false)
       throw new AwsCredentialsFault('No AWS credentials were given, and the gateway has no identity of its own.')
-    return held('instance', () => fromInstance(fetch))
+    return held('instance', () => fromInstance(fetch, identity.is_imds_v1 === true))
   }
 
   return async (login: AwsLogin, region: string): Promise<AwsCredentials> => {

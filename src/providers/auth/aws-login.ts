@@ -32,8 +32,12 @@ export interface AwsIdentity {
   readonly container?: {readonly url: string; readonly token?: (() => Promise<string>) | null} | null
   /** EC2: false where no instance metadata is to be asked. */
   readonly instance?: boolean
+  /** With the older metadata service, which wants no session token. */
+  readonly is_imds_v1?: boolean
   /** A role to become before any other (the source of the second hop). */
   readonly source_role?: AwsRole | null
+  /** Whose STS is asked for the gateway's own identity; null: that of the region which is called. */
+  readonly sts_region?: string | null
 }
 
 /** Credentials could not be had; the sentence holds no secret. */

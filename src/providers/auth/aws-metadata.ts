@@ -7,20 +7,24 @@ const INSTANCE_TOKEN_S = 21_600
 /** Where a platform may serve credentials without TLS: this machine, and the link-local addresses of ECS and EKS. */
 const CONTAINER_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'])
 
-/** Credentials of the role this instance runs under. Source: Amazon EC2 user guide, IMDSv2 (a session token, then the role's name). */
-export async function fromInstance(fetch: CredentialFetch): Promise<Held<AwsCredentials>> {
+/** Credentials of the role this instance runs under. Source: Amazon EC2 user guide, IMDSv2 (a session token, then the role's name); v1 has no token. */
+export async function fromInstance(fetch: CredentialFetch, is_v1 = false): Promise<Held<AwsCredentials>> {
+  const headers: Record<string, string> = is_v1 ? {} : {'x-aws-ec2-metadata-token': await sessionToken(fetch)}
+  const listed = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/`, headers})
+  const role = listed.status === 200 ? listed.body.split('\n', 1)[0]!.trim() : ''
+  if (!/^[\w+=,.@-]{1,64}$/.test(role)) throw new AwsCredentialsFault('This instance has no role.')
+  const {status, body} = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/${role}`, headers})
+  return readMetadataCredentials(status, body, "the instance's metadata service")
+}
+
+async function sessionToken(fetch: CredentialFetch): Promise<string> {
   const asked = await fetch({
     method: 'PUT',
     url: `${INSTANCE}/api/token`,
     headers: {'x-aws-ec2-metadata-token-ttl-seconds': String(INSTANCE_TOKEN_S)},
   })
   if (asked.status !== 200) throw new AwsCredentialsFault(`The instance's metadata service gave no token: HTTP ${asked.status}.`)
-  const headers = {'x-aws-ec2-metadata-token': asked.body.trim()}
-  const listed = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/`, headers})
-  const role = listed.status === 200 ? listed.body.split('\n', 1)[0]!.trim() : ''
-  if (!/^[\w+=,.@-]{1,64}$/.test(role)) throw new AwsCredentialsFault('This instance has no role.')
-  const {status, body} = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/${role}`, headers})
-  return readMetadataCredentials(status, body, "the instance's metadata service")
+  return asked.body.trim()
 }
 
 /**

@@ -8,8 +8,11 @@ export const USUAL_REGION = 'us-east-1'
 const TYPES = new Set(['accessKey', 'assumedRole', 'serviceRole'])
 const EMPTY = Buffer.alloc(0)
 
-/** AWS Signature Version 4 for `service`, with the credentials that `aws_auth_type` names; with two keys and no type, those. */
-export function awsSignature(service: string): Login {
+/**
+ * AWS Signature Version 4 for `service`, with the credentials that `aws_auth_type` names; with two keys and no type, those. `s3`: in the form
+ * that Amazon S3 has of it.
+ */
+export function awsSignature(service: string, s3 = false): Login {
   return {
     says: 'AWS Signature Version 4 (aws_auth_type)',
     signs_body: true,
@@ -35,6 +38,7 @@ export function awsSignature(service: string): Login {
         region,
         credentials,
         now_ms: on.now_ms(),
+        s3,
       })
       const {host: _, ...added} = signed
       return added

@@ -6,7 +6,7 @@ import {readToken} from './oauth.ts'
 const METADATA = 'http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01'
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const FORM = {'content-type': 'application/x-www-form-urlencoded'}
-const MODES = new Set(['entra', 'managed', 'workload'])
+const MODES = new Set(['entra', 'managed', 'workload', 'gateway'])
 /** Services that a token of the gateway's own identity may be shown to. Below azure.com are customers' own machines too (cloudapp). */
 const OWN_HOSTS =
   /^[a-z0-9-]+(?:\.[a-z0-9-]+)?\.(?:(?:openai|cognitiveservices|services\.ai|models\.ai|inference\.ml)\.azure\.com|(?:openai|cognitiveservices)\.azure\.(?:us|cn))$/
@@ -19,14 +19,26 @@ export const entra: Login = {
   says: 'Authorization: Bearer, with a token of Microsoft Entra ID (azure_auth_mode)',
   signs_body: false,
   chosen: options => MODES.has(optionIn(options, 'azure_auth_mode') ?? ''),
-  usesOwnIdentity: options => ['managed', 'workload'].includes(optionIn(options, 'azure_auth_mode') ?? ''),
+  usesOwnIdentity: options => ['managed', 'workload', 'gateway'].includes(optionIn(options, 'azure_auth_mode') ?? ''),
   async authorize({host}, _key, options, on) {
-    const mode = optionNeeded(options, 'azure_auth_mode')
-    if (mode !== 'entra' && !OWN_HOSTS.test(host)) throw new LoginFault('The gateway shows its own Azure identity to hosts of Azure alone.')
+    const said = optionNeeded(options, 'azure_auth_mode')
+    const mode = said === 'gateway' ? gatewayMode(on) : said
+    if (said !== 'entra' && !OWN_HOSTS.test(host)) throw new LoginFault('The gateway shows its own Azure identity to hosts of Azure alone.')
     const scope = optionIn(options, 'azure_entra_scope') ?? scopeOf(host)
-    const token = mode === 'managed' ? await managed(scope, options, on) : await client(mode, scope, options, on)
+    const who = said === 'gateway' ? NOTHING_SAID : options
+    const token = mode === 'managed' ? await managed(scope, who, on) : await client(mode, scope, who, on)
     return {authorization: `Bearer ${token}`}
   },
+}
+
+/** Of the gateway itself nobody else says who it is. */
+const NOTHING_SAID: Options = {}
+
+function gatewayMode({identity}: Logins): string {
+  const {mode, entra} = identity.azure ?? {}
+  if (!mode || (mode === 'entra' && !entra))
+    throw new LoginFault('The gateway has no identity of its own at Azure: AZURE_AUTH_MODE is not set.')
+  return mode
 }
 
 /** Foundry's own API asks for another audience than the rest (reference: Azure OpenAI; Microsoft Learn, Foundry, Entra ID). */
@@ -37,15 +49,16 @@ function scopeOf(host: string): string {
 async function client(mode: string, scope: string, options: Options, {fetch, now_ms, identity, azure_authority, tokens}: Logins) {
   const {azure = {}} = identity
   const is_workload = mode === 'workload'
-  const tenant = optionIn(options, 'azure_entra_tenant_id') ?? (is_workload ? azure.tenant_id : undefined)
+  const own = !is_workload && options === NOTHING_SAID ? azure.entra : undefined
+  const tenant = own?.tenant_id ?? optionIn(options, 'azure_entra_tenant_id') ?? (is_workload ? azure.tenant_id : undefined)
   const client_id = is_workload
     ? (optionIn(options, 'azure_workload_client_id') ?? azure.client_id)
-    : optionNeeded(options, 'azure_entra_client_id')
+    : (own?.client_id ?? optionNeeded(options, 'azure_entra_client_id'))
   if (tenant === undefined || client_id === undefined)
     throw new LoginFault('The gateway has no workload identity: AZURE_TENANT_ID and AZURE_CLIENT_ID are not set.')
   if (is_workload && !azure.federated_token)
     throw new LoginFault('The gateway has no workload identity: AZURE_FEDERATED_TOKEN_FILE is not set.')
-  const secret = is_workload ? null : optionNeeded(options, 'azure_entra_client_secret')
+  const secret = is_workload ? null : (own?.secret ?? optionNeeded(options, 'azure_entra_client_secret'))
   return tokens.get(loginKey('entra', mode, tenant, client_id, secret, scope), async () => {
     const proof: Record<string, string> =
       secret === null
@@ -62,7 +75,7 @@ async function managed(scope: string, options: Options, {fetch, now_ms, identity
   const resource = scope.endsWith(suffix) ? scope.slice(0, -suffix.length) : scope
   if (!/^(?:https|api):\/\/[\w.:/-]+$/.test(resource))
     throw new WrongOption('azure_entra_scope', 'a scope such as https://cognitiveservices.azure.com/.default')
-  const client_id = optionIn(options, 'azure_managed_client_id')
+  const client_id = optionIn(options, 'azure_managed_client_id') ?? identity.azure?.managed_client_id
   const asked = `&resource=${encodeURIComponent(resource)}${client_id ? `&client_id=${encodeURIComponent(client_id)}` : ''}`
   return tokens.get(loginKey('managed', resource, client_id), async () => {
     const service = identity.azure?.app_service

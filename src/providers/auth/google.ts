@@ -1,4 +1,5 @@
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import {federatedToken} from './google-federation.ts'
 import {type Login, LoginFault, type Logins, loginKey} from './login.ts'
 import {readToken} from './oauth.ts'
 import {readPrivateKey, signedJwt} from './private-key.ts'
@@ -13,7 +14,7 @@ const LIFE_S = 3600
 const OWN = new Set(['workload', 'workloadIdentity', 'metadata'])
 
 /**
- * Google Cloud: a token for a service account's key, or for the account this machine runs under.
+ * Google Cloud: a token for a service account's key, or for the gateway itself: the account this machine runs under, or a federated one.
  * Source: Google Identity, "Using OAuth 2.0 for server to server applications" (HTTP/REST).
  */
 export const google: Login = {
@@ -25,7 +26,7 @@ export const google: Login = {
     const is_own = modeOf(options) === 'own'
     if (is_own && !/\.googleapis\.com$/.test(host))
       throw new LoginFault('The gateway shows its own Google identity to hosts of Google alone.')
-    return {authorization: `Bearer ${is_own ? await ofMachine(on) : await ofAccount(options, on)}`}
+    return {authorization: `Bearer ${is_own ? await ofGateway(on) : await ofAccount(options, on)}`}
   },
 }
 
@@ -63,7 +64,10 @@ async function ofAccount(options: Options, {fetch, now_ms, tokens}: Logins): Pro
   })
 }
 
-async function ofMachine({fetch, now_ms, tokens}: Logins): Promise<string> {
+async function ofGateway(on: Logins): Promise<string> {
+  const {fetch, now_ms, tokens} = on
+  const federation = on.identity.google?.federation
+  if (federation) return tokens.get(loginKey('google', 'federated'), () => federatedToken(federation, on))
   return tokens.get(loginKey('google', 'machine'), async () =>
     readToken(await fetch({method: 'GET', url: METADATA, headers: {'metadata-flavor': 'Google'}}), "Google's metadata service", now_ms()),
   )

@@ -34,16 +34,44 @@ export interface Login {
 /** The gateway's own identity at the clouds, as the settings and the machine say it. */
 export interface OwnIdentity {
   readonly aws?: AwsIdentity
-  readonly azure?: {
-    /** `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`. */
-    readonly tenant_id?: string
-    readonly client_id?: string
-    /** What `AZURE_FEDERATED_TOKEN_FILE` holds, read anew each time since it is rotated. */
-    readonly federated_token?: () => Promise<string>
-    /** App Service and Container Apps: `IDENTITY_ENDPOINT` and `IDENTITY_HEADER`, in place of the machine's metadata service. */
-    readonly app_service?: {readonly url: string; readonly header: string}
-  }
+  readonly azure?: AzureIdentity
+  readonly google?: GoogleIdentity
 }
+
+export interface AzureIdentity {
+  /** `AZURE_AUTH_MODE`: which of these an integration gets that says `gateway`. */
+  readonly mode?: 'entra' | 'managed' | 'workload'
+  /** `AZURE_ENTRA_TENANT_ID`, `AZURE_ENTRA_CLIENT_ID`, `AZURE_ENTRA_CLIENT_SECRET`. */
+  readonly entra?: {readonly tenant_id: string; readonly client_id: string; readonly secret: string}
+  /** `AZURE_MANAGED_CLIENT_ID`. */
+  readonly managed_client_id?: string
+  /** `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`. */
+  readonly tenant_id?: string
+  readonly client_id?: string
+  /** What `AZURE_FEDERATED_TOKEN_FILE` holds, read anew each time since it is rotated. */
+  readonly federated_token?: () => Promise<string>
+  /** App Service and Container Apps: `IDENTITY_ENDPOINT` and `IDENTITY_HEADER`, in place of the machine's metadata service. */
+  readonly app_service?: {readonly url: string; readonly header: string}
+}
+
+/** Without a federation: the account that this machine runs under. */
+export interface GoogleIdentity {
+  readonly federation?: GoogleFederation
+}
+
+/** The gateway's identity elsewhere, which a pool of Google Cloud takes for one of its own. */
+export interface GoogleFederation {
+  /** `//iam.googleapis.com/projects/{number}/locations/global/workloadIdentityPools/{pool}/providers/{provider}`. */
+  readonly audience: string
+  /** The account to become then; without one the pool's own principal is who calls. */
+  readonly service_account: string | null
+  /** A token that the pool's provider takes (OIDC), read anew each time since it is rotated; null: the gateway's own identity at AWS. */
+  readonly token: (() => Promise<string>) | null
+  /** Whose STS says who the gateway is at AWS. */
+  readonly aws_region: string
+}
+
+export const USUAL_AWS_DOMAIN = 'amazonaws.com'
 
 export interface LoginsOptions {
   readonly fetch: CredentialFetch
@@ -61,19 +89,21 @@ export interface Logins {
   readonly now_ms: () => number
   readonly identity: OwnIdentity
   readonly azure_authority: string
+  readonly aws_domain: string
   readonly tokens: TokenCache<string>
   aws(login: AwsLogin, region: string): Promise<AwsCredentials>
 }
 
 /** Made once by who puts the process together: tokens are cached in it. */
-export function openLogins({fetch, now_ms, identity = {}, aws_domain, azure_authority}: LoginsOptions): Logins {
+export function openLogins({fetch, now_ms, identity = {}, aws_domain = USUAL_AWS_DOMAIN, azure_authority}: LoginsOptions): Logins {
   return {
     fetch,
     now_ms,
     identity,
     azure_authority: (azure_authority ?? 'https://login.microsoftonline.com').replace(/\/$/, ''),
+    aws_domain,
     tokens: new TokenCache<string>({now_ms}),
-    aws: awsCredentials({fetch, now_ms, ...(identity.aws && {identity: identity.aws}), ...(aws_domain && {domain: aws_domain})}),
+    aws: awsCredentials({fetch, now_ms, domain: aws_domain, ...(identity.aws && {identity: identity.aws})}),
   }
 }
 

@@ -9,7 +9,7 @@ const USUAL_LIFE_S = 3600
  * services write as a text.
  */
 export function readToken({status, body}: {readonly status: number; readonly body: string}, who: string, now_ms: number): Held<string> {
-  const {access_token, expires_in, error, error_description} = object(body)
+  const {access_token, expires_in, error, error_description} = jsonObject(body)
   if (status !== 200 || typeof access_token !== 'string' || !/^[\x21-\x7e]+$/.test(access_token)) {
     const reason = [error, error_description].filter(each => typeof each === 'string').join(': ')
     throw new LoginFault(`No token came from ${who}: ${reason.replace(/\s+/g, ' ').slice(0, 500) || `HTTP ${status}`}.`)
@@ -18,7 +18,8 @@ export function readToken({status, body}: {readonly status: number; readonly bod
   return {value: access_token, expires_at_ms: now_ms + (Number.isFinite(life_s) && life_s > 0 ? life_s : USUAL_LIFE_S) * 1000}
 }
 
-function object(text: string): Readonly<Record<string, unknown>> {
+/** A JSON object; an empty one for all else. */
+export function jsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const said: unknown = JSON.parse(text)
     return typeof said === 'object' && said !== null ? (said as Readonly<Record<string, unknown>>) : {}

@@ -1,7 +1,8 @@
 import type {Usage} from '../../schema/usage.ts'
-import {asksUsage, finishReason, usageIn} from '../chat.ts'
+import {asksUsage, finishReason} from '../chat.ts'
 import {isObject, object} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type StreamTranslator, type Translation, Untranslatable} from '../translation.ts'
+import {textChoice, textCompletion} from '../unified/texts.ts'
 import {refuse} from './ask.ts'
 import {brokenStream, isException, streamFault} from './errors.ts'
 import {countedBy, type Family, familyOf} from './families.ts'
@@ -51,32 +52,15 @@ function fromFamily(family: Family, said: unknown, context: Context): Answer {
   const pieces = isObject(said) ? family.read(said) : null
   if (!isObject(said) || pieces === null || pieces.length === 0) throw new BadReply("expected the model's text")
   const usage = countedBy(family, said)
-  const choices = pieces.map(({text, finish}, at) => choice(text, finishReason(finish, family.finish, context.strict), at))
-  return {body: completionBody(context, choices, usage), usage, model: null}
+  const choices = pieces.map(({text, finish}, at) => textChoice(at, text, finishReason(finish, family.finish, context.strict)))
+  return {body: textCompletion(context, {choices, usage}), usage, model: null}
 }
 
 function fromConverse(answer: Answer, context: Context): Answer {
   const [first] = (answer.body as Json).choices as readonly Json[]
   const text = object(first?.message).content
-  const choices = [choice(typeof text === 'string' ? text : '', String(first?.finish_reason))]
-  return {...answer, body: completionBody(context, choices, answer.usage)}
-}
-
-function choice(text: string, finish_reason: string | null, index = 0): Json {
-  return {index, text, logprobs: null, finish_reason}
-}
-
-/** A `text_completion`; in a stream its parts have the same shape. */
-function completionBody(context: Context, choices: readonly Json[], usage: Usage | null): Json {
-  return {
-    id: `cmpl-${context.call_id}`,
-    object: 'text_completion',
-    created: context.created_s,
-    model: context.model,
-    provider: context.provider,
-    choices,
-    ...(usage ? {usage: usageIn(usage)} : {}),
-  }
+  const choices = [textChoice(0, typeof text === 'string' ? text : '', String(first?.finish_reason))]
+  return {...answer, body: textCompletion(context, {choices, usage: answer.usage})}
 }
 
 /** A completion that Converse streams. */
@@ -106,10 +90,10 @@ class ConverseCompletion implements StreamTranslator {
   event(event: Parameters<StreamTranslator['event']>[0]): readonly Json[] {
     return this.#inner.event(event).flatMap(each => {
       const [first] = each.choices as readonly Json[]
-      if (!first) return [completionBody(this.#context, [], this.usage)]
+      if (!first) return [textCompletion(this.#context, {choices: [], usage: this.usage})]
       const text = object(first.delta).content
       const finish = typeof first.finish_reason === 'string' ? first.finish_reason : null
-      return text || finish ? [completionBody(this.#context, [choice(typeof text === 'string' ? text : '', finish)], null)] : []
+      return text || finish ? [textCompletion(this.#context, {choices: [textChoice(0, typeof text === 'string' ? text : '', finish)]})] : []
     })
   }
 
@@ -158,14 +142,14 @@ class FamilyStream implements StreamTranslator {
       if (finish !== null) this.finished = true
       if (text === '' && finish === null) return []
       const reason = finish === null ? null : finishReason(finish, this.#family.finish, this.#context.strict)
-      return [completionBody(this.#context, [choice(text, reason, at)], null)]
+      return [textCompletion(this.#context, {choices: [textChoice(at, text, reason)]})]
     })
   }
 
   end(): readonly Json[] {
     if (!this.#asks_usage || this.usage === null || !this.finished || this.#told_usage) return NONE
     this.#told_usage = true
-    return [completionBody(this.#context, [], this.usage)]
+    return [textCompletion(this.#context, {choices: [], usage: this.usage})]
   }
 
   #count(part: Json) {

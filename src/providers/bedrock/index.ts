@@ -1,5 +1,7 @@
+import {messagesAt} from '../anthropic/native.ts'
 import type {Dialect} from '../translation.ts'
 import {complete} from './complete.ts'
+import {countTokens} from './count.ts'
 import {embed} from './embed.ts'
 import {fault} from './errors.ts'
 import {imageGenerate} from './image.ts'
@@ -9,7 +11,8 @@ import {rerank} from './rerank.ts'
 import {ConverseStream} from './stream.ts'
 
 /**
- * Amazon Bedrock: chat by Converse, whatever the model; the rest by InvokeModel in the words of the model's family. Source: Amazon Bedrock
+ * Amazon Bedrock: chat by Converse, whatever the model; the rest by InvokeModel in the words of the model's family, Claude's Messages among
+ * them. Source: Amazon Bedrock
  * API reference and user guide. Of the options, `aws_region` is read for reranking, `anthropic_beta` and `anthropic_version` for Claude.
  */
 export const bedrock: Dialect = {
@@ -23,7 +26,10 @@ export const bedrock: Dialect = {
     complete,
     embed,
     imageGenerate,
+    messages: messagesAt('bedrock'),
+    messagesCountTokens: countTokens,
     rerank,
   },
+  reads_thinking: true,
   fault,
 }

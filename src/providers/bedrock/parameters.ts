@@ -1,3 +1,5 @@
+import {claudeVersion, FIRST_ADAPTIVE} from '../anthropic/thinking.ts'
+import {effortOf} from '../messages/thinking.ts'
 import {isObject} from '../openai/usage.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'
 import {member, numberAt, objectAt, refuse, said, saidOr, stopAt, textAt} from './ask.ts'
@@ -6,6 +8,7 @@ import {foundationModel, vendor} from './model.ts'
 /** Tokens of thinking for OpenAI's words of effort, for models that count it (reference: thinking format). */
 const THINKING_TOKENS: Readonly<Record<string, number>> = {low: 1024, medium: 8192, high: 16384, xhigh: 32768}
 const LEAST_THINKING_TOKENS = 1024
+const KNOW_EFFORT: ReadonlySet<string | null> = new Set(['anthropic', 'amazon', 'openai'])
 const SERVICE_TIERS: Readonly<Record<string, string>> = {flex: 'flex', priority: 'priority', reserved: 'reserved'}
 
 /** Members of a Converse request besides its messages and tools. Source: Bedrock API reference, Converse, request syntax. */
@@ -71,14 +74,23 @@ function anthropicFields(asked: Json, context: Context): Json {
 
 function thinking(asked: Json, model: string, maker: string | null): Json {
   const told = objectAt(asked, 'thinking')
-  if (told) return {thinking: told}
-  const effort = textAt(asked, 'reasoning_effort')
-  if (effort === undefined || effort === 'none') return {}
+  const wished = textAt(asked, 'reasoning_effort')
+  if (told && (maker === null || (maker === 'anthropic' && isTaken(told, model)))) {
+    return {thinking: told, ...(told.type === 'adaptive' && wished !== undefined ? {output_config: {effort: wished}} : {})}
+  }
+  // To makers that know an effort, and to Claude where it cannot choose an amount itself, Anthropic's thinking is one.
+  const effort = wished ?? (told && KNOW_EFFORT.has(maker) ? (told.type === 'adaptive' ? 'medium' : effortOf(told)) : undefined)
+  if (effort === undefined || effort === 'none' || told?.type === 'disabled') return {}
   if (maker === 'anthropic') return thinkingBudget(effort, numberAt(asked, ['max_completion_tokens', 'max_tokens']))
   if (maker !== 'amazon') return {reasoning_effort: effort}
   // Of Amazon's own models the second Nova thinks; the others refuse to be told of it.
   if (!foundationModel(model)?.startsWith('amazon.nova-2')) return {}
   return {reasoningConfig: {type: 'enabled', maxReasoningEffort: effort === 'minimal' ? 'low' : effort === 'xhigh' ? 'high' : effort}}
+}
+
+/** Claude thinks as much as it sees fit from 4.6 on (Amazon Bedrock user guide, adaptive thinking). */
+function isTaken({type}: Json, model: string): boolean {
+  return type !== 'adaptive' || (claudeVersion(model) ?? FIRST_ADAPTIVE) >= FIRST_ADAPTIVE
 }
 
 /** Thinking is a part of the answer's tokens and must leave some of them. */

@@ -32,7 +32,7 @@ export function converseReply(said: unknown, context: Context): Answer {
   const heard: Heard = {texts: [], calls: [], blocks: []}
   for (const block of message.content) hear(block, heard)
   const {texts, calls, blocks} = heard
-  const usage = readUsage(said.usage)
+  const usage = readUsage(said.usage, said.serviceTier)
   const choice = {
     index: 0,
     message: {

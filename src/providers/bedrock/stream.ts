@@ -147,7 +147,7 @@ export class ConverseStream implements StreamTranslator {
 
   #metadata(data: unknown): readonly Json[] | null {
     if (!isObject(data)) return null
-    this.usage = readUsage(data.usage) ?? this.usage
+    this.usage = readUsage(data.usage, data.serviceTier) ?? this.usage
     return this.#asks_usage && this.usage ? [usageChunk(this.#context, {}, this.usage)] : NONE
   }
 

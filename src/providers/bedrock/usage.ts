@@ -1,11 +1,11 @@
-import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isObject} from '../openai/usage.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
- * `cacheDetails` splits the writes by lifetime. Source: Bedrock API reference, TokenUsage.
+ * `cacheDetails` splits the writes by lifetime; the `tier` flex costs what a batch does. Source: Bedrock API reference, TokenUsage, ServiceTier.
  */
-export function readUsage(said: unknown): Usage | null {
+export function readUsage(said: unknown, tier?: unknown): Usage | null {
   if (!isObject(said)) return null
   const input = count(said.inputTokens)
   const output = count(said.outputTokens)
@@ -25,5 +25,6 @@ export function readUsage(said: unknown): Usage | null {
   }
   usage.cache_write_1h_tokens = hour
   usage.cache_write_5m_tokens = Math.max(written - hour, minutes)
+  if (isObject(tier) && tier.type === 'flex') usage.units[UNIT.batch_requests] = 1
   return usage
 }

@@ -2,7 +2,9 @@ import {anthropic} from '../anthropic/index.ts'
 import {awsSignature} from '../auth/aws.ts'
 import {entra} from '../auth/entra.ts'
 import {bearer, keyIn, withAzureToken} from '../auth.ts'
+import {bedrockErrands} from '../bedrock/errands.ts'
 import {bedrock} from '../bedrock/index.ts'
+import {vendor} from '../bedrock/model.ts'
 import {optionNeeded} from '../options.ts'
 import {apiAwsPlace, bedrockPlace, sagemakerHeaders, sagemakerPlace} from '../places/aws.ts'
 import {azureAiHeaders, azureAiPath, azureAiPlace, isClaude} from '../places/azure-ai.ts'
@@ -10,6 +12,7 @@ import {azureModel, azurePath} from '../places/azure-openai.ts'
 import {onceV1} from '../places/others.ts'
 import {template} from '../places/template.ts'
 import type {Provider} from '../provider.ts'
+import {azureAiRerank} from '../rerankers/azure-ai.ts'
 import {BATCHES, CHAT, FILES, FINETUNES, MESSAGES, RESPONSES, SPEECH, TEXT} from './offers.ts'
 import {compatibleRow, nativeRow} from './row.ts'
 import {vertexAi} from './vertex-ai.ts'
@@ -25,6 +28,20 @@ const azureAiClaude = nativeRow('azure-ai', 'Azure AI Foundry', null, {
   endpoints: MESSAGES,
   translations: anthropic,
   pathOf: onceV1,
+})
+
+const bedrockShared = {
+  place: bedrockPlace,
+  place_says: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
+  login: awsSignature('bedrock'),
+  errands: bedrockErrands,
+} as const
+
+/** Messages are Claude's alone; others are asked by way of chat. */
+const {messages: _, messagesCountTokens: __, ...others} = bedrock.endpoints
+const bedrockOthers = nativeRow('bedrock', 'Amazon Bedrock', null, {
+  ...bedrockShared,
+  translations: {...bedrock, endpoints: others},
 })
 
 /** Mantle signs under a name of its own, and serves families of models below prefixes of their own (Bedrock user guide, bedrock-mantle). */
@@ -67,29 +84,23 @@ export const clouds: readonly Provider[] = [
       stream_usage: true,
     },
   ),
-  compatibleRow(
-    'azure-ai',
-    'Azure AI Foundry',
-    null,
-    [...TEXT, 'embed', 'imageGenerate', ...SPEECH, ...FILES, ...BATCHES, 'rerank', 'ocr'],
-    {
-      place: azureAiPlace,
-      place_says: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
-      host_option: 'azure_foundry_url',
-      auth: withAzureToken(bearer),
-      login: entra,
-      pathOf: azureAiPath,
-      headersOf: azureAiHeaders,
-      realtime: {path: '/realtime'},
-      stream_usage: true,
-      variant: (_model, options) => (isClaude(options) ? azureAiClaude : undefined),
-    },
-  ),
+  compatibleRow('azure-ai', 'Azure AI Foundry', null, [...TEXT, 'embed', 'imageGenerate', ...SPEECH, ...FILES, ...BATCHES, 'ocr'], {
+    place: azureAiPlace,
+    place_says: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
+    host_option: 'azure_foundry_url',
+    auth: withAzureToken(bearer),
+    login: entra,
+    pathOf: azureAiPath,
+    headersOf: azureAiHeaders,
+    translations: azureAiRerank,
+    realtime: {path: '/realtime'},
+    stream_usage: true,
+    variant: (_model, options) => (isClaude(options) ? azureAiClaude : undefined),
+  }),
   nativeRow('bedrock', 'Amazon Bedrock', null, {
-    place: bedrockPlace,
-    place_says: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
-    login: awsSignature('bedrock'),
+    ...bedrockShared,
     translations: bedrock,
+    variant: model => (vendor(model) === 'anthropic' ? undefined : bedrockOthers),
   }),
   compatibleRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, [...CHAT, ...RESPONSES], {
     place: apiAwsPlace('bedrock-mantle', '/v1'),

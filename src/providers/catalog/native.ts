@@ -1,11 +1,14 @@
 import {ai21} from '../ai21/index.ts'
+import {anthropicErrands} from '../anthropic/errands.ts'
 import {anthropic} from '../anthropic/index.ts'
 import {oci} from '../auth/oci.ts'
 import {snowflakeKeyPair} from '../auth/snowflake.ts'
 import {keyIn, snowflake} from '../auth.ts'
+import {cohereErrands} from '../cohere/errands.ts'
 import {cohere} from '../cohere/index.ts'
 import {cortex} from '../cortex/index.ts'
 import {falAi} from '../fal-ai/index.ts'
+import {geminiErrands} from '../gemini/errands.ts'
 import {gemini} from '../gemini/index.ts'
 import {nomic} from '../nomic/index.ts'
 import {oracle} from '../oracle/index.ts'
@@ -34,14 +37,14 @@ const stability = headersFrom({
 // biome-ignore format: a table is read by its lines
 export const native: readonly Provider[] = [
   row('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', {translations: ai21}),
-  row('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', {...x_api_key, headers: {'anthropic-version': '2023-06-01'}, endpoints: [...MESSAGES, 'listModels'], translations: anthropic, pathOf: onceV1}),
+  row('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', {...x_api_key, headers: {'anthropic-version': '2023-06-01'}, endpoints: [...MESSAGES, 'listModels'], translations: anthropic, errands: anthropicErrands, pathOf: onceV1}),
   row('bytez', 'Bytez', 'https://api.bytez.com/models/v2', {auth: keyIn('authorization', 'Key '), endpoints: ['chatComplete', 'complete', 'embed'],
     paths: {chatComplete: '/openai/v1/chat/completions', complete: '/openai/v1/completions', embed: '/openai/v1/embeddings'}}),
-  row('cohere', 'Cohere', 'https://api.cohere.ai', {translations: cohere}),
+  row('cohere', 'Cohere', 'https://api.cohere.ai', {translations: cohere, errands: cohereErrands}),
   row('cortex', 'Snowflake Cortex', null, {...template('https://{snowflake_account}.snowflakecomputing.com'), auth: snowflake, login: snowflakeKeyPair, translations: cortex}),
   row('deepgram', 'Deepgram', 'https://api.deepgram.com/v1', {auth: keyIn('authorization', 'Token ')}),
   row('fal-ai', 'fal', 'https://fal.run', {auth: keyIn('authorization', 'Key '), translations: falAi}),
-  row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini}),
+  row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini, errands: geminiErrands}),
   row('meshy', 'Meshy', 'https://api.meshy.ai/openapi/v1', {place: meshyPlace}),
   row('milvus', 'Milvus', null),
   row('nomic', 'Nomic', 'https://api-atlas.nomic.ai/v1', {translations: nomic}),
@@ -54,5 +57,5 @@ export const native: readonly Provider[] = [
   row('segmind', 'Segmind', 'https://api.segmind.com/v1', {...x_api_key, translations: segmind}),
   row('stability-ai', 'Stability AI', 'https://api.stability.ai', {headersOf: stability, translations: stabilityAi}),
   row('tripo3d', 'Tripo 3D', 'https://api.tripo3d.ai/v2/openapi'),
-  row('workers-ai', 'Cloudflare Workers AI', null, {...template('https://api.cloudflare.com/client/v4/accounts/{workers_ai_account_id}/ai/run'), translations: workersAi}),
+  row('workers-ai', 'Cloudflare Workers AI', null, {...template('https://api.cloudflare.com/client/v4/accounts/{workers_ai_account_id}/ai/run'), model_scopes: ['cf', 'hf'], translations: workersAi}),
 ]

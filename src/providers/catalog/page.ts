@@ -20,6 +20,8 @@ const HEAD = `# Providers
 
 - **Native**: bodies go and come as they are; the provider serves this endpoint in the words of the client.
 - **Translated**: the endpoint is put into the provider's own words, and its answers, streams and errors back.
+- **In calls of its own**: files, batches and fine-tuning, for which the provider has calls of another kind, one or several to each of the
+  client's ([files and batches](files.md)).
 - **By way of chat**: Anthropic's \`/messages\` and OpenAI's \`/responses\` where the provider has chat alone.
 - **Pass-through**: every other path reaches the provider below its base URL with the right credential, unchanged; \`/v1/proxy/PATH\`
   always does. A unified endpoint that a provider with words of its own does not have is refused with 400.
@@ -27,16 +29,19 @@ const HEAD = `# Providers
 **Options** say where a provider is and how it is logged in to. \`aws_region\` is the name in an integration's \`configurations\` and in a
 config; in a request it is the header \`x-gateway-aws-region\`. What stands in a host or a path takes letters, digits and few marks: anything
 that could lead elsewhere is refused. \`custom_host\` replaces the base URL of any provider. Logins with the gateway's own identity
-(\`managed\`, \`workload\`, \`serviceRole\`) are for integrations and saved configs, not for a caller's headers.`
+(\`managed\`, \`workload\`, \`gateway\`, \`serviceRole\`) are for integrations and saved configs, not for a caller's headers; who the
+gateway is there, its settings say ([settings.md](settings.md), cloud identity).`
 
 function section(provider: Provider): string {
   const row = catalogueRow(provider)
   const example = exampleFor(provider)
   const facts = [
     ['Base URL', hostOf(row)],
+    ['Beside it', row.beside.map(code).join(', ')],
     ['Authentication', row.auth.map(code).join(' or ')],
     ['Native', row.native === 'all' ? 'every unified endpoint' : listed(row.native)],
     ['Translated', listed(row.translated)],
+    ['In calls of its own', listed(row.in_calls)],
     ['By way of chat', listed(row.through_chat)],
     ['Realtime', row.realtime ? `${code('GET /realtime')} by WebSocket` : ''],
     ['Pass-through', 'everything else'],

@@ -1,5 +1,6 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {bearer} from '../auth.ts'
+import {openaiErrands} from '../openai/errands.ts'
 import type {Provider} from '../provider.ts'
 
 export type Offer = readonly EndpointName[] | 'all'
@@ -7,7 +8,8 @@ export type More = Partial<Omit<Provider, 'slug' | 'name' | 'base_url'>>
 
 /** A provider whose wire is OpenAI's. */
 export function compatibleRow(slug: string, name: string, base_url: string | null, endpoints: Offer, more: More = {}): Provider {
-  return {slug, name, base_url, endpoints, dialect: 'openai', available: true, auth: bearer, stream_usage: false, ...more}
+  const errands = endpoints === 'all' || endpoints.includes('retrieveBatch') ? {errands: openaiErrands} : {}
+  return {slug, name, base_url, endpoints, dialect: 'openai', available: true, auth: bearer, stream_usage: false, ...errands, ...more}
 }
 
 /** A provider with words of its own. */

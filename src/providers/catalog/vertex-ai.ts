@@ -1,11 +1,15 @@
 import {anthropicOn} from '../anthropic/index.ts'
+import {placed} from '../anthropic/place.ts'
 import {google} from '../auth/google.ts'
 import {geminiOnVertex} from '../gemini/index.ts'
 import {mistral} from '../mistral/index.ts'
+import {count, isObject} from '../openai/usage.ts'
 import type {Options} from '../options.ts'
 import {vertexModel, vertexParent, vertexPlace, vertexProxyPath, vertexPublisher, withProject} from '../places/vertex.ts'
 import type {Provider} from '../provider.ts'
-import type {Context, Dialect, Translation} from '../translation.ts'
+import {vertexRerank} from '../rerankers/vertex.ts'
+import {BadReply, type Context, type Dialect, type Json, type Translation} from '../translation.ts'
+import {vertexErrands} from '../vertex/errands.ts'
 import {type More, nativeRow} from './row.ts'
 
 const SLUG = 'vertex-ai'
@@ -18,11 +22,26 @@ const shared: More = {
   login: google,
   pathOf: vertexProxyPath,
   hands_on,
+  errands: vertexErrands,
 }
 
 const claude = nativeRow(SLUG, NAME, null, {
   ...shared,
-  translations: anthropicOn('vertex', context => published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')),
+  translations: withCount(
+    anthropicOn('vertex', context => published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')),
+    {
+      // The model that counts is named in the path, the one that is counted for in the body (Vertex AI, Claude, count tokens).
+      request(asked, context) {
+        const {body, headers = {}} = placed(asked, asked, {...context, is_stream: false}, 'vertex')
+        const path = `${vertexParent(context.options)}/publishers/anthropic/models/count-tokens:rawPredict`
+        return {path, headers, body: {...(body as Json), model: nameIn(context.model)}}
+      },
+      reply(said) {
+        if (!isObject(said) || count(said.input_tokens) === null) throw new BadReply('expected input_tokens')
+        return {body: said, usage: null, model: null}
+      },
+    },
+  ),
 })
 
 /** Mistral's words at Google's path, chat and fill-in-the-middle alike. */
@@ -59,10 +78,14 @@ const open: Provider = {
 /** Vertex AI: Gemini, and by the publisher that a model's name begins with the models of others (reference: Vertex routing). */
 export const vertexAi: Provider = nativeRow(SLUG, NAME, null, {
   ...shared,
-  translations: mapped(geminiOnVertex(), ['chatComplete', 'embed', 'imageGenerate'], ({request, ...translation}) => ({
-    ...translation,
-    request: (asked, context) => request(asked, {...context, options: withProject(context.options as Options)}),
-  })),
+  translations: mapped(
+    withRerank(geminiOnVertex()),
+    ['chatComplete', 'embed', 'imageGenerate', 'messagesCountTokens', 'rerank'],
+    ({request, ...translation}) => ({
+      ...translation,
+      request: (asked, context) => request(asked, {...context, options: withProject(context.options as Options)}),
+    }),
+  ),
   variant: model => {
     const publisher = vertexPublisher(model)?.publisher
     if (publisher === undefined) return undefined
@@ -74,6 +97,14 @@ export const vertexAi: Provider = nativeRow(SLUG, NAME, null, {
 function published({model, options}: Context, action: string): string {
   const {publisher, name} = vertexPublisher(model) ?? {publisher: 'google', name: model}
   return `${vertexParent(options)}/publishers/${publisher}/models/${vertexModel(name)}:${action}`
+}
+
+function withCount(dialect: Dialect, messagesCountTokens: Translation): Dialect {
+  return {...dialect, endpoints: {...dialect.endpoints, messagesCountTokens}}
+}
+
+function withRerank(dialect: Dialect): Dialect {
+  return {...dialect, endpoints: {...dialect.endpoints, rerank: vertexRerank}}
 }
 
 function nameIn(model: string): string {

@@ -10,6 +10,8 @@ export interface CatalogueRow {
   readonly name: string
   /** The base URL, with options in braces; null where the caller names a host. */
   readonly host: string | null
+  /** Places beside it that its files are in. */
+  readonly beside: readonly string[]
   /** Headers that carry the key, and the logins that options choose instead. */
   readonly auth: readonly string[]
   readonly needs_key: boolean
@@ -17,6 +19,8 @@ export interface CatalogueRow {
   readonly native: readonly EndpointName[] | 'all'
   /** Endpoints that are put into the provider's own words and back. */
   readonly translated: readonly EndpointName[]
+  /** Endpoints that take calls of the provider's own kind, one or several: files, batches, fine-tuning. */
+  readonly in_calls: readonly EndpointName[]
   /** Endpoints of other clients that are served by way of chat. */
   readonly through_chat: readonly EndpointName[]
   /** By WebSocket. */
@@ -35,17 +39,20 @@ export interface CatalogueOption {
 const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
 
 export function catalogueRow(provider: Provider): CatalogueRow {
-  const {slug, name, auth, login, endpoints, translations, place_says, base_url} = provider
-  const translated = Object.keys(translations?.endpoints ?? {}) as EndpointName[]
+  const {slug, name, auth, login, endpoints, translations, errands, place_says, base_url} = provider
+  const in_calls = Object.keys(errands?.endpoints ?? {}) as EndpointName[]
+  const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))
   const has = (endpoint: EndpointName) => translated.includes(endpoint) || offers(provider, endpoint)
   return {
     slug,
     name,
     host: place_says ?? base_url,
+    beside: Object.values(errands?.sides ?? {}).map(({says}) => says),
     auth: [auth.says, ...(login ? [login.says] : [])],
     needs_key: auth.required,
-    native: endpoints === 'all' ? 'all' : endpoints.filter(each => !translated.includes(each)),
+    native: endpoints === 'all' ? 'all' : endpoints.filter(each => !translated.includes(each) && !in_calls.includes(each)),
     translated,
+    in_calls,
     through_chat: has('chatComplete') ? BY_CHAT.filter(each => !has(each)) : [],
     realtime: provider.realtime !== undefined,
     options: optionsFor(slug).map(option => {

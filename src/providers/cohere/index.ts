@@ -16,5 +16,6 @@ export const cohere: Dialect = {
     embed,
     rerank,
   },
+  reads_thinking: true,
   fault: readFault,
 }

@@ -108,7 +108,10 @@ function thinking(asked: Json): Json | undefined {
   const {thinking: said, reasoning_effort: effort} = asked
   if (typeof said === 'object' && said !== null) {
     const {type, token_budget, budget_tokens} = object(said)
-    return {type: type === 'disabled' ? 'disabled' : 'enabled', token_budget: token_budget ?? budget_tokens}
+    return {
+      type: type === 'disabled' ? 'disabled' : 'enabled',
+      token_budget: token_budget ?? budget_tokens ?? (typeof effort === 'string' ? BUDGET[effort] : undefined),
+    }
   }
   if (typeof effort !== 'string') return undefined
   if (effort === 'none') return {type: 'disabled'}

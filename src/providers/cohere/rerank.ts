@@ -1,19 +1,13 @@
 import {object} from '../openai/usage.ts'
 import type {Translation} from '../translation.ts'
 import {objectIn, pick, word} from '../unified/read.ts'
-import {documentsIn, queryIn, rankedIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'
+import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'
 
 /** Reranking. Source: docs.cohere.com, API v2, rerank: documents are texts there; those asked back are the client's own. */
 export const rerank: Translation = {
   request: (asked, context) => ({
     path: '/v2/rerank',
-    body: {
-      model: context.model,
-      query: queryIn(asked),
-      documents: documentsIn(asked).map(({text}) => text),
-      top_n: topIn(asked),
-      ...pick(asked, 'max_tokens_per_doc'),
-    },
+    body: {...rerankBody(asked, context), ...pick(asked, 'max_tokens_per_doc')},
   }),
   reply(said, context, asked) {
     const {id, results, meta} = objectIn(said)

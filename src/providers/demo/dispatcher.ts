@@ -1,4 +1,5 @@
 import {Dispatcher, errors} from 'undici'
+import {Exchange, type ToldAnswer} from '../../base/exchange.ts'
 import {type Echo, echo, type Moment, refusal} from './echo.ts'
 
 const MOST_BODY_BYTES = 16 * 1024 * 1024
@@ -18,7 +19,10 @@ export class EchoDispatcher extends Dispatcher {
     const exchange = new Exchange(handler, () => this.#live.delete(exchange))
     this.#live.add(exchange)
     if (this.#is_closed) exchange.abort(new errors.ClientClosedError())
-    else void exchange.run(options, this.#moment())
+    else {
+      const moment = this.#moment()
+      void exchange.run(() => answerTo(options, moment))
+    }
     return true
   }
 
@@ -40,88 +44,16 @@ export class EchoDispatcher extends Dispatcher {
   }
 }
 
-/** One call and its answer, told to `handler` as a network client would tell it. */
-class Exchange implements Dispatcher.DispatchController {
-  readonly #handler: Dispatcher.DispatchHandler
-  readonly #on_over: () => void
-  #is_over = false
-  #resumed: (() => void) | null = null
-  aborted = false
-  paused = false
-  reason: Error | null = null
-
-  constructor(handler: Dispatcher.DispatchHandler, on_over: () => void) {
-    this.#handler = handler
-    this.#on_over = on_over
-  }
-
-  async run(options: Dispatcher.DispatchOptions, moment: Moment): Promise<void> {
-    try {
-      this.#handler.onRequestStart?.(this, {})
-      if (this.aborted) return
-      const body = await readBody(options.body)
-      const path = options.path.split('?', 1)[0]!
-      const answer = body ? echo({method: options.method, path, body}, moment) : TOO_LARGE
-      await this.#tell(answer)
-    } catch (fault) {
-      this.abort(fault as Error)
-    }
-  }
-
-  abort(reason: Error): void {
-    if (this.#is_over) return
-    this.aborted = true
-    this.reason = reason
-    this.#end()
-    this.resume()
-    // Not at once: the handler may still be inside the call that led here.
-    queueMicrotask(() => this.#handler.onResponseError?.(this, reason))
-  }
-
-  pause(): void {
-    this.paused = true
-  }
-
-  resume(): void {
-    this.paused = false
-    this.#resumed?.()
-    this.#resumed = null
-  }
-
-  async #tell(answer: Echo) {
-    const chunks = 'events' in answer ? answer.events : [JSON.stringify(answer.json)]
-    const headers: Record<string, string> =
-      'events' in answer
-        ? {'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache'}
-        : {'content-type': 'application/json', 'content-length': String(Buffer.byteLength(chunks[0]!))}
-    await this.#turn()
-    if (this.aborted) return
-    this.#handler.onResponseStart?.(this, answer.status, headers, answer.status === 200 ? 'OK' : 'Refused')
-    for (const chunk of chunks) {
-      await this.#turn()
-      if (this.aborted) return
-      this.#handler.onResponseData?.(this, Buffer.from(chunk))
-    }
-    await this.#turn()
-    if (this.aborted) return
-    this.#end()
-    this.#handler.onResponseEnd?.(this, {})
-  }
-
-  /** The next turn of the loop, and no earlier than the handler wants more. */
-  async #turn() {
-    await new Promise(resolve => setImmediate(resolve))
-    while (this.paused) {
-      await new Promise<void>(resolve => {
-        this.#resumed = resolve
-      })
-    }
-  }
-
-  #end() {
-    this.#is_over = true
-    this.#on_over()
-  }
+async function answerTo(options: Dispatcher.DispatchOptions, moment: Moment): Promise<ToldAnswer> {
+  const body = await readBody(options.body)
+  const path = options.path.split('?', 1)[0]!
+  const answer: Echo = body ? echo({method: options.method, path, body}, moment) : TOO_LARGE
+  const texts = 'events' in answer ? answer.events : [JSON.stringify(answer.json)]
+  const headers: Record<string, string> =
+    'events' in answer
+      ? {'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache'}
+      : {'content-type': 'application/json', 'content-length': String(Buffer.byteLength(texts[0]!))}
+  return {status: answer.status, headers, chunks: texts.map(text => Buffer.from(text))}
 }
 
 const TOO_LARGE = refusal(413, `The body is larger than the ${MOST_BODY_BYTES} bytes the demo provider takes.`, null)

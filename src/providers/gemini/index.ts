@@ -1,4 +1,5 @@
 import type {Dialect, Translation} from '../translation.ts'
+import {countTokens} from './count.ts'
 import {studioEmbeddings, vertexEmbeddings} from './embeddings.ts'
 import {fault} from './errors.ts'
 import {imageGeneration} from './images.ts'
@@ -10,7 +11,13 @@ import {GeminiStream} from './stream.ts'
 /** Gemini as AI Studio serves it, below https://generativelanguage.googleapis.com (ai.google.dev/api). */
 export const gemini: Dialect = {
   name: 'gemini',
-  endpoints: {chatComplete: chat(STUDIO), embed: studioEmbeddings(STUDIO), imageGenerate: imageGeneration(STUDIO)},
+  endpoints: {
+    chatComplete: chat(STUDIO),
+    embed: studioEmbeddings(STUDIO),
+    imageGenerate: imageGeneration(STUDIO),
+    messagesCountTokens: countTokens(STUDIO),
+  },
+  reads_thinking: true,
   fault,
 }
 
@@ -21,7 +28,13 @@ export const gemini: Dialect = {
 export function geminiOnVertex(): Dialect {
   return {
     name: 'gemini-on-vertex',
-    endpoints: {chatComplete: chat(VERTEX), embed: vertexEmbeddings(VERTEX), imageGenerate: imageGeneration(VERTEX)},
+    endpoints: {
+      chatComplete: chat(VERTEX),
+      embed: vertexEmbeddings(VERTEX),
+      imageGenerate: imageGeneration(VERTEX),
+      messagesCountTokens: countTokens(VERTEX),
+    },
+    reads_thinking: true,
     fault,
   }
 }

@@ -16,6 +16,8 @@ export function readUsage(said: unknown, searches = 0): Usage | null {
   readInput(said, usage)
   readOutput(said, usage)
   if (searches > 0) usage.units[UNIT.web_search] = searches
+  // Vertex AI: PROVISIONED_THROUGHPUT, or ON_DEMAND and its kinds.
+  if (said.trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
   return usage
 }
 

@@ -5,7 +5,9 @@ import {messagesToChat} from './request.ts'
 import {openMessageStream} from './stream.ts'
 
 export {countTokens} from './count.ts'
+export {nativeMessages} from './native.ts'
 export {withoutOwnMembers} from './own-members.ts'
+export {withEffort} from './thinking.ts'
 
 /** Anthropic Messages (docs.anthropic.com/en/api/messages, version 2023-06-01) on any provider that has chat. */
 export const messagesClient: ClientDialect = {

@@ -10,8 +10,9 @@ const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high', 'xhigh',
 const LONGEST_USER = 64
 
 /**
- * A Messages request in chat's words (data-plane digest 7.6). Left out without a word, as they only guide Anthropic's own service:
- * `thinking`, `top_k`, `container`, `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not known here.
+ * A Messages request in chat's words (reference: messages on any provider). `thinking` stays as it is, for dialects that read it; others
+ * are told an effort (`withEffort`). Left out without a word, as they only guide Anthropic's own service: `top_k`, `container`,
+ * `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not known here.
  */
 export function messagesToChat(asked: Json, context: Context): Json {
   const output = asked.output_config === undefined || asked.output_config === null ? {} : objectAt(asked.output_config, 'output_config')
@@ -28,6 +29,7 @@ export function messagesToChat(asked: Json, context: Context): Json {
     // `output_format` is the name that the member had in beta.
     response_format: formatOf(output.format ?? asked.output_format, output.format ? 'output_config.format' : 'output_format'),
     reasoning_effort: effortOf(output.effort),
+    thinking: asked.thinking === undefined || asked.thinking === null ? null : objectAt(asked.thinking, 'thinking'),
     ...(context.is_stream || asked.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
   })
 }

@@ -1,10 +1,10 @@
-import {isObject, readUsage} from '../openai/usage.ts'
+import {isObject} from '../openai/usage.ts'
 import type {Dialect, Json, Translation} from '../translation.ts'
-import {embeddingList, encodingIn, textsIn, vectorsIn} from '../unified/embeddings.ts'
+import {encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
 import {anyError, readFault, type Said} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
 import {nearStream} from '../unified/near-openai-stream.ts'
-import {objectIn, pick, word} from '../unified/read.ts'
+import {pick} from '../unified/read.ts'
 import {complete} from './complete.ts'
 import {FINISH} from './finish.ts'
 import {chatRequest} from './request.ts'
@@ -18,12 +18,7 @@ const embed: Translation = {
     const sizes = pick(asked, 'dimensions>output_dimension output_dimension output_dtype metadata')
     return {path: '/embeddings', body: {model: context.model, input: textsIn(asked), ...sizes}}
   },
-  reply(said, context, asked) {
-    const {data, usage, model} = objectIn(said)
-    const vectors = vectorsIn(data)
-    const used = isObject(usage) ? readUsage(usage, 'embed') : null
-    return embeddingList(context, {vectors, usage: used, model: word(model)}, encodingIn(asked))
-  },
+  reply: listedReply,
 }
 
 /** Mistral: OpenAI's chat with words of its own, fill-in-the-middle as text completions, embeddings. Base URL with `/v1`. */

@@ -1,6 +1,5 @@
-import {isObject, readUsage} from '../openai/usage.ts'
 import type {Dialect, Translation} from '../translation.ts'
-import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
+import {embeddingList, embedUsage, encodingIn, textsIn} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
 import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
 
@@ -13,8 +12,11 @@ const embed: Translation = {
   },
   reply(said, context, asked) {
     const {embeddings, usage, model} = objectIn(said)
-    const used = isObject(usage) ? readUsage(usage, 'embed') : null
-    return embeddingList(context, {vectors: arrayIn(embeddings, 'embeddings'), usage: used, model: word(model)}, encodingIn(asked))
+    return embeddingList(
+      context,
+      {vectors: arrayIn(embeddings, 'embeddings'), usage: embedUsage(usage), model: word(model)},
+      encodingIn(asked),
+    )
   },
 }
 

@@ -1,7 +1,7 @@
 import {MOST_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {modelIn, saidIn, withSearches} from './reply.ts'
+import {modelIn, saidIn, withTools} from './reply.ts'
 import {hasValue, keyBytes, parsed, stringBytes} from './scan.ts'
 import {isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
 
@@ -60,9 +60,9 @@ const TEXT: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
 /** Events that come before the provider has decided anything (core rule 20). */
 const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'response.created', 'response.queued', 'response.in_progress'])
 
-/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). */
-export function observeStream(endpoint: EndpointName): StreamObserver {
-  return new StreamObserver(endpoint)
+/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). `counts_all`: its text counts behind a report of usage too. */
+export function observeStream(endpoint: EndpointName, counts_all = false): StreamObserver {
+  return new StreamObserver(endpoint, counts_all)
 }
 
 export class StreamObserver {
@@ -78,11 +78,14 @@ export class StreamObserver {
   #failed: StreamFailure | null = null
   #finished = false
   #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
+  readonly #counts_all: boolean
   #text_bytes = 0
+  #pieces = 0
   #hold_at = -1
 
-  constructor(endpoint: EndpointName) {
+  constructor(endpoint: EndpointName, counts_all: boolean) {
     this.#endpoint = endpoint
+    this.#counts_all = counts_all
     this.#last = LAST[endpoint] ?? LAST_ANYWHERE
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
     this.#text_keys = (TEXT[endpoint] ?? []).map(keyBytes)
@@ -115,7 +118,7 @@ export class StreamObserver {
   /** The last word on each count; null while none was told. */
   get usage(): Usage | null {
     const usage = this.#said && readUsage(this.#said, this.#endpoint)
-    return usage && withSearches(usage, this.#response)
+    return usage && withTools(usage, this.#response)
   }
 
   get model(): string | null {
@@ -131,9 +134,14 @@ export class StreamObserver {
     return this.#failed
   }
 
-  /** About how many bytes of text the model wrote, escapes as sent, up to the first report of usage. */
+  /** About how many bytes of text the model wrote, escapes as sent, up to the first report of usage unless all of it counts. */
   get text_bytes(): number {
     return this.#text_bytes
+  }
+
+  /** In how many events that text came. */
+  get pieces(): number {
+    return this.#pieces
   }
 
   /** The first event that is neither a comment, a ping nor `message_start`; `comment` while only such were seen. */
@@ -155,7 +163,7 @@ export class StreamObserver {
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
     if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
-    if (this.#said === null) this.#countText(raw)
+    if (this.#said === null || this.#counts_all) this.#countText(raw)
   }
 
   #mayBeLast(raw: Buffer): boolean {
@@ -211,8 +219,10 @@ export class StreamObserver {
   #countText(raw: Buffer) {
     for (const key of this.#text_keys) {
       const bytes = stringBytes(raw, key)
+      if (bytes === 0) continue
       this.#text_bytes += bytes
-      if (bytes > 0) return
+      this.#pieces++
+      return
     }
   }
 }

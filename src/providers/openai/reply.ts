@@ -29,7 +29,7 @@ export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
   if (!isObject(reply)) return NOTHING
   const said = saidIn(reply)
   const usage = (said && readUsage(said, endpoint)) ?? unitsWithout(endpoint, reply)
-  return {usage: usage && withSearches(usage, reply), model: modelIn(reply)}
+  return {usage: usage && withTools(usage, reply), model: modelIn(reply)}
 }
 
 /**
@@ -67,7 +67,10 @@ export function saidIn(json: Said): Said | null {
     json.usage_info, // Mistral, OCR
     json.usage,
   ]
-  return places.reduce<Said | null>(mergeSaid, null)
+  const said = places.reduce<Said | null>(mergeSaid, null)
+  // The tier stands beside the usage; only with it does it say anything.
+  const service_tier = json.service_tier ?? object(json.response).service_tier
+  return said && typeof service_tier === 'string' ? {...said, service_tier} : said
 }
 
 /** The model an answer or an event names; null when it names none. */
@@ -79,20 +82,23 @@ export function modelIn(json: Said): string | null {
   return null
 }
 
-/** `usage` with the searches that OpenAI's Responses API charges for and lists as items of its output. */
-export function withSearches(usage: Usage, response: Said): Usage {
+/** `usage` with the tools that OpenAI's Responses API charges for and lists as items of its output. */
+export function withTools(usage: Usage, response: Said): Usage {
   const {output} = response
   if (!Array.isArray(output)) return usage
   let web = 0
   let files = 0
+  const sandboxes = new Set<unknown>()
   for (const item of output) {
-    const {type, action} = object(item)
+    const {type, action, container_id} = object(item)
     if (type === 'file_search_call') files++
+    if (type === 'code_interpreter_call') sandboxes.add(container_id)
     // Opening a page it found is no search.
     if (type === 'web_search_call' && (object(action).type ?? 'search') === 'search') web++
   }
   if (web > 0) usage.units[UNIT.web_search] ??= web
   if (files > 0) usage.units[UNIT.file_search] ??= files
+  if (sandboxes.size > 0) usage.units[UNIT.code_execution] ??= sandboxes.size
   return usage
 }
 

@@ -21,8 +21,14 @@ export function readUsage(said: Said, endpoint: EndpointName): Usage | null {
     ? readAnthropic(said, usage)
     : readOpenAi(said.prompt_tokens === undefined && said.input_tokens === undefined ? {...said, ...billed} : said, endpoint, usage)
   const has_units = readUnits(said, billed, usage)
-  return counted || has_units ? usage : null
+  if (!counted && !has_units) return null
+  if (BATCH_TIERS.has(said.service_tier)) usage.units[UNIT.batch_requests] = 1
+  return usage
 }
+
+const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
+/** Service tiers that cost what a batch does (OpenAI: flex processing; Anthropic: usage of message batches). */
+const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
 
 /** `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. */
 export function mergeSaid(earlier: Said | null, later: unknown): Said | null {
@@ -70,7 +76,9 @@ function readAnthropic(said: Said, usage: Usage): boolean {
   usage.cache_read_tokens = count(said.cache_read_input_tokens) ?? 0
   usage.cache_write_1h_tokens = written_1h
   usage.cache_write_5m_tokens = written - written_1h
-  usage.output_text_tokens = output ?? 0
+  // Thinking is a part of `output_tokens`, which stays the whole.
+  usage.output_reasoning_tokens = Math.min(count(object(said.output_tokens_details).thinking_tokens) ?? 0, output ?? 0)
+  usage.output_text_tokens = (output ?? 0) - usage.output_reasoning_tokens
   return input !== null || output !== null
 }
 
@@ -132,7 +140,15 @@ function readUnits(said: Said, billed: Said, usage: Usage): boolean {
     usage.units[unit] = amount
     has_units = true
   }
-  put(UNIT.web_search, first(object(said.server_tool_use).web_search_requests, said.num_search_queries))
+  const tools = object(said.server_side_tool_usage_details) // xAI
+  put(UNIT.web_search, first(object(said.server_tool_use).web_search_requests, tools.web_search_calls, said.num_search_queries))
+  put(UNIT.file_search, first(tools.file_search_calls))
+  put(UNIT.x_search, first(tools.x_search_calls))
+  put(UNIT.code_execution, first(tools.code_interpreter_calls))
+  // Perplexity charges a request by how much of the web it looked at.
+  if (typeof said.search_context_size === 'string' && CONTEXTS.has(said.search_context_size)) {
+    put(`web_search_${said.search_context_size}_context`, 1)
+  }
   put(UNIT.citation_tokens, first(said.citation_tokens))
   put(UNIT.search_units, first(said.search_units, billed.search_units, said.rerank_units))
   put(UNIT.audio_seconds, first(said.seconds, said.prompt_audio_seconds))

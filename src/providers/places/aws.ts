@@ -14,6 +14,11 @@ export function bedrockPlace(options: Options, reach?: Reach): string {
   return `https://${bedrockService(reach)}.${region(options)}.${domain(options)}`
 }
 
+/** Amazon S3, objects by path: `/bucket/key` (S3 user guide, "Path-style requests"), so that a bucket's name may hold dots. */
+export function s3Place(options: Options): string {
+  return `https://s3.${region(options)}.${domain(options)}`
+}
+
 /** SageMaker's runtime (reference: catalogue). */
 export function sagemakerPlace(options: Options): string {
   return `https://runtime.sagemaker.${region(options)}.${domain(options)}`

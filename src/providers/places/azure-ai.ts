@@ -6,8 +6,9 @@ import {withParameter} from './reach.ts'
 const EXTRA = new Set(['drop', 'error', 'pass-through'])
 
 /** The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region (reference: Azure AI inference). */
-export function azureAiPlace(options: Options): string {
+export function azureAiPlace(options: Options, reach?: Reach): string {
   const url = optionIn(options, 'azure_foundry_url')?.replace(/\/$/, '')
+  if (url !== undefined && reach?.endpoint === 'rerank') return rerankPlace(url)
   if (url !== undefined) return isClaude(options) && !url.endsWith('/v1') ? `${url}/v1` : url
   const name = optionIn(options, 'azure_endpoint_name')
   if (name === undefined) return optionNeeded(options, 'azure_foundry_url')
@@ -15,6 +16,14 @@ export function azureAiPlace(options: Options): string {
   const type = optionIn(options, 'azure_deployment_type') ?? 'serverless'
   if (type !== 'serverless' && type !== 'managed') throw new WrongOption('azure_deployment_type', 'serverless or managed')
   return `https://${name.toLowerCase()}.${region}.${type === 'managed' ? 'inference.ml' : 'models.ai'}.azure.com/v1`
+}
+
+/** Cohere's API stands beside the models of a Foundry resource; a deployment of its own serves it below `/v1`. */
+function rerankPlace(url: string): string {
+  if (!URL.canParse(url)) return url
+  const {origin, hostname, pathname} = new URL(url)
+  if (/\.(?:services\.ai|cognitiveservices|openai)\.azure\.com$/.test(hostname)) return `${origin}/providers/cohere/v2`
+  return hostname.endsWith('.models.ai.azure.com') && pathname === '/' ? `${origin}/v1` : url
 }
 
 /** Claude on Foundry is served below `/anthropic`, in Anthropic's words (reference: Azure AI). */

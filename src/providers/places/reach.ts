@@ -1,3 +1,4 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Login} from '../auth/login.ts'
 import type {OutgoingHeaders} from '../headers.ts'
 import {checkOptions, type Options} from '../options.ts'
@@ -33,6 +34,11 @@ export function usualHeaders(provider: Provider, options: Options): OutgoingHead
 /** The login that the options choose; null where the key goes as `auth` says. */
 export function loginOf({login}: Provider, options: Options): Login | null {
   return login?.chosen(options) ? login : null
+}
+
+/** Whether an endpoint of the table takes calls of the provider's own kind. */
+export function hasErrand({errands}: Provider, endpoint: {readonly name: EndpointName} | undefined): boolean {
+  return endpoint !== undefined && errands?.endpoints[endpoint.name] !== undefined
 }
 
 /** True when a call without a key cannot be made. */

@@ -9,9 +9,10 @@ const USUAL_REGION = 'us-central1'
 /** Served by regions together, below another host. Source: Google Cloud, Vertex AI, "Locations", multi-regions. */
 const MULTI = new Set(['us', 'eu'])
 
-/** Source: Google Cloud, Vertex AI API, service endpoints. */
-export function vertexPlace(options: Options): string {
+/** Sources: Google Cloud, Vertex AI API and Discovery Engine API, service endpoints. */
+export function vertexPlace(options: Options, reach?: Reach): string {
   const region = regionIn(options)
+  if (reach?.endpoint === 'rerank') return `https://${MULTI.has(region) ? `${region}-` : ''}discoveryengine.googleapis.com`
   if (region === 'global') return 'https://aiplatform.googleapis.com'
   return MULTI.has(region) ? `https://aiplatform.${region}.rep.googleapis.com` : `https://${region}-aiplatform.googleapis.com`
 }
@@ -26,6 +27,12 @@ export function vertexPublisher(model: string): {readonly publisher: string; rea
 export function vertexParent(options: Options, version = 'v1'): string {
   const said = optionIn(options, 'vertex_api_version') ?? version
   return `/${encodeURIComponent(said)}/projects/${encodeURIComponent(projectIn(options))}/locations/${regionIn(options)}`
+}
+
+/** The same for ranking, which is served globally or by regions together. */
+export function vertexRanking(options: Options): string {
+  const region = regionIn(options)
+  return `/v1/projects/${encodeURIComponent(projectIn(options))}/locations/${MULTI.has(region) ? region : 'global'}`
 }
 
 /** The options with the project of the service account, where none was named. */

@@ -3,17 +3,14 @@ import {BadReply, type Dialect, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
 import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
-import {documentsIn, queryIn, rankedIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'
+import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'
 
 /** Source: docs.siliconflow.cn, rerank: as Cohere's first API, usage under `meta`. */
 const rerank: Translation = {
   request: (asked, context) => ({
     path: '/rerank',
     body: {
-      model: context.model,
-      query: queryIn(asked),
-      documents: documentsIn(asked).map(({text}) => text),
-      top_n: topIn(asked),
+      ...rerankBody(asked, context),
       return_documents: false,
       ...pick(asked, 'max_chunks_per_doc overlap_tokens instruction'),
     },

@@ -1,7 +1,7 @@
 import {totals, type Usage} from '../../schema/usage.ts'
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object, readUsage} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
-import {arrayIn} from './read.ts'
+import {arrayIn, objectIn, word} from './read.ts'
 
 /** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
 export function textsIn(asked: Json): readonly string[] {
@@ -31,6 +31,17 @@ export function vectorsIn(list: unknown): readonly unknown[] {
     .map((entry, at) => ({at: place(at, entry), embedding: entry.embedding}))
     .sort((one, other) => one.at - other.at)
     .map(({embedding}) => embedding)
+}
+
+/** Usage as an answer in OpenAI's shape tells it; null where it does not. */
+export function embedUsage(usage: unknown): Usage | null {
+  return isObject(usage) ? readUsage(usage, 'embed') : null
+}
+
+/** The answer of a provider that lists its embeddings as OpenAI does. Throws `BadReply`. */
+export function listedReply(said: unknown, context: Context, asked: Json): Answer {
+  const {data, model, usage} = objectIn(said)
+  return embeddingList(context, {vectors: vectorsIn(data), usage: embedUsage(usage), model: word(model)}, encodingIn(asked))
 }
 
 /** OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`. */

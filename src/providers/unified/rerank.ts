@@ -1,6 +1,7 @@
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isObject, object} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {objectIn, word} from './read.ts'
 
 /** A document as the client sent it: its text, and its fields where it has some (`rank_fields` chooses among them). */
 export interface Document {
@@ -37,6 +38,18 @@ export function queryIn(asked: Json): string {
 /** How many results, under either name. */
 export function topIn(asked: Json): unknown {
   return asked.top_n ?? asked.top_k ?? undefined
+}
+
+/** The body that most rerankers take; `top` names the member that bounds the results. */
+export function rerankBody(asked: Json, context: Context, top: 'top_n' | 'top_k' = 'top_n'): Json {
+  return {model: context.model, query: queryIn(asked), documents: documentsIn(asked).map(({text}) => text), [top]: topIn(asked)}
+}
+
+/** The answer of a reranker that charges by tokens and lists its results under `results` or `data`. */
+export function tokenReply(said: unknown, list: 'results' | 'data', context: Context, asked: Json): Answer {
+  const {id, model, usage, [list]: results} = objectIn(said)
+  const used = rerankUsage({tokens: object(usage).total_tokens})
+  return rerankList(context, asked, {id: word(id), model: word(model), results: rankedIn(results), usage: used})
 }
 
 /** A result as its provider says it. */

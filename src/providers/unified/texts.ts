@@ -1,5 +1,5 @@
 import type {Usage} from '../../schema/usage.ts'
-import {usageIn} from '../chat.ts'
+import {envelope, type Named, usageIn} from '../chat.ts'
 import type {Context, Json} from '../translation.ts'
 import {Untranslatable} from '../translation.ts'
 
@@ -17,16 +17,9 @@ export function textChoice(index: number, text: string, finish_reason: string | 
 }
 
 /** OpenAI's `text_completion`, whole or a chunk of it: they have one shape (reference: stream shapes). */
-export function textCompletion(
-  context: Context,
-  said: {readonly id?: string | null; readonly model?: string | null; readonly choices: readonly Json[]; readonly usage?: Usage | null},
-): Json {
+export function textCompletion(context: Context, said: Named & {readonly choices: readonly Json[]; readonly usage?: Usage | null}): Json {
   return {
-    id: said.id || `cmpl-${context.call_id}`,
-    object: 'text_completion',
-    created: context.created_s,
-    model: said.model || context.model,
-    provider: context.provider,
+    ...envelope(context, said, 'text_completion'),
     choices: said.choices,
     ...(said.usage ? {usage: usageIn(said.usage)} : {}),
   }

@@ -10,7 +10,7 @@ import {
   type Translated,
   type Translation,
 } from '../translation.ts'
-import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
+import {embeddingList, embedUsage, encodingIn, textsIn} from '../unified/embeddings.ts'
 import {anyError, readFault, type Said} from '../unified/fault.ts'
 import {arrayIn, modelPath, mostTokens, pick} from '../unified/read.ts'
 import {textStream} from '../unified/text-stream.ts'
@@ -56,8 +56,7 @@ const embed: Translation = {
   },
   reply(said, context, asked) {
     const {data, usage} = resultIn(said)
-    const used = isObject(usage) ? readUsage(usage, 'embed') : null
-    return embeddingList(context, {vectors: arrayIn(data, 'result.data'), usage: used}, encodingIn(asked))
+    return embeddingList(context, {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage)}, encodingIn(asked))
   },
 }
 

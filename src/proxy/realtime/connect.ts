@@ -1,10 +1,16 @@
 import {Refusal} from '../../base/errors.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import type {Intent} from '../../schema/records.ts'
+import type {Usage} from '../../schema/usage.ts'
 import {answerHeaders} from '../answer.ts'
 import {authenticate} from '../authenticate.ts'
 import {type Call, NO_PASSAGE} from '../call.ts'
+import {heldBy} from '../held-by.ts'
+import type {Holding} from '../holding.ts'
+import {holdTurn} from '../holds.ts'
+import {limitsAt} from '../limits-at.ts'
 import type {LiveCalls} from '../live.ts'
+import {priceOf} from '../pricing.ts'
 import {refusalAnswer} from '../refuse.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../target.ts'
@@ -91,7 +97,7 @@ function welcome(
     intent,
     handshake: opened.headers,
     times: dialling.times,
-    admit: turn => admitTurn(turn, offer, targets, on),
+    admit: (turn, least) => admitTurn(turn, least, facts, offer, targets, on),
     on,
     live,
   })
@@ -104,17 +110,41 @@ function welcome(
 }
 
 /** A turn is a call: the key, the provider and the limits of both are looked at anew. */
-async function admitTurn(turn: Call, {credentials, incoming}: Offer, targets: FindTarget, on: ProxyServices) {
+async function admitTurn(turn: Call, least: Usage, facts: Facts, {credentials, incoming}: Offer, targets: FindTarget, on: ProxyServices) {
   const caller = await authenticate(credentials, SCOPE, on)
   const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
   checkManaged(target, on.now())
   const admission = await on.limits.admit(caller.limits, turn.id, turn.incoming.at_ms)
   try {
-    return {admissions: admission ? [admission] : [], target_admissions: await admitTarget(target, turn, on)}
+    const admissions = admission ? [admission] : []
+    const target_admissions = await admitTarget(target, facts.model, turn, on)
+    try {
+      return {admissions, target_admissions, holding: await holdingOf({admissions, target_admissions}, turn, least, facts, on)}
+    } catch (fault) {
+      for (const each of target_admissions) each.release()
+      throw fault
+    }
   } catch (fault) {
     admission?.release()
     throw fault
   }
+}
+
+/** An answer is 4096 tokens long at most, and dearest as sound (OpenAI, Realtime API). */
+const MOST_ANSWER_TOKENS = 4096
+
+async function holdingOf(
+  by: Parameters<typeof heldBy>[0],
+  turn: Call,
+  least: Usage,
+  {target, model, said_model}: Facts,
+  on: ProxyServices,
+): Promise<Holding | null> {
+  const claims = heldBy(by)
+  if (!claims) return null
+  const usage = {...least, audio_out_tokens: least.audio_out_tokens + MOST_ANSWER_TOKENS}
+  const of = {call: turn, provider: target.provider.slug, model: model ?? said_model, attempt: turn.attempts}
+  return holdTurn(claims, [usage], priceOf(target, model, said_model, turn.incoming.at_ms, on), of, on)
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */
@@ -145,9 +175,9 @@ function answer(door: Door, facts: Facts, intent: Intent, dialling: Dial, said: 
   })
 }
 
-export async function admitTarget({managed}: Target, call: Call, on: ProxyServices): Promise<Admission[]> {
-  if (!managed?.limits.length) return []
-  const admitted = await on.limits.admit(managed.limits, call.id, call.incoming.at_ms)
+export async function admitTarget(target: Target, model: string | null, call: Call, on: ProxyServices): Promise<Admission[]> {
+  const limits = await limitsAt(call, target, target.model ?? model, on)
+  const admitted = await on.limits.admit(limits, call.id, call.incoming.at_ms)
   return admitted ? [admitted] : []
 }
 

@@ -1,9 +1,9 @@
 import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
-import type {Price} from '../../pricing/price.ts'
 import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE} from '../call.ts'
+import {costOf, priceOf} from '../pricing.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../target.ts'
 
@@ -53,6 +53,7 @@ export function innerCall({call}: Facts, on: ProxyServices): Call {
     body: {kind: 'none'},
     admissions: [],
     target_admissions: [],
+    holding: null,
     used: {tokens: 0, cost_nanousd: 0},
     used_here: {tokens: 0, cost_nanousd: 0},
     auth_ms: 0,
@@ -63,15 +64,16 @@ export function innerCall({call}: Facts, on: ProxyServices): Call {
 
 /** The intent of a session or a turn. `least` is what has gone to the provider for it so far. */
 export function intentOf(call: Call, facts: Facts, least: Usage | null, on: ProxyServices): Intent {
-  const price = least && priceOf(facts, on)
+  const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, on)
   const hold = least && price ? on.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
   return chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
 }
 
-/** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
-export function settle(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices, done: () => void): void {
+/** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what it came to. */
+export function settle(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices, done: () => void): Actual {
   const {settlement, tokens} = settlementOf(call, facts, intent, end, on)
   const {cost_nanousd} = settlement
+  call.holding?.settle({tokens, cost_nanousd})
   for (const admission of [...call.admissions, ...call.target_admissions]) {
     if (end.shown_status === null) admission.release()
     else admission.settle({tokens, cost_nanousd})
@@ -81,6 +83,12 @@ export function settle(call: Call, facts: Facts, intent: Intent, end: End, on: P
     done()
   })
   if (settlement.log) count(call, facts, settlement, settlement.log, tokens, on)
+  return {tokens, cost_nanousd}
+}
+
+interface Actual {
+  readonly tokens: number
+  readonly cost_nanousd: number
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error told in a session. */
@@ -92,8 +100,9 @@ export function note(call: Call, facts: Facts, end: End, on: ProxyServices): voi
 
 function settlementOf(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices) {
   const {usage, source} = end
+  const {at_ms} = call.incoming
   const {cost_nanousd, unpriced} = usage
-    ? on.prices.cost(usage, priceOf(facts, on), call.incoming.at_ms)
+    ? costOf(facts.target, usage, priceOf(facts.target, facts.model, facts.said_model, at_ms, on), at_ms, on)
     : {cost_nanousd: 0, unpriced: false}
   const counted = usage ? totals(usage) : null
   const settlement: Settlement = {
@@ -167,13 +176,3 @@ function used(usage: Usage): Partial<Usage> {
   if (Object.keys(usage.units).length > 0) said.units = usage.units
   return said
 }
-
-function priceOf({target, model, said_model}: Facts, on: ProxyServices): Price | undefined {
-  const own = target.managed?.prices ?? NO_PRICES
-  return (
-    (model !== null ? on.prices.find(target.provider.slug, model, own) : undefined) ??
-    (said_model !== null ? on.prices.find(target.provider.slug, said_model, own) : undefined)
-  )
-}
-
-const NO_PRICES: ReadonlyMap<string, Price> = new Map()

@@ -9,6 +9,7 @@ import {Estimate} from './estimate.ts'
 import {leadOf, modelOf, parsed, text, typeOf} from './events.ts'
 import {Lane} from './lane.ts'
 import {type Facts, settle} from './records.ts'
+import {Transcripts} from './transcripts.ts'
 import {type Admit, Turns} from './turns.ts'
 
 /** `closing`: the client's close frame went on, the provider's is awaited. `ending`: all is written, sockets are being closed. */
@@ -43,6 +44,7 @@ export class Session implements Live {
   readonly #turns: Turns
   readonly #estimate = new Estimate()
   readonly #conversation: Conversation | null
+  readonly #transcripts: Transcripts
   readonly #fromClient: Lane
   readonly #fromProvider: Lane
   /** When the phase must be over, on the clock of durations. */
@@ -56,6 +58,8 @@ export class Session implements Live {
     const {client, provider, facts, admit, on} = parts
     this.#conversation = facts.call.keeps_bodies ? new Conversation(on.settings.log_body_max_bytes) : null
     this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, on})
+    const {counter_keys} = parts.intent
+    this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), on)
     this.#fromClient = new Lane('client', client, provider, {
       judge: (piece, pass) => this.#judgeClient(piece, pass),
       broke: fault => this.#clientBroke(fault),
@@ -140,8 +144,15 @@ export class Session implements Live {
         return this.#turns.failed(parsed(ended.payload), ended.payload, pass)
       case 'session.created':
       case 'session.updated':
-        this.#learn(parsed(ended.payload))
+      case 'transcription_session.created':
+      case 'transcription_session.updated': {
+        const event = parsed(ended.payload)
+        this.#learn(event)
+        this.#transcripts.learn(event)
         return pass()
+      }
+      case 'conversation.item.input_audio_transcription.completed':
+        return this.#transcripts.completed(parsed(ended.payload), ended.payload, pass)
       case 'conversation.item.created':
       case 'conversation.item.added':
       case 'conversation.item.done':
@@ -241,7 +252,7 @@ export class Session implements Live {
     this.#fromProvider.stop()
     const {facts, intent, handshake, times, on} = this.#parts
     const delivered = !this.#client_gone
-    this.#turns.over(outcome, error, delivered, () => {
+    const settled = () =>
       settle(
         facts.call,
         facts,
@@ -262,7 +273,7 @@ export class Session implements Live {
         on,
         () => this.#leave(toClient, toProvider),
       )
-    })
+    this.#turns.over(outcome, error, delivered, () => this.#transcripts.over(settled))
   }
 
   #leave(toClient: Buffer | null, toProvider: Buffer | null) {

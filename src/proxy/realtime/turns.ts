@@ -1,10 +1,12 @@
 import {Refusal} from '../../base/errors.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
-import {isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
+import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
 import type {Call} from '../call.ts'
+import type {Holding} from '../holding.ts'
 import {asRefusal} from '../refuse.ts'
 import type {Admission, ProxyServices} from '../services.ts'
+import {NOTHING_USED} from '../standing.ts'
 import type {Conversation} from './conversation.ts'
 import type {Estimate} from './estimate.ts'
 import {type Json, object, statusOf, text} from './events.ts'
@@ -22,8 +24,11 @@ interface Turn {
   first_byte_at: number
 }
 
-/** Limits a turn, by whoever calls now: throws a Refusal. */
-export type Admit = (call: Call) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]}>
+/** Limits a turn that uses `least` at least, by whoever calls now: throws a Refusal. */
+export type Admit = (
+  call: Call,
+  least: Usage,
+) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]; readonly holding: Holding | null}>
 
 export interface TurnParts {
   readonly facts: Facts
@@ -49,6 +54,8 @@ export class Turns {
   readonly #running = new Map<string, Turn>()
   /** The last answers that were settled. */
   readonly #settled: string[] = []
+  /** What the last answer used: the next one is asked with all of that. */
+  #before: Usage = emptyUsage()
   /** Turns that are being admitted and recorded; the session's end waits for them. */
   #opening = 0
   #after: (() => void) | undefined
@@ -61,6 +68,9 @@ export class Turns {
   stands(lead: 'heard' | 'asked'): boolean {
     return lead === 'heard' ? this.#waiting.length > 0 : this.#waiting.length >= MOST_WAITING
   }
+
+  /** The counters of the turn that was opened last. */
+  counter_keys: readonly string[] = []
 
   /** True while an answer is asked for or under way. */
   get is_busy(): boolean {
@@ -179,6 +189,7 @@ export class Turns {
     const told = readUsage(object(response.usage), 'realtime')
     const guess = estimate.usage
     estimate.reset()
+    if (told) this.#before = told
     const usage = told ?? (failure || isEmptyUsage(guess) ? null : guess)
     const asked = conversation?.asked(response)
     if (asked) call.body = {kind: 'json', bytes: asked, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
@@ -211,18 +222,21 @@ export class Turns {
     const call = innerCall(facts, on)
     const record = (refused: Refusal | null) => {
       const intent = intentOf(call, facts, estimate.usage, on)
+      if (refused === null) this.counter_keys = intent.counter_keys
       on.recorder.begin(intent, fault => {
         if (!fault) return done({call, intent, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
+        call.holding?.settle(NOTHING_USED)
         on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         done(null, new Refusal('journal.full', {}, {cause: fault}))
       })
     }
-    admit(call)
+    admit(call, addUsage(this.#before, estimate.usage))
       .then(
-        ({admissions, target_admissions}) => {
+        ({admissions, target_admissions, holding}) => {
           call.admissions = admissions
           call.target_admissions = target_admissions
+          call.holding = holding
           record(null)
         },
         fault => (refuses ? done(null, asRefusal(fault)) : record(asRefusal(fault))),

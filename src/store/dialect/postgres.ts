@@ -11,6 +11,8 @@ export interface PostgresOptions {
     | Readonly<Record<'host' | 'user' | 'database', string> & {port: number; password: string | undefined}>
   readonly ssl?: SslOptions
   readonly pool_size: number
+  /** Statements that take longer are ended by the server. */
+  readonly statement_timeout_ms?: number
 }
 
 export interface SslOptions {
@@ -27,6 +29,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     ...options.connection,
     ssl: await sslOf(options),
     max: options.pool_size,
+    ...(options.statement_timeout_ms === undefined ? {} : {statement_timeout: options.statement_timeout_ms}),
     types: TYPES,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,

@@ -7,6 +7,9 @@ import {deleteOlder} from '../retention.ts'
 import type {LogBodiesTable} from '../tables/traffic.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
+import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
+import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
+import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
 import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {hourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
@@ -21,9 +24,16 @@ const copy = (table: string, columns: readonly string[]) =>
 
 const ENTRIES = ['writer', 'chain', ...ENTRY_COLUMNS]
 const INSERT_ENTRIES = copy('ledger_entries', ENTRIES)
-const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do nothing`
-const ADD_SUMS = `${copy('usage_hourly', SUM_COLUMNS)}
-  on conflict (${SUM_KEY}) do update set ${SUMMED.map(column => `${column} = usage_hourly.${column} + excluded.${column}`)}`
+/** A row that comes again tells more of the same call: what guardrails said that nobody waited for. */
+const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do update set detail = excluded.detail returning id, xmax = 0 as is_new`
+const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
+const add = (table: string, columns: readonly string[], key: readonly string[], summed: readonly string[]) =>
+  `${copy(table, columns)} on conflict (${key}) do update set ${summed.map(column => `${column} = ${table}.${column} + excluded.${column}`)}`
+const ADD_SUMS = add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED)
+const ADD_LOG_SUMS = add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED)
+const ADD_LATENCIES = add('log_latencies', LATENCY_COLUMNS, LATENCY_KEY, ['requests'])
+const ADD_POLICY_USAGE = `${copy('policy_usage', POLICY_COLUMNS)} ${ADD_USAGE('policy_usage')}`
+const ADD_POLICY_WINDOWS = `${copy('policy_windows', POLICY_COLUMNS)} ${ADD_WINDOW('policy_windows')}`
 const FIND_ENTRIES = `select call_id, attempt from traffic.ledger_entries join ${rowsOf('ledger_entries')} asked using (call_id, attempt)`
 const EARLIER = `select usage, cost_nanousd, unpriced from traffic.ledger_entries
   where call_id = $1 and attempt between $2 and $3 order by attempt`
@@ -85,22 +95,47 @@ async function insertEntries(db: Db, records: readonly FlushRecord[], writer: st
     return row(ENTRIES, [writer, last, ...entry!])
   })
   await run(db, INSERT_ENTRIES, [JSON.stringify(rows)])
-  const sums = hourlySums(inserted)
-  await run(db, ADD_SUMS, [JSON.stringify(sums, (_, value) => (typeof value === 'bigint' ? String(value) : value))])
+  await run(db, ADD_SUMS, [exact(hourlySums(inserted))])
+  const {usage, windows} = policySums(inserted)
+  if (usage.length > 0) await run(db, ADD_POLICY_USAGE, [exact(usage)])
+  if (windows.length > 0) await run(db, ADD_POLICY_WINDOWS, [exact(distinct(windows))])
   return last
 }
 
+/** Of an entity the last window, for a statement changes a row once. */
+function distinct(windows: ReturnType<typeof policySums>['windows']) {
+  return [...new Map(windows.map(window => [window.entity_id, window])).values()]
+}
+
+/** JSON in which sums beyond 2^53 stay what they are. */
+function exact(sums: readonly object[]): string {
+  return JSON.stringify(sums, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
+/** Of a row that stands in the records twice, the later tells more; it counts with what the first has spent. */
 async function insertLogs(db: Db, records: readonly FlushRecord[]): Promise<void> {
-  const rows: object[] = []
+  const rows = new Map<string, NewRow>()
   for (const record of records) {
     const {settlement} = record
     const {log} = settlement
     if (!log) continue
+    const first = rows.get(log.id)
+    if (first) {
+      rows.set(log.id, {...first, record: {...first.record, detail: record.detail}})
+      continue
+    }
     const before = earlierAttempts(settlement, log)
     const earlier = before ? (await run<EarlierEntry>(db, EARLIER, [settlement.call_id, before.first, before.last])).rows : []
-    rows.push(row(LOG_COLUMNS, logValues(record, log, spentOver(record, earlier))))
+    rows.set(log.id, {record, log, spent: spentOver(record, earlier)})
   }
-  if (rows.length > 0) await run(db, INSERT_LOGS, [JSON.stringify(rows)])
+  if (rows.size === 0) return
+  const values = [...rows.values()].map(({record, log, spent}) => row(LOG_COLUMNS, logValues(record, log, spent)))
+  const {rows: told} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [JSON.stringify(values)])
+  const {hours, latencies} = logSums(told.flatMap(({id, is_new}) => (is_new ? [rows.get(id)!] : [])))
+  if (hours.length > 0) await run(db, ADD_LOG_SUMS, [exact(hours)])
+  if (latencies.length > 0) await run(db, ADD_LATENCIES, [exact(latencies)])
+  const feedback = records.flatMap(hookFeedback)
+  if (feedback.length > 0) await run(db, INSERT_FEEDBACK, [JSON.stringify(feedback)])
 }
 
 /** Statements of 500 rows or 4 MB at most. */
@@ -120,8 +155,8 @@ function* slices(bodies: readonly LogBodiesTable[]): Generator<LogBodiesTable[]>
 
 const keyOf = ({call_id, attempt}: {readonly call_id: string; readonly attempt: number}) => `${call_id}:${attempt}`
 
-function row(columns: readonly string[], values: readonly SqlValue[]): object {
-  return Object.fromEntries(columns.map((column, at) => [column, values[at]]))
+function row(columns: readonly string[], values: readonly SqlValue[]): Record<string, SqlValue> {
+  return Object.fromEntries(columns.map((column, at) => [column, values[at]!]))
 }
 
 function run<R>(db: Db, text: string, values: readonly (string | number)[]): Promise<QueryResult<R>> {

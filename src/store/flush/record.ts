@@ -1,6 +1,7 @@
 import type {LogRecord, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
 import type {LedgerEntriesTable, LogsTable} from '../tables/traffic.ts'
+import {durationOf, isRescued} from './duration.ts'
 
 export type SqlValue = string | number | null
 
@@ -83,6 +84,10 @@ export const LOG_COLUMNS = [
   'delivered',
   'metadata',
   'detail',
+  'duration_ms',
+  'cache_status',
+  'retry_count',
+  'is_rescued',
 ] as const satisfies readonly (keyof LogsTable)[]
 
 /**
@@ -180,6 +185,10 @@ export function logValues({settlement: said, detail}: FlushRecord, log: LogRecor
     said.delivered ? 1 : 0,
     JSON.stringify(log.metadata),
     detail,
+    durationOf(log),
+    log.cache_status,
+    log.retry_count,
+    isRescued(log, said.outcome),
   ]
 }
 

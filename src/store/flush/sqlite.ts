@@ -7,6 +7,9 @@ import {connect, type SqliteOptions} from '../dialect/sqlite.ts'
 import type {Mark} from '../journal/index.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
+import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
+import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
+import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
 import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues} from './record.ts'
 import {hourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, MarkMoved, type Slice, spentOver} from './target.ts'
@@ -37,12 +40,19 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   const moveMark = raw.prepare('update traffic.journal_marks set segment = ?, position = ?, chain = ? where writer = ?')
   const insertEntry = raw.prepare(insert('ledger_entries', [...ENTRY_COLUMNS, 'writer', 'chain'], '(call_id, attempt)'))
   const insertLog = raw.prepare(insert('logs', LOG_COLUMNS, '(id)'))
+  const tellAgain = raw.prepare('update traffic.logs set detail = ? where id = ?')
+  const insertFeedback = raw.prepare(insert('feedback', FEEDBACK_COLUMNS, '(id)'))
+  const addLogSums = raw.prepare(add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED))
+  const addLatencies = raw.prepare(add('log_latencies', LATENCY_COLUMNS, LATENCY_KEY, ['requests']))
   const earlier = raw.prepare(
     'select usage, cost_nanousd, unpriced from traffic.ledger_entries where call_id = ? and attempt between ? and ? order by attempt',
   )
-  const addSums = raw.prepare(
-    `insert into traffic.usage_hourly (${SUM_COLUMNS}) values (${SUM_COLUMNS.map(() => '?')})
-     on conflict (${SUM_KEY}) do update set ${SUMMED.map(column => `${column} = ${column} + excluded.${column}`)}`,
+  const addSums = raw.prepare(add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED))
+  const addPolicyUsage = raw.prepare(
+    `insert into traffic.policy_usage (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_USAGE('policy_usage')}`,
+  )
+  const addPolicyWindow = raw.prepare(
+    `insert into traffic.policy_windows (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_WINDOW('policy_windows')}`,
   )
   const transaction = (work: () => void) => {
     begin.run()
@@ -54,13 +64,18 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       throw fault
     }
   }
-  const writeLog = (record: FlushRecord) => {
+  /** Gives the row when the log did not have it; one that comes again tells more of the same call: what guardrails said that nobody waited for. */
+  const writeLog = (record: FlushRecord): NewRow | undefined => {
     const {settlement} = record
     const {log} = settlement
-    if (!log) return
+    if (!log) return undefined
     const before = earlierAttempts(settlement, log)
     const entries = before ? (earlier.all(settlement.call_id, before.first, before.last) as EarlierEntry[]) : []
-    insertLog.run(...logValues(record, log, spentOver(record, entries)))
+    const spent = spentOver(record, entries)
+    const is_new = insertLog.run(...logValues(record, log, spent)).changes === 1
+    if (!is_new) tellAgain.run(record.detail, log.id)
+    for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
+    return is_new ? {record, log, spent} : undefined
   }
   return {
     db: new Kysely<Database>({dialect: new SqliteDialect({database: raw})}),
@@ -75,6 +90,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
         if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
         let {chain} = found
         const inserted: FlushRecord[] = []
+        const rows: NewRow[] = []
         for (const record of records) {
           if (record.entry) {
             const next = link(chain, record.entry)
@@ -83,9 +99,16 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
               inserted.push(record)
             }
           }
-          writeLog(record)
+          const row = writeLog(record)
+          if (row) rows.push(row)
         }
         for (const sum of hourlySums(inserted)) addSums.run(SUM_COLUMNS.map(column => sum[column]))
+        const {usage, windows} = policySums(inserted)
+        for (const sum of usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
+        for (const sum of windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
+        const {hours, latencies} = logSums(rows)
+        for (const sum of hours) addLogSums.run(LOG_SUM_COLUMNS.map(column => sum[column]))
+        for (const sum of latencies) addLatencies.run(LATENCY_COLUMNS.map(column => sum[column]))
         moveMark.run(to.segment, to.position, chain, writer)
       })
     },
@@ -108,4 +131,9 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
 
 function insert(table: string, columns: readonly string[], key: string): string {
   return `insert into traffic.${table} (${columns}) values (${columns.map(() => '?')}) on conflict ${key} do nothing`
+}
+
+function add(table: string, columns: readonly string[], key: readonly string[], summed: readonly string[]): string {
+  return `insert into traffic.${table} (${columns}) values (${columns.map(() => '?')})
+    on conflict (${key}) do update set ${summed.map(column => `${column} = ${column} + excluded.${column}`)}`
 }

@@ -3,6 +3,10 @@ export interface OrganisationsTable {
   id: string
   slug: string
   name: string
+  /** JSON object: guardrails. A new organisation may leave it out. */
+  defaults?: string | null
+  /** JSON object: what was set otherwise than it is by default. */
+  settings?: string | null
   created_at: string
   last_updated_at: string
 }
@@ -20,6 +24,8 @@ export interface WorkspacesTable {
   defaults: string | null
   usage_limits: string | null
   rate_limits: string | null
+  /** JSON object: security settings of its own, which count where the organisation says so. */
+  settings?: string | null
   created_at: string
   last_updated_at: string
 }
@@ -47,12 +53,15 @@ export interface ApiKeysTable {
   status: 'active' | 'exhausted' | 'expired' | 'archived'
   creation_mode: 'ui' | 'api' | 'auto'
   expires_at: string | null
+  /** While a rotated key is in transition: the hash of the one before, and until when it works. */
+  previous_key_hash?: string | null
+  previous_key_expires_at?: string | null
   last_reset_at: string | null
   created_at: string
   last_updated_at: string
 }
 
-/** Every administrative write, in the same transaction as the write. */
+/** Every administrative write, in the same transaction as the write. Only ever added to. */
 export interface AuditLogsTable {
   id: string
   at: string
@@ -71,4 +80,8 @@ export interface AuditLogsTable {
   resource_id: string | null
   action: string
   client_ip: string | null
+  /** Its place in the chain of its organisation, from 1; null for rows that are older than the chain. */
+  sequence?: number | null
+  /** SHA-256 over the row before and this one, 64 hex digits. */
+  chain?: string | null
 }

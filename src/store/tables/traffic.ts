@@ -65,6 +65,12 @@ export interface LogsTable {
   metadata: string
   /** JSON object: the `LogRecord` as it was recorded. What rows are chosen or summed by stands in columns. */
   detail: string
+  /** Until the last byte. This and what follows is null in rows from before there were such columns: their detail has it. */
+  duration_ms: number | null
+  cache_status: string | null
+  retry_count: number | null
+  /** 1 where a retry or a fallback made good what had failed. */
+  is_rescued: number | null
 }
 
 export interface LogBodiesTable {
@@ -95,6 +101,54 @@ export interface UsageHourlyTable {
   cost_nanousd: number
 }
 
+/** What makes two rows of the log the same hour's sum. Of grain 0 are the totals of a workspace, their names empty; of grain 1 all is named. */
+export interface LogHourlyTable {
+  workspace_id: string
+  grain: number
+  hour: string
+  api_key_id: string
+  provider_slug: string
+  provider: string
+  model: string
+  config_id: string
+  status: number
+  cache_status: string
+  requests: number
+  successes: number
+  prompt_tokens: number
+  completion_tokens: number
+  cost_nanousd: number
+  duration_ms: number
+}
+
+/** How many calls of an hour took how long (`src/schema/latency.ts` has the buckets). Of grain 0 are totals, provider and model empty. */
+export interface LogLatenciesTable {
+  workspace_id: string
+  grain: number
+  hour: string
+  provider: string
+  model: string
+  bucket: number
+  requests: number
+}
+
+/** What people, applications and guardrails think of a trace. */
+export interface FeedbackTable {
+  id: string
+  organisation_id: string
+  workspace_id: string
+  trace_id: string
+  api_key_id: string | null
+  /** Whose key gave it. */
+  user_id: string | null
+  source: 'api' | 'guardrail'
+  value: number
+  weight: number
+  metadata: string
+  created_at: string
+  last_updated_at: string
+}
+
 /** How far the journal has been applied; moves in the transaction that applies it (core rule 2). */
 export interface JournalMarksTable {
   writer: string
@@ -102,4 +156,22 @@ export interface JournalMarksTable {
   segment: number
   position: number
   chain: string
+}
+
+/** One job in the background, as the process that has it last left it. Written by that process alone, while its lease lasts. */
+export interface WorkersTable {
+  name: string
+  /** The process, for a job that each does for itself; empty for one that only one of all does. */
+  process: string
+  holder: string | null
+  /** Until then nobody else takes it; null while it is not running. */
+  lease_until_ms: number | null
+  due_at_ms: number
+  started_at: string | null
+  ended_at: string | null
+  duration_ms: number | null
+  /** Of the last run; null when it succeeded. */
+  error: string | null
+  runs: number
+  failures: number
 }

@@ -5,7 +5,7 @@ export interface Load {
   /** Markers of calls whose answer came in full. */
   readonly whole: string[]
   readonly sent: string[]
-  /** Resolves with the first answer that came in full. */
+  /** Resolves with the first answer that came in full of a call that took more than one attempt. */
   readonly first: Promise<void>
   /** Resolves when all clients have stopped: their server is gone. */
   readonly ended: Promise<void>
@@ -13,6 +13,15 @@ export interface Load {
 
 /** Every seventh stream is left by its client before its end. */
 const LEFT_EVERY = 7
+
+/** What becomes of calls on their way, in turn: most are answered at once, some after a retry, some by another target. */
+const ENDINGS = ['', '', '-retry', '', '-fall'] as const
+
+/** Where calls go that may need more than one attempt. */
+const CONFIG = JSON.stringify({
+  strategy: {mode: 'fallback', on_status_codes: [503]},
+  targets: [{provider: '@mock', retry: {attempts: 1, on_status_codes: [503], use_retry_after_header: true}}, {provider: '@second'}],
+})
 
 /** Lets `clients` clients call, one call after the other each and every second one a stream, until the server is gone. */
 export function startLoad(origin: string, headers: Readonly<Record<string, string>>, clients: number, name: string): Load {
@@ -23,16 +32,26 @@ export function startLoad(origin: string, headers: Readonly<Record<string, strin
   const first = new Promise<void>(resolve => {
     tell = resolve
   })
+  const {'x-gateway-provider': _, ...rest} = headers
+  const routed = {...rest, 'x-gateway-config': CONFIG}
   const client = async (which: number) => {
     for (let turn = 0; ; turn++) {
-      const marker = `${name}-${which}-${turn}`
+      const ending = ENDINGS[(turn + which) % ENDINGS.length]!
+      const marker = `${name}-${which}-${turn}${ending}`
       const stream = (turn + which) % 2 === 0
       sent.push(marker)
-      const outcome = await call({origin, headers, agent, marker, stream, leaves: stream && turn % LEFT_EVERY === LEFT_EVERY - 1})
+      const outcome = await call({
+        origin,
+        headers: ending ? routed : headers,
+        agent,
+        marker,
+        stream,
+        leaves: stream && turn % LEFT_EVERY === LEFT_EVERY - 1,
+      })
       if (outcome === 'gone') return
       if (outcome === 'left') continue
       whole.push(marker)
-      tell()
+      if (ending) tell()
     }
   }
   const ended = Promise.all(Array.from({length: clients}, (_, which) => client(which))).then(() => {

@@ -51,12 +51,13 @@ export async function serve(
   throw new Error(`gateway serve is not ready: ${program.said().trim() || 'it said nothing'}`)
 }
 
-/** Headers of a call of the key and provider that `provide` made ready. */
-export const CALL_HEADERS = {authorization: `Bearer ${WORKSPACE_KEY}`, 'x-gateway-provider': '@mock'} as const
+/** Headers of a call of the key that `provide` made ready, to one of its providers. */
+export const callHeaders = (slug: string) => ({authorization: `Bearer ${WORKSPACE_KEY}`, 'x-gateway-provider': `@${slug}`}) as const
+export const CALL_HEADERS = callHeaders('mock')
 
-/** Makes the provider `@mock` at `upstream` through the administration, and gives the workspace key a rate limit to count. */
-export async function provide(origin: string, upstream: string): Promise<void> {
-  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+/** The administration of a served gateway, with the rights of an admin key. */
+export function administer(origin: string) {
+  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const reply = await fetch(`${origin}/v1${path}`, {
       method,
       headers: {'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json'},
@@ -65,16 +66,29 @@ export async function provide(origin: string, upstream: string): Promise<void> {
     if (!reply.ok) throw new Error(`${method} ${path} answers ${reply.status}: ${await reply.text()}`)
     return (await reply.json()) as T
   }
+}
+
+/** Makes the provider `@NAME` at `upstream`. */
+export async function provideAt(origin: string, name: string, upstream: string, kind = 'openai'): Promise<void> {
+  const call = administer(origin)
   const [workspace] = (await call<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
   const configurations = {custom_host: `${upstream}/v1`}
-  await call('POST', '/integrations', {name: 'mock', slug: 'mock', ai_provider_id: 'openai', key: 'sk-upstream', configurations})
-  await call('PUT', '/integrations/mock/workspaces', {workspaces: [{id: workspace!.id, enabled: true, default_provider_slug: 'mock'}]})
-  const keys = await call<{data: {id: string; type?: string; workspace_id?: string | null}[]}>(
-    'GET',
-    `/api-keys?workspace_id=${workspace!.id}`,
-  )
-  const rate_limits = [{type: 'requests', unit: 'rpm', value: MOST_PER_MINUTE}]
-  for (const {id} of keys.data) await call('PUT', `/api-keys/${id}`, {rate_limits})
+  await call('POST', '/integrations', {name, slug: name, ai_provider_id: kind, key: 'sk-upstream', configurations})
+  await call('PUT', `/integrations/${name}/workspaces`, {workspaces: [{id: workspace!.id, enabled: true, default_provider_slug: name}]})
+}
+
+/** Changes every key of the workspace. */
+export async function changeKeys(origin: string, change: object): Promise<void> {
+  const call = administer(origin)
+  const [workspace] = (await call<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+  const {data} = await call<{data: {id: string}[]}>('GET', `/api-keys?workspace_id=${workspace!.id}`)
+  for (const {id} of data) await call('PUT', `/api-keys/${id}`, change)
+}
+
+/** Makes providers at `upstream` through the administration, by slug and kind, and gives the workspace key a rate limit to count. */
+export async function provide(origin: string, upstream: string, kinds: Readonly<Record<string, string>> = {mock: 'openai'}): Promise<void> {
+  for (const [slug, kind] of Object.entries(kinds)) await provideAt(origin, slug, upstream, kind)
+  await changeKeys(origin, {rate_limits: [{type: 'requests', unit: 'rpm', value: MOST_PER_MINUTE}]})
 }
 
 /** What a gateway wrote down of the calls it took. */

@@ -19,10 +19,12 @@ test('a row says what is native, what is translated and what comes by way of cha
     host: 'https://api.anthropic.com/v1',
     auth: ['X-API-Key: KEY'],
     native: ['messages', 'messagesCountTokens', 'listModels'],
-    translated: ['chatComplete'],
+    translated: ['chatComplete', 'complete'],
     through_chat: ['createModelResponse'],
   })
-  expect(catalogueRow(find('groq')!)).toMatchObject({translated: [], through_chat: ['messages']})
+  expect(catalogueRow(find('groq')!)).toMatchObject({translated: [], in_calls: ['getBatchOutput'], through_chat: ['messages']})
+  expect(catalogueRow(find('mistral-ai')!).native).not.toContain('uploadFile')
+  expect(catalogueRow(find('mistral-ai')!).in_calls).toContain('uploadFile')
   expect(catalogueRow(find('openai')!)).toMatchObject({native: 'all', translated: [], through_chat: ['messages']})
   expect(catalogueRow(find('voyage')!)).toMatchObject({native: [], translated: ['rerank', 'embed'], through_chat: []})
   expect(catalogueRow(find('azure-openai')!).host).toBe('https://{azure_resource_name}.openai.azure.com/openai')

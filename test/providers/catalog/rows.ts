@@ -89,6 +89,32 @@ export const ROWS: readonly Row[] = [
     {...JSON_TYPE, ...version, 'x-api-key': 'k'},
     anthropicBody,
   ),
+  ...(
+    [
+      ['https://res.services.ai.azure.com/models', 'https://res.services.ai.azure.com/providers/cohere/v2/rerank'],
+      ['https://cohere-rerank.eastus.models.ai.azure.com', 'https://cohere-rerank.eastus.models.ai.azure.com/v1/rerank'],
+      ['https://cohere-rerank.eastus.models.ai.azure.com/v1/', 'https://cohere-rerank.eastus.models.ai.azure.com/v1/rerank'],
+    ] as const
+  ).map(([azure_foundry_url, url]) =>
+    post('azure-ai', {...asRerank, options: {azure_foundry_url}}, url, {...bearer, 'extra-parameters': 'drop'}),
+  ),
+  post(
+    'bedrock',
+    {
+      endpoint: 'messagesCountTokens',
+      body: {...HI, model: 'eu.anthropic.claude-sonnet-4-20250514-v1:0'},
+      options: {aws_region: 'eu-west-1'},
+    },
+    'https://bedrock-runtime.eu-west-1.amazonaws.com/model/anthropic.claude-sonnet-4-20250514-v1%3A0/count-tokens',
+    bearer,
+    {
+      input: {
+        invokeModel: {
+          body: Buffer.from(JSON.stringify({anthropic_version: 'bedrock-2023-05-31', ...HI, max_tokens: 1})).toString('base64'),
+        },
+      },
+    },
+  ),
   post(
     'bedrock',
     {body: {...HI, model: 'amazon.nova-lite-v1:0'}, options: {aws_region: 'eu-west-1'}},
@@ -317,6 +343,69 @@ export const ROWS: readonly Row[] = [
     'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/endpoints/123/chat/completions',
     bearer,
     {...HI, model: ''},
+  ),
+  post(
+    'vertex-ai',
+    {
+      endpoint: 'messagesCountTokens',
+      body: {...HI, model: 'anthropic.claude-sonnet-4@20250514'},
+      options: {vertex_project_id: 'p', vertex_region: 'us-east5'},
+    },
+    'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers/anthropic/models/count-tokens:rawPredict',
+    bearer,
+    {anthropic_version: 'vertex-2023-10-16', ...HI, model: 'claude-sonnet-4@20250514'},
+  ),
+  post(
+    'vertex-ai',
+    {
+      endpoint: 'messages',
+      body: {...HI, model: 'anthropic.claude-sonnet-4@20250514', max_tokens: 5, stream: true, service_tier: 'auto'},
+      options: {vertex_project_id: 'p', vertex_region: 'global'},
+    },
+    'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/anthropic/models/claude-sonnet-4@20250514:streamRawPredict',
+    bearer,
+    {anthropic_version: 'vertex-2023-10-16', ...HI, max_tokens: 5, stream: true},
+  ),
+  post(
+    'bedrock',
+    {endpoint: 'messages', body: {...HI, model: 'anthropic.claude-sonnet-4-20250514-v1:0', max_tokens: 5}},
+    'https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-sonnet-4-20250514-v1%3A0/invoke',
+    bearer,
+    {anthropic_version: 'bedrock-2023-05-31', ...HI, max_tokens: 5},
+  ),
+  post(
+    'vertex-ai',
+    {endpoint: 'messagesCountTokens', body: {...HI, model: 'gemini-2.5-flash', system: 'S'}, options: {vertex_project_id: 'p'}},
+    'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash:countTokens',
+    bearer,
+    {...geminiBody, systemInstruction: {parts: [{text: 'S'}]}},
+  ),
+  ...(
+    [
+      ['europe-west4', 'https://discoveryengine.googleapis.com/v1/projects/p/locations/global'],
+      ['eu', 'https://eu-discoveryengine.googleapis.com/v1/projects/p/locations/eu'],
+    ] as const
+  ).map(([vertex_region, at]) =>
+    post(
+      'vertex-ai',
+      {
+        endpoint: 'rerank',
+        body: {...asRerank.body, model: 'semantic-ranker-default@latest', documents: ['a', {title: 'B', text: 'b'}]},
+        options: {vertex_project_id: 'p', vertex_region},
+      },
+      `${at}/rankingConfigs/default_ranking_config:rank`,
+      bearer,
+      {
+        model: 'semantic-ranker-default@latest',
+        query: 'q',
+        records: [
+          {id: '0', content: 'a'},
+          {id: '1', title: 'B', content: 'b'},
+        ],
+        topN: 1,
+        ignoreRecordDetailsInResponse: true,
+      },
+    ),
   ),
   post('voyage', asEmbedding, 'https://api.voyageai.com/v1/embeddings', bearer),
   post('voyage', asRerank, 'https://api.voyageai.com/v1/rerank', bearer, {model: 'm', query: 'q', documents: ['a', 'b'], top_k: 1}),

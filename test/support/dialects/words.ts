@@ -39,6 +39,8 @@ export interface Understood {
 /** The wire of one provider, from its own documentation and from nothing under test. */
 export interface TwinWords {
   readonly kind: string
+  /** Other words that are spoken there as well, at paths of their own. */
+  readonly beside?: TwinWords
   /** Path of the base URL. */
   readonly base: string
   readonly model: string

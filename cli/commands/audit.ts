@@ -1,0 +1,118 @@
+import type {Command} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
+import type {Column} from '../table.ts'
+import {readPairs, readWhole} from '../words.ts'
+
+interface AuditRow {
+  readonly timestamp: string
+  readonly user_type: string
+  readonly user_id: string | null
+  readonly action: string
+  readonly resource_type: string
+  readonly resource_id: string | null
+  readonly client_ip: string | null
+}
+
+const COLUMNS: readonly Column<AuditRow>[] = [
+  {title: 'time', value: row => row.timestamp.slice(0, 19).replace('T', ' '), whole: true},
+  {title: 'who', value: row => row.user_type},
+  {title: 'id', value: row => row.user_id},
+  {title: 'action', value: row => row.action},
+  {title: 'what', value: row => row.resource_type},
+  {title: 'which', value: row => row.resource_id},
+  {title: 'address', value: row => row.client_ip},
+]
+const MOST_PAGE = 100
+const DAY_MS = 86_400_000
+
+/** `gateway audit`: every administrative write. */
+export function audit(): Command {
+  return group('audit', 'The audit log: every administrative write, one chain', [list(), verify(), exported()])
+}
+
+interface RangeOptions {
+  readonly since?: string
+  readonly before?: string
+  readonly filter?: readonly string[]
+}
+
+function withRange(command: Command): Command {
+  return command
+    .option('--since <time>', 'from this day or moment on, for example 2030-01-31 (default: 30 days ago)')
+    .option('--before <time>', 'up to this day or moment (default: now)')
+    .option('--filter <name=value...>', 'as the operation takes them, for example action=delete resource_type=api-key')
+}
+
+function list(): Command {
+  const command = leaf('list', 'List administrative writes, the newest first', [
+    'gateway audit list',
+    'gateway audit list --since 2030-01-01 --filter action=delete --json',
+  ])
+  return withPage(withRange(command)).action((options: PageOptions & RangeOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      readWhole(options.limit, '--limit', 1, MOST_PAGE)
+      const reply = await page(gateway, {...queryOf(gateway, options), ...pageOf(options)})
+      gateway.print.list(reply, reply.records, COLUMNS, reply.total)
+    }),
+  )
+}
+
+interface Verdict {
+  readonly holds: boolean
+  readonly rows: number
+  readonly unlinked: number
+  readonly breaks: readonly {readonly text: string}[]
+}
+
+function verify(): Command {
+  return leaf('verify', 'Check that no row was altered, taken away or moved; exit code 1 when one was', [
+    'gateway audit verify',
+    'gateway audit verify --json',
+  ]).action((_: object, self: Command) =>
+    withGateway(self, async ({call, print}) => {
+      const reply = await call<Verdict>('audit_logs.verify')
+      const older = reply.unlinked ? ` ${reply.unlinked} older rows are not linked.` : ''
+      if (reply.holds) return print.done(reply, `The chain holds: ${reply.rows} rows.${older}`)
+      if (print.json) print.json_reply(reply)
+      const said = reply.breaks.map(({text}) => text).join(' ')
+      throw new CommandFault(`The audit log is not what was recorded. ${said}`, {exit: EXIT.failure, code: 'audit_broken'})
+    }),
+  )
+}
+
+function exported(): Command {
+  const command = leaf('export', 'Write rows as JSON lines, the newest first, with the hashes of the chain', [
+    'gateway audit export > audit.jsonl',
+    'gateway audit export --since 2030-01-01 --before 2030-02-01 > january.jsonl',
+  ])
+  return withRange(command).action((options: RangeOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      // one end for all pages: rows that come meanwhile would move them
+      const query = queryOf(gateway, options)
+      for (let current_page = 0; ; current_page++) {
+        const {records, total} = await page(gateway, {...query, current_page, page_size: MOST_PAGE})
+        for (const record of records) gateway.print.line(JSON.stringify(record))
+        if (!records.length || (current_page + 1) * MOST_PAGE >= total) return
+      }
+    }),
+  )
+}
+
+function queryOf({world}: Gateway, {since, before, filter}: RangeOptions) {
+  const end_time = before === undefined ? new Date(world.now()).toISOString() : momentOf(before, '--before')
+  const start_time = since === undefined ? new Date(Date.parse(end_time) - 30 * DAY_MS).toISOString() : momentOf(since, '--since')
+  return {...(filter && readPairs(filter, '--filter')), start_time, end_time}
+}
+
+function momentOf(said: string, option: string): string {
+  const at_ms = /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+  if (Number.isNaN(at_ms))
+    throw usageFault(`${option} ${said} is no time: expected a date such as 2030-12-31, or a moment such as 2030-12-31T08:00:00Z.`)
+  return new Date(at_ms).toISOString()
+}
+
+function page({call}: Gateway, query: object) {
+  return call<{records: AuditRow[]; total: number}>('audit_logs.list', {query: query as Record<string, unknown>})
+}

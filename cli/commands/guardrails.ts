@@ -1,0 +1,136 @@
+import type {Command} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
+import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
+import {structuredFrom} from '../structured.ts'
+import type {Column} from '../table.ts'
+import {workspaceFor} from '../workspace.ts'
+import {evaluate} from './guardrails-eval.ts'
+import {test} from './guardrails-test.ts'
+import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand, type VersionRow, versionsCommand} from './rows.ts'
+
+interface GuardrailRow {
+  readonly slug: string
+  readonly name: string
+  readonly workspace_id: string | null
+  readonly last_updated_at: string
+}
+
+const noun: Noun<GuardrailRow> = {
+  command: 'guardrails',
+  one: 'guardrail',
+  many: 'guardrails',
+  operations: 'guardrails',
+  param: 'guardrailId',
+  example: 'pg-house-1a2b3c',
+  one_in_workspace: false,
+  columns: [
+    {title: 'slug', value: row => row.slug, whole: true},
+    {title: 'name', value: row => row.name},
+    {title: 'shared', value: row => row.workspace_id === null},
+    {title: 'changed', value: row => minute(row.last_updated_at)},
+  ],
+}
+
+interface GuardrailVersionRow extends VersionRow {
+  readonly checks: readonly {readonly id: string}[]
+  readonly actions: {readonly deny?: boolean}
+}
+
+const VERSION_COLUMNS: readonly Column<GuardrailVersionRow>[] = [
+  {title: 'denies', value: row => row.actions.deny === true},
+  {title: 'checks', value: row => row.checks.map(({id}) => id).join(', ')},
+]
+
+/** `gateway guardrails`: saved checks that configs, calls and defaults name by slug. */
+export function guardrails(): Command {
+  return group('guardrails', 'Guardrails: saved checks that configs, calls and defaults name by slug', [
+    create(),
+    listCommand(noun),
+    showCommand(noun),
+    update(),
+    deleteCommand(noun, 'no default and no saved config may name it'),
+    versionsCommand(noun, VERSION_COLUMNS),
+    defaults(),
+    test(),
+    evaluate(),
+  ])
+}
+
+interface WriteOptions extends WorkspaceOption {
+  readonly file?: string
+  readonly name?: string
+  readonly shared?: true
+}
+
+function create(): Command {
+  const command = leaf('create', 'Save a guardrail', [
+    'gateway guardrails create house-words --file guardrail.json --workspace research',
+    'gateway guardrails create house-words --file guardrail.yaml --shared',
+  ])
+    .argument('<name>', 'what to call it; its slug follows from it')
+    .requiredOption('--file <file>', 'JSON or YAML with checks and actions, or - for stdin')
+    .option('--shared', 'for every workspace of the organisation')
+  return withWorkspace(command, 'workspace it is for').action((name: string, options: WriteOptions & {file: string}, self: Command) =>
+    withGateway(self, async gateway => {
+      const said = await guardrailIn(gateway, options.file)
+      const body = {actions: {}, ...said, name, ...(await placeOf(gateway, options))}
+      const reply = await gateway.call<{slug: string}>('guardrails.create', {body})
+      gateway.print.made(reply, reply.slug, `Saved the guardrail ${name}: ${reply.slug}`)
+    }),
+  )
+}
+
+async function placeOf(gateway: Gateway, {shared, workspace}: WriteOptions): Promise<object> {
+  if (!shared) {
+    const workspace_id = await workspaceFor(gateway, workspace)
+    return workspace_id === undefined ? {} : {workspace_id}
+  }
+  if (workspace !== undefined) throw usageFault('--shared and --workspace are both given; keep one.')
+  const {data} = await gateway.call<{data: {organisation_id: string}[]}>('api_keys.list', {query: {page_size: 1}})
+  if (!data[0]) throw usageFault('The organisation is not known, for it has no API key.', 'See: gateway keys create --help')
+  return {organisation_id: data[0].organisation_id}
+}
+
+function update(): Command {
+  return named(
+    leaf('update', 'Change a guardrail; other checks or actions are a new version', [
+      'gateway guardrails update pg-house-1a2b3c --file guardrail.json',
+      'gateway guardrails update pg-house-1a2b3c --name "House words"',
+    ]),
+    noun,
+  )
+    .option('--file <file>', 'JSON or YAML with checks, actions or both, or - for stdin')
+    .option('--name <name>', 'a new name')
+    .action((slug: string, options: WriteOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const said = options.file === undefined ? {} : await guardrailIn(gateway, options.file)
+        const body = {...said, ...(options.name !== undefined && {name: options.name})}
+        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway guardrails update --help')
+        const reply = await gateway.call('guardrails.update', {...(await inputOf(gateway, noun, slug, options)), body})
+        gateway.print.done(reply, `Changed the guardrail ${slug}.`)
+      }),
+    )
+}
+
+function defaults(): Command {
+  const command = leaf('defaults', 'Show, or change, the shared guardrails that run on every call of the organisation', [
+    'gateway guardrails defaults',
+    'gateway guardrails defaults --input-guardrails pg-house-1a2b3c --no-output-guardrails',
+  ])
+  return withDefaultGuardrails(command, 'it').action((options: DefaultGuardrailOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const body = defaultGuardrailsOf(options)
+      const id = Object.keys(body).length ? 'organisation_defaults.update' : 'organisation_defaults.get'
+      const reply = await gateway.call<object>(id, Object.keys(body).length ? {body} : {})
+      gateway.print.view(reply, reply)
+    }),
+  )
+}
+
+async function guardrailIn({world}: Gateway, path: string): Promise<object> {
+  const said = await structuredFrom(world, path, '--file')
+  if (typeof said === 'object' && said !== null && !Array.isArray(said)) return said
+  throw usageFault(`${path === '-' ? 'Stdin' : path} should hold an object with checks and actions.`)
+}

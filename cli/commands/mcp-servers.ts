@@ -1,0 +1,146 @@
+import type {Command} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
+import type {Column} from '../table.ts'
+import {memberFor} from '../user.ts'
+import {workspaceFor} from '../workspace.ts'
+import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
+import {deleteCommand, listCommand, type Noun, named, showCommand} from './rows.ts'
+
+interface McpServerRow {
+  readonly slug: string
+  readonly name: string
+  readonly workspace_slug: string
+  readonly mcp_integration_slug: string
+  readonly url: string
+}
+
+const noun: Noun<McpServerRow> = {
+  command: 'mcp-servers',
+  one: 'MCP server',
+  many: 'MCP servers',
+  operations: 'mcp_servers',
+  param: 'mcpServerId',
+  example: 'docs',
+  one_in_workspace: false,
+  columns: [
+    {title: 'slug', value: row => row.slug, whole: true},
+    {title: 'name', value: row => row.name},
+    {title: 'workspace', value: row => row.workspace_slug},
+    {title: 'integration', value: row => row.mcp_integration_slug},
+    {title: 'url', value: row => row.url},
+  ],
+}
+
+/** `gateway mcp-servers`: what workspaces use of MCP integrations. */
+export function mcpServers(): Command {
+  return group('mcp-servers', 'MCP servers: what a workspace uses of an MCP integration', [
+    create(),
+    listCommand(noun),
+    showCommand(noun),
+    update(),
+    deleteCommand(noun, 'clients find it no longer'),
+    capabilitiesCommand(noun),
+    metadataCommand(noun),
+    users(),
+  ])
+}
+
+interface WriteOptions {
+  readonly name?: string
+  readonly description?: string
+}
+
+function create(): Command {
+  const command = leaf('create', 'Create an MCP server in a workspace', [
+    'gateway mcp-servers create docs --integration house-docs --workspace research',
+  ])
+    .argument('<slug>', 'slug to give it, 3 to 50 characters; a part of its URL')
+    .requiredOption('--integration <slug>', 'MCP integration it is made of')
+  return withWorkspace(writes(command), 'workspace it is for').action(
+    (slug: string, options: WriteOptions & WorkspaceOption & {integration: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspace_id = await workspaceFor(gateway, options.workspace)
+        const body = {slug, name: slug, mcp_integration_id: options.integration, workspace_id, ...written(options)}
+        const reply = await gateway.call<{slug: string}>('mcp_servers.create', {body})
+        gateway.print.made(reply, reply.slug, `Created the MCP server ${reply.slug}.`)
+      }),
+  )
+}
+
+function update(): Command {
+  const command = leaf('update', 'Change the name or description of an MCP server', ['gateway mcp-servers update docs --name Documents'])
+  return writes(named(command, noun)).action((slug: string, options: WriteOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const body = written(options)
+      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway mcp-servers update --help')
+      const reply = await gateway.call('mcp_servers.update', {params: {mcpServerId: slug}, body})
+      gateway.print.done(reply, `Changed the MCP server ${slug}.`)
+    }),
+  )
+}
+
+function writes(command: Command): Command {
+  return command.option('--name <name>', 'name to show (default: the slug)').option('--description <text>', 'what it is for')
+}
+
+function written({name, description}: WriteOptions): object {
+  return {...(name !== undefined && {name}), ...(description !== undefined && {description})}
+}
+
+interface UserRow {
+  readonly user_id: string
+  readonly first_name: string | null
+  readonly last_name: string | null
+  readonly enabled: boolean
+  readonly has_override: boolean
+}
+
+const USER_COLUMNS: readonly Column<UserRow>[] = [
+  {title: 'user', value: row => row.user_id, whole: true},
+  {title: 'name', value: row => [row.first_name, row.last_name].filter(Boolean).join(' ')},
+  {title: 'may use it', value: row => row.enabled},
+  {title: 'said for the user', value: row => row.has_override},
+]
+
+interface UserOptions {
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly others?: string
+}
+
+function users(): Command {
+  return named(
+    leaf('users', 'List who may use an MCP server, or change it', [
+      'gateway mcp-servers users docs',
+      'gateway mcp-servers users docs --allow ada@example.com --others deny',
+    ]),
+    noun,
+  )
+    .option('--allow <user...>', 'let these members use it')
+    .option('--deny <user...>', 'refuse these')
+    .option('--others <word>', 'allow or deny: what holds for members of whom nothing is said')
+    .action((slug: string, options: UserOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const params = {mcpServerId: slug}
+        const body = await accessOf(gateway, slug, options)
+        if (Object.keys(body).length) await gateway.call('mcp_servers.update_user_access', {params, body})
+        const reply = await gateway.call<{data: UserRow[]; total: number}>('mcp_servers.list_user_access', {
+          params,
+          query: {page_size: 500},
+        })
+        gateway.print.list(reply, reply.data, USER_COLUMNS, reply.total)
+      }),
+    )
+}
+
+async function accessOf(gateway: Gateway, slug: string, {allow = [], deny = [], others}: UserOptions): Promise<object> {
+  const said = [...allow.map(user => ({user, enabled: true})), ...deny.map(user => ({user, enabled: false}))]
+  const user_access = []
+  if (said.length) {
+    const {workspace_id} = await gateway.call<{workspace_id: string}>('mcp_servers.get', {params: {mcpServerId: slug}})
+    for (const {user, enabled} of said) user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
+  }
+  return {...(user_access.length && {user_access}), ...(others !== undefined && {default_user_access: others})}
+}

@@ -1,0 +1,326 @@
+import type {Command} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {
+  type EnforcementOption,
+  enforcementOf,
+  group,
+  leaf,
+  type PageOptions,
+  pageOf,
+  type WorkspaceOption,
+  withEnforcement,
+  withPage,
+  withWorkspace,
+} from '../options.ts'
+import type {Column} from '../table.ts'
+import {readNumber, readPairs, readRate, readReset} from '../words.ts'
+import {workspaceFor} from '../workspace.ts'
+import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+
+interface PolicyRow {
+  readonly id: string
+  readonly name: string | null
+  readonly conditions: readonly {
+    readonly key: string
+    readonly value: string | readonly string[]
+    readonly excludes?: string | readonly string[]
+  }[]
+  readonly group_by: readonly {readonly key: string}[]
+  readonly type: string
+  readonly status: string
+  readonly created_at: string
+}
+
+interface UsageRow extends PolicyRow {
+  readonly credit_limit: number
+  readonly periodic_reset: string | null
+}
+
+interface RateRow extends PolicyRow {
+  readonly unit: string
+  readonly value: number
+}
+
+interface EntityRow {
+  readonly id: string
+  readonly value_key: string
+  readonly current_usage: number
+  readonly status: string
+}
+
+const EXAMPLE = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d20'
+const WHO: readonly Column<PolicyRow>[] = [
+  {title: 'id', value: row => row.id, whole: true},
+  {title: 'name', value: row => row.name},
+  {title: 'when', value: row => row.conditions.map(conditionText).join(' ')},
+  {title: 'per', value: row => row.group_by.map(({key}) => key).join(' ')},
+]
+
+const usageNoun: Noun<UsageRow> = {
+  command: 'policies usage',
+  one: 'usage policy',
+  many: 'usage policies',
+  operations: 'usage_policies',
+  param: 'policyUsageLimitsId',
+  example: EXAMPLE,
+  one_in_workspace: false,
+  columns: [
+    ...WHO,
+    {title: 'limit', value: row => (row.type === 'cost' ? `$${row.credit_limit}` : `${row.credit_limit} tokens`), align: 'right'},
+    {title: 'resets', value: row => row.periodic_reset ?? 'never'},
+    {title: 'created', value: row => minute(row.created_at)},
+  ],
+}
+
+const rateNoun: Noun<RateRow> = {
+  command: 'policies rate',
+  one: 'rate policy',
+  many: 'rate policies',
+  operations: 'rate_policies',
+  param: 'rateLimitsPolicyId',
+  example: EXAMPLE,
+  one_in_workspace: false,
+  columns: [
+    ...WHO,
+    {title: 'limit', value: row => `${row.value} ${row.type} ${row.unit}`, align: 'right'},
+    {title: 'created', value: row => minute(row.created_at)},
+  ],
+}
+
+const ENTITY_COLUMNS: readonly Column<EntityRow>[] = [
+  {title: 'id', value: row => row.id, whole: true},
+  {title: 'entity', value: row => row.value_key},
+  {title: 'used', value: row => row.current_usage, align: 'right'},
+  {title: 'status', value: row => row.status},
+]
+
+/** `gateway policies`: limits for the calls that meet conditions. */
+export function policies(): Command {
+  return group('policies', 'Policies: limits for the calls that meet conditions, counted for each group of them', [
+    group('usage', 'Budgets of cost or tokens', [
+      createUsage(),
+      listCommand(usageNoun),
+      showCommand(usageNoun),
+      updateUsage(),
+      deleteCommand(usageNoun, 'it holds no calls any more'),
+      entities(usageNoun),
+      reset(),
+    ]),
+    group('rate', 'Requests or tokens a minute, hour or day', [
+      createRate(),
+      listCommand(rateNoun),
+      showCommand(rateNoun),
+      updateRate(),
+      deleteCommand(rateNoun, 'it holds no calls any more'),
+      entities(rateNoun),
+    ]),
+  ])
+}
+
+interface CoverOptions extends WorkspaceOption, EnforcementOption {
+  readonly name?: string
+  readonly when: readonly string[]
+  readonly except?: readonly string[]
+  readonly per: readonly string[]
+}
+
+function withCover(command: Command): Command {
+  command
+    .requiredOption(
+      '--when <key=value...>',
+      'which calls: api_key, provider, virtual_key, model, config, metadata.NAME ...; * is any, a,b is a or b',
+    )
+    .option('--except <key=value...>', 'values that a condition leaves out')
+    .requiredOption('--per <key...>', 'what to count by, for example api_key or metadata._user')
+    .option('--name <name>', 'what to call it')
+  return withWorkspace(withEnforcement(command), 'workspace it is for')
+}
+
+async function coverOf({when, except = [], per, name, workspace, ...options}: CoverOptions, gateway: Gateway) {
+  const excludes = new Map(Object.entries(readPairs(except, '--except')))
+  const conditions = Object.entries(readPairs(when, '--when')).map(([key, said]) => {
+    const out = excludes.get(key)
+    excludes.delete(key)
+    return {key, value: oneOrMore(said), ...(out !== undefined && {excludes: oneOrMore(out)})}
+  })
+  const [alone] = excludes.keys()
+  if (alone !== undefined)
+    throw usageFault(`--except ${alone} leaves values out of a condition that is not there.`, `Add --when '${alone}=*'.`)
+  const workspace_id = await workspaceFor(gateway, workspace)
+  return {
+    ...(name !== undefined && {name}),
+    conditions,
+    group_by: per.map(key => ({key})),
+    ...enforcementOf(options),
+    ...(workspace_id !== undefined && {workspace_id}),
+  }
+}
+
+interface BudgetOptions extends EnforcementOption {
+  readonly name?: string
+  readonly budget?: string
+  readonly tokenBudget?: string
+  readonly reset?: string | false
+  readonly alert?: string | false
+}
+
+function createUsage(): Command {
+  const command = leaf('create', 'Create a usage policy', [
+    "gateway policies usage create --when 'metadata._user=*' --per metadata._user --budget 5 --reset weekly",
+    'gateway policies usage create --when model=@main/* --per api_key model --token-budget 1000000 --enforcement strict',
+  ])
+  return withCover(command)
+    .option('--budget <usd>', 'most that each group may spend, in US dollars')
+    .option('--token-budget <n>', 'most tokens that each group may use')
+    .option('--reset <period>', 'weekly or monthly (default: never)')
+    .option('--alert <n>', 'amount at which to alert')
+    .action((options: CoverOptions & BudgetOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const {budget, tokenBudget} = options
+        if ((budget === undefined) === (tokenBudget === undefined)) throw usageFault('Give one of --budget and --token-budget.')
+        const body = {...(await coverOf(options, gateway)), type: budget === undefined ? 'tokens' : 'cost', ...termsOf(options)}
+        const reply = await gateway.call<{id: string}>('usage_policies.create', {body})
+        gateway.print.made(reply, reply.id, `Created the usage policy ${reply.id}.`)
+      }),
+    )
+}
+
+function updateUsage(): Command {
+  const command = leaf('update', 'Change a usage policy; what it covers stays', [
+    `gateway policies usage update ${EXAMPLE} --budget 10 --no-alert`,
+    `gateway policies usage update ${EXAMPLE} --reset-usage metadata._user:bob`,
+  ])
+  return withEnforcement(named(command, usageNoun))
+    .option('--name <name>', 'what to call it')
+    .option('--budget <usd>', 'most that each group may spend, in US dollars')
+    .option('--token-budget <n>', 'most tokens that each group may use')
+    .option('--reset <period>', 'weekly or monthly')
+    .option('--no-reset', 'never')
+    .option('--alert <n>', 'amount at which to alert')
+    .option('--no-alert', 'no alert before all is used up')
+    .option('--reset-usage <entity>', 'count this entity from zero again')
+    .action((id: string, options: BudgetOptions & {resetUsage?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const body = {
+          ...(options.name !== undefined && {name: options.name}),
+          ...termsOf(options),
+          ...enforcementOf(options),
+          ...(options.resetUsage !== undefined && {reset_usage_for_value: options.resetUsage}),
+        }
+        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies usage update --help')
+        const reply = await gateway.call('usage_policies.update', {...(await inputOf(gateway, usageNoun, id, {})), body})
+        gateway.print.done(reply, `Changed the usage policy ${id}.`)
+      }),
+    )
+}
+
+/** The limit in words, as the operations take it; what was not said is absent. */
+function termsOf({budget, tokenBudget, reset, alert}: BudgetOptions) {
+  const amount = budget ?? tokenBudget
+  const period = reset === undefined || reset === false ? {} : readReset(reset)
+  if ('periodic_reset_days' in period) throw usageFault(`--reset ${reset} is no period of a policy: expected weekly or monthly.`)
+  return {
+    ...(amount !== undefined && {credit_limit: readNumber(amount, budget === undefined ? '--token-budget' : '--budget')}),
+    ...(reset === false ? {periodic_reset: null} : period),
+    ...(alert === false ? {alert_threshold: null} : alert !== undefined && {alert_threshold: readNumber(alert, '--alert')}),
+  }
+}
+
+interface RateOptions extends EnforcementOption {
+  readonly name?: string
+  readonly rate?: string
+  readonly tokenRate?: string
+}
+
+function withRate(command: Command): Command {
+  return command
+    .option('--rate <rate>', 'most requests, for example 60rpm (rpm, rph, rpd)')
+    .option('--token-rate <rate>', 'most tokens, for example 90000rpm')
+}
+
+function createRate(): Command {
+  const command = leaf('create', 'Create a rate policy', [
+    "gateway policies rate create --when 'metadata._user=*' --per metadata._user --rate 10rpm",
+    "gateway policies rate create --when 'provider=*' --except provider=ollama --per api_key --token-rate 90000rpm",
+  ])
+  return withRate(withCover(command)).action((options: CoverOptions & RateOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const said = rateOf(options)
+      if (!said) throw usageFault('Give one of --rate and --token-rate.')
+      const reply = await gateway.call<{id: string}>('rate_policies.create', {body: {...(await coverOf(options, gateway)), ...said}})
+      gateway.print.made(reply, reply.id, `Created the rate policy ${reply.id}.`)
+    }),
+  )
+}
+
+function updateRate(): Command {
+  const command = leaf('update', 'Change a rate policy; what it covers and counts stays', [
+    `gateway policies rate update ${EXAMPLE} --rate 20rpm`,
+  ])
+  return withRate(withEnforcement(named(command, rateNoun)))
+    .option('--name <name>', 'what to call it')
+    .action((id: string, options: RateOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const said = rateOf(options)
+        const body = {
+          ...(options.name !== undefined && {name: options.name}),
+          ...(said && {unit: said.unit, value: said.value}),
+          ...enforcementOf(options),
+        }
+        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies rate update --help')
+        const reply = await gateway.call('rate_policies.update', {...(await inputOf(gateway, rateNoun, id, {})), body})
+        gateway.print.done(reply, `Changed the rate policy ${id}.`)
+      }),
+    )
+}
+
+function rateOf({rate, tokenRate}: RateOptions) {
+  if (rate !== undefined && tokenRate !== undefined) throw usageFault('--rate and --token-rate are both given; keep one.')
+  if (rate !== undefined) return readRate(rate, 'requests')
+  return tokenRate === undefined ? undefined : readRate(tokenRate, 'tokens')
+}
+
+function entities<Row>(noun: Noun<Row>): Command {
+  const command = leaf('entities', 'List the groups that calls made, and what each used', [
+    `gateway ${noun.command} entities ${EXAMPLE}`,
+    `gateway ${noun.command} entities ${EXAMPLE} --status exhausted --search bob`,
+  ])
+  return withPage(named(command, noun))
+    .option('--status <status>', 'active or exhausted')
+    .option('--search <text>', 'only those whose name holds this')
+    .action((id: string, options: PageOptions & {status?: string; search?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const {page_size, current_page} = pageOf(options)
+        const query = {page_size: Math.min(page_size, 100), current_page, status: options.status, search: options.search}
+        const input = {...(await inputOf(gateway, noun, id, {})), query}
+        const reply = await gateway.call<{data: EntityRow[]; total: number}>(`${noun.operations}.list_entities`, input)
+        gateway.print.list(reply, reply.data, ENTITY_COLUMNS, reply.total)
+      }),
+    )
+}
+
+function reset(): Command {
+  return named(
+    leaf('reset', 'Count an entity from zero again', [`gateway policies usage reset ${EXAMPLE} 5f1d7a84c2b9e03f5f1d7a84c2b9e03f`]),
+    usageNoun,
+  )
+    .argument('<entity>', 'id of the entity')
+    .action((id: string, entityId: string, _: object, self: Command) =>
+      withGateway(self, async gateway => {
+        const {params} = await inputOf(gateway, usageNoun, id, {})
+        const reply = await gateway.call('usage_policies.reset_entity', {params: {...params, entityId}})
+        gateway.print.done(reply, `The entity ${entityId} counts from zero again.`)
+      }),
+    )
+}
+
+function oneOrMore(said: string): string | string[] {
+  const values = said.split(',').filter(Boolean)
+  return values.length > 1 ? values : said
+}
+
+function conditionText({key, value, excludes}: PolicyRow['conditions'][number]): string {
+  const text = `${key}=${[value].flat().join(',')}`
+  return excludes === undefined ? text : `${text} (not ${[excludes].flat().join(',')})`
+}

@@ -1,0 +1,51 @@
+import type {Command} from 'commander'
+import {group, leaf} from '../options.ts'
+import {openSession} from '../session.ts'
+import type {Column} from '../table.ts'
+
+interface ScopeRow {
+  readonly scope: string
+  readonly keys: readonly string[]
+  readonly newer: boolean
+  /** Role → whether it has the scope, or the security setting that says so. */
+  readonly roles: Readonly<Record<string, boolean | string>>
+}
+
+const cell = (role: string) => (row: ScopeRow) => {
+  const said = row.roles[role]
+  return said === true ? 'yes' : said === false ? '-' : said
+}
+
+const COLUMNS: readonly Column<ScopeRow>[] = [
+  {title: 'scope', value: row => row.scope, whole: true},
+  {title: 'keys', value: row => row.keys.join(' ')},
+  {title: 'owner', value: cell('organisation owner')},
+  {title: 'admin', value: cell('organisation admin')},
+  {title: 'workspace admin', value: cell('workspace admin')},
+  {title: 'manager', value: cell('workspace manager')},
+  {title: 'member', value: cell('workspace member')},
+  {title: 'newer', value: row => (row.newer ? 'newer' : '')},
+]
+
+const SHORT: Readonly<Record<string, string>> = {'organisation-service': 'admin', 'workspace-service': 'service', 'workspace-user': 'user'}
+
+/** `gateway scopes`: the matrix of permissions. */
+export function scopes(): Command {
+  return group('scopes', 'Permissions', [
+    leaf('list', 'List every permission: the kinds of keys and the roles that can hold it', [
+      'gateway scopes list',
+      'gateway scopes list --json',
+    ]).action(async (_: object, self: Command) => {
+      const {print} = await openSession(self)
+      const {holdersOf, NEWER_SCOPES, SCOPES} = await import('../../src/identity/scopes.ts')
+      const {ROLES, settingOf} = await import('../../src/identity/roles.ts')
+      const rows = [...SCOPES].map(scope => ({
+        scope,
+        keys: holdersOf(scope).map(kind => SHORT[kind] ?? kind),
+        newer: NEWER_SCOPES.has(scope),
+        roles: Object.fromEntries(ROLES.map(role => [role, settingOf(role, scope)])),
+      }))
+      print.list({object: 'list', total: rows.length, data: rows}, rows, COLUMNS, rows.length)
+    }),
+  ])
+}

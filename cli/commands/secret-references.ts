@@ -1,0 +1,110 @@
+import type {Command} from 'commander'
+import {type Gateway, withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
+import {group, leaf} from '../options.ts'
+import {structuredFrom} from '../structured.ts'
+import {readPairs} from '../words.ts'
+import {type AllowedOptions, allowedOf, withAllowed} from './allowed.ts'
+import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+
+interface ReferenceRow {
+  readonly slug: string
+  readonly name: string
+  readonly manager_type: string
+  readonly created_at: string
+}
+
+const noun: Noun<ReferenceRow> = {
+  command: 'secret-references',
+  one: 'secret reference',
+  many: 'secret references',
+  operations: 'secret_references',
+  param: 'secretReferenceId',
+  example: 'vault-mcp',
+  one_in_workspace: false,
+  of_organisation: true,
+  columns: [
+    {title: 'slug', value: row => row.slug, whole: true},
+    {title: 'name', value: row => row.name},
+    {title: 'manager', value: row => row.manager_type},
+    {title: 'created', value: row => minute(row.created_at)},
+  ],
+}
+
+/** `gateway secret-references`: where secrets lie in a manager outside. */
+export function secretReferences(): Command {
+  return group('secret-references', 'Secret references: where a secret lies in a manager outside, and how that is logged in to', [
+    create(),
+    listCommand(noun),
+    showCommand(noun),
+    update(),
+    deleteCommand(noun, 'nothing may use it'),
+  ])
+}
+
+interface WriteOptions extends AllowedOptions {
+  readonly name?: string
+  readonly path?: string
+  readonly field?: string
+  readonly authFile?: string
+  readonly description?: string
+  readonly tag?: readonly string[]
+}
+
+function create(): Command {
+  const command = leaf('create', 'Create a secret reference', [
+    'gateway secret-references create vault-mcp --manager hashicorp_vault --path secret/mcp --auth-file login.yaml',
+    'gateway secret-references create aws-docs --manager aws_sm --path prod/docs --field token --auth-file - --only research',
+  ])
+    .argument('<slug>', 'slug to give it')
+    .requiredOption('--manager <kind>', 'aws_sm, azure_kv or hashicorp_vault')
+    .requiredOption('--path <path>', 'where the secret lies in its manager')
+    .requiredOption('--auth-file <file>', 'JSON or YAML with the login (aws_auth_type, ...), or - for stdin')
+  return writes(command).action((slug: string, options: WriteOptions & {manager: string}, self: Command) =>
+    withGateway(self, async gateway => {
+      const body = {slug, name: slug, manager_type: options.manager, ...(await written(gateway, options))}
+      const reply = await gateway.call<{slug: string}>('secret_references.create', {body})
+      gateway.print.made(reply, reply.slug, `Created the secret reference ${reply.slug}.`)
+    }),
+  )
+}
+
+function update(): Command {
+  const command = named(
+    leaf('update', 'Change a secret reference; its login field by field', [
+      'gateway secret-references update vault-mcp --auth-file login.yaml',
+      'gateway secret-references update vault-mcp --everywhere',
+    ]),
+    noun,
+  )
+    .option('--path <path>', 'where the secret lies in its manager')
+    .option('--auth-file <file>', 'JSON or YAML with fields of the login, or - for stdin')
+  return writes(command).action((slug: string, options: WriteOptions, self: Command) =>
+    withGateway(self, async gateway => {
+      const body = await written(gateway, options)
+      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway secret-references update --help')
+      const reply = await gateway.call('secret_references.update', {params: {secretReferenceId: slug}, body})
+      gateway.print.done(reply, `Changed the secret reference ${slug}.`)
+    }),
+  )
+}
+
+function writes(command: Command): Command {
+  return withAllowed(command)
+    .option('--field <name>', 'the key to pick of a secret that holds several')
+    .option('--name <name>', 'name to show (default: the slug)')
+    .option('--description <text>', 'what it is for')
+    .option('--tag <name=value...>', 'tags to find it by')
+}
+
+async function written(gateway: Gateway, options: WriteOptions): Promise<object> {
+  return {
+    ...(options.name !== undefined && {name: options.name}),
+    ...(options.description !== undefined && {description: options.description}),
+    ...(options.path !== undefined && {secret_path: options.path}),
+    ...(options.field !== undefined && {secret_key: options.field}),
+    ...(options.authFile !== undefined && {auth_config: await structuredFrom(gateway.world, options.authFile, '--auth-file')}),
+    ...(options.tag && {tags: readPairs(options.tag, '--tag')}),
+    ...(await allowedOf(gateway, options)),
+  }
+}

@@ -1,0 +1,68 @@
+import type {Command} from 'commander'
+import {withGateway} from '../connect.ts'
+import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withConfirm, withPage} from '../options.ts'
+import type {Column} from '../table.ts'
+import {userFor} from '../user.ts'
+import {readDuration} from '../words.ts'
+import {minute} from './rows.ts'
+
+interface SessionRow {
+  readonly id: string
+  readonly email: string
+  readonly created_at: string
+  readonly expires_at: string
+}
+
+const COLUMNS: readonly Column<SessionRow>[] = [
+  {title: 'id', value: row => row.id, whole: true},
+  {title: 'user', value: row => row.email},
+  {title: 'opened', value: row => minute(row.created_at)},
+  {title: 'ends', value: row => minute(row.expires_at)},
+]
+
+/** `gateway sessions`: how people get in before there is single sign-on. */
+export function sessions(): Command {
+  return group('sessions', 'Sessions of users, made on the data directory', [create(), list(), revoke()])
+}
+
+function create(): Command {
+  return leaf('create', 'Open a session of a user; its token is shown this once', [
+    'gateway sessions create --user ada@example.com',
+    'TOKEN=$(gateway sessions create --user ada@example.com --ttl 8h --quiet)',
+  ])
+    .requiredOption('--user <email>', 'whose session')
+    .option('--ttl <time>', 'how long it lasts: 30m, 8h, 7d', '1h')
+    .action(({user, ttl}: {user: string; ttl: string}, self: Command) =>
+      withGateway(self, async ({call, print}) => {
+        const body = {email: user, ttl_s: readDuration(ttl, '--ttl') / 1000}
+        const reply = await call<{token: string; expires_at: string}>('sessions.create', {body})
+        print.made(reply, reply.token, reply.token)
+        print.note(`Keep it now: it is not shown again. It administers until ${minute(reply.expires_at)} UTC, and calls no models.`)
+      }),
+    )
+}
+
+function list(): Command {
+  const command = leaf('list', 'List sessions that can be used', ['gateway sessions list', 'gateway sessions list --user ada@example.com'])
+  return withPage(command.option('--user <user>', 'only those of this user')).action(
+    (options: PageOptions & {user?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const user_id = options.user === undefined ? undefined : await userFor(gateway, options.user)
+        const reply = await gateway.call<{data: SessionRow[]; total: number}>('sessions.list', {query: {...pageOf(options), user_id}})
+        gateway.print.list(reply, reply.data, COLUMNS, reply.total)
+      }),
+  )
+}
+
+function revoke(): Command {
+  const command = leaf('revoke', 'End a session', ['gateway sessions revoke 0b6f2a52-7c1e-4f0e-9c38-6a4d1f2b3c4d']).argument(
+    '<id>',
+    'which session',
+  )
+  return withConfirm(command).action((sessionId: string, options: ConfirmOption, self: Command) =>
+    withGateway(self, async ({call, print, world}) => {
+      await confirmed(world, `End the session ${sessionId}`, options)
+      print.done(await call('sessions.revoke', {params: {sessionId}}), `Ended the session ${sessionId}.`)
+    }),
+  )
+}

@@ -1,0 +1,111 @@
+import type {Command} from 'commander'
+import {withGateway} from '../connect.ts'
+import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withConfirm, withPage} from '../options.ts'
+import type {Column} from '../table.ts'
+import {userFor} from '../user.ts'
+import {minute} from './rows.ts'
+
+interface UserRow {
+  readonly id: string
+  readonly email: string
+  readonly first_name: string | null
+  readonly last_name: string | null
+  readonly role: string
+  readonly workspace_ids: readonly string[]
+  readonly created_at: string
+}
+
+const COLUMNS: readonly Column<UserRow>[] = [
+  {title: 'email', value: row => row.email, whole: true},
+  {title: 'name', value: row => [row.first_name, row.last_name].filter(Boolean).join(' ')},
+  {title: 'role', value: row => row.role},
+  {title: 'workspaces', value: row => row.workspace_ids.length, align: 'right'},
+  {title: 'id', value: row => row.id, whole: true},
+  {title: 'since', value: row => minute(row.created_at)},
+]
+
+/** The page of a list whose parameters are in camel case. */
+export function camelPageOf(options: PageOptions) {
+  const {current_page, page_size} = pageOf(options)
+  return {currentPage: current_page, pageSize: page_size}
+}
+
+/** `gateway users`: the people of the organisation. */
+export function users(): Command {
+  return group('users', 'Users: the people of the organisation', [create(), list(), show(), update(), remove()])
+}
+
+function create(): Command {
+  return leaf('create', 'Make a user, on the data directory; anywhere else people come by invite', [
+    'gateway users create ada@example.com --role owner',
+    'gateway users create ada@example.com --role member --first-name Ada',
+  ])
+    .argument('<email>', 'e-mail address')
+    .requiredOption('--role <role>', 'owner, admin or member')
+    .option('--first-name <name>', 'first name')
+    .option('--last-name <name>', 'last name')
+    .action((email: string, {role, firstName, lastName}: {role: string; firstName?: string; lastName?: string}, self: Command) =>
+      withGateway(self, async ({call, print}) => {
+        const body = {
+          email,
+          role,
+          ...(firstName !== undefined && {first_name: firstName}),
+          ...(lastName !== undefined && {last_name: lastName}),
+        }
+        const reply = await call<UserRow>('users.create', {body})
+        print.made(reply, reply.id, `Created the user ${reply.email} (${reply.role}).`)
+      }),
+    )
+}
+
+function list(): Command {
+  const command = leaf('list', 'List users', ['gateway users list', 'gateway users list --role admin --json'])
+    .option('--role <role>', 'only owners, admins or members')
+    .option('--email <email>', 'only the one with this address')
+  return withPage(command).action((options: PageOptions & {role?: string; email?: string}, self: Command) =>
+    withGateway(self, async ({call, print}) => {
+      const query = {...camelPageOf(options), role: options.role, email: options.email}
+      const reply = await call<{data: UserRow[]; total: number}>('users.list', {query})
+      print.list(reply, reply.data, COLUMNS, reply.total)
+    }),
+  )
+}
+
+function show(): Command {
+  return leaf('show', 'Show a user', ['gateway users show ada@example.com'])
+    .argument('<user>', 'e-mail address or id')
+    .action((user: string, _: object, self: Command) =>
+      withGateway(self, async gateway => {
+        const reply = await gateway.call<object>('users.get', {params: {userId: await userFor(gateway, user)}})
+        gateway.print.view(reply, reply)
+      }),
+    )
+}
+
+function update(): Command {
+  return leaf('update', 'Change the role of a user; an owner is made on the data directory only', [
+    'gateway users update ada@example.com --role admin',
+  ])
+    .argument('<user>', 'e-mail address or id')
+    .requiredOption('--role <role>', 'admin or member, or owner')
+    .action((user: string, {role}: {role: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const reply = await gateway.call('users.update', {params: {userId: await userFor(gateway, user)}, body: {role}})
+        gateway.print.done(reply, `${user} is ${role} now.`)
+      }),
+    )
+}
+
+function remove(): Command {
+  const command = leaf('delete', 'Take a user out of the organisation: memberships, keys and sessions end', [
+    'gateway users delete ada@example.com',
+    'gateway users delete ada@example.com --yes',
+  ]).argument('<user>', 'e-mail address or id')
+  return withConfirm(command).action((user: string, options: ConfirmOption, self: Command) =>
+    withGateway(self, async gateway => {
+      await confirmed(gateway.world, `Take ${user} out of the organisation`, options)
+      const reply = await gateway.call('users.delete', {params: {userId: await userFor(gateway, user)}})
+      gateway.print.done(reply, `${user} is no user of the organisation any more.`)
+    }),
+  )
+}

@@ -1,0 +1,33 @@
+import type {Command} from 'commander'
+import type {z} from 'zod'
+import type {WorkerView} from '../../src/schema/workers.ts'
+import {withGateway} from '../connect.ts'
+import {leaf} from '../options.ts'
+import type {Column} from '../table.ts'
+
+type Row = z.output<typeof WorkerView>
+
+const second = (at: string | null) => at?.slice(0, 19).replace('T', ' ')
+
+const COLUMNS: readonly Column<Row>[] = [
+  {title: 'name', value: row => row.name, whole: true},
+  {title: 'status', value: row => row.status},
+  {title: 'last run', value: row => second(row.last_run_at)},
+  {title: 'ms', value: row => row.duration_ms, align: 'right'},
+  {title: 'next run', value: row => second(row.next_run_at)},
+  {title: 'runs', value: row => row.runs, align: 'right'},
+  {title: 'failed', value: row => row.failures, align: 'right'},
+  {title: 'holder', value: row => row.holder},
+  {title: 'last error', value: row => row.last_error},
+]
+
+/** `gateway workers`: what goes on beside calls. */
+export function workers(): Command {
+  return leaf('workers', 'List the jobs in the background, and what came of them', ['gateway workers', 'gateway workers --json']).action(
+    (_: object, self: Command) =>
+      withGateway(self, async gateway => {
+        const reply = await gateway.call<{data: Row[]}>('workers.list')
+        gateway.print.list(reply, reply.data, COLUMNS)
+      }),
+  )
+}

@@ -1,0 +1,128 @@
+import {join} from 'node:path'
+import type {PriceList} from '../src/pricing/list.ts'
+import type {Settings} from '../src/settings/index.ts'
+import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
+import type {Progress} from './progress.ts'
+import {readJson} from './words.ts'
+import type {World} from './world.ts'
+
+/** What a source of prices holds: a list, or a signed bundle of one. `origin` is said to people, without credentials. */
+export type Source =
+  | {readonly kind: 'list'; readonly prices: PriceList; readonly origin: string}
+  | {readonly kind: 'bundle'; readonly bundle: unknown; readonly origin: string}
+
+const LIST = 'gateway-prices/1'
+const BUNDLE = 'gateway-bundle/1'
+const SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/
+const MOST_BYTES = 64 * 1024 * 1024
+const PATIENCE_MS = 30_000
+
+interface Asked {
+  /** Providers to ask a pricing service for. */
+  readonly providers: readonly string[]
+  readonly progress: Progress
+  readonly settings: Pick<Settings, 'http_proxy' | 'https_proxy' | 'no_proxy'>
+}
+
+/** Reads a source: a URL, a directory of `{provider}.json`, or a file that holds a list or a bundle. */
+export async function readSource(world: World, said: string, asked: Asked): Promise<Source> {
+  if (/^https?:\/\//i.test(said)) return readUrl(said, asked)
+  if (asked.providers.length) throw usageFault('--provider is for a URL that holds /pricing/{provider}.')
+  let names: readonly string[] | undefined
+  try {
+    names = world.listFolder(said)
+  } catch (cause) {
+    throw usageFault(`${said} cannot be read: ${fileReason(cause)}.`)
+  }
+  return names ? readFolder(world, said, names, asked.progress) : documentOf(readFile(world, said), said, said)
+}
+
+function readFolder(world: World, folder: string, names: readonly string[], progress: Progress): Source {
+  const slugs = names
+    .filter(name => name.endsWith('.json'))
+    .map(name => name.slice(0, -'.json'.length))
+    .sort()
+  const strange = slugs.find(slug => !SLUG.test(slug))
+  if (strange !== undefined) throw usageFault(`${join(folder, `${strange}.json`)} is not called after a provider.`)
+  if (!slugs.length) throw usageFault(`${folder} holds no {provider}.json.`)
+  const providers: Record<string, Readonly<Record<string, unknown>>> = {}
+  for (const [at, slug] of slugs.entries()) {
+    progress.step(at, slugs.length, slug)
+    const file = join(folder, `${slug}.json`)
+    providers[slug] = rowsIn(readJson(readFile(world, file), `What ${file} holds`), file)
+  }
+  return {kind: 'list', prices: {format: LIST, providers}, origin: folder}
+}
+
+function readFile(world: World, file: string): string {
+  try {
+    return world.readFile(file)
+  } catch (cause) {
+    throw usageFault(`${file} cannot be read: ${fileReason(cause)}.`)
+  }
+}
+
+async function readUrl(url: string, {providers, progress, settings}: Asked): Promise<Source> {
+  const origin = shown(url)
+  const {EnvHttpProxyAgent} = await import('undici')
+  const {http_proxy: httpProxy, https_proxy: httpsProxy, no_proxy} = settings
+  const dispatcher = new EnvHttpProxyAgent({
+    ...(httpProxy && {httpProxy}),
+    ...(httpsProxy && {httpsProxy}),
+    noProxy: no_proxy.join(','),
+    maxResponseSize: MOST_BYTES,
+  })
+  const get = async (place: string) => {
+    const {request} = await import('undici')
+    try {
+      const reply = await request(place, {dispatcher, signal: AbortSignal.timeout(PATIENCE_MS), headers: {accept: 'application/json'}})
+      return {status: reply.statusCode, text: await reply.body.text()}
+    } catch (cause) {
+      throw failed(`${shown(place)} could not be read: ${cause instanceof Error ? cause.message || cause.name : String(cause)}.`, cause)
+    }
+  }
+  try {
+    if (!providers.length) {
+      progress.step(0, 1, origin)
+      const {status, text} = await get(url)
+      if (status !== 200) throw failed(`${origin} answered ${status}.`)
+      return documentOf(text, origin, origin)
+    }
+    const root = `${url.replace(/\/+$/, '')}/pricing`
+    const found: Record<string, Readonly<Record<string, unknown>>> = {}
+    for (const [at, slug] of providers.entries()) {
+      progress.step(at, providers.length, slug)
+      const replies = [await get(`${root}/${slug}`)]
+      if (replies[0]!.status === 404) replies.push(await get(`${root}/${slug}.json`))
+      const {status, text} = replies.at(-1)!
+      if (status !== 200) throw failed(`${shown(root)}/${slug} answered ${status}.`)
+      found[slug] = rowsIn(readJson(text, `What ${shown(root)}/${slug} holds`), `${shown(root)}/${slug}`)
+    }
+    return {kind: 'list', prices: {format: LIST, providers: found}, origin}
+  } finally {
+    await dispatcher.destroy()
+  }
+}
+
+function documentOf(text: string, place: string, origin: string): Source {
+  const said = readJson(text, `What ${place} holds`)
+  const format = typeof said === 'object' && said !== null && 'format' in said ? said.format : undefined
+  if (format === BUNDLE) return {kind: 'bundle', bundle: said, origin}
+  if (format === LIST) return {kind: 'list', prices: said as PriceList, origin}
+  throw usageFault(`${place} holds neither a list of prices (${LIST}) nor a bundle (${BUNDLE}).`)
+}
+
+function rowsIn(said: unknown, place: string): Readonly<Record<string, unknown>> {
+  if (typeof said === 'object' && said !== null && !Array.isArray(said)) return said as Record<string, unknown>
+  throw usageFault(`${place} should hold an object of models.`)
+}
+
+/** A URL without its user, password and query, which may be secret. */
+function shown(url: string): string {
+  const {protocol, host, pathname} = new URL(url)
+  return `${protocol}//${host}${pathname}`.slice(0, 255)
+}
+
+function failed(message: string, cause?: unknown): CommandFault {
+  return new CommandFault(message, {exit: EXIT.failure, code: 'unreachable', cause})
+}

@@ -1,0 +1,42 @@
+import {RateLimit, UsageLimit} from '../../src/schema/limits.ts'
+import {isObject} from './document.ts'
+import type {Field} from './kind.ts'
+
+/** Limits in a list, without what says nothing. What cannot be read is left as it is, to be refused with a reason. */
+function limits(schema: typeof UsageLimit | typeof RateLimit) {
+  return (value: unknown) => {
+    const listed = Array.isArray(value) ? value : [value]
+    const read = listed.map(each => schema.safeParse(each))
+    if (read.some(({success}) => !success)) return listed
+    return read.map(({data}) =>
+      Object.fromEntries(
+        Object.entries(data as object).filter(([name, member]) => member !== null && !(name === 'enforcement' && member === 'compatible')),
+      ),
+    )
+  }
+}
+
+export const TEXT: Field = {}
+export const CLEARED: Field = {none: null}
+export const TAGS: Field = {none: {}}
+export const LIMITS = {
+  usage_limits: {none: null, normal: limits(UsageLimit)},
+  rate_limits: {none: null, normal: limits(RateLimit)},
+} as const satisfies Record<string, Field>
+
+/** A moment, always in UTC. */
+export const MOMENT: Field = {
+  none: null,
+  normal: value => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : value),
+}
+
+/** Members of an object that say something: not null, not empty, not what they are without. */
+export function told(value: unknown, usual: Readonly<Record<string, unknown>> = {}): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([name, member]) =>
+        member !== null && member !== usual[name] && !(typeof member === 'object' && Object.keys(member as object).length === 0),
+    ),
+  )
+}

@@ -1,0 +1,44 @@
+import {join} from 'node:path'
+import {fileReason, usageFault} from '../fault.ts'
+import type {World} from '../world.ts'
+import {type Address, fileName, type Resource, read} from './document.ts'
+import {KINDS} from './kinds.ts'
+
+/** The path of a resource's file in the folder of all. */
+export function pathOf({kind, workspace, slug}: Address): string {
+  const folder = KINDS.find(({name}) => name === kind)!.folder
+  return join(folder, ...(workspace === null ? [] : [fileName(workspace)]), `${fileName(slug)}.yaml`)
+}
+
+const MOST_DEPTH = 10
+
+/** Every YAML file in a folder and those in it, by path, in the order of their names; those with a dot in front are left out. */
+export function yamlFiles(world: World, path: string, depth = 0): string[] {
+  const names = world.listFolder(path)
+  if (names === undefined) return /\.ya?ml$/.test(path) || depth === 0 ? [path] : []
+  if (depth > MOST_DEPTH) throw usageFault(`${path} is more than ${MOST_DEPTH} folders deep.`)
+  return [...names]
+    .sort()
+    .filter(name => !name.startsWith('.') && name !== 'node_modules')
+    .flatMap(name => yamlFiles(world, join(path, name), depth + 1))
+}
+
+/** What the files say. */
+export function readFolder(world: World, path: string): Resource[] {
+  try {
+    return yamlFiles(world, path).flatMap(file => read(world.readFile(file), file))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === undefined || (cause as {exit?: number}).exit !== undefined) throw cause
+    throw usageFault(`${path} cannot be read: ${fileReason(cause)}.`)
+  }
+}
+
+/** What stands at `path` of a folder; undefined where there is no such file. */
+export function textIf(world: World, path: string): string | undefined {
+  try {
+    return world.readFile(path)
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(String((cause as NodeJS.ErrnoException).code))) return undefined
+    throw usageFault(`${path} cannot be read: ${fileReason(cause)}.`)
+  }
+}

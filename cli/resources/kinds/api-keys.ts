@@ -1,0 +1,82 @@
+import {plainScope} from '../../../src/identity/scopes.ts'
+import type {Resource, Spec} from '../document.ts'
+import {CLEARED, LIMITS, MOMENT, told} from '../fields.ts'
+import {changesOf, everyRow, type Kind, NO_SECRETS, type Place, specOf} from '../kind.ts'
+
+interface Row extends Spec {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly workspace_id: string | null
+  readonly user_id: string | null
+  readonly status: string
+}
+
+const TYPES = ['organisation-service', 'workspace-service', 'workspace-user']
+
+const fields: Kind['fields'] = {
+  type: {is_fixed: true},
+  user: {is_fixed: true},
+  description: CLEARED,
+  scopes: {normal: value => (Array.isArray(value) ? [...new Set(value.map(each => plainScope(String(each))))].sort() : value)},
+  ...LIMITS,
+  defaults: {
+    none: null,
+    normal: value => told(value, {allow_config_override: true}),
+    sent: value => ({metadata: null, config_id: null, allow_config_override: null, ...(value as object)}),
+  },
+  alert_emails: CLEARED,
+  expires_at: MOMENT,
+}
+
+/** API keys by their name, without their secret: a new one gets its own, which is told this once. */
+export const apiKey: Kind = {
+  name: 'api-key',
+  folder: 'api-keys',
+  lives_in: 'either',
+  create: 'api_keys.create',
+  fields,
+  secrets: NO_SECRETS,
+  async read(place) {
+    const rows = await everyRow<Row>(place.gateway, 'api_keys.list')
+    const {ids} = rows.some(({user_id}) => user_id !== null) ? await place.users() : {ids: new Map<string, string>()}
+    return rows
+      .filter(({status}) => status !== 'expired')
+      .map(row => {
+        const {config_id} = row.defaults as {config_id: string | null}
+        const defaults = {...(row.defaults as object), config_id: config_id && place.named(config_id)}
+        const user = row.user_id && (ids.get(row.user_id) ?? row.user_id)
+        const workspace = row.workspace_id && place.handleOf(row.workspace_id)
+        return {kind: 'api-key', workspace, slug: row.name, id: row.id, spec: specOf(fields, {...row, defaults, user})}
+      })
+  },
+  body: ({slug, spec: {type: _, user: __, ...rest}}) => ({name: slug, ...rest}),
+  async make(place, resource) {
+    const {type, ...body} = await bodyOf(resource, place)
+    const at = String(type).lastIndexOf('-')
+    const params = {type: String(type).slice(0, at), subtype: String(type).slice(at + 1)}
+    return (await place.gateway.call<{key: string}>('api_keys.create', {params, body})).key
+  },
+  async change({gateway}, {spec}, {id}, changed) {
+    await gateway.call('api_keys.update', {params: {id}, body: changesOf(apiKey, spec, changed)})
+  },
+  async remove({gateway}, {id}) {
+    await gateway.call('api_keys.delete', {params: {id}})
+  },
+  async faults({spec, workspace, slug}, known) {
+    const wrong = TYPES.includes(String(spec.type)) ? [] : [`type: must be one of ${TYPES.join(', ')}`]
+    if ((spec.type === 'organisation-service') !== (workspace === null))
+      wrong.push('type: does not fit: a key of a workspace is of type workspace-service or workspace-user')
+    const config = (spec.defaults as {config_id?: string} | undefined)?.config_id
+    if (config && !known({kind: 'config', workspace, slug: config}))
+      wrong.push(`defaults.config_id: there is no config ${config.slice(0, 80)}`)
+    if (slug.trim() !== slug) wrong.push('the slug is the name of a key and has no space at its ends')
+    return wrong
+  },
+}
+
+async function bodyOf({slug, workspace, spec}: Resource, place: Place): Promise<Record<string, unknown>> {
+  const {user, ...rest} = spec
+  const user_id = user === undefined ? undefined : ((await place.users()).emails.get(String(user).toLowerCase()) ?? String(user))
+  return {name: slug, ...rest, ...(workspace !== null && {workspace_id: place.slugOf(workspace)}), ...(user_id && {user_id})}
+}

@@ -1,0 +1,167 @@
+import {explain} from '../../../src/schema/explain.ts'
+import {AccessUpdate, ModelsUpdate} from '../../../src/schema/integrations.ts'
+import {isObject, type Resource, type Spec, same} from '../document.ts'
+import {CLEARED, LIMITS, TAGS, TEXT, told} from '../fields.ts'
+import {changesOf, eachOf, everyRow, type Kind, type Place, specOf} from '../kind.ts'
+import {credentialPlaces, providerKind, settingsFaults, settingsField} from './providers.ts'
+
+interface Model {
+  readonly slug: string
+  readonly enabled: boolean
+  readonly is_custom?: boolean
+}
+interface Access {
+  readonly id: string
+  readonly enabled: boolean
+}
+interface Row extends Spec {
+  readonly id: string
+  readonly slug: string
+  readonly workspace_id: string | null
+}
+
+const base: Kind['fields'] = {
+  name: TEXT,
+  ai_provider_id: providerKind,
+  description: CLEARED,
+  key: CLEARED,
+  configurations: settingsField('ai_provider_id'),
+  tags: TAGS,
+}
+const modelFields: Kind['fields'] = {
+  allow_all_models: {none: true, normal: value => (value === true ? undefined : value)},
+  models: {none: [], normal: (value, spec) => inOrder(value, 'slug', each => modelOf(each, spec.allow_all_models !== false))},
+}
+const accessFields: Kind['fields'] = {
+  global_workspace_access: {none: {enabled: false}, normal: value => told(limited(value), {enabled: false})},
+  workspaces: {none: [], normal: value => inOrder(value, 'id', limited)},
+}
+const fields: Kind['fields'] = {...base, ...modelFields, ...accessFields}
+
+/** Integrations: where credentials live, which models they let through, and which workspaces may use them. */
+export const integration: Kind = {
+  name: 'integration',
+  folder: 'integrations',
+  lives_in: 'either',
+  is_slug_unique: true,
+  create: 'integrations.create',
+  fields,
+  secrets: credentialPlaces('configurations'),
+  async read(place) {
+    const {gateway, handleOf, knows} = place
+    return eachOf(await everyRow<Row>(gateway, 'integrations.list'), async ({id, slug, workspace_id}) => {
+      knows(id, slug)
+      const params = {slug: id}
+      const shown = await gateway.call<Row>('integrations.get', {params})
+      const {models} = await gateway.call<{models: Spec[]}>('integrations.list_models', {params})
+      const listed = (await gateway.call<{workspaces: Spec[]}>('integrations.list_workspaces', {params})).workspaces
+      const global = shown.global_workspace_access_settings
+      const usual = limited(workspace_id === null ? global : {enabled: true})
+      const is_open = workspace_id !== null || (usual as {enabled?: boolean}).enabled === true
+      const workspaces = listed
+        .map(({id: of, enabled, usage_limits, rate_limits}) => ({id: handleOf(String(of)), enabled, usage_limits, rate_limits}))
+        .filter(({id: _, ...access}) => !(is_open && same(limited(access), usual)))
+      const spec = specOf(fields, {...shown, key: shown.masked_key, global_workspace_access: global, models, workspaces})
+      return {kind: 'integration', workspace: workspace_id && handleOf(workspace_id), slug, id, spec}
+    })
+  },
+  body: (resource, place) => baseBody(resource, place),
+  async make(place, resource) {
+    await place.gateway.call('integrations.create', {body: baseBody(resource, place)})
+    await writeModels(place, resource, {}, Object.keys(resource.spec))
+    await writeAccess(place, resource, Object.keys(resource.spec))
+    return undefined
+  },
+  async change(place, resource, {id, spec: before}, changed) {
+    const body = changesOf(
+      integration,
+      resource.spec,
+      changed.filter(name => name in base),
+    )
+    if (Object.keys(body).length) await place.gateway.call('integrations.update', {params: {slug: id}, body})
+    await writeModels(place, resource, before, changed)
+    await writeAccess(place, resource, changed)
+  },
+  async remove({gateway}, {id}) {
+    await gateway.call('integrations.delete', {params: {slug: id}})
+  },
+  async faults({spec}, known) {
+    const {models = [], allow_all_models, workspaces = [], global_workspace_access} = spec
+    const refused = [
+      [ModelsUpdate, {models, allow_all_models}] as const,
+      [AccessUpdate, {workspaces, global_workspace_access, override_existing_workspace_access: true}] as const,
+    ].flatMap(([schema, value]) => {
+      const {error} = schema.safeParse(value)
+      return error ? [explain(error, schema, value, {root: 'spec'}).replace(/\.$/, '')] : []
+    })
+    if (refused.length) return refused
+    const unknown = (workspaces as Access[]).flatMap(({id}, at) =>
+      known({kind: 'workspace', workspace: null, slug: id}) ? [] : [`workspaces[${at}].id: there is no workspace ${id.slice(0, 80)}`],
+    )
+    return [...settingsFaults(spec, 'ai_provider_id', 'configurations'), ...unknown]
+  },
+}
+
+function baseBody({slug, workspace, spec}: Resource, {slugOf}: Place) {
+  const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !(name in modelFields) && !(name in accessFields)))
+  return {slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...own, create_default_provider: false}
+}
+
+async function writeModels({gateway}: Place, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
+  if (!changed.some(name => name in modelFields)) return
+  const allow_all_models = spec.allow_all_models !== false
+  const given = (spec.models ?? []) as Model[]
+  const gone = ((before.models ?? []) as Model[]).filter(old => !given.some(each => each.slug === old.slug))
+  const silent = gone.filter(each => !each.is_custom).map(each => ({slug: each.slug, enabled: allow_all_models}))
+  const models = [...given, ...silent].map(each => ({
+    is_custom: false,
+    is_finetune: false,
+    base_model_slug: null,
+    pricing_config: null,
+    ...each,
+  }))
+  const custom = gone.filter(each => each.is_custom).map(each => each.slug)
+  await gateway.call('integrations.update_models', {params: {slug}, body: {models, allow_all_models}})
+  for (let at = 0; at < custom.length; at += 100)
+    await gateway.call('integrations.delete_models', {params: {slug}, query: {slugs: custom.slice(at, at + 100).join(',')}})
+}
+
+/** Providers have files of their own: none is made by the way. */
+async function writeAccess({gateway, slugOf}: Place, {slug, spec, workspace}: Resource, changed: readonly string[]) {
+  if (!changed.some(name => name in accessFields)) return
+  const limits = {usage_limits: null, rate_limits: null}
+  const workspaces = ((spec.workspaces ?? []) as Access[]).map(each => ({...limits, ...each, id: slugOf(each.id)}))
+  const global = {enabled: false, ...limits, ...(spec.global_workspace_access as object)}
+  await gateway.call('integrations.update_workspaces', {
+    params: {slug},
+    body: {
+      workspaces,
+      ...(workspace === null && {global_workspace_access: global}),
+      override_existing_workspace_access: true,
+      create_default_provider: false,
+    },
+  })
+}
+
+/** A model without what goes without saying; nothing of one that says what is so anyhow. */
+function modelOf(value: unknown, allow_all: boolean): unknown {
+  if (!isObject(value)) return value
+  const {name: _, ...rest} = value
+  const said = told(rest, {is_custom: false, is_finetune: false}) as Spec
+  return Object.keys(said).length === 2 && said.enabled === allow_all && 'slug' in said ? undefined : said
+}
+
+function limited(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const limits = Object.entries(LIMITS).flatMap(([name, field]) => (value[name] ? [[name, field.normal(value[name])]] : []))
+  return told({...value, usage_limits: null, rate_limits: null, ...Object.fromEntries(limits)})
+}
+
+function inOrder(value: unknown, name: string, change: (each: unknown) => unknown): unknown {
+  if (!Array.isArray(value)) return value
+  const key = (each: unknown) => (isObject(each) ? String(each[name]) : '')
+  return value
+    .map(change)
+    .filter(each => each !== undefined)
+    .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
+}

@@ -1,0 +1,129 @@
+import {SECRET_SETTINGS, settingsOf} from '../../../src/providers/configurations.ts'
+import {find} from '../../../src/providers/registry.ts'
+import {hasMask} from '../../../src/schema/secrets.ts'
+import {CommandFault} from '../../fault.ts'
+import type {Resource} from '../document.ts'
+import {CLEARED, LIMITS, MOMENT, TAGS, TEXT} from '../fields.ts'
+import type {Field, Found, Kind, Place} from '../kind.ts'
+import {bodyOf, changesOf, everyRow, NO_SECRETS, specOf} from '../kind.ts'
+import type {SecretPlaces} from '../secrets.ts'
+
+interface Row {
+  readonly [field: string]: unknown
+  readonly id: string
+  readonly slug: string
+  readonly workspace_id: string
+}
+
+const common: Kind['fields'] = {name: TEXT, note: CLEARED, ...LIMITS, expires_at: MOMENT, tags: TAGS}
+
+/** The kind of a provider by the one name the catalogue has for it. */
+export const providerKind: Field = {is_fixed: true, normal: value => find(String(value))?.slug ?? value}
+
+/** Settings of the kind that `spec[member]` names, as the gateway reads them. */
+export const settingsField = (member: string): Field => ({
+  none: {},
+  normal: (value, spec) => {
+    const read = hasMask(value) ? undefined : settingsOf(find(String(spec[member]))?.slug ?? '').safeParse(value)
+    return read?.success ? read.data : value
+  },
+})
+
+/** A credential and its settings. */
+export const credentialPlaces = (member: string): SecretPlaces => ({
+  below: ['key', member],
+  isSecret: path => path[0] === 'key' || (path[0] === member && SECRET_SETTINGS.includes(String(path[1]))),
+})
+
+/** What is wrong in the kind of a provider, or in settings of it. */
+export function settingsFaults(spec: Readonly<Record<string, unknown>>, kind: string, member: string): string[] {
+  const known = find(String(spec[kind]))
+  if (!known) return [`${kind}: no kind of provider is called so`]
+  const read = hasMask(spec[member]) ? undefined : settingsOf(known.slug).safeParse(spec[member] ?? {})
+  return (read?.error?.issues ?? []).map(({path, message}) => `${[member, ...path].join('.')}: ${message}`)
+}
+
+const providerFields: Kind['fields'] = {...common, integration_id: {is_fixed: true}}
+
+const twoPlaces = (workspace: string | null, slug: string) => [
+  {kind: 'integration', workspace: null, slug},
+  {kind: 'integration', workspace, slug},
+]
+
+/** Providers made of an integration. */
+export const provider: Kind = {
+  name: 'provider',
+  folder: 'providers',
+  lives_in: 'workspace',
+  create: 'providers.create',
+  fields: providerFields,
+  secrets: NO_SECRETS,
+  async read({gateway, handleOf, named}) {
+    const [rows, older] = await Promise.all([everyRow<Row>(gateway, 'providers.list'), everyRow<Row>(gateway, 'virtual_keys.list')])
+    const own = new Set(older.filter(row => 'masked_key' in row).map(({id}) => id))
+    return rows
+      .filter(({id}) => !own.has(id))
+      .map(row => foundOf('provider', row, handleOf, specOf(providerFields, {...row, integration_id: named(String(row.integration_id))})))
+  },
+  ...writes('providers', () => provider),
+  make: (place, resource) =>
+    writes('providers', () => provider)
+      .make(place, resource)
+      .catch(fault => takeOver(place, resource, fault)),
+  async faults({spec, workspace}, known) {
+    const slug = String(spec.integration_id)
+    return twoPlaces(workspace, slug).some(known) ? [] : [`integration_id: there is no integration ${slug.slice(0, 80)}`]
+  },
+}
+
+/** A new workspace is given providers of what is open to all: the one in the way is made what the file says, where it is of the same integration. */
+async function takeOver({gateway, slugOf, named}: Place, {slug, workspace, spec}: Resource, fault: unknown): Promise<undefined> {
+  if (!(fault instanceof CommandFault) || fault.status !== 409) throw fault
+  const at = {params: {slug}, query: {workspace_id: slugOf(workspace!)}}
+  const {integration_id} = await gateway.call<{integration_id: string}>('providers.get', at)
+  if (named(integration_id) !== spec.integration_id) throw fault
+  const {integration_id: _, ...body} = spec
+  await gateway.call('providers.update', {...at, body})
+  return undefined
+}
+
+const keyFields: Kind['fields'] = {...common, provider: providerKind, key: TEXT, model_config: settingsField('provider')}
+
+/** Virtual keys, each with a credential of its own. */
+export const virtualKey: Kind = {
+  name: 'virtual-key',
+  folder: 'virtual-keys',
+  lives_in: 'workspace',
+  create: 'virtual_keys.create',
+  fields: keyFields,
+  secrets: credentialPlaces('model_config'),
+  async read({gateway, handleOf}) {
+    const rows = await everyRow<Row>(gateway, 'virtual_keys.list')
+    return rows
+      .filter(row => 'masked_key' in row)
+      .map(row => foundOf('virtual-key', row, handleOf, specOf(keyFields, {...row, key: row.masked_key})))
+  },
+  ...writes('virtual_keys', () => virtualKey),
+  faults: async ({spec}) => settingsFaults(spec, 'provider', 'model_config'),
+}
+
+function foundOf(kind: string, row: Row, handleOf: Place['handleOf'], spec: Found['spec']): Found {
+  return {kind, workspace: handleOf(row.workspace_id), slug: row.slug, id: row.id, spec}
+}
+
+function writes(noun: string, kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
+  const query = ({workspace}: Found, {slugOf}: Place) => ({workspace_id: slugOf(workspace!)})
+  return {
+    async make(place, resource) {
+      await place.gateway.call(`${noun}.create`, {body: bodyOf(resource, place)})
+      return undefined
+    },
+    async change(place, {spec}, found, changed) {
+      const body = changesOf(kind(), spec, changed)
+      await place.gateway.call(`${noun}.update`, {params: {slug: found.slug}, query: query(found, place), body})
+    },
+    async remove(place, found) {
+      await place.gateway.call(`${noun}.delete`, {params: {slug: found.slug}, query: query(found, place)})
+    },
+  }
+}

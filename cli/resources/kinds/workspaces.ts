@@ -1,0 +1,56 @@
+import {CLEARED, LIMITS, TEXT, told} from '../fields.ts'
+import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
+
+export interface WorkspaceRow {
+  readonly [field: string]: unknown
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly is_default: boolean
+}
+
+const fields: Kind['fields'] = {
+  name: TEXT,
+  description: CLEARED,
+  defaults: {
+    none: {metadata: null},
+    normal: value => {
+      const {input_guardrails: _, output_guardrails: __, is_default: ___, object: ____, ...rest} = (value ?? {}) as Record<string, unknown>
+      return told(rest)
+    },
+  },
+  ...LIMITS,
+}
+
+/** Workspaces; the one that every organisation has goes by the word `default`. */
+export const workspace: Kind = {
+  name: 'workspace',
+  folder: 'workspaces',
+  lives_in: 'organisation',
+  create: 'workspaces.create',
+  fields,
+  secrets: NO_SECRETS,
+  async read({gateway, handleOf}) {
+    const rows = await everyRow<WorkspaceRow>(gateway, 'workspaces.list')
+    return rows.map(row => ({
+      kind: 'workspace',
+      workspace: null,
+      slug: handleOf(row.id),
+      id: row.slug,
+      spec: specOf(fields, row),
+      shown: row,
+    }))
+  },
+  body: (resource, place) => ({...bodyOf(resource, place), ...(resource.slug === 'default' && {slug: undefined})}),
+  async make(place, resource) {
+    await place.gateway.call('workspaces.create', {body: bodyOf(resource, place)})
+    return undefined
+  },
+  async change({gateway}, {spec}, {id}, changed) {
+    await gateway.call('workspaces.update', {params: {workspaceId: id}, body: changesOf(workspace, spec, changed)})
+  },
+  async remove({gateway}, {id, shown}) {
+    await gateway.call('workspaces.delete', {params: {workspaceId: id}, body: {name: shown?.name}})
+  },
+  stays: ({slug}) => slug === 'default',
+}

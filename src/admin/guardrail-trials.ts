@@ -1,0 +1,212 @@
+import {Refusal} from '../base/errors.ts'
+import {newId} from '../base/ids.ts'
+import type {Hook} from '../guardrails/hook.ts'
+import type {Json} from '../guardrails/json.ts'
+import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
+import type {CheckWorld} from '../guardrails/world.ts'
+import {may} from '../identity/may.ts'
+import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
+import {GuardrailEvaluate, GuardrailEvaluated, GuardrailTest, GuardrailTested, type NamedGuardrail} from '../schema/guardrail-trials.ts'
+import {SIDES, type Side} from '../schema/guardrails.ts'
+import {findGuardrails} from '../store/guardrails.ts'
+import {type ReplayedRow, replayedRows} from '../store/replay.ts'
+import type {WorkspacesTable} from '../store/tables/identity.ts'
+import type {LogBodiesTable} from '../store/tables/traffic.ts'
+import {checked, checksKnown, loadChecks, whole} from './guardrail-checks.ts'
+import {evaluation, type JudgedCall} from './guardrail-evaluation.ts'
+import {readLogBody} from './log-bodies.ts'
+import {type Call, operation} from './operation.ts'
+import type {AdminServices} from './services.ts'
+import {found, invalid, onlyOf, type Standing, workspaceOf} from './tenancy.ts'
+
+const tag = 'Guardrails'
+
+/** What a guardrail says: of a call that is not made, and of calls that were. Services that its checks ask are asked. */
+export const guardrailTrials = [
+  operation({
+    id: 'guardrails.test',
+    tag,
+    method: 'POST',
+    path: '/guardrails/test',
+    summary: 'Say what a guardrail would make of a call, and of its answer; no model is asked',
+    scopes: ['guardrails.read'],
+    only_reads: true,
+    body: GuardrailTest,
+    reply: GuardrailTested,
+    ready: loadChecks,
+    handle: tested,
+  }),
+  operation({
+    id: 'guardrails.evaluate',
+    tag,
+    method: 'POST',
+    path: '/guardrails/evaluate',
+    summary: 'Say what a guardrail would have made of logged calls, a page at a time; needs the scope `logs.view` too',
+    scopes: ['guardrails.read'],
+    only_reads: true,
+    body: GuardrailEvaluate,
+    reply: GuardrailEvaluated,
+    ready: loadChecks,
+    handle: evaluated,
+  }),
+]
+
+async function tested(call: Call<undefined, undefined, typeof GuardrailTest>) {
+  const {guardrail, request, response, workspace_id} = call.body
+  const workspace = await workspaceOf(call, workspace_id)
+  const {hook, running} = await opened(call, workspace, guardrail)
+  const world = await worldOf(call.app, workspace)
+  const asked = readBody(request.body)
+  const headers = Object.fromEntries(Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  const tried: TriedCall = {
+    endpoint: checksKnown().endpointAt(request.method, request.path, ENDPOINTS),
+    provider: '',
+    model: textIn(asked, 'model'),
+    metadata: metadataOf(headers),
+    headers,
+    trace: {trace_id: newId(), span_id: newId()},
+    is_streaming: isObject(asked) && asked.stream === true,
+    request: asked,
+    response: response ? {status: response.status, body: readBody(response.body)} : null,
+  }
+  const sides: TriedSide[] = []
+  for (const side of response ? SIDES : (['input'] as const)) sides.push(await checksKnown().trySide(hook, side, tried, world))
+  const said = sides.map(({result, headers, ...each}) => ({...each, headers: {...headers}, result: {...result}}))
+  return {
+    object: 'guardrail_test' as const,
+    guardrail: running,
+    is_denied: sides.some(({outcome}) => outcome === 'denied'),
+    sides: said,
+  }
+}
+
+/** So many calls are judged side by side: a check may wait for a service. */
+const AT_A_TIME = 8
+
+async function evaluated(call: Call<undefined, undefined, typeof GuardrailEvaluate>) {
+  const {app, db, body, now} = call
+  if (!may(call.actor, ['logs.view'])) throw new Refusal('scope.missing', {scope: 'logs.view'})
+  const workspace = await workspaceOf(call, body.workspace_id)
+  const {hook, running} = await opened(call, workspace, body.guardrail)
+  const world = await worldOf(app, workspace)
+  await app.settled?.()
+  const range = {workspace_id: workspace.id, user_id: onlyOf(call.actor), since: body.since, before: body.before ?? now}
+  const rows = await replayedRows(db, range, body.limit)
+  const calls = [...Map.groupBy(rows, row => row.call_id).values()].map(([last]) => last!)
+  const guarded = calls.filter(({endpoint}) => checksKnown().isGuarded(endpoint as EndpointName, 'input'))
+  const bodies = await bodiesOf(guarded, app)
+  const sums = evaluation(hook)
+  const sides = body.sides ?? SIDES
+  for (let at = 0; at < guarded.length; at += AT_A_TIME) {
+    const some = guarded.slice(at, at + AT_A_TIME)
+    for (const judged of await Promise.all(some.map(row => judge(row, bodies.get(row.id), {hook, sides, world})))) sums.add(judged)
+    await new Promise<void>(done => setImmediate(done))
+  }
+  return {
+    object: 'guardrail_evaluation' as const,
+    guardrail: running,
+    calls: calls.length,
+    left_out: calls.length - guarded.length,
+    ...sums.told(),
+    next: rows.length < body.limit ? null : rows.at(-1)!.created_at,
+  }
+}
+
+interface Judging {
+  readonly hook: Hook
+  readonly sides: readonly Side[]
+  readonly world: CheckWorld
+}
+
+/** What the guardrail says of a logged call; `lacks` where a body that it would judge is not kept whole. */
+async function judge(row: ReplayedRow, bodies: LogBodiesTable | undefined, {hook, sides, world}: Judging): Promise<JudgedCall> {
+  const request = bodies?.request_body ? await readLogBody(bodies.request_body, null) : null
+  if (!bodies || !isObject(request)) return {log_id: row.id, tried: [], lacks: true}
+  const has_output = sides.includes('output') && checksKnown().isGuarded(row.endpoint as EndpointName, 'output')
+  const is_answered = has_output && (row.status === 200 || row.status === 246)
+  const answer = is_answered ? await answerOf(row, bodies) : null
+  const call: TriedCall = {
+    endpoint: row.endpoint as EndpointName,
+    provider: row.provider,
+    model: textIn(request, 'model') ?? row.model,
+    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    headers: JSON.parse(bodies.request_headers) as Record<string, string>,
+    trace: {trace_id: row.call_id, span_id: row.id},
+    is_streaming: row.is_stream,
+    request: request as Json,
+    response: answer,
+  }
+  const tried: TriedSide[] = []
+  for (const side of sides) if (side === 'input' || call.response) tried.push(await checksKnown().trySide(hook, side, call, world))
+  return {log_id: row.id, tried, lacks: is_answered && answer === null}
+}
+
+/** The answer as JSON, a stream's put together; null where it is not kept whole. */
+async function answerOf({endpoint}: ReplayedRow, {response_body, response_encoding}: LogBodiesTable): Promise<TriedCall['response']> {
+  const said = response_body ? await readLogBody(response_body, response_encoding) : null
+  if (typeof said !== 'string') return isObject(said) && !('base64' in said) ? {status: 200, body: said as Json} : null
+  const {assemble, isStreamed} = await streams()
+  // The log has a stream in the words of its provider, which the client's need not be.
+  for (const words of [endpoint as EndpointName, ...WORDS]) {
+    const answer = isStreamed(words) ? assemble(words, Buffer.from(said)) : null
+    if (answer) return {status: 200, body: JSON.parse(answer.toString()) as Json, endpoint: words}
+  }
+  return null
+}
+
+const WORDS: readonly EndpointName[] = ['chatComplete', 'messages', 'createModelResponse']
+
+async function streams() {
+  const [{assemble}, {isStreamed}] = await Promise.all([import('../cache/assemble.ts'), import('../cache/rules.ts')])
+  return {assemble, isStreamed}
+}
+
+async function bodiesOf(rows: readonly ReplayedRow[], {bodies, many_bodies}: AdminServices): Promise<ReadonlyMap<string, LogBodiesTable>> {
+  const kept = new Map<string, LogBodiesTable>()
+  if (many_bodies) await many_bodies(rows, row => void kept.set(row.log_id, row))
+  else
+    for (const row of rows) {
+      const one = await bodies(row)
+      if (one) kept.set(row.id, one)
+    }
+  return kept
+}
+
+/** The guardrail that is meant, ready to run in a workspace. */
+async function opened({app, actor, db}: Standing & {readonly app: AdminServices}, workspace: WorkspacesTable, said: NamedGuardrail) {
+  const {hookOf, unsavedHook} = checksKnown()
+  const place = {organisation_id: actor.organisation_id, workspace_id: workspace.id}
+  const row = typeof said === 'string' ? found((await findGuardrails(db, {...place, refs: [said]}, app.seal))[0], 'guardrail') : undefined
+  const hook = typeof said === 'string' ? row && hookOf(row) : unsavedHook(checked(app, said.checks), whole(said.actions ?? {}))
+  if (!hook) throw invalid('guardrail', 'has no check that is switched on')
+  return {hook, running: {id: row?.id ?? null, slug: row?.slug ?? null, version_id: row?.version_id ?? null}}
+}
+
+/** What the composition root gives where checks can be run. */
+function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<CheckWorld> {
+  if (!check_world) throw new Error('this administration was put together without a way out')
+  return check_world(id)
+}
+
+function readBody(said: unknown): Json {
+  if (typeof said !== 'string') return (said ?? null) as Json
+  try {
+    return JSON.parse(said) as Json
+  } catch {
+    return null
+  }
+}
+
+function metadataOf(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const said = readBody(headers['x-gateway-metadata'] ?? headers['x-portkey-metadata'] ?? '{}')
+  if (!isObject(said)) throw invalid('request.headers', 'x-gateway-metadata is no JSON object')
+  return Object.fromEntries(Object.entries(said).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]))
+}
+
+function textIn(body: unknown, key: string): string | null {
+  return isObject(body) && typeof body[key] === 'string' ? body[key] : null
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

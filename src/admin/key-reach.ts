@@ -1,0 +1,31 @@
+import {holds} from '../identity/may.ts'
+import type {KeyReach} from '../store/api-keys.ts'
+import type {KeysInSight} from '../store/limited.ts'
+import type {ApiKeyKind} from '../store/tables/identity.ts'
+import type {Actor} from './services.ts'
+import {levelOf, onlyOf} from './tenancy.ts'
+
+export const KINDS: readonly ApiKeyKind[] = ['organisation-service', 'workspace-service', 'workspace-user']
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate'
+
+export function scopeFor(kind: ApiKeyKind, action: Action): string {
+  return `${kind.replace('-', '_')}_api_keys.${action}`
+}
+
+/** The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace. */
+export function reachOf(actor: Actor, action: Action): KeyReach {
+  const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
+  const user_id = isOwnOnly(actor) ? (actor.user_id ?? '') : undefined
+  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id, kinds, user_id}
+}
+
+/** A member manages and sees his own keys alone. */
+export function isOwnOnly(actor: Actor): boolean {
+  return actor.kind === 'user' && levelOf(actor) === 'member'
+}
+
+/** The keys of which the caller sees what they used: those it may list, as far as it sees what others did, and the one that asks. */
+export function keysInSight(actor: Actor): KeysInSight {
+  const {kinds, user_id} = reachOf(actor, 'list')
+  return {kinds, user_id: user_id ?? onlyOf(actor), key_id: actor.type === 'api_key' ? (actor.id ?? undefined) : undefined}
+}

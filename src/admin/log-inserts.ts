@@ -1,0 +1,146 @@
+import {z} from 'zod'
+import {newSpanId, newTimeId} from '../base/ids.ts'
+import {cost} from '../pricing/cost.ts'
+import type {Pricing} from '../pricing/open.ts'
+import {readReply} from '../providers/openai/reply.ts'
+import {type LogInsert, LogInserts} from '../schema/log-inserts.ts'
+import type {LogBodies, LogRecord, Settlement} from '../schema/records.ts'
+import {maskedHeaders} from './audit.ts'
+import {type Call, operation} from './operation.ts'
+import {freshPricing} from './prices/pricing.ts'
+import {invalid, workspaceOf} from './tenancy.ts'
+
+const MOST_METADATA = 128
+const MOST_KEYS = 50
+const PLACE: ReadonlySet<string> = new Set(['trace_id', 'span_id', 'span_name', 'parent_span_id', 'user'])
+const SECRET_IN_URL = /([?&](?:key|api[-_]?key|access_token|token|sig|signature|x-amz-[^=&]*)=)[^&]*/gi
+
+/** Calls that were made without the gateway, for the log alone: they take nothing from any limit, and the ledger does not know them. */
+export const logInserts = [
+  operation({
+    id: 'logs.insert',
+    tag: 'Logs',
+    method: 'POST',
+    path: '/logs',
+    summary: 'Put calls that were made elsewhere into the log',
+    scopes: ['completions.write', 'logs.write'],
+    only_reads: true,
+    body: LogInserts,
+    reply: z.literal('ok'),
+    handle: inserted,
+  }),
+]
+
+async function inserted(call: Call<undefined, undefined, typeof LogInserts>): Promise<'ok'> {
+  const {app, body} = call
+  if (!app.insert_log) throw invalid('the request', 'rows are put into the log of a gateway that runs: name it with --url')
+  const {id: workspace_id} = await workspaceOf(call, undefined)
+  const pricing = await freshPricing(app)
+  for (const one of Array.isArray(body) ? body : [body]) {
+    const row = settlementOf(call, workspace_id, one, pricing)
+    app.insert_log(row, bodiesOf(call, row.log!.id, one))
+  }
+  return 'ok'
+}
+
+function settlementOf({actor, now}: Pick<Call, 'actor' | 'now'>, workspace_id: string, said: LogInsert, pricing: Pricing): Settlement {
+  const {request, response, metadata} = said
+  const at_ms = Date.parse(now)
+  const id = newTimeId(at_ms)
+  const read = readReply('chatComplete', Buffer.from(JSON.stringify(response.body)))
+  const asked = typeof request.body.model === 'string' ? request.body.model.slice(0, 255) : null
+  const model = asked ?? read.model ?? null
+  const provider = request.provider ?? hostOf(request.url)
+  const price = model === null ? undefined : pricing.lookup(provider, model)
+  const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : {cost_nanousd: 0, unpriced: false}
+  const trace_id = metadata.trace_id ?? id
+  return {
+    call_id: id,
+    // no attempt of ours: the ledger has no entry of it
+    attempt: 0,
+    trace_id,
+    organisation_id: actor.organisation_id,
+    workspace_id,
+    api_key_id: actor.id ?? 'operator',
+    user_id: actor.user_id,
+    provider_id: null,
+    provider_slug: null,
+    integration_id: null,
+    config_id: null,
+    provider,
+    model,
+    endpoint: 'proxy',
+    admitted_at: now,
+    counter_keys: [],
+    hold_nanousd: 0,
+    settled_at: now,
+    outcome: 'ok',
+    status: response.status,
+    usage: read.usage ?? {},
+    usage_source: read.usage ? 'provider' : 'none',
+    cost_nanousd: charged.cost_nanousd,
+    unpriced: charged.unpriced,
+    delivered: true,
+    log: recordOf(id, now, said),
+  }
+}
+
+function recordOf(id: string, created_at: string, {request, response, metadata}: LogInsert): LogRecord {
+  const url = request.url.replace(SECRET_IN_URL, '$1***')
+  return {
+    id,
+    created_at,
+    span_id: metadata.span_id ?? newSpanId(),
+    parent_span_id: metadata.parent_span_id ?? null,
+    span_name: metadata.span_name ?? null,
+    method: request.method,
+    url,
+    upstream_url: url,
+    response_status: response.status,
+    is_stream: response.streamingMode !== undefined && response.streamingMode !== false,
+    is_passthrough: true,
+    cache_status: 'DISABLED',
+    retry_count: 0,
+    mode: 'single',
+    option_path: 'config',
+    request_bytes: JSON.stringify(request.body).length,
+    response_bytes: JSON.stringify(response.body).length,
+    metadata: textsOf(metadata),
+    error: null,
+    warning: null,
+    auth_ms: 0,
+    plan_ms: 0,
+    connect_ms: null,
+    first_byte_ms: null,
+    last_byte_ms: response.response_time,
+    overhead_ms: 0,
+    keeps_bodies: true,
+  }
+}
+
+/** What is said beside the place in a trace, as texts. */
+function textsOf(metadata: LogInsert['metadata']): Record<string, string> {
+  const user = metadata.user === undefined ? {} : {_user: metadata.user}
+  const said = Object.entries({...user, ...metadata}).filter(([key]) => !PLACE.has(key))
+  const text = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MOST_METADATA)
+  return Object.fromEntries(said.slice(0, MOST_KEYS).map(([key, value]) => [key.slice(0, MOST_METADATA), text(value)]))
+}
+
+function bodiesOf({app}: Pick<Call, 'app'>, log_id: string, {request, response}: LogInsert): LogBodies {
+  const most = app.settings.log_body_max_bytes
+  const [asked, answered] = [Buffer.from(JSON.stringify(request.body)), Buffer.from(JSON.stringify(response.body))]
+  const headers = (given: Record<string, string>) => maskedHeaders(given, app.settings.organisation_headers_to_mask)
+  return {
+    log_id,
+    request_headers: headers(request.headers),
+    request_body: asked.subarray(0, most),
+    response_headers: headers(response.headers),
+    response_body: answered.subarray(0, most),
+    response_encoding: null,
+    cut: asked.length > most || answered.length > most,
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname.slice(0, 255) || 'unknown' : 'unknown'
+}

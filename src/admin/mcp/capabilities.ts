@@ -1,0 +1,152 @@
+import {z} from 'zod'
+import {Refusal} from '../../base/errors.ts'
+import {
+  type CapabilityDetails,
+  capabilitiesOf,
+  McpCapabilitiesQuery,
+  McpCapabilitiesUpdate,
+  McpCapability,
+  mcpList,
+  Success,
+} from '../../schema/mcp-integrations.ts'
+import {McpServerCapability} from '../../schema/mcp-servers.ts'
+import {Handle} from '../../schema/names.ts'
+import * as store from '../../store/mcp-integrations.ts'
+import {mcpServerCapabilities, putMcpServerCapability} from '../../store/mcp-servers.ts'
+import type {CapabilityType, McpCapabilitiesTable} from '../../store/tables/registry.ts'
+import {type Call, operation} from '../operation.ts'
+import {mcpScopes, reachMcpIntegration} from './reach.ts'
+import {reachMcpServer} from './servers.ts'
+
+const integrationTag = 'MCP Integrations > Capabilities'
+const integrationPath = '/mcp-integrations/:mcpIntegrationId/capabilities'
+const integrationParams = z.strictObject({mcpIntegrationId: Handle})
+const serverTag = 'MCP Servers > Capabilities'
+const serverPath = '/mcp-servers/:mcpServerId/capabilities'
+const serverParams = z.strictObject({mcpServerId: Handle})
+
+/** What servers offer, as it was discovered. An integration switches a capability for all of its servers, a server for itself. */
+export const mcpCapabilities = [
+  operation({
+    id: 'mcp_integrations.list_capabilities',
+    tag: integrationTag,
+    method: 'GET',
+    path: integrationPath,
+    summary: 'List what the server of an MCP integration offers',
+    scopes: mcpScopes('read'),
+    params: integrationParams,
+    query: McpCapabilitiesQuery,
+    reply: capabilitiesOf(McpCapability),
+    handle: listed,
+  }),
+  operation({
+    id: 'mcp_integrations.update_capabilities',
+    tag: integrationTag,
+    method: 'PUT',
+    path: integrationPath,
+    summary: 'Switch capabilities of an MCP integration on or off, for all MCP servers made of it',
+    scopes: mcpScopes('update'),
+    audit: {resource: 'mcp-integration', action: 'update'},
+    params: integrationParams,
+    body: McpCapabilitiesUpdate,
+    reply: Success,
+    handle: updated,
+  }),
+  operation({
+    id: 'mcp_servers.list_capabilities',
+    tag: serverTag,
+    method: 'GET',
+    path: serverPath,
+    summary: 'List what an MCP server offers',
+    scopes: ['mcp_servers.read'],
+    params: serverParams,
+    query: McpCapabilitiesQuery,
+    reply: capabilitiesOf(McpServerCapability),
+    handle: serverListed,
+  }),
+  operation({
+    id: 'mcp_servers.update_capabilities',
+    tag: serverTag,
+    method: 'PUT',
+    path: serverPath,
+    summary: 'Switch capabilities of an MCP server on or off',
+    scopes: ['mcp_servers.update'],
+    audit: {resource: 'mcp-server', action: 'update'},
+    params: serverParams,
+    body: McpCapabilitiesUpdate,
+    reply: Success,
+    handle: serverUpdated,
+  }),
+]
+
+async function listed(call: Call<typeof integrationParams, typeof McpCapabilitiesQuery>) {
+  const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'read')
+  const rows = await store.mcpCapabilities(call.db, integration.id)
+  const views = rows.map(row => ({...view(row), created_at: row.created_at, last_updated_at: row.last_updated_at}))
+  return pageOf(views, call.query)
+}
+
+async function updated(call: Call<typeof integrationParams, undefined, typeof McpCapabilitiesUpdate>) {
+  const {db, body, now} = call
+  const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
+  for (const [at, {type, name, enabled}] of body.capabilities.entries()) {
+    const change = {mcp_integration_id: integration.id, type, name, enabled: enabled ? (1 as const) : (0 as const), last_updated_at: now}
+    if (!(await store.switchMcpCapability(db, change))) throw unknown(at, type, name)
+  }
+  call.about(integration.id, integration.workspace_id)
+  return {success: true as const}
+}
+
+async function serverListed(call: Call<typeof serverParams, typeof McpCapabilitiesQuery>) {
+  const server = await reachMcpServer(call, call.params.mcpServerId)
+  const own = new Map((await mcpServerCapabilities(call.db, server.id)).map(row => [keyOf(row), row.enabled === 1]))
+  const rows = await store.mcpCapabilities(call.db, server.mcp_integration_id)
+  const views = rows.map(row => {
+    const {enabled: integration_enabled, ...rest} = view(row)
+    return {...rest, enabled: integration_enabled && (own.get(keyOf(row)) ?? true), integration_enabled}
+  })
+  return pageOf(views, call.query)
+}
+
+async function serverUpdated(call: Call<typeof serverParams, undefined, typeof McpCapabilitiesUpdate>) {
+  const server = await reachMcpServer(call, call.params.mcpServerId)
+  const known = new Map((await store.mcpCapabilities(call.db, server.mcp_integration_id)).map(row => [keyOf(row), row]))
+  for (const [at, {type, name, enabled}] of call.body.capabilities.entries()) {
+    if (!known.has(keyOf({type, name}))) throw unknown(at, type, name)
+    await putMcpServerCapability(call.db, {mcp_server_id: server.id, type, name, enabled: enabled ? 1 : 0})
+  }
+  call.about(server.id, server.workspace_id)
+  return {success: true as const}
+}
+
+function unknown(at: number, type: CapabilityType, value: string): Refusal {
+  return new Refusal('parent.not_found', {field: `capabilities[${at}].name`, object: type.replace('_', ' '), value})
+}
+
+function keyOf({type, name}: {readonly type: CapabilityType; readonly name: string}): string {
+  return `${type} ${name}`
+}
+
+function view({name, type, enabled, details}: McpCapabilitiesTable) {
+  return {...(JSON.parse(details) as CapabilityDetails), name, type, enabled: enabled === 1}
+}
+
+/** One page of capabilities, with how many there are of each type in all. */
+function pageOf<Row extends {readonly type: CapabilityType; readonly enabled: boolean}>(
+  rows: readonly Row[],
+  {page, page_size, type}: z.output<typeof McpCapabilitiesQuery>,
+) {
+  const count = (wanted: CapabilityType) => {
+    const all = rows.filter(row => row.type === wanted)
+    return {total: all.length, enabled: all.filter(row => row.enabled).length}
+  }
+  const asked = type ? rows.filter(row => row.type === type) : rows
+  const counts = {
+    tools: count('tool'),
+    prompts: count('prompt'),
+    resources: count('resource'),
+    resource_templates: count('resource_template'),
+  }
+  const current = {current_page: page - 1, page_size}
+  return {...mcpList(asked.slice((page - 1) * page_size, page * page_size), asked.length, current), counts}
+}

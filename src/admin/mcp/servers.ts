@@ -1,0 +1,198 @@
+import {z} from 'zod'
+import {Refusal} from '../../base/errors.ts'
+import {newId} from '../../base/ids.ts'
+import {McpMetadata, mcpList, mcpListOf} from '../../schema/mcp-integrations.ts'
+import {McpServerCreate, McpServerRow, McpServersQuery, McpServerUpdate, McpServerView} from '../../schema/mcp-servers.ts'
+import {Handle} from '../../schema/names.ts'
+import {Empty} from '../../schema/paging.ts'
+import {findMcpIntegration} from '../../store/mcp-integrations.ts'
+import * as store from '../../store/mcp-servers.ts'
+import type {McpServersTable} from '../../store/tables/registry.ts'
+import {type Call, operation} from '../operation.ts'
+import {linkBase} from '../place.ts'
+import type {AdminServices} from '../services.ts'
+import {freeSlug} from '../slugs.ts'
+import {found, namedWorkspace, type Standing, workspaceOf} from '../tenancy.ts'
+import {briefMetadata, metadataOf} from './integrations.ts'
+import {isMcpOpenTo} from './workspaces.ts'
+
+const tag = 'MCP Servers'
+const path = '/mcp-servers'
+const params = z.strictObject({mcpServerId: Handle})
+
+/** MCP servers: a workspace's use of an MCP integration. */
+export const mcpServers = [
+  operation({
+    id: 'mcp_servers.list',
+    tag,
+    method: 'GET',
+    path,
+    summary: 'List MCP servers',
+    scopes: ['mcp_servers.list'],
+    query: McpServersQuery,
+    reply: mcpListOf(McpServerRow),
+    handle: listed,
+  }),
+  operation({
+    id: 'mcp_servers.create',
+    tag,
+    method: 'POST',
+    path,
+    summary: 'Create an MCP server of an integration that the workspace may use',
+    scopes: ['mcp_servers.create'],
+    audit: {resource: 'mcp-server', action: 'create'},
+    body: McpServerCreate,
+    reply: z.strictObject({id: z.uuid(), slug: z.string()}),
+    handle: created,
+  }),
+  operation({
+    id: 'mcp_servers.get',
+    tag,
+    method: 'GET',
+    path: `${path}/:mcpServerId`,
+    summary: 'Show an MCP server and the integration it is made of',
+    scopes: ['mcp_servers.read'],
+    params,
+    reply: McpServerView,
+    handle: async call => details(await reachMcpServer(call, call.params.mcpServerId)),
+  }),
+  operation({
+    id: 'mcp_servers.update',
+    tag,
+    method: 'PUT',
+    path: `${path}/:mcpServerId`,
+    summary: 'Change the name or description of an MCP server',
+    scopes: ['mcp_servers.update'],
+    audit: {resource: 'mcp-server', action: 'update'},
+    params,
+    body: McpServerUpdate,
+    reply: Empty,
+    handle: updated,
+  }),
+  operation({
+    id: 'mcp_servers.delete',
+    tag,
+    method: 'DELETE',
+    path: `${path}/:mcpServerId`,
+    summary: 'Delete an MCP server',
+    scopes: ['mcp_servers.delete'],
+    audit: {resource: 'mcp-server', action: 'delete'},
+    params,
+    reply: Empty,
+    handle: deleted,
+  }),
+  operation({
+    id: 'mcp_servers.get_metadata',
+    tag,
+    method: 'GET',
+    path: `${path}/:mcpServerId/metadata`,
+    summary: 'Show what an MCP server told of itself',
+    scopes: ['mcp_servers.read'],
+    params,
+    reply: McpMetadata,
+    handle: async call => {
+      const {integration_metadata} = await reachMcpServer(call, call.params.mcpServerId)
+      return metadataOf({metadata: integration_metadata})
+    },
+  }),
+]
+
+/** The server that a call names, where its caller reaches it: an admin all of its organisation's, another its workspace's. */
+export async function reachMcpServer({actor, db}: Standing, named: string): Promise<store.McpServerRow> {
+  const filter = {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, named}
+  return found(await store.findMcpServer(db, filter), 'MCP server')
+}
+
+async function listed(call: Call<undefined, typeof McpServersQuery>) {
+  const {actor, app, db, query} = call
+  const workspace = await namedWorkspace(call, query.workspace_id)
+  const filter = {organisation_id: actor.organisation_id, workspace_id: workspace?.id, named: query.id, search: query.search}
+  const {rows, total} = await store.listMcpServers(db, filter, query)
+  return mcpList(
+    rows.map(each => row(app, each)),
+    total,
+    query,
+  )
+}
+
+async function created(call: Call<undefined, undefined, typeof McpServerCreate>) {
+  const {actor, db, body, now} = call
+  const workspace = await workspaceOf(call, body.workspace_id)
+  const {organisation_id} = actor
+  const integration = await findMcpIntegration(db, organisation_id, body.mcp_integration_id)
+  if (!integration || !(await isMcpOpenTo(db, integration, workspace.id)))
+    throw new Refusal('parent.not_found', {field: 'mcp_integration_id', object: 'MCP integration', value: body.mcp_integration_id})
+  const taken = async (slug: string) => (await store.findMcpServer(db, {organisation_id, named: slug})) !== undefined
+  if (body.slug && (await taken(body.slug))) throw new Refusal('row.exists', {object: 'MCP server', field: 'slug', value: body.slug})
+  const server: McpServersTable = {
+    id: newId(),
+    organisation_id,
+    workspace_id: workspace.id,
+    mcp_integration_id: integration.id,
+    slug: body.slug ?? (await freeSlug('', body.name, 10, taken)),
+    name: body.name,
+    description: body.description ?? null,
+    default_user_access: 'allow',
+    owner_id: actor.user_id ?? actor.id,
+    status: 'active',
+    created_at: now,
+    last_updated_at: now,
+  }
+  await store.insertMcpServer(db, server)
+  call.about(server.id, server.workspace_id)
+  return {id: server.id, slug: server.slug}
+}
+
+async function updated(call: Call<typeof params, undefined, typeof McpServerUpdate>) {
+  const {db, body, now} = call
+  const {id, workspace_id} = await reachMcpServer(call, call.params.mcpServerId)
+  await store.updateMcpServer(db, id, {
+    ...(body.name !== undefined && {name: body.name}),
+    ...(body.description !== undefined && {description: body.description}),
+    last_updated_at: now,
+  })
+  call.about(id, workspace_id)
+  return {}
+}
+
+async function deleted(call: Call<typeof params>) {
+  const {id, workspace_id} = await reachMcpServer(call, call.params.mcpServerId)
+  await store.updateMcpServer(call.db, id, {status: 'archived', last_updated_at: call.now})
+  call.about(id, workspace_id)
+  return {}
+}
+
+function brief(server: store.McpServerRow) {
+  const {id, name, description, created_at, last_updated_at, slug, workspace_id, mcp_integration_id} = server
+  return {id, name, description, status: 'active' as const, created_at, last_updated_at, slug, workspace_id, mcp_integration_id}
+}
+
+function row(app: AdminServices, server: store.McpServerRow): z.input<typeof McpServerRow> {
+  return {
+    ...brief(server),
+    organisation_id: server.organisation_id,
+    owner_id: server.owner_id ?? 'operator',
+    mcp_integration_slug: server.integration_slug,
+    mcp_integration_url: server.integration_url,
+    auth_type: server.integration_auth_type,
+    workspace_name: server.workspace_name,
+    workspace_slug: server.workspace_slug,
+    url: `${linkBase(app)}/${server.slug}/mcp`,
+    metadata: briefMetadata({metadata: server.integration_metadata}),
+  }
+}
+
+function details(server: store.McpServerRow): z.input<typeof McpServerView> {
+  return {
+    ...brief(server),
+    mcp_integration_details: {
+      id: server.mcp_integration_id,
+      slug: server.integration_slug,
+      status: server.integration_status,
+      configurations: JSON.parse(server.integration_configurations),
+      url: server.integration_url,
+      transport: server.integration_transport,
+      auth_type: server.integration_auth_type,
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import {z} from 'zod'
+import {Refusal} from '../../base/errors.ts'
+import {newId} from '../../base/ids.ts'
+import {findPolicy, insertPolicy, updatePolicy} from '../../store/policies.ts'
+import type {PoliciesTable} from '../../store/tables/policies.ts'
+import type {Call} from '../operation.ts'
+import {found, namedWorkspace, type Standing, workspaceOf} from '../tenancy.ts'
+
+export const FLAG = 'policy'
+
+/** The policy that a call names, in the caller's workspace or, for admin keys, anywhere in the organisation. */
+export async function reachPolicy(
+  call: Standing,
+  kind: PoliciesTable['kind'],
+  id: string,
+  status: PoliciesTable['status'] = 'active',
+): Promise<PoliciesTable> {
+  const workspace = await namedWorkspace(call, undefined)
+  const reach = {kind, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}
+  return found(z.uuid().safeParse(id).success ? await findPolicy(call.db, reach, id, status) : undefined, 'policy')
+}
+
+type Writing = Pick<Call, 'actor' | 'db' | 'now' | 'about' | 'changed'>
+
+interface Given {
+  readonly name?: string | undefined
+  readonly conditions: readonly object[]
+  readonly group_by: readonly object[]
+  readonly workspace_id?: string | undefined
+  readonly organisation_id?: string | undefined
+}
+
+/** Writes a new policy, in the workspace that is given or the caller's; a caller of none has to name it. */
+export async function makePolicy(
+  call: Writing,
+  given: Given,
+  terms: Pick<PoliciesTable, 'kind' | 'type' | 'unit' | 'terms'>,
+): Promise<string> {
+  const {actor, db, now} = call
+  const {name = null, conditions, group_by, workspace_id, organisation_id} = given
+  if (organisation_id !== undefined && organisation_id !== actor.organisation_id)
+    throw new Refusal('parent.not_found', {field: 'organisation_id', object: 'organisation', value: organisation_id})
+  const workspace = await workspaceOf(call, workspace_id)
+  const row: PoliciesTable = {
+    id: newId(),
+    organisation_id: workspace.organisation_id,
+    workspace_id: workspace.id,
+    name,
+    conditions: JSON.stringify(conditions),
+    group_by: JSON.stringify(group_by),
+    ...terms,
+    status: 'active',
+    created_at: now,
+    last_updated_at: now,
+  }
+  await insertPolicy(db, row)
+  written(call, row)
+  return row.id
+}
+
+export async function changePolicy(call: Writing, before: PoliciesTable, change: Partial<PoliciesTable>) {
+  await updatePolicy(call.db, before.id, {...change, last_updated_at: call.now})
+  written(call, before)
+  return {}
+}
+
+export async function archivePolicy(call: Writing, kind: PoliciesTable['kind'], id: string) {
+  return changePolicy(call, await reachPolicy(call, kind, id), {status: 'archived'})
+}
+
+function written({about, changed}: Writing, {id, workspace_id}: PoliciesTable) {
+  about(id, workspace_id)
+  changed('policies')
+}
+
+/** What both kinds show of a row. */
+export function commonView(row: PoliciesTable) {
+  const {id, name, status, workspace_id, organisation_id, created_at, last_updated_at} = row
+  return {
+    ...{id, name, status, workspace_id, organisation_id, created_at, last_updated_at},
+    conditions: JSON.parse(row.conditions) as {key: string; value: string | string[]; excludes?: string | string[]}[],
+    group_by: JSON.parse(row.group_by) as {key: string}[],
+  }
+}
+
+export function enforcementView(enforcement: 'compatible' | 'strict' | 'shadow') {
+  return enforcement === 'compatible' ? {} : {enforcement}
+}

@@ -1,0 +1,245 @@
+import {z} from 'zod'
+import {Refusal} from '../../base/errors.ts'
+import {nanoDollars} from '../../limits/budget.ts'
+import {type Period, periodOf} from '../../limits/periods.ts'
+import {readUsageLimits, type StoredUsageLimit} from '../../schema/limits.ts'
+import {Handle} from '../../schema/names.ts'
+import {Empty, list, listOf} from '../../schema/paging.ts'
+import {
+  EntitiesQuery,
+  keepUsageTerms,
+  PolicyEntity,
+  policyEntityId,
+  UsagePoliciesQuery,
+  UsagePolicyCreate,
+  UsagePolicyQuery,
+  UsagePolicyUpdate,
+  UsagePolicyView,
+} from '../../schema/policies.ts'
+import * as store from '../../store/policies.ts'
+import type {PoliciesTable} from '../../store/tables/policies.ts'
+import {type Call, operation} from '../operation.ts'
+import {found, invalid, namedWorkspace, type Standing} from '../tenancy.ts'
+import {archivePolicy, changePolicy, commonView, enforcementView, FLAG, makePolicy, reachPolicy} from './reach.ts'
+
+const tag = 'Usage Limits Policies'
+const PATH = '/policies/usage-limits'
+const params = z.strictObject({policyUsageLimitsId: Handle})
+const entityParams = z.strictObject({policyUsageLimitsId: Handle, entityId: Handle})
+const OBJECT = 'policy_usage_limits' as const
+/** What a map of all entities of a policy shows at most. */
+const MOST_MAPPED = 1000
+
+/** Budgets for the calls that meet conditions, one for each group of them. */
+export const usagePolicies = [
+  operation({
+    id: 'usage_policies.list',
+    tag,
+    method: 'GET',
+    path: PATH,
+    summary: 'List usage limits policies',
+    scopes: ['policies.list'],
+    flag: FLAG,
+    query: UsagePoliciesQuery,
+    reply: listOf(UsagePolicyView),
+    handle: listed,
+  }),
+  operation({
+    id: 'usage_policies.create',
+    tag,
+    method: 'POST',
+    path: PATH,
+    summary: 'Create a usage limits policy',
+    scopes: ['policies.create'],
+    flag: FLAG,
+    audit: {resource: 'usage-limits-policy', action: 'create'},
+    body: UsagePolicyCreate,
+    reply: z.strictObject({id: z.uuid(), object: z.literal(OBJECT)}),
+    handle: created,
+  }),
+  operation({
+    id: 'usage_policies.get',
+    tag,
+    method: 'GET',
+    path: `${PATH}/:policyUsageLimitsId`,
+    summary: 'Show a usage limits policy',
+    scopes: ['policies.read'],
+    flag: FLAG,
+    params,
+    query: UsagePolicyQuery,
+    reply: UsagePolicyView,
+    handle: shown,
+  }),
+  operation({
+    id: 'usage_policies.update',
+    tag,
+    method: 'PUT',
+    path: `${PATH}/:policyUsageLimitsId`,
+    summary: 'Change a usage limits policy, or set the usage of one of its entities to zero',
+    scopes: ['policies.update'],
+    flag: FLAG,
+    audit: {resource: 'usage-limits-policy', action: 'update'},
+    params,
+    body: UsagePolicyUpdate,
+    reply: Empty,
+    handle: updated,
+  }),
+  operation({
+    id: 'usage_policies.delete',
+    tag,
+    method: 'DELETE',
+    path: `${PATH}/:policyUsageLimitsId`,
+    summary: 'Archive a usage limits policy: it holds no calls any more',
+    scopes: ['policies.delete'],
+    flag: FLAG,
+    audit: {resource: 'usage-limits-policy', action: 'delete'},
+    params,
+    reply: Empty,
+    handle: call => archivePolicy(call, 'usage', call.params.policyUsageLimitsId),
+  }),
+  operation({
+    id: 'usage_policies.list_entities',
+    tag,
+    method: 'GET',
+    path: `${PATH}/:policyUsageLimitsId/entities`,
+    summary: 'List the entities of a usage limits policy and what they used, those that used most first',
+    scopes: ['policies.read'],
+    flag: FLAG,
+    params,
+    query: EntitiesQuery,
+    reply: listOf(PolicyEntity),
+    handle: entitiesListed,
+  }),
+  operation({
+    id: 'usage_policies.reset_entity',
+    tag,
+    method: 'PUT',
+    path: `${PATH}/:policyUsageLimitsId/entities/:entityId/reset`,
+    summary: 'Set the usage of an entity to zero',
+    scopes: ['policies.update'],
+    flag: FLAG,
+    audit: {resource: 'usage-limits-policy', action: 'update'},
+    params: entityParams,
+    reply: Empty,
+    handle: entityReset,
+  }),
+]
+
+async function listed(call: Call<undefined, typeof UsagePoliciesQuery>) {
+  const workspace = await namedWorkspace(call, call.query.workspace_id)
+  const {status, type} = call.query
+  const filter = {kind: 'usage' as const, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, status, type}
+  return list(await store.listPolicies(call.db, filter, call.query), row => view(row, call.now))
+}
+
+async function created(call: Call<undefined, undefined, typeof UsagePolicyCreate>) {
+  const {body, now} = call
+  checkTerms(body)
+  const id = await makePolicy(call, body, {kind: 'usage', type: body.type, unit: null, terms: keepUsageTerms(body, now)})
+  return {id, object: OBJECT}
+}
+
+async function shown(call: Call<typeof params, typeof UsagePolicyQuery>) {
+  const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId, call.query.status)
+  const said = view(row, call.now)
+  if (!call.query.include_usage) return said
+  await call.app.settled?.()
+  const {rows} = await store.policyEntities(call.db, row, filterOf(row, call.now), {current_page: 0, page_size: MOST_MAPPED})
+  return {...said, value_key_usage_map: Object.fromEntries(rows.map(({value_key, used}) => [value_key, usageOf(row, used)]))}
+}
+
+async function updated(call: Call<typeof params, undefined, typeof UsagePolicyUpdate>) {
+  const {db, body, now} = call
+  const before = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
+  const terms = termsOf(before)
+  const after = {
+    type: terms.type,
+    credit_limit: body.credit_limit ?? terms.credit_limit,
+    alert_threshold: body.alert_threshold === undefined ? terms.alert_threshold : body.alert_threshold,
+    periodic_reset: body.periodic_reset === undefined ? terms.periodic_reset : body.periodic_reset,
+    enforcement: body.enforcement ?? terms.enforcement,
+  }
+  checkTerms(after)
+  const {reset_usage_for_value: value_key} = body
+  if (value_key !== undefined) {
+    const known = await entity(call, before, policyEntityId(before.id, value_key))
+    if (!known) throw new Refusal('parent.not_found', {field: 'reset_usage_for_value', object: 'entity', value: value_key})
+    await store.resetEntity(db, before.id, value_key, now)
+  }
+  return changePolicy(call, before, {...(body.name !== undefined && {name: body.name}), terms: keepUsageTerms(after, terms.started_at)})
+}
+
+async function entitiesListed(call: Call<typeof params, typeof EntitiesQuery>) {
+  const {query, now, db} = call
+  const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
+  await call.app.settled?.()
+  const filter = {...filterOf(row, now), status: query.status, search: query.search}
+  const {limit} = filter
+  return list(await store.policyEntities(db, row, filter, query), ({id, value_key, used}) => ({
+    ...{id, value_key},
+    current_usage: usageOf(row, used),
+    status: used >= limit ? ('exhausted' as const) : ('active' as const),
+  }))
+}
+
+async function entityReset(call: Call<typeof entityParams>) {
+  const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
+  const {value_key} = found(await entity(call, row, call.params.entityId), 'entity')
+  await store.resetEntity(call.db, row.id, value_key, call.now)
+  call.about(row.id, row.workspace_id)
+  call.changed('policies')
+  return {}
+}
+
+async function entity({db, now}: Standing & {readonly now: string}, row: PoliciesTable, id: string) {
+  const {rows} = await store.policyEntities(db, row, {...filterOf(row, now), id}, {current_page: 0, page_size: 1})
+  return rows[0]
+}
+
+/** What the schema cannot say of fields that come one by one. */
+function checkTerms({
+  type,
+  credit_limit,
+  alert_threshold,
+}: Pick<StoredUsageLimit, 'type' | 'credit_limit'> & {readonly alert_threshold?: number | null | undefined}) {
+  if (type === 'tokens' && !Number.isInteger(credit_limit)) throw invalid('credit_limit', 'must be a whole number of tokens')
+  if (alert_threshold != null && alert_threshold >= credit_limit) throw invalid('alert_threshold', 'must be below credit_limit')
+}
+
+function termsOf({terms}: PoliciesTable): StoredUsageLimit {
+  return readUsageLimits(terms)[0]!
+}
+
+/** Counted is what was used since the period began, or the policy was made. */
+function filterOf(row: PoliciesTable, now: string) {
+  const terms = termsOf(row)
+  const limit = terms.type === 'cost' ? nanoDollars(terms.credit_limit) : BigInt(terms.credit_limit)
+  return {since_at: new Date(Math.max(sinceOf(periodNow(terms, now)), Date.parse(terms.started_at))).toISOString(), limit}
+}
+
+function periodNow(terms: StoredUsageLimit, now: string): Period {
+  return periodOf(terms, 'monday', Date.parse(now))
+}
+
+const sinceOf = ({starts_at_ms}: Period) => (Number.isFinite(starts_at_ms) ? starts_at_ms : 0)
+
+/** In US dollars or tokens. */
+function usageOf({type}: Pick<PoliciesTable, 'type'>, used: bigint): number {
+  return type === 'cost' ? Number(used) / 1e9 : Number(used)
+}
+
+function view(row: PoliciesTable, now: string): z.input<typeof UsagePolicyView> {
+  const terms = termsOf(row)
+  const {type, credit_limit, alert_threshold, periodic_reset, enforcement} = terms
+  const {starts_at_ms, ends_at_ms} = periodNow(terms, now)
+  const has_begun_again = Number.isFinite(starts_at_ms) && starts_at_ms > Date.parse(terms.started_at)
+  return {
+    ...commonView(row),
+    ...{type, credit_limit, alert_threshold, periodic_reset},
+    ...enforcementView(enforcement),
+    periodic_reset_days: null,
+    next_usage_reset_at: Number.isFinite(ends_at_ms) ? new Date(ends_at_ms).toISOString() : null,
+    last_reset_at: has_begun_again ? new Date(starts_at_ms).toISOString() : null,
+    object: OBJECT,
+  }
+}

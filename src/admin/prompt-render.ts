@@ -1,0 +1,43 @@
+import {z} from 'zod'
+import {promptedCall, readyPrompt} from '../prompts/call.ts'
+import {TemplateFault} from '../prompts/parse.ts'
+import {readNamed} from '../prompts/selector.ts'
+import {Handle} from '../schema/names.ts'
+import {PromptCall, RenderedCall} from '../schema/prompts.ts'
+import {findPartialForCall, findPromptForCall} from '../store/prompts-for-call.ts'
+import {type Call, operation} from './operation.ts'
+import {found, invalid, reachOf} from './tenancy.ts'
+
+const params = z.strictObject({promptId: Handle})
+
+/** What a call of a prompt would send, without sending it. */
+export const promptRender = [
+  operation({
+    id: 'prompts.render',
+    tag: 'Prompts',
+    method: 'POST',
+    path: '/prompts/:promptId/render',
+    summary: 'Render a prompt: the body that its call would have, which is not made',
+    scopes: ['prompts.render'],
+    only_reads: true,
+    params,
+    body: PromptCall,
+    reply: z.strictObject({success: z.literal(true), data: RenderedCall}),
+    handle: rendered,
+  }),
+]
+
+async function rendered(call: Call<typeof params, undefined, typeof PromptCall>) {
+  const {db, body} = call
+  const {named, meant} = readNamed(call.params.promptId)
+  const prompt = found(await findPromptForCall(db, reachOf(call), named, meant), 'prompt')
+  const reach = {organisation_id: call.actor.organisation_id, workspace_id: prompt.workspace_id}
+  const {variables, ...overrides} = body
+  try {
+    const ready = await readyPrompt(prompt.template, ref => findPartialForCall(db, reach, ref))
+    return {success: true as const, data: {...promptedCall(ready, variables, overrides).body}}
+  } catch (fault) {
+    if (fault instanceof TemplateFault) throw invalid('promptId', `names a prompt that cannot be rendered: ${fault.message}`)
+    throw fault
+  }
+}

@@ -1,0 +1,84 @@
+import {newId} from '../base/ids.ts'
+import type {Node} from '../prompts/parse.ts'
+import {parseTemplate, TemplateFault} from '../prompts/parse.ts'
+import {type Prompt, readPrompt} from '../prompts/prompt.ts'
+import type {PromptTemplate} from '../schema/prompts.ts'
+import type {CollectionsTable, TemplatesTable} from '../store/tables/prompts.ts'
+import {findTemplate, type TemplateTable, templateSlugTaken, updateTemplate} from '../store/templates.ts'
+import type {Call} from './operation.ts'
+import {freeSlug} from './slugs.ts'
+import {found, invalid, reachOf, type Standing} from './tenancy.ts'
+
+/** What a row of either table is called. */
+const OBJECTS = {prompts: 'prompt', prompt_partials: 'prompt partial'} as const
+
+export async function reachTemplate(call: Standing, table: TemplateTable, named: string): Promise<TemplatesTable> {
+  return found(await findTemplate(call.db, table, reachOf(call), named), OBJECTS[table])
+}
+
+/** A new row with its first version, which is published. */
+export async function newTemplate(
+  {actor, db, now}: Pick<Call, 'actor' | 'db' | 'now'>,
+  table: TemplateTable,
+  {name, collection}: {readonly name: string; readonly collection: CollectionsTable},
+): Promise<TemplatesTable> {
+  const by = actor.user_id ?? actor.id
+  return {
+    id: newId(),
+    slug: await freeSlug('pp-', name, 10, slug => templateSlugTaken(db, table, slug)),
+    organisation_id: collection.organisation_id,
+    workspace_id: collection.workspace_id,
+    collection_id: collection.id,
+    name,
+    status: 'active',
+    latest_version: 1,
+    default_version: 1,
+    owner_id: by,
+    updated_by: by,
+    created_at: now,
+    last_updated_at: now,
+  }
+}
+
+/** The columns that every version has. */
+export function newVersion({actor, now}: Pick<Call, 'actor' | 'now'>, version: number, description: string | null | undefined) {
+  return {
+    id: newId(),
+    version,
+    description: description ?? null,
+    status: 'active' as const,
+    updated_by: actor.user_id ?? actor.id,
+    created_at: now,
+  }
+}
+
+/** Writes a change, says what it is about, and has what is remembered of prompts forgotten. */
+export async function changeTemplate(
+  call: Pick<Call, 'actor' | 'db' | 'now' | 'about' | 'changed'>,
+  table: TemplateTable,
+  row: TemplatesTable,
+  change: Partial<TemplatesTable>,
+) {
+  const {actor, db, now} = call
+  await updateTemplate(db, table, row.id, {...change, updated_by: actor.user_id ?? actor.id, last_updated_at: now})
+  call.about(row.id, row.workspace_id)
+  call.changed('prompts')
+}
+
+/** Refuses a `string` that cannot be read as a prompt, or as a partial. */
+export function checkPrompt(template: Pick<PromptTemplate, 'string' | 'is_raw_template'>): Prompt {
+  return asInvalid(() => readPrompt(template))
+}
+
+export function checkPartial(string: string): readonly Node[] {
+  return asInvalid(() => parseTemplate(string))
+}
+
+function asInvalid<Read>(read: () => Read): Read {
+  try {
+    return read()
+  } catch (fault) {
+    if (fault instanceof TemplateFault) throw invalid('string', `is no template that can be rendered: ${fault.message}`)
+    throw fault
+  }
+}

@@ -1,0 +1,21 @@
+import {Refusal} from '../base/errors.ts'
+import {holds} from '../identity/may.ts'
+import {type Role, scopesOfRole} from '../identity/roles.ts'
+import {scopesOf} from '../identity/scopes.ts'
+import type {Security} from '../schema/security.ts'
+import type {Actor} from './services.ts'
+
+const MOST_NAMED = 3
+
+/**
+ * Refuses a key that would open a role to whoever it likes, itself too, without holding what the role does, as far as such a key can
+ * hold it. People are bounded by their own roles.
+ */
+export function checkRoleGrant(actor: Actor, role: Role, security: Security): void {
+  const {kind} = actor
+  if (kind === 'user' || kind === 'operator') return
+  const beyond = [...scopesOfRole(role, security)].filter(scope => scopesOf(kind).has(scope) && !holds(actor, scope))
+  if (!beyond.length) return
+  const more = beyond.length > MOST_NAMED ? ` and ${beyond.length - MOST_NAMED} more` : ''
+  throw new Refusal('scope.missing', {scope: `${beyond.slice(0, MOST_NAMED).join(', ')}${more} itself, to give the role ${role}`})
+}

@@ -1,0 +1,94 @@
+import {hostname} from 'node:os'
+import {Registry} from 'prom-client'
+import type {Log} from './base/log.ts'
+import type {Mailer} from './ports/mail/index.ts'
+import {readLetters} from './ports/mail/letters.ts'
+import {smtpMailer} from './ports/mail/smtp.ts'
+import {mailSettings, type Settings} from './settings/index.ts'
+import type {Store} from './store/database.ts'
+import {usageSince} from './store/usage.ts'
+import {alertsJob} from './workers/alerts.ts'
+import {budgetsJob, entityBudgets} from './workers/budgets.ts'
+import {keyExpiryJob} from './workers/key-expiry.ts'
+import {mailJob} from './workers/mail.ts'
+import {workerMetrics} from './workers/metrics.ts'
+import {everyoneConcerned} from './workers/notices.ts'
+import {policyBudgets} from './workers/policy-budgets.ts'
+import type {Records} from './workers/records.ts'
+import {flushJob, priceJob, retentionJob} from './workers/routine.ts'
+import {type Schedule, startSchedule} from './workers/schedule.ts'
+
+export interface BackgroundParts {
+  readonly settings: Settings
+  readonly store: Store
+  readonly records: Pick<Records, 'flushed' | 'retain'>
+  readonly log: Log
+  readonly now: () => number
+  /** Brings prices up to date; without any there is no such job. */
+  readonly refreshPrices?: readonly (() => Promise<void>)[]
+  /** @default over the mail server of the settings */
+  readonly mailer?: Mailer
+  readonly after?: (ms: number, run: () => void) => () => void
+}
+
+/** What goes on beside calls. */
+export interface Background {
+  readonly schedule: Schedule
+  /** Its part of the text of /metrics. */
+  metrics(): Promise<string>
+  close(): Promise<void>
+}
+
+/** Puts the jobs in the background together and starts them. Throws TemplateFault for templates that cannot be used. */
+export function openBackground({
+  settings,
+  store,
+  records,
+  log,
+  now,
+  refreshPrices = [],
+  mailer = mailerOf(settings),
+  after = inReal,
+}: BackgroundParts): Background {
+  const write = mailer && readLetters(settings.email_templates_path, sharedFacts(settings))
+  const notices = {recipientsOf: everyoneConcerned, write, audits: settings.audit_logs_enabled}
+  const enabled = settings.usage_limits_enabled
+  const usage = usageIn(store)
+  const budgets = [...(enabled ? [entityBudgets(store.db, usage)] : []), ...(settings.policy_enabled ? [policyBudgets(store.db)] : [])]
+  const sources = budgets.map(read => async (now_ms: number) => {
+    await records.flushed()
+    return read(now_ms)
+  })
+  const jobs = [
+    keyExpiryJob({store, log, ...notices}),
+    budgetsJob({store, usage, enabled, settled: () => records.flushed()}),
+    alertsJob({store, sources, log, ...notices}),
+    ...(mailer ? [mailJob({store, mailer, log, now})] : []),
+    retentionJob(records),
+    ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
+    flushJob({records, store, after}),
+  ]
+  const holder = `${hostname()}:${process.pid}`
+  const schedule = startSchedule({jobs, store, holder, log, now, after})
+  const registry = new Registry()
+  workerMetrics(registry, schedule)
+  return {schedule, metrics: () => registry.metrics(), close: () => schedule.close()}
+}
+
+const usageIn = (store: Store): Parameters<typeof entityBudgets>[1] => {
+  return (scope, since_at) => usageSince(store.db, scope, since_at)
+}
+
+function mailerOf(settings: Settings): Mailer | undefined {
+  const server = mailSettings(settings)
+  return server && smtpMailer(server)
+}
+
+function sharedFacts({email_company_name, email_logo_url, email_support_email, email_docs_url}: Settings) {
+  return {company_name: email_company_name, logo_url: email_logo_url, support_email: email_support_email, docs_url: email_docs_url}
+}
+
+function inReal(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,25 @@
+import {type AttachKeys, attachKeys} from '../schema/config-hooks.ts'
+import {attach, type SavedGuardrail} from './attach.ts'
+import type {Fault} from './hook.ts'
+
+export interface ConfigNode {
+  readonly node: AttachKeys
+  readonly path: string
+}
+
+/** What is wrong, or without effect, in the guardrails of a config's nodes. */
+export function guardrailFaults(nodes: readonly ConfigNode[], saved: (handle: string) => SavedGuardrail | undefined): readonly Fault[] {
+  return nodes.flatMap(({node, path}) => {
+    const {faults, warnings} = attach(attachKeys(node), {path, defaults: [], saved})
+    return [...faults, ...warnings]
+  })
+}
+
+/** Stands for a guardrail of a workspace that cannot be asked. */
+export const SOME_GUARDRAIL: SavedGuardrail = {
+  id: '',
+  slug: '',
+  version_id: '',
+  checks: [{id: 'default.notNull'}],
+  actions: {},
+}

@@ -1,0 +1,97 @@
+import {z} from 'zod'
+import type {Context, SecretReference} from '../check.ts'
+import {CheckFault} from '../fault.ts'
+
+/** Something that a partner knows its customer by, or is reached by. */
+export interface Credential {
+  readonly about: string
+  /** Sealed where it is kept, and shown to nobody. */
+  readonly is_secret: boolean
+  readonly is_required: boolean
+  readonly fallback: string
+  readonly schema: z.ZodType<string | SecretReference>
+}
+
+/** Credentials by name, as they were written. */
+export type Given = Readonly<Record<string, string | SecretReference | undefined>>
+
+const visible = z
+  .string()
+  .trim()
+  .min(1)
+  .max(16_384)
+  .regex(/^[\x20-\x7e]+$/, 'must be visible ASCII characters on one line')
+const reference = z.strictObject({secret_reference_id: z.string().min(1).max(255), secret_key: z.string().min(1).max(255).optional()})
+
+export function secret(about: string): Credential {
+  return {
+    about,
+    is_secret: true,
+    is_required: true,
+    fallback: '',
+    schema: z.union([visible, reference]).describe(about).meta({writeOnly: true}),
+  }
+}
+
+export function optionalSecret(about: string): Credential {
+  return {...secret(about), is_required: false}
+}
+
+/** Where an API is: an http(s) URL, kept without a slash at its end. */
+export function base(about: string, fallback = ''): Credential {
+  const schema = visible
+    .refine(isBase, 'must be an http or https URL without user name, query and fragment')
+    .transform(said => said.replace(/\/+$/, ''))
+  return {about, is_secret: false, is_required: !fallback, fallback, schema: schema.describe(about).meta({format: 'uri'})}
+}
+
+/** A host name that stands in the URL of an API. */
+export function host(about: string, fallback = ''): Credential {
+  const schema = visible
+    .transform(said => said.replace(/^https:\/\//i, '').replace(/\/+$/, ''))
+    .refine(said => /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i.test(said), 'must be a host name')
+  return {about, is_secret: false, is_required: !fallback, fallback, schema: schema.describe(about)}
+}
+
+/** One part of a host name or a path: a resource, a region. */
+export function label(about: string, is_required = true): Credential {
+  const schema = visible.refine(said => /^[\w-]{1,100}$/.test(said), 'must be letters, digits, - and _').describe(about)
+  return {about, is_secret: false, is_required, fallback: '', schema}
+}
+
+export function credentialsParameter(credentials: Readonly<Record<string, Credential>>): z.ZodType<Given> {
+  const shape = Object.fromEntries(Object.entries(credentials).map(([name, {schema}]) => [name, schema.optional()]))
+  return z.strictObject(shape).prefault({}).describe('What the partner knows you by.') as unknown as z.ZodType<Given>
+}
+
+/** What is to be sent; throws a `CheckFault` where a credential lacks. */
+export async function resolved<Name extends string>(
+  credentials: Readonly<Record<Name, Credential>>,
+  given: Given,
+  context: Context,
+): Promise<Readonly<Record<Name, string>>> {
+  const entries = Object.entries<Credential>(credentials).map(async ([name, {is_required, fallback}]) => {
+    const said = given[name]
+    if (said === undefined && is_required) throw new CheckFault(`The credential ${name} is missing.`, 'ConfigurationError')
+    return [name, said === undefined ? fallback : typeof said === 'string' ? said : await fetched(said, name, context)] as const
+  })
+  return Object.fromEntries(await Promise.all(entries)) as Record<Name, string>
+}
+
+async function fetched(reference: SecretReference, name: string, {secret}: Context): Promise<string> {
+  let value: unknown
+  try {
+    value = await secret?.(reference)
+  } catch {
+    // Why is not said: it would tell of where secrets are kept.
+  }
+  const read = visible.safeParse(value)
+  if (!read.success) throw new CheckFault(`The credential ${name} could not be had from its secret reference.`, 'ConfigurationError')
+  return read.data
+}
+
+function isBase(said: string): boolean {
+  if (!URL.canParse(said)) return false
+  const {protocol, username, password, search, hash} = new URL(said)
+  return (protocol === 'https:' || protocol === 'http:') && !username && !password && !search && !hash
+}

@@ -1,0 +1,63 @@
+import {isIP} from 'node:net'
+import {LRUCache} from 'lru-cache'
+import {judge} from '../base/egress/address.ts'
+import type {Lookup} from '../base/egress/lookup.ts'
+import type {Egress} from '../base/egress/pools.ts'
+import type {Context} from './check.ts'
+import type {Http, Memory} from './http.ts'
+
+/** The part of a check's context that is not of one call: how it reaches services, what it keeps, what time it is. */
+export type CheckWorld = Pick<Context, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
+
+export interface CheckWorldOptions {
+  readonly egress: Pick<Egress, 'destination' | 'pool'>
+  readonly lookup: Lookup
+  readonly memory: Memory
+  readonly now_ms: () => number
+}
+
+/** A world whose services are reached through the wall, in the name of a workspace: where a caller's custom host may not be, they are not. */
+export function checkWorld(workspace_id: string, {egress, lookup, memory, now_ms}: CheckWorldOptions): CheckWorld {
+  return {
+    http: httpThrough(egress, workspace_id),
+    memory: {
+      get: key => memory.get(`${workspace_id} ${key}`),
+      put: (key, value, max_age_s) => memory.put(`${workspace_id} ${key}`, value, max_age_s),
+    },
+    now_ms,
+    after: ms => AbortSignal.timeout(ms),
+    async resolve(named) {
+      const bracketed = isIP(named) === 6 ? `[${named}]` : named
+      const {hostname, trust} = egress.destination(`https://${bracketed}`, {kind: 'caller'})
+      const addresses = isIP(hostname) ? [hostname] : await lookup(hostname)
+      const open = addresses.filter(address => {
+        const verdict = judge(address)
+        return verdict === null || (verdict === 'private' && trust === 'listed')
+      })
+      if (!open.length) throw new Error('the name leads to no address that may be called')
+      return open
+    },
+  }
+}
+
+function httpThrough(egress: CheckWorldOptions['egress'], workspace_id: string): Http {
+  return async ({method, url, headers, body}, signal) => {
+    const {origin, pathname, search} = new URL(url)
+    const destination = egress.destination(origin, {kind: 'caller'})
+    const asked = {origin: destination.origin, path: pathname + search, method, headers: {...headers}, body: body ?? null, signal}
+    const reply = await egress.pool(destination, workspace_id).request(asked)
+    const said = Object.entries(reply.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')])
+    return {status: reply.statusCode, headers: Object.fromEntries(said), body: reply.body}
+  }
+}
+
+const MOST_KEPT = 1000
+
+/** What checks keep between calls, the oldest dropped first. */
+export function checkMemory(): Memory {
+  const kept = new LRUCache<string, {readonly value: unknown}>({max: MOST_KEPT})
+  return {
+    get: key => kept.get(key)?.value,
+    put: (key, value, max_age_s) => void kept.set(key, {value}, {ttl: Math.max(1, Math.ceil(max_age_s * 1000))}),
+  }
+}

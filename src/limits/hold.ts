@@ -1,0 +1,146 @@
+import {Refusal} from '../base/errors.ts'
+import type {Actual, Counters, Reserved, Soon} from '../ports/counters/index.ts'
+import {type LimitClaim, refusalOf} from './claims.ts'
+import type {Asked} from './reserve.ts'
+
+export interface HoldParts {
+  readonly counters: Counters
+  readonly reserve: (asked: Asked) => Soon<readonly LimitClaim[]>
+  readonly now: () => number
+  readonly onFault: (fault: unknown) => void
+}
+
+/** How long a hold may grow; longer than any answer takes. */
+const HOLD_MS = 24 * 60 * 60 * 1000
+
+/** A hold for one attempt: takes `first` from every strict limit or refuses. */
+export function openHold(parts: HoldParts, asked: Pick<Asked, 'id' | 'call_id' | 'claims'>, first: Actual): Soon<Hold> {
+  const time_ms = parts.counters.time(parts.now())
+  const claims = asked.claims.map(claim => ({...claim, amount: amountOf(claim, first)}))
+  const taken = parts.reserve({...asked, claims, time_ms, deadline_ms: time_ms + HOLD_MS})
+  const make = () => new Hold(parts, asked, first)
+  return taken instanceof Promise ? taken.then(make) : make()
+}
+
+/**
+ * What one attempt holds of the strict limits of tokens and cost (core rule 10): its prompt and the next of its answer, more as that
+ * comes. It ends once, with what was really used; whatever comes after that does nothing. Only `reach` refuses, and nothing throws.
+ */
+export class Hold {
+  readonly #parts: HoldParts
+  readonly #asked: Pick<Asked, 'id' | 'call_id' | 'claims'>
+  #held: Actual
+  #growing: Promise<Refusal | null> | undefined
+  #is_open = true
+
+  constructor(parts: HoldParts, asked: Pick<Asked, 'id' | 'call_id' | 'claims'>, first: Actual) {
+    this.#parts = parts
+    this.#asked = asked
+    this.#held = first
+  }
+
+  get keys(): readonly string[] {
+    return this.#asked.claims.map(({key}) => key)
+  }
+
+  /** True when so much is held already. */
+  covers({tokens, cost_nanousd}: Actual): boolean {
+    return tokens <= this.#held.tokens && cost_nanousd <= this.#held.cost_nanousd
+  }
+
+  /** Holds at least so much. The refusal when the limits do not have it; what is held stays held until the end. */
+  reach(wanted: Actual): Soon<Refusal | null> {
+    if (!this.#is_open || this.covers(wanted)) return null
+    if (this.#growing) return this.#growing.then(refusal => refusal ?? this.reach(wanted))
+    const more = {
+      tokens: Math.max(0, wanted.tokens - this.#held.tokens),
+      cost_nanousd: Math.max(0, wanted.cost_nanousd - this.#held.cost_nanousd),
+    }
+    const claims = this.#asked.claims.map(claim => ({...claim, amount: amountOf(claim, more)})).filter(({amount}) => amount > 0)
+    const total = {tokens: this.#held.tokens + more.tokens, cost_nanousd: this.#held.cost_nanousd + more.cost_nanousd}
+    if (claims.length === 0) {
+      this.#held = total
+      return null
+    }
+    const reserved = this.#parts.counters.extend(this.#asked.id, claims)
+    if (!(reserved instanceof Promise)) {
+      const decided = this.#decide(reserved, total)
+      return decided instanceof Promise ? this.#grow(decided) : decided
+    }
+    return this.#grow(reserved.then(answer => this.#decide(answer, total)))
+  }
+
+  /** Puts what was really used in place of what was held. */
+  settle({tokens, cost_nanousd}: Actual): void {
+    if (!this.#is_open) return
+    this.#is_open = false
+    const actual = {tokens: this.#sound(tokens), cost_nanousd: this.#sound(cost_nanousd)}
+    // an extension under way is part of what is put right
+    if (this.#growing) void this.#growing.then(() => this.#end(actual))
+    else this.#end(actual)
+  }
+
+  #decide(reserved: Reserved<LimitClaim>, total: Actual): Soon<Refusal | null> {
+    switch (reserved.outcome) {
+      case 'taken':
+        this.#held = total
+        return null
+      case 'refused':
+        return refusalOf(reserved.claim, this.#parts.counters.time(this.#parts.now()))
+      case 'closed':
+        return new Refusal('limit.unavailable', {limit: reserved.claim.label})
+      default:
+        return this.#anew(total)
+    }
+  }
+
+  /** The store lost what was held: all of it is taken again. */
+  async #anew(total: Actual): Promise<Refusal | null> {
+    try {
+      await this.#parts.counters.release(this.#asked.id)
+      await openHold(this.#parts, this.#asked, total)
+      this.#held = total
+      return null
+    } catch (fault) {
+      if (fault instanceof Refusal) return fault
+      this.#parts.onFault(fault)
+      return new Refusal('limit.unavailable', {limit: this.#asked.claims[0]!.label})
+    }
+  }
+
+  #grow(work: Promise<Refusal | null>): Promise<Refusal | null> {
+    const growing = work
+      .catch(fault => {
+        this.#parts.onFault(fault)
+        return new Refusal('limit.unavailable', {limit: this.#asked.claims[0]!.label})
+      })
+      .finally(() => {
+        if (this.#growing === growing) this.#growing = undefined
+      })
+    this.#growing = growing
+    return growing
+  }
+
+  #end(actual: Actual) {
+    const {counters, onFault} = this.#parts
+    const changes = () => this.#asked.claims.map(claim => ({key: claim.key, amount: amountOf(claim, actual)}))
+    try {
+      const known = counters.settle(this.#asked.id, actual)
+      // lost since: what was used still counts where there is a counter for it
+      if (known instanceof Promise) known.then(found => (found ? undefined : counters.adjust(changes()))).catch(onFault)
+      else if (!known) Promise.resolve(counters.adjust(changes())).catch(onFault)
+    } catch (fault) {
+      onFault(fault)
+    }
+  }
+
+  #sound(amount: number): number {
+    if (Number.isSafeInteger(amount) && amount >= 0) return amount
+    this.#parts.onFault(new Error(`A call used ${amount}, which is no amount; nothing was counted for it.`))
+    return 0
+  }
+}
+
+function amountOf({type}: LimitClaim, {tokens, cost_nanousd}: Actual): number {
+  return type === 'tokens' ? tokens : cost_nanousd
+}

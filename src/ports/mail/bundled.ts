@@ -1,0 +1,94 @@
+/** Whom a letter is about: a provider is a virtual key by its older name, all others are entities. */
+const NOUNS = ['apikey', 'virtualkey', 'entity'] as const
+const EVENTS = ['usage-threshold-alert', 'usage-exhausted-alert', 'expired-alert'] as const
+
+export type LetterName = `${(typeof NOUNS)[number]}-${(typeof EVENTS)[number]}`
+
+export const LETTERS: readonly LetterName[] = NOUNS.flatMap(noun => EVENTS.map(event => `${noun}-${event}` as const))
+
+/** The values that a template may name. `kind` is in words: `API key`, `provider`. Amounts carry their unit. */
+export const VALUES = [
+  'kind',
+  'name',
+  'id',
+  'workspace_id',
+  'used',
+  'limit',
+  'threshold',
+  'resets_at',
+  'expires_at',
+  'company_name',
+  'logo_url',
+  'support_email',
+  'docs_url',
+] as const
+
+interface Bundled {
+  readonly subject: string
+  readonly plain: string
+  readonly html: string
+}
+
+/** A paragraph; with `when` or `unless` it is there only with, or only without, that value. */
+interface Paragraph {
+  readonly text: string
+  readonly when?: (typeof VALUES)[number]
+  readonly unless?: (typeof VALUES)[number]
+}
+
+interface Words {
+  readonly subject: string
+  readonly paragraphs: readonly Paragraph[]
+}
+
+const AGAIN: Paragraph = {when: 'resets_at', text: 'The budget starts again at {{resets_at}}.'}
+
+const SAYS: Readonly<Record<(typeof EVENTS)[number], Words>> = {
+  'usage-threshold-alert': {
+    subject: 'The {{kind}} {{name}} has used {{used}} of {{limit}}',
+    paragraphs: [
+      {text: 'The {{kind}} {{name}} has passed the threshold of {{threshold}} that was set for alerts: {{used}} of {{limit}} are used.'},
+      AGAIN,
+      {unless: 'resets_at', text: 'The budget does not start again by itself.'},
+    ],
+  },
+  'usage-exhausted-alert': {
+    subject: 'The {{kind}} {{name}} has used up its budget',
+    paragraphs: [
+      {text: 'The {{kind}} {{name}} has used up its budget: {{used}} of {{limit}}. Further calls are refused.'},
+      AGAIN,
+      {unless: 'resets_at', text: 'The budget does not start again by itself: raise it, or set its usage to zero.'},
+    ],
+  },
+  'expired-alert': {
+    subject: 'The {{kind}} {{name}} has expired',
+    paragraphs: [{text: 'The {{kind}} {{name}} expired at {{expires_at}}. Calls with it are refused.'}],
+  },
+}
+
+const FOOT: readonly Paragraph[] = [
+  {when: 'docs_url', text: 'More about it: {{docs_url}}'},
+  {when: 'support_email', text: 'Questions: {{support_email}}'},
+  {text: '{{company_name}}'},
+]
+
+const LOGO = '{{#logo_url}}<p><img src="{{logo_url}}" alt="{{company_name}}" height="40"></p>\n{{/logo_url}}'
+
+export const BUNDLED = Object.fromEntries(
+  NOUNS.flatMap(noun => EVENTS.map(event => [`${noun}-${event}`, letterOf(SAYS[event])] as const)),
+) as Readonly<Record<LetterName, Bundled>>
+
+function letterOf({subject, paragraphs}: Words): Bundled {
+  const all = [...paragraphs, ...FOOT]
+  const html = all.map(paragraph => within(paragraph, `<p>${paragraph.text}</p>\n`)).join('')
+  return {
+    subject,
+    plain: all.map(paragraph => within(paragraph, `${paragraph.text}\n\n`)).join(''),
+    html: `<!doctype html>\n<html><body style="font-family: sans-serif">\n${LOGO}${html}</body></html>\n`,
+  }
+}
+
+function within({when, unless}: Paragraph, text: string): string {
+  if (when) return `{{#${when}}}${text}{{/${when}}}`
+  return unless ? `{{^${unless}}}${text}{{/${unless}}}` : text
+}

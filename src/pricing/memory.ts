@@ -1,0 +1,52 @@
+import type {Price} from './price.ts'
+import type {Prices} from './prices.ts'
+
+const MOST_KEPT = 10_000
+const KEPT_MS = 60_000
+
+/** Prices that say when they change. */
+export interface ChangingPrices extends Prices {
+  /** The time around `at_ms` in which no installed price begins or ends. */
+  span(at_ms: number): {readonly from_ms: number; readonly until_ms: number}
+}
+
+/**
+ * Prices by the words of calls: looking one up by all the names of a model costs more than a call should pay every time. What is kept
+ * holds for one span between changes of installed prices; calls of before it are looked up for themselves.
+ */
+export class PriceMemory {
+  readonly #prices: ChangingPrices
+  readonly #now: () => number
+  readonly #known = new Map<string, Price | undefined>()
+  #since_ms = -Infinity
+  #from_ms = 0
+  #until_ms = 0
+
+  constructor(prices: ChangingPrices, now: () => number) {
+    this.#prices = prices
+    this.#now = now
+  }
+
+  find(provider: string, model: string, at_ms: number): Price | undefined {
+    const now_ms = this.#now()
+    if (this.#known.size >= MOST_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms) this.#begin(now_ms, at_ms)
+    if (at_ms < this.#from_ms) return this.#prices.lookup(provider, model, at_ms)
+    const key = `${provider}\n${model}`
+    if (this.#known.has(key)) return this.#known.get(key)
+    const price = this.#prices.lookup(provider, model, at_ms)
+    this.#known.set(key, price)
+    return price
+  }
+
+  forget() {
+    this.#since_ms = -Infinity
+  }
+
+  #begin(now_ms: number, at_ms: number) {
+    const {from_ms, until_ms} = this.#prices.span(Math.max(now_ms, at_ms))
+    this.#known.clear()
+    this.#since_ms = now_ms
+    this.#from_ms = from_ms
+    this.#until_ms = until_ms
+  }
+}

@@ -1,0 +1,18 @@
+/** What a call says before and after the `@` of a prompt's id. */
+export interface NamedPrompt {
+  readonly named: string
+  readonly meant: number | 'latest' | 'default' | {readonly label: string}
+}
+
+/** `pp-x`, `pp-x@3`, `pp-x@latest`, `pp-x@default` or `pp-x@a-label`. */
+export function readNamed(said: string): NamedPrompt {
+  const at = said.lastIndexOf('@')
+  if (at < 0) return {named: said, meant: 'default'}
+  const version = said.slice(at + 1)
+  return {named: said.slice(0, at), meant: meantBy(version)}
+}
+
+export function meantBy(version: string): NamedPrompt['meant'] {
+  if (version === 'latest' || version === 'default') return version
+  return /^\d{1,9}$/.test(version) ? Number(version) : {label: version}
+}

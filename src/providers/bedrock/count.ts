@@ -1,0 +1,29 @@
+import {placed} from '../anthropic/place.ts'
+import {count, isObject, object} from '../openai/usage.ts'
+import {BadReply, type Json, type Translation} from '../translation.ts'
+import {foundationModel, modelPath} from './model.ts'
+
+/**
+ * Counting the tokens of a Messages request for Claude. The count is told of the foundation model alone, without the regions of an inference
+ * profile. Source: Amazon Bedrock API reference, CountTokens: the body that InvokeModel would be sent, in base64.
+ */
+export const countTokens: Translation = {
+  request(asked, context) {
+    const {body} = placed({...asked, max_tokens: mostTokens(asked)}, asked, {...context, is_stream: false}, 'bedrock')
+    const {stream: _, ...invoked} = body as Json
+    const encoded = Buffer.from(JSON.stringify(invoked)).toString('base64')
+    const model = foundationModel(context.model) ?? context.model
+    return {method: 'POST', path: modelPath({...context, model}, 'count-tokens'), body: {input: {invokeModel: {body: encoded}}}}
+  },
+  reply(said) {
+    const input_tokens = isObject(said) ? count(said.inputTokens) : null
+    if (input_tokens === null || input_tokens === undefined) throw new BadReply('expected inputTokens')
+    return {body: {input_tokens}, usage: null, model: null}
+  },
+}
+
+/** Which InvokeModel must be told, and a request to count is not; more than may be thought. */
+function mostTokens({max_tokens, thinking}: Json): unknown {
+  const {budget_tokens} = object(thinking)
+  return max_tokens ?? (typeof budget_tokens === 'number' ? budget_tokens + 1 : 1)
+}

@@ -1,0 +1,30 @@
+import {messagesToChat} from '../messages/request.ts'
+import {count, isObject} from '../openai/usage.ts'
+import {BadReply, type Translation} from '../translation.ts'
+import {modelOf, type Place} from './place.ts'
+import {present} from './read.ts'
+import {generateBody} from './request.ts'
+
+/**
+ * Counting the tokens of a Messages request. Sources: ai.google.dev/api/tokens (`models.countTokens`, which takes the whole request) and the
+ * Vertex AI REST reference (`publishers.models.countTokens`, which takes what a model reads of it).
+ */
+export function countTokens(place: Place): Translation {
+  return {
+    request(asked, context) {
+      const chat = messagesToChat(asked, context)
+      const model = modelOf(chat, context)
+      const whole = generateBody(chat, context, place, model)
+      const {contents, systemInstruction, tools} = whole
+      const body = place.is_vertex
+        ? present({contents, systemInstruction, tools})
+        : {generateContentRequest: {model: `models/${model}`, ...whole}}
+      return {path: place.path(context, model, 'countTokens'), body}
+    },
+    reply(said) {
+      const input_tokens = isObject(said) ? count(said.totalTokens) : null
+      if (input_tokens === null || input_tokens === undefined) throw new BadReply('expected totalTokens')
+      return {body: {input_tokens}, usage: null, model: null}
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import {linesOf} from '../../base/lines.ts'
+import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
+import type {Asked} from '../errand.ts'
+import {isObject} from '../openai/usage.ts'
+import {BadReply, type Json, Untranslatable} from '../translation.ts'
+
+/** A row may hold pictures. */
+export const MOST_ROW_BYTES = 32 << 20
+const PIECE_BYTES = 64 << 10
+
+/** A row of OpenAI's batch input: what is asked, apart from the provider's words. */
+export interface BatchRow {
+  readonly custom_id: string
+  readonly endpoint: EndpointName
+  readonly model: string
+  /** Without `model` and `stream`. */
+  readonly body: Json
+}
+
+/** `body` of the row in the provider's words for its endpoint and model; OpenAI's own, the model in it, where the provider takes those. */
+export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, context}: Asked): Json {
+  allow(model)
+  const translation = words(endpoint, model)
+  if (!translation) return model === '' ? body : {model, ...body}
+  const translated = translation.request(body, {...context, model}).body
+  if (!isObject(translated)) throw new Untranslatable('url', 'rows of this endpoint cannot be written for the provider')
+  const {stream, ...rest} = translated
+  return stream === false ? rest : translated
+}
+
+/** An answer of the provider's in OpenAI's words, as the row of a batch's output; one that is not what it documents is a row with an error. */
+export function answeredRow(
+  {custom_id, endpoint, model, number}: {custom_id: string; endpoint: EndpointName; model: string; number: number},
+  said: unknown,
+  {words, context}: Asked,
+): Json {
+  try {
+    const translation = words(endpoint, model)
+    const {body} = translation ? translation.reply(said, {...context, model, call_id: `${context.call_id}-${number}`}, {}) : {body: said}
+    return outputRow(number, custom_id, {response: {status_code: 200, request_id: `${context.call_id}-${number}`, body}})
+  } catch (fault) {
+    if (!(fault instanceof BadReply) && !(fault instanceof Untranslatable)) throw fault
+    return failedRow(number, custom_id, {
+      code: 'bad_reply',
+      message: `Invalid response received from ${context.provider}: ${fault.message}`,
+    })
+  }
+}
+
+export function failedRow(number: number, custom_id: string, error: {readonly code: string | null; readonly message: string}): Json {
+  return outputRow(number, custom_id, {error})
+}
+
+function outputRow(
+  number: number,
+  custom_id: string,
+  {response = null, error = null}: {response?: Json | null; error?: Json | null},
+): Json {
+  return {id: `batch_req_${number}`, custom_id, response, error}
+}
+
+/** The row of OpenAI's batch input that an object is; null where it is none, but a row in the provider's own words. */
+export function batchRowIn(said: Json, {context, told}: Asked): BatchRow | null {
+  if (!isObject(said.body) || (said.url === undefined && said.method === undefined && told.rows === undefined)) return null
+  const {custom_id, url} = said
+  if (typeof custom_id !== 'string' || custom_id === '') throw new Untranslatable('custom_id', 'expected a string')
+  const {model, stream: _stream, stream_options: _options, ...body} = said.body
+  if (model !== undefined && typeof model !== 'string') throw new Untranslatable('body.model', 'expected a string')
+  return {custom_id, endpoint: endpointOf(url ?? told.rows), model: context.model || bare(model ?? ''), body}
+}
+
+/** The endpoint that OpenAI's batches name by its path. */
+export function endpointOf(said: unknown, field = 'url'): EndpointName {
+  const path = typeof said === 'string' ? said.replace(/^\/v1(?=\/)/, '') : null
+  const found = ENDPOINTS.find(each => each.method === 'POST' && each.path === path)
+  if (found && OF_BATCHES.has(found.name)) return found.name
+  throw new Untranslatable(field, 'expected /v1/chat/completions, /v1/completions or /v1/embeddings')
+}
+
+const OF_BATCHES: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'embed'])
+export const PATHS = {chatComplete: '/v1/chat/completions', complete: '/v1/completions', embed: '/v1/embeddings'} as const
+
+/** Each row of a file that holds JSON objects on lines, as `change` has it: null leaves a row out. What is wrong is told with its line. */
+export async function* changedRows(
+  source: AsyncIterable<Uint8Array>,
+  change: (row: Json, number: number) => Json | null,
+): AsyncGenerator<Buffer> {
+  let open: Buffer[] = []
+  let open_bytes = 0
+  for await (const {bytes, number} of linesOf(source, MOST_ROW_BYTES)) {
+    const row = atLine(number, () => {
+      const said = change(objectOf(bytes), number)
+      return said === null ? null : Buffer.from(`${JSON.stringify(said)}\n`)
+    })
+    if (row === null) continue
+    open.push(row)
+    open_bytes += row.length
+    if (open_bytes < PIECE_BYTES) continue
+    yield Buffer.concat(open)
+    open = []
+    open_bytes = 0
+  }
+  if (open.length > 0) yield Buffer.concat(open)
+}
+
+function objectOf(bytes: Buffer): Json {
+  try {
+    const said: unknown = JSON.parse(bytes.toString())
+    if (isObject(said)) return said
+  } catch {
+    // Told below.
+  }
+  throw new Untranslatable('row', 'expected a JSON object')
+}
+
+function atLine<Made>(number: number, make: () => Made): Made {
+  try {
+    return make()
+  } catch (fault) {
+    if (fault instanceof Untranslatable) throw new Untranslatable(`line ${number}`, fault.message)
+    if (fault instanceof RangeError) throw new Untranslatable(`line ${number}`, 'it is nested too deep')
+    throw fault
+  }
+}
+
+function bare(model: string): string {
+  return model.replace(/^@[^/]*\//, '')
+}

@@ -1,0 +1,167 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Asked, Errand, Upstream} from '../errand.ts'
+import {MissingOption} from '../options.ts'
+import {type Json, Untranslatable} from '../translation.ts'
+import {fileObject} from './objects.ts'
+import {listed, type ProviderPage} from './pages.ts'
+import {changedRows} from './rows.ts'
+import {openUpload, plainName, type RowWords} from './upload.ts'
+
+/** An object in a cloud's store: `s3://bucket/key`. */
+export interface Place {
+  readonly bucket: string
+  readonly key: string
+  /** Of a batch's output: whose words its rows are in. */
+  readonly model: string | null
+}
+
+export interface StoredObject {
+  readonly key: string
+  readonly bytes: number
+  readonly created_at: number | null
+}
+
+/** A cloud's store of objects, for one errand. */
+export interface Store {
+  /** Writes all of `content`, or nothing. Gives the bytes that were written. */
+  put(place: Place, file: {readonly content: AsyncIterable<Buffer>; readonly content_type: string}): Promise<number>
+  head(place: Place): Promise<StoredObject>
+  read(place: Place): Promise<AsyncIterable<Buffer>>
+  remove(place: Place): Promise<void>
+  list(bucket: string, prefix: string, token: string | null, size: number): Promise<ProviderPage<StoredObject>>
+}
+
+export interface StoreWords {
+  readonly scheme: 's3' | 'gs'
+  open(asked: Asked, upstream: Upstream): Store
+  /** The bucket that files go to. Throws `MissingOption`. */
+  bucket(asked: Asked): string
+  /** The key that the options name for an upload. */
+  key?(asked: Asked): string | undefined
+  readonly rows: RowWords
+  /** A row of a batch's output in OpenAI's words; null for what is left out. */
+  output(row: Json, number: number, model: string, asked: Asked): Json | null
+}
+
+/** What the gateway puts into a bucket is below here, by purpose: `gateway-files/batch/{id}/rows.jsonl`. */
+const FOLDER = 'gateway-files'
+const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/
+const MODEL_MARK = '?gateway_model='
+
+/** Files of a provider that reads and writes a cloud's store of objects. Their ids are the objects' places, percent-encoded. */
+export function storeErrands(words: StoreWords): Partial<Record<EndpointName, Errand>> {
+  const {scheme} = words
+  const place = (asked: Asked) => placeIn(asked.id, words, asked)
+  return {
+    async uploadFile(asked, upstream) {
+      const upload = await openUpload(asked, words.rows)
+      const bucket = words.bucket(asked)
+      const file_name = plainName(upload.file_name)
+      const key = asked.told.name ?? words.key?.(asked) ?? keyOf(upload.purpose, asked, file_name)
+      const stored = checked({bucket, key, model: null})
+      const bytes = await words.open(asked, upstream).put(stored, upload)
+      const id = idOf(scheme, stored)
+      const {purpose} = upload
+      return {json: fileObject({id, bytes, created_at: asked.context.created_s, filename: upload.file_name, purpose})}
+    },
+    async listFiles(asked, upstream) {
+      const bucket = words.bucket(asked)
+      const store = words.open(asked, upstream)
+      const purpose = asked.query.get('purpose')
+      const prefix = purpose ? `${FOLDER}/${plainName(purpose)}/` : `${FOLDER}/`
+      return listed(asked, async (token, size) => {
+        const {items, next} = await store.list(bucket, prefix, token, size)
+        return {items: items.map(item => fileOf(scheme, {bucket, key: item.key, model: null}, item)), next}
+      })
+    },
+    async retrieveFile(asked, upstream) {
+      const found = place(asked)
+      return {json: fileOf(scheme, found, await words.open(asked, upstream).head(found))}
+    },
+    async deleteFile(asked, upstream) {
+      const found = place(asked)
+      await words.open(asked, upstream).remove(found)
+      return {json: {id: idOf(scheme, found), object: 'file', deleted: true}}
+    },
+    async retrieveFileContent(asked, upstream) {
+      const found = place(asked)
+      const content = await words.open(asked, upstream).read(found)
+      return {content: contentOf(found, content, words, asked), content_type: 'application/octet-stream'}
+    },
+  }
+}
+
+/** The content of a batch's output in OpenAI's words; of any other object as it is stored. */
+export function contentOf(
+  {model}: Place,
+  content: AsyncIterable<Buffer>,
+  {output}: Pick<StoreWords, 'output'>,
+  asked: Asked,
+): AsyncIterable<Buffer> {
+  return model === null ? content : changedRows(content, (row, number) => output(row, number, model, asked))
+}
+
+/** `s3://bucket/key` in a file's id, or as a client writes it. Refuses a place in another bucket than that of the options. */
+export function placeIn(said: string, {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>, asked: Asked, field = 'id'): Place {
+  const text = decoded(said)
+  const found = new RegExp(`^${scheme}://([^/]+)/(.+)$`).exec(text)
+  if (!found) throw new Untranslatable(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
+  const mark = found[2]!.lastIndexOf(MODEL_MARK)
+  const key = mark < 0 ? found[2]! : found[2]!.slice(0, mark)
+  const model = mark < 0 ? null : found[2]!.slice(mark + MODEL_MARK.length)
+  const own = bound(asked, bucket)
+  if (own !== undefined && own !== found[1]) throw new Untranslatable(field, `expected a file in the bucket ${own}`)
+  return checked({bucket: found[1]!, key, model})
+}
+
+/** One path segment, whatever the key holds. */
+export function idOf(scheme: string, {bucket, key, model}: Place): string {
+  return encodeURIComponent(`${scheme}://${bucket}/${key}${model === null ? '' : MODEL_MARK + model}`)
+}
+
+export function uriOf(scheme: string, {bucket, key}: Pick<Place, 'bucket' | 'key'>): string {
+  return `${scheme}://${bucket}/${key}`
+}
+
+/** A key of our own, for what a call puts into the bucket. */
+export function keyOf(purpose: string, {context}: Asked, name: string): string {
+  return `${FOLDER}/${plainName(purpose)}/${context.call_id}/${name}`
+}
+
+function fileOf(scheme: string, place: Place, {bytes, created_at, key}: StoredObject): Json {
+  const purpose = new RegExp(`^${FOLDER}/([^/]+)/`).exec(key)?.[1]
+  const filename = key.split('/').at(-1)!
+  const is_output = place.model !== null || purpose === 'batch_output'
+  return fileObject({
+    id: idOf(scheme, place),
+    bytes,
+    created_at: created_at ?? 0,
+    filename,
+    purpose: is_output ? 'batch_output' : (purpose ?? 'user_data'),
+  })
+}
+
+function bound(asked: Asked, bucket: StoreWords['bucket']): string | undefined {
+  try {
+    return bucket(asked)
+  } catch (fault) {
+    if (fault instanceof MissingOption) return undefined // none is named: the id says it
+    throw fault
+  }
+}
+
+function checked(place: Place): Place {
+  if (!BUCKET.test(place.bucket) || place.bucket.includes('..')) throw new Untranslatable('bucket', 'expected the name of a bucket')
+  // What could be read as a way to another object is no name of one.
+  if (place.key.split('/').some(part => part === '.' || part === '..') || /[\0-\x1f\x7f\\]/.test(place.key) || place.key.length > 1024)
+    throw new Untranslatable('key', 'expected the key of an object: no . or .. between slashes, no backslash, 1024 characters at most')
+  return place
+}
+
+function decoded(said: string): string {
+  try {
+    return said.includes('://') ? said : decodeURIComponent(said)
+  } catch {
+    return said
+  }
+}

@@ -1,0 +1,133 @@
+import type {FormPart} from '../../base/multipart-stream.ts'
+import type {Asked} from '../errand.ts'
+import {isObject} from '../openai/usage.ts'
+import {type Json, Untranslatable} from '../translation.ts'
+import {headerText} from './form.ts'
+import {type BatchRow, batchRowIn, changedRows} from './rows.ts'
+
+/** How the rows of uploaded files are put into a provider's words. */
+export interface RowWords {
+  batch?(row: BatchRow, asked: Asked): Json
+  /** A row of OpenAI's chat fine-tuning: `messages`, perhaps `tools`. */
+  tune?(row: Json, asked: Asked): Json
+}
+
+/** A file on its way through. */
+export interface Upload {
+  readonly file_name: string
+  readonly content_type: string
+  /** As it is to be stored; read once. */
+  readonly content: AsyncIterable<Buffer>
+  /** `batch`, `fine-tune` ...: what the form or the headers say, else what the first row is. */
+  readonly purpose: string
+}
+
+const OF_ROWS: ReadonlySet<string> = new Set(['batch', 'fine-tune'])
+const MOST_FIELD_BYTES = 4096
+const MOST_BEGINNING_BYTES = 256 << 10
+const USUAL_PURPOSE = 'user_data'
+
+/**
+ * The uploaded file of a form. Rows are put into the provider's words while they pass, one at a time. Libraries send `purpose` before the file
+ * or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
+ */
+export async function openUpload(asked: Asked, words: RowWords): Promise<Upload> {
+  if (!asked.form) throw new Untranslatable('file', 'expected a form (multipart/form-data) with a file')
+  const parts = asked.form[Symbol.asyncIterator]()
+  let said = asked.told.purpose
+  for (;;) {
+    const {done, value: part} = await parts.next()
+    if (done) throw new Untranslatable('file', 'the form has no file')
+    if (part.file_name === null && part.name === 'purpose') said ??= await field(part)
+    if (part.file_name !== null && part.name === 'file') return await opened(part, parts, said, asked, words)
+  }
+}
+
+async function opened(
+  part: FormPart,
+  parts: AsyncIterator<FormPart>,
+  said: string | undefined,
+  asked: Asked,
+  words: RowWords,
+): Promise<Upload> {
+  const file_name = part.file_name || 'file'
+  const has_rows = said === undefined ? /\.jsonl$/i.test(file_name) : OF_ROWS.has(said)
+  const form: {purpose: string | undefined; rows?: string} = {purpose: said}
+  const content = followed(has_rows ? rowsOf(part, form, asked, words) : part.content, parts, form, has_rows)
+  // What the first rows are, and of a short file what stands behind it, is known before it is given a place.
+  const first = await beginning(content)
+  if (has_rows && first.length === 0) throw new Untranslatable('file', 'it is empty')
+  return {
+    file_name,
+    content: chained(first, content),
+    purpose: form.purpose ?? form.rows ?? USUAL_PURPOSE,
+    content_type: has_rows ? 'application/jsonl' : headerText(part.content_type ?? ''),
+  }
+}
+
+function rowsOf(part: FormPart, form: {rows?: string}, asked: Asked, words: RowWords): AsyncIterable<Buffer> {
+  return changedRows(part.content, row => {
+    const batch = batchRowIn(row, asked)
+    if (form.rows === undefined && (batch || Array.isArray(row.messages))) form.rows = batch ? 'batch' : 'fine-tune'
+    if (batch) return words.batch ? words.batch(batch, asked) : row
+    return Array.isArray(row.messages) && words.tune ? words.tune(row, asked) : row
+  })
+}
+
+/** The content, and at its end what the form says behind it. */
+async function* followed(
+  content: AsyncIterable<Buffer>,
+  parts: AsyncIterator<FormPart>,
+  form: {purpose: string | undefined},
+  has_rows: boolean,
+): AsyncGenerator<Buffer> {
+  yield* content
+  for (let next = await parts.next(); !next.done; next = await parts.next()) {
+    const part = next.value
+    if (part.file_name !== null || part.name !== 'purpose' || form.purpose !== undefined) continue
+    form.purpose = await field(part)
+    if (!has_rows && OF_ROWS.has(form.purpose))
+      throw new Untranslatable('purpose', 'it stands behind the file in the form: send it before, or as the header file-purpose')
+  }
+}
+
+async function beginning(content: AsyncGenerator<Buffer>): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = []
+  for (let length = 0; length < MOST_BEGINNING_BYTES; ) {
+    const {done, value} = await content.next()
+    if (done) break
+    pieces.push(value)
+    length += value.length
+  }
+  return pieces
+}
+
+async function* chained(first: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* first
+  yield* rest
+}
+
+async function field({content, name}: FormPart): Promise<string> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of content) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > MOST_FIELD_BYTES) throw new Untranslatable(name, `it is longer than ${MOST_FIELD_BYTES} bytes`)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+/** A file's name as part of a path: letters, digits and few marks. */
+export function plainName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1)!.normalize('NFKD')
+  const plain = last.replace(/[^\w.-]+/g, '_').replace(/\.{2,}/g, '.')
+  return plain.slice(-100) || 'file'
+}
+
+/** What a tuning row says, with its own members checked. */
+export function messagesOf(row: Json): readonly Json[] {
+  const {messages} = row
+  if (!Array.isArray(messages) || !messages.every(isObject)) throw new Untranslatable('messages', 'expected a list of messages')
+  return messages
+}

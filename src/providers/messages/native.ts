@@ -1,0 +1,20 @@
+import type {ClientDialect, ClientStream, Json} from '../translation.ts'
+import {messageError, streamError} from './error.ts'
+
+/** Messages at a provider that has them in another envelope: what goes and comes is the client's own already. */
+export const nativeMessages: ClientDialect = {
+  toChat: asked => asked,
+  fromChat: said => said,
+  openStream: () => OWN_STREAM,
+  error: messageError,
+}
+
+const OWN_STREAM: ClientStream = {
+  chunk: event,
+  end: () => event({type: 'message_stop'}),
+  fault: fault => event(streamError(fault)),
+}
+
+function event(said: Json): string {
+  return `event: ${String(said.type)}\ndata: ${JSON.stringify(said)}\n\n`
+}

@@ -1,0 +1,19 @@
+import type {Errands} from '../errand.ts'
+import {Untranslatable} from '../translation.ts'
+import {plainFault} from './fault.ts'
+
+/** What a provider of OpenAI's words has not itself: the output of a batch by the batch's id (reference: files and batches). */
+export const openaiErrands: Errands = {
+  endpoints: {
+    async getBatchOutput({id}, {ask}) {
+      const batch = await (await ask({method: 'GET', endpoint: 'retrieveBatch', path: `/batches/${encodeURIComponent(id)}`})).json()
+      const {output_file_id: output, error_file_id: errors, status} = batch
+      const file = typeof output === 'string' && output !== '' ? output : errors
+      if (typeof file !== 'string' || file === '') throw new Untranslatable('id', `the batch has no output: it is ${String(status)}`)
+      const path = `/files/${encodeURIComponent(file)}/content`
+      const {body} = await ask({method: 'GET', endpoint: 'retrieveFileContent', path})
+      return {content: body, content_type: 'application/octet-stream'}
+    },
+  },
+  fault: plainFault,
+}

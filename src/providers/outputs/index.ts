@@ -1,0 +1,25 @@
+import most_file from './most.json' with {type: 'json'}
+import {outputNames} from './names.ts'
+
+const MOST: Readonly<Record<string, number>> = most_file
+
+/** What is taken for the longest answer of a model that nobody has listed: longer ones are rare, and less would promise too much. */
+export const UNLISTED_TOKENS = 131_072
+
+/** Families that think without showing it and without being asked; what others think is in their stream, or asked for in the request. */
+const HIDES = /^(?:o\d|gpt-5|codex|gemini-(?:2\.5|[3-9]|flash-latest|pro-latest)|grok-(?:3-mini|[4-9]))/
+/** Of those families, models that do not think. */
+const SHOWS = /chat-latest|non-reasoning|image|tts/
+
+/** The most tokens that a model answers with when the request sets no bound (`bin/outputs.ts`). */
+export function mostOutputTokens(model: string): number {
+  for (const name of outputNames(model)) if (Object.hasOwn(MOST, name)) return MOST[name]!
+  return UNLISTED_TOKENS
+}
+
+/** True when a model uses up tokens that its stream does not show; `asks`: the request asks it to think. */
+export function hidesOutput(model: string, asks: boolean): boolean {
+  if (asks) return true
+  const [name = ''] = outputNames(model)
+  return HIDES.test(name) && !SHOWS.test(name)
+}

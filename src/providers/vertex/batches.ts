@@ -1,0 +1,117 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Asked, Errand, Upstream} from '../errand.ts'
+import {object, word} from '../gemini/read.ts'
+import {
+  type BatchFacts,
+  type BatchStatus,
+  batchObject,
+  known,
+  metadataIn,
+  needed,
+  optionsFrom,
+  seconds,
+  textAt,
+  whole,
+} from '../jobs/objects.ts'
+import {listed} from '../jobs/pages.ts'
+import {endpointOf, PATHS} from '../jobs/rows.ts'
+import {contentOf, idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
+import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {files} from './files.ts'
+import {gcsStore} from './gcs.ts'
+import {Jobs, modelOf, modelResource, numberOf} from './jobs.ts'
+
+const STATUSES: Readonly<Record<string, BatchStatus>> = {
+  JOB_STATE_QUEUED: 'validating',
+  JOB_STATE_PENDING: 'validating',
+  JOB_STATE_RUNNING: 'in_progress',
+  JOB_STATE_SUCCEEDED: 'completed',
+  JOB_STATE_PARTIALLY_SUCCEEDED: 'completed',
+  JOB_STATE_FAILED: 'failed',
+  JOB_STATE_CANCELLING: 'cancelling',
+  JOB_STATE_CANCELLED: 'cancelled',
+  JOB_STATE_EXPIRED: 'expired',
+}
+const KIND = 'batchPredictionJobs'
+/** Gemini writes one file, others one for each part of the work. */
+const OUTPUTS = /(?:^|\/)predictions?[^/]*\.jsonl$|(?:^|\/)prediction\.results-[^/]*$/
+const MOST_OUTPUTS = 1000
+
+/** OpenAI's batches ⇄ batch prediction jobs (Vertex AI API reference, projects.locations.batchPredictionJobs). */
+export const batches: Partial<Record<EndpointName, Errand>> = {
+  async createBatch(asked, upstream) {
+    const {body, context} = asked
+    const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, asked, 'input_file_id')
+    if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
+      throw new Untranslatable('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
+    if (context.model === '') throw new Untranslatable('model', 'expected the name of a model: Vertex AI runs one for all rows')
+    const job = await new Jobs(KIND, asked, upstream).create({
+      displayName: textAt(body, 'job_name') ?? `gateway-${context.call_id}`,
+      model: modelResource(context.model),
+      inputConfig: {instancesFormat: 'jsonl', gcsSource: {uris: [uriOf('gs', input)]}},
+      outputConfig: {predictionsFormat: 'jsonl', gcsDestination: {outputUriPrefix: outputUri(asked, input)}},
+      ...optionsFrom(body, ['labels', 'modelParameters', 'encryptionSpec', 'serviceAccount']),
+    })
+    return {json: batchObject({...batchOf(job), metadata: metadataIn(body)})}
+  },
+  retrieveBatch: async (asked, upstream) => ({json: batchObject(batchOf(await new Jobs(KIND, asked, upstream).get(asked.id)))}),
+  async cancelBatch(asked, upstream) {
+    const jobs = new Jobs(KIND, asked, upstream)
+    await jobs.cancel(asked.id)
+    return {json: batchObject(batchOf(await jobs.get(asked.id)))}
+  },
+  listBatches: (asked, upstream) =>
+    listed(asked, (token, size) => new Jobs(KIND, asked, upstream).page(token, size, job => batchObject(batchOf(job)))),
+  async getBatchOutput(asked, upstream) {
+    const job = await new Jobs(KIND, asked, upstream).get(asked.id)
+    const written = outputPlace(job)
+    if (!written) throw new Untranslatable('id', `the batch has no output: it is ${word(job.state) ?? 'not done'}`)
+    const place = placeIn(idOf('gs', written), files, asked)
+    const content = contentOf(place, outputs(place, upstream), files, asked)
+    return {content, content_type: 'application/octet-stream'}
+  },
+}
+
+/** All that was written to the job's folder, one file after another. */
+async function* outputs({bucket, key, model}: Place, upstream: Upstream): AsyncGenerator<Buffer> {
+  const store = gcsStore(upstream)
+  const folder = key.slice(0, key.lastIndexOf('/') + 1)
+  const {items} = await store.list(bucket, folder, null, MOST_OUTPUTS)
+  for (const item of items) if (OUTPUTS.test(item.key)) yield* await store.read({bucket, key: item.key, model})
+}
+
+function outputUri(asked: Asked, {bucket}: Place): string {
+  const {output_data_config: said} = asked.body
+  const named = word(said) ?? word(object(object(said).gcsDestination).outputUriPrefix)
+  const uri = named ?? uriOf('gs', {bucket, key: keyOf('batch_output', asked, 'output')})
+  placeIn(`${uri.replace(/\/$/, '')}/output`, files, asked, 'output_data_config')
+  return uri
+}
+
+function batchOf(job: Json): BatchFacts {
+  const id = numberOf(job.name)
+  if (id === null) throw new BadReply('expected the name of a job')
+  const {uris} = object(object(job.inputConfig).gcsSource)
+  const input = Array.isArray(uris) ? word(uris[0]) : null
+  const place = outputPlace(job)
+  const {successfulCount, failedCount, incompleteCount} = object(job.completionStats)
+  const [completed, failed] = [whole(successfulCount), whole(failedCount)]
+  return {
+    id,
+    status: known(STATUSES, job.state, 'in_progress'),
+    endpoint: PATHS.chatComplete,
+    input_file_id: input === null ? '' : encodeURIComponent(input),
+    model: modelOf(job.model),
+    created_at: seconds(job.createTime),
+    in_progress_at: seconds(job.startTime),
+    ended_at: seconds(job.endTime),
+    output_file_id: place && idOf('gs', place),
+    counts: {total: completed + failed + whole(incompleteCount), completed, failed},
+    failure: word(object(job.error).message),
+  }
+}
+
+function outputPlace(job: Json): (Place & {readonly model: string}) | null {
+  const folder = /^gs:\/\/([^/]+)\/(.+?)\/?$/.exec(word(object(job.outputInfo).gcsOutputDirectory) ?? '')
+  return folder && {bucket: folder[1]!, key: `${folder[2]!}/predictions.jsonl`, model: modelOf(job.model)}
+}

@@ -1,0 +1,81 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Errand} from '../errand.ts'
+import {object, word} from '../gemini/read.ts'
+import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt, tuneObject, whole} from '../jobs/objects.ts'
+import {listed} from '../jobs/pages.ts'
+import {placeIn, uriOf} from '../jobs/store.ts'
+import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {files} from './files.ts'
+import {Jobs, numberOf} from './jobs.ts'
+
+const STATUSES: Readonly<Record<string, TuneStatus>> = {
+  JOB_STATE_QUEUED: 'queued',
+  JOB_STATE_PENDING: 'queued',
+  JOB_STATE_RUNNING: 'running',
+  JOB_STATE_SUCCEEDED: 'succeeded',
+  JOB_STATE_FAILED: 'failed',
+  JOB_STATE_EXPIRED: 'failed',
+  JOB_STATE_CANCELLING: 'running',
+  JOB_STATE_CANCELLED: 'cancelled',
+}
+const KIND = 'tuningJobs'
+
+/** OpenAI's fine-tuning jobs ⇄ tuning jobs (Vertex AI API reference, projects.locations.tuningJobs). */
+export const tuning: Partial<Record<EndpointName, Errand>> = {
+  async createFinetune(asked, upstream) {
+    const {body, context} = asked
+    if (context.model === '') throw new Untranslatable('model', 'expected the name of a model')
+    const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, asked, 'training_file')
+    const validation = textAt(body, 'validation_file')
+    const {n_epochs, learning_rate_multiplier, batch_size: _batch_size, ...own} = hyperparametersIn(body)
+    const hyperParameters = {
+      ...(n_epochs !== undefined && {epochCount: String(n_epochs)}),
+      ...(learning_rate_multiplier !== undefined && {learningRateMultiplier: learning_rate_multiplier}),
+      ...own,
+    }
+    const job = await new Jobs(KIND, asked, upstream).create({
+      baseModel: context.model,
+      ...(textAt(body, 'suffix') && {tunedModelDisplayName: textAt(body, 'suffix')}),
+      supervisedTuningSpec: {
+        trainingDatasetUri: uriOf('gs', training),
+        ...(validation && {validationDatasetUri: uriOf('gs', placeIn(validation, files, asked, 'validation_file'))}),
+        ...(Object.keys(hyperParameters).length > 0 && {hyperParameters}),
+      },
+    })
+    return {json: tuneObject(factsOf(job))}
+  },
+  retrieveFinetune: async (asked, upstream) => ({json: tuneObject(factsOf(await new Jobs(KIND, asked, upstream).get(asked.id)))}),
+  async cancelFinetune(asked, upstream) {
+    const jobs = new Jobs(KIND, asked, upstream)
+    await jobs.cancel(asked.id)
+    return {json: tuneObject(factsOf(await jobs.get(asked.id)))}
+  },
+  listFinetunes: (asked, upstream) =>
+    listed(asked, (token, size) => new Jobs(KIND, asked, upstream).page(token, size, job => tuneObject(factsOf(job)))),
+}
+
+function factsOf(job: Json): TuneFacts {
+  const id = numberOf(job.name)
+  if (id === null) throw new BadReply('expected the name of a job')
+  const spec = object(job.supervisedTuningSpec)
+  const {epochCount, learningRateMultiplier} = object(spec.hyperParameters)
+  const {totalBillableTokenCount} = object(object(job.tuningDataStats).supervisedTuningDataStats)
+  const tuned = object(job.tunedModel)
+  const uri = (said: unknown) => (word(said) === null ? null : encodeURIComponent(word(said)!))
+  return {
+    id,
+    status: known(STATUSES, job.state, 'running'),
+    model: word(job.baseModel) ?? '',
+    created_at: seconds(job.createTime),
+    finished_at: seconds(job.endTime),
+    fine_tuned_model: numberOf(tuned.endpoint) === null ? word(tuned.model) : `endpoints.${numberOf(tuned.endpoint)}`,
+    training_file: uri(spec.trainingDatasetUri) ?? '',
+    validation_file: uri(spec.validationDatasetUri),
+    hyperparameters: {
+      ...(epochCount !== undefined && {n_epochs: whole(epochCount)}),
+      ...(learningRateMultiplier !== undefined && {learning_rate_multiplier: learningRateMultiplier}),
+    },
+    trained_tokens: totalBillableTokenCount === undefined ? null : whole(totalBillableTokenCount),
+    failure: word(object(job.error).message),
+  }
+}

@@ -1,0 +1,59 @@
+import {createHash} from 'node:crypto'
+import {Refusal} from '../../base/errors.ts'
+import {attach, type DefaultGuardrails, type SavedGuardrail} from '../../guardrails/attach.ts'
+import type {Hook} from '../../guardrails/hook.ts'
+import type {LeafTarget} from '../../routing/plan.ts'
+import {attachKeys, namesIn} from '../../schema/config-hooks.ts'
+import type {Caller, ProxyServices} from '../services.ts'
+
+/** The guardrails of a target, ready to run on any number of calls. */
+export interface Guards {
+  readonly input: readonly Hook[]
+  readonly output: readonly Hook[]
+  /** Says which checks an answer has passed, and with which parameters: answers are kept apart by it. */
+  readonly digest: string
+}
+
+/**
+ * What is attached at a leaf of a config: by the config, its hooks inherited already, and by the defaults of the organisation, the
+ * workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what names no guardrail or check.
+ */
+export async function guardsOf(said: LeafTarget, path: string, caller: Caller, on: ProxyServices): Promise<Guards | null> {
+  const {guardrails} = on
+  if (!guardrails) return null
+  const keys = attachKeys(said)
+  const defaults = [...(await guardrails.defaults(caller)), insideOf(said)]
+  const handles = new Set([...defaults.flatMap(handlesOf), ...namesIn(keys)])
+  if (handles.size === 0 && Object.keys(keys).length === 0) return null
+  const found = handles.size > 0 ? await guardrails.find(caller, [...handles]) : NONE
+  const {input, output, faults} = attach(keys, {path, defaults, saved: handle => found.get(handle)})
+  if (faults.length) throw new Refusal('config.invalid', {issues: faults.map(fault => `${fault.path}: ${fault.message}`).join('; ')})
+  if (input.length === 0 && output.length === 0) return null
+  return {input, output, digest: digestOf(said, output, found)}
+}
+
+const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()
+
+/** The defaults that a config of ours carries inside. */
+function insideOf({default_input_guardrails, default_output_guardrails}: LeafTarget): DefaultGuardrails {
+  const ids = (said: readonly unknown[] | undefined) => (said ?? []).filter(each => typeof each === 'string')
+  return {input_guardrails: ids(default_input_guardrails), output_guardrails: ids(default_output_guardrails)}
+}
+
+const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => [...input_guardrails, ...output_guardrails]
+
+function digestOf(said: LeafTarget, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
+  if (output.length === 0) return ''
+  const {after_request_hooks, output_guardrails, output_mutators} = said
+  const ran = output.map(hook => [hook.id, hook.guardrail_version_id])
+  const saved = [...found.values()].map(({id, version_id}) => [id, version_id])
+  return createHash('sha256')
+    .update(JSON.stringify([after_request_hooks, output_guardrails, output_mutators, ran, saved]))
+    .digest('hex')
+}
+
+/** A hook with those of its checks that can judge a part of an answer. */
+export function partOf(hook: Hook): Hook[] {
+  const checks = hook.checks.filter(({prepared}) => prepared.judges_parts)
+  return checks.length ? [{...hook, checks}] : []
+}

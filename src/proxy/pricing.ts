@@ -1,0 +1,48 @@
+import type {Cost} from '../pricing/cost.ts'
+import {DEFAULT} from '../pricing/file.ts'
+import type {Price} from '../pricing/price.ts'
+import {UNIT, type Usage} from '../schema/usage.ts'
+import type {ManagedProvider, ProxyServices} from './services.ts'
+import type {Target} from './target.ts'
+
+type Priced = Pick<Target, 'provider' | 'managed' | 'options'>
+
+/**
+ * The price of a call, as of its admission: of the model asked for, else of the one the provider said it was. For each, in this order: the
+ * integration's own price, the model's, that of the model which the integration says it is made of, the provider's default.
+ */
+export function priceOf(
+  {provider, managed}: Priced,
+  model: string | null,
+  said_model: string | null,
+  at_ms: number,
+  on: ProxyServices,
+): Price | undefined {
+  return (
+    (model === null ? undefined : named(provider.slug, managed, model, at_ms, on)) ??
+    (said_model === null ? undefined : named(provider.slug, managed, said_model, at_ms, on))
+  )
+}
+
+function named(provider: string, managed: ManagedProvider | null, model: string, at_ms: number, on: ProxyServices): Price | undefined {
+  const own = managed?.prices.get(model)
+  if (own) return own
+  const found = on.prices.find(provider, model, at_ms)
+  const base = managed?.base_models.get(model)
+  if (base === undefined || (found && found.model !== DEFAULT)) return found
+  return managed?.prices.get(base) ?? on.prices.find(provider, base, at_ms) ?? found
+}
+
+const PAID_BEFORE: Pick<Cost, 'cost_nanousd' | 'unpriced'> = {cost_nanousd: 0, unpriced: false}
+
+/** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
+export function costOf(
+  {options}: Priced,
+  usage: Partial<Usage>,
+  price: Price | undefined,
+  at_ms: number,
+  on: ProxyServices,
+): Pick<Cost, 'cost_nanousd' | 'unpriced'> {
+  if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return PAID_BEFORE
+  return on.prices.cost(usage, price, at_ms)
+}

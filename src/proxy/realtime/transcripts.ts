@@ -1,0 +1,79 @@
+import {readUsage} from '../../providers/openai/usage.ts'
+import type {ProxyServices} from '../services.ts'
+import {type Json, object, text} from './events.ts'
+import {type Facts, innerCall, intentOf, settle} from './records.ts'
+
+const MOST_REMEMBERED = 64
+
+/**
+ * What a client says is written down for it by a model of its own, whose usage is told with the transcript and charged at that model's
+ * price (OpenAI, Realtime API, `conversation.item.input_audio_transcription.completed`). Each is an entry of its own, settled before the
+ * client hears of it. It counts against limits and takes no request of them: it is a part of the turn that the sound led to.
+ */
+export class Transcripts {
+  readonly #facts: Facts
+  readonly #on: ProxyServices
+  /** The counters of the turn that is charged with it. */
+  readonly #counterKeys: () => readonly string[]
+  #model: string | null = null
+  readonly #settled: string[] = []
+  #open = 0
+  #after: (() => void) | undefined
+
+  constructor(facts: Facts, counterKeys: () => readonly string[], on: ProxyServices) {
+    this.#facts = facts
+    this.#counterKeys = counterKeys
+    this.#on = on
+  }
+
+  /** What an event about the session says of its transcription. What was said before it may still be written down. */
+  learn(event: Json): void {
+    const session = object(event.session)
+    const {transcription} = object(object(session.audio).input)
+    this.#model = text(object(transcription ?? session.input_audio_transcription).model) ?? this.#model
+  }
+
+  /** A transcript came: settles what it used, then `done`. */
+  completed(event: Json, raw: Buffer, done: () => void): void {
+    const usage = readUsage(object(event.usage), 'createTranscription')
+    const item = `${text(event.item_id)} ${String(event.content_index)}`
+    if (!usage || this.#settled.includes(item)) return done() // told twice, counted once
+    this.#settled.push(item)
+    if (this.#settled.length > MOST_REMEMBERED) this.#settled.shift()
+    const facts: Facts = {...this.#facts, model: this.#model, said_model: null}
+    const call = innerCall(facts, this.#on)
+    const intent = {...intentOf(call, facts, null, this.#on), counter_keys: this.#counterKeys()}
+    this.#open++
+    const over = () => {
+      done()
+      if (--this.#open === 0) this.#after?.()
+    }
+    this.#on.recorder.begin(intent, fault => {
+      if (fault) {
+        this.#on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+        return over()
+      }
+      const end = {
+        outcome: 'ok',
+        status: 200,
+        shown_status: 200,
+        error: null,
+        usage,
+        source: 'provider',
+        delivered: true,
+        request_bytes: 0,
+        response_bytes: raw.length,
+        times: {queued_at: call.incoming.started, sent_at: 0, first_byte_at: 0},
+        bodies: {headers: {}, body: raw, cut: false},
+      } as const
+      const actual = settle(call, facts, intent, end, this.#on, over)
+      void this.#on.limits.add(intent.counter_keys, actual)
+    })
+  }
+
+  /** `done` once nothing is being written any more. */
+  over(done: () => void): void {
+    if (this.#open === 0) done()
+    else this.#after = done
+  }
+}

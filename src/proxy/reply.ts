@@ -1,0 +1,76 @@
+import type {Refusal} from '../base/errors.ts'
+import type {Call} from './call.ts'
+import type {Guarded} from './guards/guarded.ts'
+import {GuardedStream} from './guards/stream.ts'
+import type {Outgoing} from './outgoing.ts'
+import {openStream, type Stream} from './stream.ts'
+import {TranslatedStream} from './translated-stream.ts'
+
+/** What is held of an answer before it is judged, and read of one that did not pass (core rule 20). */
+export const MOST_HELD_BYTES = 64 * 1024
+export const EVENT_STREAM = {'content-type': 'text/event-stream'}
+
+/** How the reply to an attempt is to be read. */
+export interface OpenReply {
+  /** Null: it is no stream. */
+  readonly stream: Stream | null
+  /** The same, where its answer is judged. */
+  readonly judged: GuardedStream | null
+  /** A whole answer is read, and written anew before it leaves. */
+  readonly rewrites: boolean
+  /** Why it cannot be read at all. */
+  readonly fault: Refusal | null
+}
+
+interface Begun {
+  readonly call: Call
+  readonly outgoing: Outgoing
+  readonly status: number
+  readonly encoding: string | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Who is told of the bytes that leave a stream that is judged. */
+interface Teller {
+  sent(bytes: Buffer): void
+}
+
+/** Says of a reply that began how its bytes are to be read. */
+export function openReply({call, outgoing, status, encoding, headers}: Begun, teller: Teller): OpenReply {
+  const {translating, is_metered} = outgoing
+  const {guarded, endpoint} = call
+  const is_good = status < 300
+  const is_stream = translating
+    ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
+    : (headers['content-type']?.startsWith('text/event-stream') ?? false)
+  if (!is_stream) {
+    const rewrites = translating !== null || (is_good && (guarded?.reads_answers ?? false))
+    return {stream: null, judged: null, rewrites, fault: null}
+  }
+  const stream = translating
+    ? new TranslatedStream(endpoint, translating)
+    : openStream(endpoint, {encoding, is_metered: is_metered && is_good, counts_all: call.holding !== null})
+  const judged = guarded && is_good ? judgedStream(guarded, stream, call, status, teller) : null
+  const fault = judged && encoding && !translating ? guarded!.unreadable(ENCODED) : null
+  return {stream: judged ?? stream, judged, rewrites: false, fault}
+}
+
+/** The stream as its guardrails let it pass; null where they have nothing to do with it, so that its bytes go on as they are. */
+function judgedStream(guarded: Guarded, inner: Stream, {body}: Call, status: number, teller: Teller): GuardedStream | null {
+  const tells = guarded.tells_in_streams && guarded.shown !== null
+  if (!guarded.judges_answers && !guarded.restore && !tells) return null
+  return new GuardedStream({
+    inner,
+    guarded,
+    status,
+    onSent: bytes => teller.sent(bytes),
+    asks_usage: body.kind === 'json' && body.asks_usage,
+  })
+}
+
+const ENCODED = 'it is encoded although plain text was asked for, so that guardrails cannot judge it'
+
+/** What the client is told in place of a provider's status. */
+export function shownStatus({guarded}: Call, status: number): number {
+  return guarded && status < 300 ? guarded.statusOf(status) : status
+}

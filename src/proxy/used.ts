@@ -1,0 +1,80 @@
+import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../providers/openai/observe.ts'
+import {countBodyTokens} from '../providers/openai/tokens.ts'
+import type {EndpointName} from '../schema/endpoints.ts'
+import type {Outcome} from '../schema/records.ts'
+import {emptyUsage, totals, type Usage, type UsageSource} from '../schema/usage.ts'
+
+/** Endpoints whose answers use up tokens or units. The rest cost nothing. */
+const USES: ReadonlySet<EndpointName> = new Set([
+  'chatComplete',
+  'complete',
+  'embed',
+  'createModelResponse',
+  'rerank',
+  'ocr',
+  'imageGenerate',
+  'imageEdit',
+  'imageVariation',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+  'moderate',
+  'messages',
+])
+/** Endpoints that say text in tokens: what they used can be estimated from the text. */
+export const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
+
+/** What is known of an attempt once it ended. */
+export interface Ended {
+  readonly endpoint: EndpointName
+  /** The body that was sent, where it is JSON; null for all others. */
+  readonly asked: Buffer | null
+  /** Its length, where it is kept; null where it passed unread. */
+  readonly asked_bytes: number | null
+  readonly status: number | null
+  readonly outcome: Outcome
+  /** What a stream or a translation found; null where the whole answer is read here. */
+  readonly said: ReplyFacts | null
+  /** The answer's body, decoded; null where it is not there whole. */
+  readonly plain: Buffer | null
+  /** About how many bytes of text came: of a stream what the model wrote, else the answer. */
+  readonly text_bytes: number
+  /** A stream that did not come to its end. */
+  readonly is_cut_stream: boolean
+}
+
+export interface Used {
+  readonly usage: Usage
+  readonly source: UsageSource
+  readonly said_model: string | null
+}
+
+const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
+
+/** What the provider said it used; where it should have and did not, an estimate from the text, marked as one. */
+export function usedBy(ended: Ended): Used {
+  const {endpoint, asked, asked_bytes, status, outcome, plain} = ended
+  if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.said?.model ?? null}
+  const said = ended.said ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
+  const told = outcome === 'ok' ? 'provider' : 'partial'
+  if (said.usage) {
+    const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage
+    return {usage, source: told, said_model: said.model}
+  }
+  const nothing: Used = {usage: emptyUsage(), source: 'none', said_model: said.model}
+  if (!USES.has(endpoint)) return nothing
+  const units = asked && requestUnits(endpoint, asked)
+  if (units) return {usage: units, source: told, said_model: said.model}
+  if (!SPEAKS.has(endpoint) || asked_bytes === null) return nothing
+  const usage = emptyUsage()
+  usage.input_uncached_tokens = (asked && countBodyTokens(asked, {framed: true})) ?? estimateTokens(asked_bytes)
+  const answered = ended.said === null && plain ? countBodyTokens(plain, {framed: false}) : null
+  usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
+  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+}
+
+/** What was told of a stream before it was cut off says little of its answer: that counts as long as it was seen to be. */
+function withText(usage: Usage, text_bytes: number): Usage {
+  const unsaid = estimateTokens(text_bytes) - totals(usage).completion_tokens
+  return unsaid > 0 ? {...usage, output_text_tokens: usage.output_text_tokens + unsaid} : usage
+}

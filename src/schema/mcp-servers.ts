@@ -1,0 +1,111 @@
+import {z} from 'zod'
+import {McpCapability, McpMetadataBrief, McpPage} from './mcp-integrations.ts'
+import {Handle, Name, SLUG} from './names.ts'
+import {pageParams} from './paging.ts'
+
+const Writable = {name: Name, description: z.string().max(500).nullable().optional()}
+
+export const McpServerCreate = z.strictObject({
+  ...Writable,
+  /** Id or slug. */
+  mcp_integration_id: Handle,
+  workspace_id: Handle.optional(),
+  /** A part of the server's URL. */
+  slug: z.string().min(3).max(50).regex(SLUG, 'expected letters, digits, - and _ only').optional(),
+})
+
+export const McpServerUpdate = z
+  .strictObject(Writable)
+  .partial()
+  .refine(said => Object.keys(said).length > 0, 'expected one field to change at least')
+
+export const McpServersQuery = z.strictObject({
+  ...pageParams({most: 100}),
+  workspace_id: Handle.optional(),
+  /** The one of this id or slug. */
+  id: Handle.optional(),
+  /** Part of the name or slug. */
+  search: z.string().min(1).max(255).optional(),
+})
+
+const Row = {
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string().nullable(),
+  status: z.literal('active'),
+  created_at: z.iso.datetime(),
+  slug: z.string(),
+  workspace_id: z.uuid(),
+  mcp_integration_id: z.uuid(),
+}
+
+export const McpServerRow = z.strictObject({
+  ...Row,
+  organisation_id: z.uuid(),
+  last_updated_at: z.iso.datetime(),
+  owner_id: z.string(),
+  mcp_integration_slug: z.string(),
+  mcp_integration_url: z.string(),
+  auth_type: z.string(),
+  workspace_name: z.string(),
+  workspace_slug: z.string(),
+  /** Where clients of MCP find it. */
+  url: z.string(),
+  metadata: McpMetadataBrief,
+})
+
+export const McpServerView = z.strictObject({
+  ...Row,
+  last_updated_at: z.iso.datetime(),
+  mcp_integration_details: z.strictObject({
+    id: z.uuid(),
+    slug: z.string(),
+    status: z.string(),
+    /** Secrets are masked. */
+    configurations: z.record(z.string(), z.unknown()),
+    url: z.string(),
+    transport: z.string(),
+    auth_type: z.string(),
+  }),
+})
+
+/** `integration_enabled` is the integration's word, which comes first. */
+export const McpServerCapability = McpCapability.omit({created_at: true, last_updated_at: true}).extend({
+  integration_enabled: z.boolean(),
+})
+
+export const UserAccessQuery = z.strictObject({
+  ...McpPage,
+  /** Part of the name or e-mail address. */
+  search: z.string().min(1).max(255).optional(),
+})
+
+const Default = z.enum(['allow', 'deny'])
+
+export const UserAccessList = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      user_id: z.uuid(),
+      first_name: z.string().nullable(),
+      last_name: z.string().nullable(),
+      enabled: z.boolean(),
+      /** It was said for this user, whatever the default. */
+      has_override: z.boolean(),
+      connection_status: z.enum(['connected', 'not_connected']),
+    }),
+  ),
+  default_user_access: Default,
+  total: z.int(),
+  has_more: z.boolean(),
+})
+
+export const UserAccessUpdate = z
+  .strictObject({
+    user_access: z
+      .array(z.strictObject({user_id: Handle, enabled: z.boolean()}))
+      .max(1000)
+      .refine(all => new Set(all.map(each => each.user_id)).size === all.length, 'names a user twice: send each once')
+      .optional(),
+    default_user_access: Default.optional(),
+  })
+  .refine(said => Object.keys(said).length > 0, 'expected user_access, default_user_access or both')

@@ -1,0 +1,38 @@
+import {z} from 'zod'
+import {Handle, Name} from './names.ts'
+import {pageParams} from './paging.ts'
+import {WORKSPACE_ROLES} from './people.ts'
+
+const role = z.enum(WORKSPACE_ROLES)
+
+export const ScimMappingsQuery = z.strictObject({
+  workspace_id: Handle.optional(),
+  scim_group_id: Handle.optional(),
+  role: role.optional(),
+  page: pageParams().current_page,
+  page_size: pageParams().page_size,
+})
+
+export const ScimMappingCreate = z
+  .strictObject({
+    /** Id or slug. */
+    workspace_id: Handle,
+    role,
+    scim_group_id: Handle.optional(),
+    /** In place of its id: of a group that is known, or that is yet to come. */
+    scim_group_name: Name.optional(),
+  })
+  .refine(({scim_group_id, scim_group_name}) => (scim_group_id === undefined) !== (scim_group_name === undefined), {
+    path: ['scim_group_id'],
+    message: 'expected scim_group_id or scim_group_name, one of them',
+  })
+
+export const ScimMappingView = z.strictObject({
+  id: z.uuid(),
+  workspace_id: z.uuid(),
+  scim_group: z.string(),
+  scim_group_id: z.uuid(),
+  role,
+})
+
+export const ScimMappingsList = z.strictObject({mappings: z.array(ScimMappingView), total_count: z.int()})

@@ -1,0 +1,90 @@
+import {z} from 'zod'
+
+/**
+ * What members and managers of workspaces may do, by category: setting → what it is where nobody set it. Owners and admins of the
+ * organisation and admins of a workspace are not concerned.
+ */
+export const SECURITY = {
+  data_visibility: {membersViewAllData: true, managersViewAllData: true},
+  prompts: {membersViewPrompts: true, managersViewPrompts: true, membersWritePrompts: false, managersWritePrompts: true},
+  analytics: {membersViewAnalytics: true, managersViewAnalytics: true},
+  logs: {membersViewLogs: true, managersViewLogs: true, membersViewLogMetadata: true, managersViewLogMetadata: true},
+  api_keys: {membersViewApiKeys: true, managersViewApiKeys: true, membersManageApiKeys: false, managersManageApiKeys: true},
+  providers: {membersViewProviders: true, managersViewProviders: true, managersManageProviders: true},
+  configs: {membersViewConfigs: true, managersViewConfigs: true, membersEditConfigs: false, managersEditConfigs: true},
+  guardrails: {membersViewGuardrails: true, managersViewGuardrails: true, managersWriteGuardrails: true},
+  integrations: {managersWriteWsIntegrations: true, managersWriteWsMcpIntegrations: true, managersWriteMcpServers: true},
+  workspace_management: {managersEditWorkspace: false},
+} as const satisfies Record<string, Record<string, boolean>>
+
+export type SecurityCategory = keyof typeof SECURITY
+type KeysOf<T> = T extends unknown ? keyof T : never
+/** The name of a setting; each stands in one category. */
+export type SecuritySetting = KeysOf<(typeof SECURITY)[SecurityCategory]>
+/** Setting → whether it is on. */
+export type Security = Readonly<Record<SecuritySetting, boolean>>
+
+export const SECURITY_CATEGORIES = Object.keys(SECURITY) as readonly SecurityCategory[]
+
+function categories<T extends z.ZodType>(value: T) {
+  const entries = SECURITY_CATEGORIES.map(category => [
+    category,
+    z.strictObject(Object.fromEntries(Object.keys(SECURITY[category]).map(name => [name, value]))),
+  ])
+  return Object.fromEntries(entries) as Record<SecurityCategory, z.ZodObject<Record<string, T>>>
+}
+
+/** A change: what is absent stays, `null` goes back to what it is by default. */
+export const SecurityChange = z
+  .strictObject(
+    Object.fromEntries(
+      Object.entries(categories(z.boolean().nullable().optional())).map(([category, shape]) => [category, shape.nullable().optional()]),
+    ),
+  )
+  .nullable()
+export type SecurityChange = Readonly<Record<string, Readonly<Record<string, boolean | null | undefined>> | null | undefined>> | null
+
+/** What counts, whole. */
+export const SecurityView = z.strictObject(categories(z.boolean()))
+
+/** As rows keep it: only what was set. */
+export type KeptSecurity = Readonly<Partial<Record<SecurityCategory, Readonly<Record<string, boolean>>>>>
+
+/** What is kept after a change. */
+export function changedSecurity(before: KeptSecurity, change: SecurityChange | undefined): KeptSecurity {
+  if (change === undefined) return before
+  if (change === null) return {}
+  const after: Partial<Record<SecurityCategory, Record<string, boolean>>> = {}
+  for (const category of SECURITY_CATEGORIES) {
+    const said = change[category]
+    if (said === null) continue
+    const settings = Object.entries({...before[category], ...said}).filter(
+      (pair): pair is [string, boolean] => typeof pair[1] === 'boolean',
+    )
+    if (settings.length) after[category] = Object.fromEntries(settings)
+  }
+  return after
+}
+
+/** What counts in a workspace: its own settings in the categories where the organisation lets them, the organisation's else. */
+export function securityOf(
+  organisation: KeptSecurity,
+  overridable: readonly SecurityCategory[] = [],
+  workspace: KeptSecurity = {},
+): Security {
+  const parts = SECURITY_CATEGORIES.map(category => ({
+    ...SECURITY[category],
+    ...organisation[category],
+    ...(overridable.includes(category) ? workspace[category] : {}),
+  }))
+  return Object.assign({}, ...parts) as Security
+}
+
+/** The same by category, for people to read. */
+export function securityView(security: Security): z.input<typeof SecurityView> {
+  const entries = SECURITY_CATEGORIES.map(category => [
+    category,
+    Object.fromEntries(Object.keys(SECURITY[category]).map(name => [name, security[name as SecuritySetting]])),
+  ])
+  return Object.fromEntries(entries) as z.input<typeof SecurityView>
+}

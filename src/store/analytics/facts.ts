@@ -1,0 +1,210 @@
+import {type RawBuilder, sql} from 'kysely'
+import {addCount, LATENCY_GROWTH} from '../../schema/latency.ts'
+import {filteredRows, type LogFilter} from '../logs.ts'
+import {isSummed, sourcesOf} from './hours.ts'
+import {cacheStatusIn, durationIn, promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
+
+/** What calls of one place in time, one status and one state of the cache add up to. */
+export interface Fact {
+  /** The beginning of an ISO time, as far as `BUCKETS` says. */
+  readonly bucket: string
+  /** What they are grouped by; empty where they are not, or it is not named. */
+  readonly name: string
+  readonly status: number
+  readonly cache_status: string
+  readonly requests: number
+  readonly successes: number
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly cost_nanousd: number
+  readonly duration_ms: number
+}
+
+/** How many characters of a time name its bucket; `all` makes one of the whole. */
+export const BUCKETS = {all: 0, day: 10, hour: 13, minute: 16} as const
+export type Bucket = keyof typeof BUCKETS
+
+/** The columns that facts can be grouped by; `prompt` is told by rows alone, by the slug in their detail. */
+export type Dimension = Column | 'prompt'
+type Column = 'provider' | 'model' | 'status' | 'api_key_id' | 'config_id' | 'workspace_id' | 'provider_slug'
+
+/** A workspace's totals are kept apart from what is named: they are far fewer. */
+const OF_TOTALS: ReadonlySet<Dimension> = new Set(['status', 'workspace_id'])
+
+export async function factsOf(reader: Reader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Fact[]> {
+  const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && by !== 'prompt' && isSummed(filter))
+  const facts = []
+  for (const part of rows) facts.push(...(await fromRows(reader, part, bucket, by)))
+  if (hours) facts.push(...(await fromHours(reader, filter, hours, bucket, by)))
+  return facts.map(numbered)
+}
+
+/** How many calls took how long, by what they are grouped by and by bucket of latency. */
+export interface Latencies {
+  readonly bucket: string
+  readonly name: string
+  readonly counts: Map<number, number>
+}
+
+export async function latenciesOf(reader: Reader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Latencies[]> {
+  const is_kept = by === undefined || by === 'provider' || by === 'model' || by === 'workspace_id'
+  const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && is_kept && isSummed(filter, 'latency'))
+  const found: LatencyRow[] = []
+  for (const part of rows) found.push(...(await latencyRows(reader, part, bucket, by)))
+  if (hours) found.push(...(await latencyHours(reader, filter, hours, bucket, by)))
+  const all = new Map<string, Latencies>()
+  for (const row of found) {
+    const key = `${row.bucket}\0${row.name}`
+    const each = all.get(key) ?? {bucket: row.bucket, name: String(row.name), counts: new Map()}
+    all.set(key, each)
+    addCount(each.counts, Number(row.latency), Number(row.requests))
+  }
+  return [...all.values()]
+}
+
+interface LatencyRow {
+  readonly bucket: string
+  readonly name: string
+  readonly latency: number
+  readonly requests: number
+}
+
+type Raw = {readonly [column in keyof Fact]: string | number}
+
+function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<readonly Raw[]> {
+  return filteredRows(db, filter)
+    .select(e => [
+      place('created_at', bucket).as('bucket'),
+      nameOf(kind, by).as('name'),
+      'status',
+      cacheStatusIn(kind).as('cache_status'),
+      e.fn.countAll<number>().as('requests'),
+      summed(sql`case when ${WENT_WELL} then 1 else 0 end`).as('successes'),
+      summed(sql`prompt_tokens`).as('prompt_tokens'),
+      summed(sql`completion_tokens`).as('completion_tokens'),
+      summed(sql`cost_nanousd`).as('cost_nanousd'),
+      summed(durationIn(kind)).as('duration_ms'),
+    ])
+    .groupBy(sql`1, 2, 3, 4`)
+    .execute()
+}
+
+function fromHours(
+  {kind, db}: Reader,
+  filter: LogFilter,
+  hours: {from: string; before: string},
+  bucket: Bucket,
+  by: Dimension | undefined,
+): Promise<readonly Raw[]> {
+  const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(each => each)
+  let sums = db
+    .selectFrom('traffic.log_hourly')
+    .where('workspace_id', 'in', workspaces(filter))
+    .where('grain', '=', named || (by !== undefined && !OF_TOTALS.has(by)) ? 1 : 0)
+    .where('hour', '>=', hours.from)
+    .where('hour', '<', hours.before)
+  if (filter.statuses) sums = sums.where('status', 'in', filter.statuses)
+  if (filter.api_key_ids) sums = sums.where('api_key_id', 'in', filter.api_key_ids)
+  if (filter.models) sums = sums.where('model', 'in', filter.models)
+  if (filter.provider_models) sums = sums.where(eitherModel(filter.provider_models))
+  if (filter.providers) sums = sums.where('provider_slug', 'in', filter.providers)
+  if (filter.configs) sums = sums.where('config_id', 'in', configIds(filter, filter.configs))
+  return sums
+    .select([
+      place('hour', bucket).as('bucket'),
+      nameOf(kind, by).as('name'),
+      'status',
+      'cache_status',
+      summed(sql`requests`).as('requests'),
+      summed(sql`successes`).as('successes'),
+      summed(sql`prompt_tokens`).as('prompt_tokens'),
+      summed(sql`completion_tokens`).as('completion_tokens'),
+      summed(sql`cost_nanousd`).as('cost_nanousd'),
+      summed(sql`duration_ms`).as('duration_ms'),
+    ])
+    .groupBy(sql`1, 2, 3, 4`)
+    .execute()
+}
+
+function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<readonly LatencyRow[]> {
+  const duration = durationIn(kind)
+  const least = kind === 'sqlite' ? sql`max(${duration}, 1)` : sql`greatest(${duration}, 1)`
+  return filteredRows(db, filter)
+    .select(e => [
+      place('created_at', bucket).as('bucket'),
+      nameOf(kind, by).as('name'),
+      sql<number>`cast(floor(ln(${least}) / ${sql.lit(LATENCY_GROWTH)}) as integer)`.as('latency'),
+      e.fn.countAll<number>().as('requests'),
+    ])
+    .groupBy(sql`1, 2, 3`)
+    .execute()
+}
+
+function latencyHours(
+  {kind, db}: Reader,
+  filter: LogFilter,
+  hours: {from: string; before: string},
+  bucket: Bucket,
+  by: Dimension | undefined,
+): Promise<readonly LatencyRow[]> {
+  const named = filter.models !== undefined || filter.provider_models !== undefined || by === 'provider' || by === 'model'
+  let sums = db
+    .selectFrom('traffic.log_latencies')
+    .where('workspace_id', 'in', workspaces(filter))
+    .where('grain', '=', named ? 1 : 0)
+    .where('hour', '>=', hours.from)
+    .where('hour', '<', hours.before)
+  if (filter.models) sums = sums.where('model', 'in', filter.models)
+  if (filter.provider_models) sums = sums.where(eitherModel(filter.provider_models))
+  return sums
+    .select(e => [
+      place('hour', bucket).as('bucket'),
+      nameOf(kind, by).as('name'),
+      'bucket as latency',
+      e.fn.sum<number>('requests').as('requests'),
+    ])
+    .groupBy(sql`1, 2, 3`)
+    .execute()
+}
+
+/** The workspaces of the scope; archived ones have a past too. */
+function workspaces({organisation_id, workspace_id}: LogFilter): RawBuilder<string> {
+  const own = workspace_id === undefined ? sql`` : sql`and id = ${workspace_id}`
+  return sql<string>`(select id from workspaces where organisation_id = ${organisation_id} ${own})`
+}
+
+function configIds({organisation_id}: LogFilter, named: readonly string[]): RawBuilder<string> {
+  const names = sql.join(named)
+  return sql<string>`(select id from configs where organisation_id = ${organisation_id} and (id in (${names}) or slug in (${names})))`
+}
+
+function eitherModel(models: NonNullable<LogFilter['provider_models']>): RawBuilder<boolean> {
+  const each = models.map(({provider, model}) => sql`(provider = ${provider} and model = ${model})`)
+  return sql<boolean>`(${sql.join(each, sql` or `)})`
+}
+
+function place(column: 'created_at' | 'hour', bucket: Bucket): RawBuilder<string> {
+  return BUCKETS[bucket] === 0 ? sql`''` : sql`substr(${sql.ref(column)}, 1, ${sql.lit(BUCKETS[bucket])})`
+}
+
+/** What a row is called in a dimension; empty where it has no name. */
+export function nameOf(kind: Reader['kind'], by: Dimension | undefined): RawBuilder<string> {
+  if (by === undefined) return sql`''`
+  if (by === 'prompt') return sql`coalesce(${promptIn(kind)}, '')`
+  return by === 'status' ? sql`cast(status as text)` : sql`coalesce(${sql.ref(by)}, '')`
+}
+
+function numbered(raw: Raw): Fact {
+  return {
+    bucket: String(raw.bucket),
+    name: String(raw.name),
+    status: Number(raw.status),
+    cache_status: String(raw.cache_status),
+    requests: Number(raw.requests),
+    successes: Number(raw.successes),
+    prompt_tokens: Number(raw.prompt_tokens),
+    completion_tokens: Number(raw.completion_tokens),
+    cost_nanousd: Number(raw.cost_nanousd),
+    duration_ms: Number(raw.duration_ms),
+  }
+}

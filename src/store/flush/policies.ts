@@ -1,0 +1,63 @@
+import {policyEntityId} from '../../schema/policies.ts'
+import type {FlushRecord} from './record.ts'
+
+/** What a slice adds to what an entity of a policy used. */
+export interface PolicySum {
+  readonly policy_id: string
+  readonly entity_id: string
+  readonly since_at: string
+  readonly value_key: string
+  used: bigint
+}
+
+export const POLICY_COLUMNS = ['policy_id', 'entity_id', 'since_at', 'value_key', 'used'] as const satisfies readonly (keyof PolicySum)[]
+
+/** `type/period/since/policy/id/value key`, as limits write it. */
+const OF_POLICY = /^(requests|tokens|cost)\/(budget|rpm|rph|rpd)\/(\d+)\/policy\/([^/]+)\/(.+)$/s
+
+/**
+ * What entries count for the policies whose counters they claimed: for budgets by the day of the call, for rates by the window; each row
+ * once, in the order of their keys, so that two processes never wait in a ring.
+ */
+export function policySums(records: readonly FlushRecord[]): {
+  readonly usage: readonly PolicySum[]
+  readonly windows: readonly PolicySum[]
+} {
+  const usage = new Map<string, PolicySum>()
+  const windows = new Map<string, PolicySum>()
+  for (const {settlement, prompt_tokens, completion_tokens} of records) {
+    for (const key of settlement.counter_keys) {
+      if (!key.includes('/policy/')) continue
+      const found = OF_POLICY.exec(key)
+      if (!found) continue
+      const [, type, period, since, policy_id = '', value_key = ''] = found
+      const since_at = new Date(Number(since)).toISOString()
+      const is_budget = period === 'budget'
+      const day_at = `${settlement.admitted_at.slice(0, 10)}T00:00:00.000Z`
+      const from_at = is_budget && day_at > since_at ? day_at : since_at
+      // the visits of a call are requests, its attempts there are not: the last of them has the row of the log
+      const used =
+        type === 'requests' ? (settlement.log ? 1 : 0) : type === 'tokens' ? prompt_tokens + completion_tokens : settlement.cost_nanousd
+      const sums = is_budget ? usage : windows
+      const name = `${policy_id}\n${value_key}\n${from_at}`
+      const sum = sums.get(name)
+      if (sum) sum.used += BigInt(used)
+      else sums.set(name, {policy_id, entity_id: policyEntityId(policy_id, value_key), since_at: from_at, value_key, used: BigInt(used)})
+    }
+  }
+  return {usage: sorted(usage), windows: sorted(windows)}
+}
+
+function sorted(sums: ReadonlyMap<string, PolicySum>): PolicySum[] {
+  return [...sums.keys()].sort().map(name => sums.get(name)!)
+}
+
+/** The end of an insert into `traffic.policy_usage`, whose rows `table` names. */
+export const ADD_USAGE = (table: string) =>
+  `on conflict (policy_id, entity_id, since_at) do update set used = ${table}.used + excluded.used`
+
+/** Of `traffic.policy_windows`: a later window takes the place of the one before, an earlier one is over. */
+export const ADD_WINDOW = (table: string) =>
+  `on conflict (policy_id, entity_id) do update set
+    used = case when excluded.since_at > ${table}.since_at then excluded.used when excluded.since_at = ${table}.since_at then ${table}.used + excluded.used else ${table}.used end,
+    since_at = case when excluded.since_at > ${table}.since_at then excluded.since_at else ${table}.since_at end`

@@ -1,0 +1,51 @@
+import type {Db} from '../database.ts'
+
+/** Runs reads that must be of one moment. */
+export type AtOnce = <T>(work: (db: Db) => Promise<T>) => Promise<T>
+
+/** Where the ledger does not hold. */
+export interface LedgerBreak {
+  /** A chain of hashes, an hourly sum, or a row of the log. */
+  readonly kind: 'chain' | 'sum' | 'log'
+  /** Of a chain: the writer whose it is. */
+  readonly writer: string | null
+  /** The entry that is not what its writer linked; null where one is missing at the end, or where what breaks is no entry. */
+  readonly entry: {readonly sequence: number; readonly call_id: string; readonly attempt: number; readonly settled_at: string} | null
+  /** A sentence for the operator. */
+  readonly text: string
+}
+
+/** What counts as an estimate, for the process that made the calls ended before they did. */
+export interface Recovered {
+  readonly entries: number
+  readonly cost_nanousd: bigint
+  readonly prompt_tokens: bigint
+  /** The last hundred, newest first. */
+  readonly newest: readonly {
+    readonly call_id: string
+    readonly attempt: number
+    readonly admitted_at: string
+    readonly provider: string
+    readonly model: string | null
+    readonly cost_nanousd: number
+  }[]
+}
+
+export interface LedgerReport {
+  readonly entries: number
+  readonly writers: number
+  readonly recovered: Recovered
+  /** Hourly sums that were held against their entries, and from when on (ISO 8601); null when there are none. */
+  readonly sums: {readonly checked: number; readonly from: string | null}
+  /** The same of rows of the log. */
+  readonly logs: {readonly checked: number; readonly from: string | null}
+  /** In the order of the ledger; sums and rows after it. */
+  readonly breaks: readonly LedgerBreak[]
+}
+
+/** How far a verification has come. */
+export interface LedgerProgress {
+  readonly part: 'entries' | 'sums' | 'logs'
+  readonly done: number
+  readonly total: number
+}

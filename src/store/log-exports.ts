@@ -1,0 +1,54 @@
+import type {Page, Paged} from '../schema/paging.ts'
+import type {Db} from './database.ts'
+import type {LogScope} from './logs.ts'
+import type {LogExportsTable} from './tables/analytics.ts'
+
+export async function insertExport(db: Db, row: LogExportsTable): Promise<void> {
+  await db.insertInto('log_exports').values(row).execute()
+}
+
+/** Exports of the scope; of `made_by` those of one user alone. */
+export interface ExportScope extends LogScope {
+  readonly made_by?: string | undefined
+}
+
+export function findExport(db: Db, scope: ExportScope, id: string): Promise<LogExportsTable | undefined> {
+  return exportsOf(db, scope).where('id', '=', id).selectAll().executeTakeFirst()
+}
+
+/** By its id alone, for its own job and its signed address. */
+export function exportById(db: Db, id: string): Promise<LogExportsTable | undefined> {
+  return db.selectFrom('log_exports').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listExports(db: Db, scope: ExportScope, page: Page): Promise<Paged<LogExportsTable>> {
+  const all = exportsOf(db, scope)
+  const {n} = await all.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+  const rows = await all
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(page.page_size)
+    .offset(page.current_page * page.page_size)
+    .execute()
+  return {total: Number(n), rows}
+}
+
+/** Those that were under way when a process ended. */
+export function exportsUnderWay(db: Db): Promise<LogExportsTable[]> {
+  return db.selectFrom('log_exports').selectAll().where('status', '=', 'in_progress').execute()
+}
+
+/** Changes an export; with `run` only while that run is under way. True when it did. */
+export async function updateExport(db: Db, id: string, change: Partial<LogExportsTable>, run?: string): Promise<boolean> {
+  let rows = db.updateTable('log_exports').set(change).where('id', '=', id)
+  if (run !== undefined) rows = rows.where('run', '=', run).where('status', '=', 'in_progress')
+  return (await rows.executeTakeFirst()).numUpdatedRows === 1n
+}
+
+function exportsOf(db: Db, {organisation_id, workspace_id, made_by}: ExportScope) {
+  let rows = db.selectFrom('log_exports').where('organisation_id', '=', organisation_id)
+  if (workspace_id !== undefined) rows = rows.where('workspace_id', '=', workspace_id)
+  return made_by === undefined ? rows : rows.where('user_id', '=', made_by)
+}

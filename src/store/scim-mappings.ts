@@ -1,0 +1,62 @@
+import type {Page, Paged} from '../schema/paging.ts'
+import type {Db} from './database.ts'
+import {paged} from './rows.ts'
+import type {ScimGroupsTable, ScimMappingsTable} from './tables/registry.ts'
+
+/** A mapping with the name of its group. */
+export interface ScimMappingRow extends ScimMappingsTable {
+  readonly scim_group: string
+}
+
+export interface ScimMappingFilter {
+  readonly organisation_id: string
+  readonly workspace_id?: string | undefined
+  readonly scim_group_id?: string | undefined
+  readonly role?: ScimMappingsTable['role'] | undefined
+}
+
+/** Newest first. */
+export function listScimMappings(db: Db, filter: ScimMappingFilter, page: Page): Promise<Paged<ScimMappingRow>> {
+  let rows = active(db, filter.organisation_id)
+  if (filter.workspace_id !== undefined) rows = rows.where('m.workspace_id', '=', filter.workspace_id)
+  if (filter.scim_group_id !== undefined) rows = rows.where('m.scim_group_id', '=', filter.scim_group_id)
+  if (filter.role !== undefined) rows = rows.where('m.role', '=', filter.role)
+  return paged(rows.orderBy('m.created_at', 'desc').orderBy('m.id'), page)
+}
+
+/** The active mapping of this id. */
+export function findScimMapping(db: Db, organisation_id: string, id: string): Promise<ScimMappingRow | undefined> {
+  return active(db, organisation_id).where('m.id', '=', id).executeTakeFirst()
+}
+
+export async function insertScimMapping(db: Db, row: ScimMappingsTable) {
+  await db.insertInto('scim_mappings').values(row).execute()
+}
+
+export async function archiveScimMapping(db: Db, id: string, now: string) {
+  await db.updateTable('scim_mappings').set({status: 'archived', last_updated_at: now}).where('id', '=', id).execute()
+}
+
+/** The group of the organisation that has this id, or this name. */
+export function findScimGroup(
+  db: Db,
+  organisation_id: string,
+  by: {readonly id: string} | {readonly name: string},
+): Promise<ScimGroupsTable | undefined> {
+  const groups = db.selectFrom('scim_groups').selectAll().where('organisation_id', '=', organisation_id)
+  return ('id' in by ? groups.where('id', '=', by.id) : groups.where('name', '=', by.name)).executeTakeFirst()
+}
+
+export async function insertScimGroup(db: Db, row: ScimGroupsTable) {
+  await db.insertInto('scim_groups').values(row).execute()
+}
+
+function active(db: Db, organisation_id: string) {
+  return db
+    .selectFrom('scim_mappings as m')
+    .innerJoin('scim_groups as g', 'g.id', 'm.scim_group_id')
+    .selectAll('m')
+    .select('g.name as scim_group')
+    .where('m.organisation_id', '=', organisation_id)
+    .where('m.status', '=', 'active')
+}

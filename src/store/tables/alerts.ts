@@ -1,0 +1,25 @@
+/** Rows of gateway.db about what people were told. */
+export interface AlertsTable {
+  entity: string
+  entity_id: string
+  /** A budget (`cost`, `tokens`) or the `expiry`. */
+  about: string
+  /** JSON object: what was told, and of what. */
+  state: string
+  last_updated_at: string
+}
+
+/** A letter on its way. */
+export interface MailsTable {
+  id: string
+  recipient: string
+  subject: string
+  plain: string
+  html: string
+  created_at: string
+  next_try_at_ms: number
+  tries: number
+  status: 'waiting' | 'sent' | 'failed'
+  error: string | null
+  sent_at: string | null
+}

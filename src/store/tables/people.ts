@@ -1,0 +1,71 @@
+/** Rows of gateway.db about people. Times are ISO 8601 UTC text, JSON is text. */
+export interface UsersTable {
+  id: string
+  /** In lower case. */
+  email: string
+  first_name: string | null
+  last_name: string | null
+  created_at: string
+  last_updated_at: string
+}
+
+export type OrganisationRole = 'owner' | 'admin' | 'member'
+export type WorkspaceRole = 'admin' | 'manager' | 'member'
+
+/** Who belongs to which organisation. One who was removed is archived, and can come back. */
+export interface OrganisationUsersTable {
+  organisation_id: string
+  user_id: string
+  role: OrganisationRole
+  status: 'active' | 'archived'
+  created_at: string
+  last_updated_at: string
+}
+
+/** Who is a member of which workspace. */
+export interface WorkspaceUsersTable {
+  workspace_id: string
+  user_id: string
+  organisation_id: string
+  role: WorkspaceRole
+  created_at: string
+  last_updated_at: string
+}
+
+export interface InvitesTable {
+  id: string
+  organisation_id: string
+  /** In lower case. */
+  email: string
+  role: 'admin' | 'member'
+  /** JSON list of `{id, role}`: the workspaces to be a member of. */
+  workspaces: string
+  /** JSON list: scopes of the key that is made in each workspace; null for none. */
+  key_scopes: string | null
+  /** SHA-256 of the token in the link, 64 hex digits. */
+  token_hash: string
+  /** One that is pending past its time is expired. */
+  status: 'pending' | 'accepted' | 'cancelled'
+  invited_by: string | null
+  created_at: string
+  expires_at: string
+  accepted_at: string | null
+}
+
+export interface SessionsTable {
+  id: string
+  organisation_id: string
+  user_id: string
+  /** SHA-256 of the token, 64 hex digits. */
+  token_hash: string
+  created_at: string
+  expires_at: string
+  revoked_at: string | null
+}
+
+/** The end of an organisation's chain of audit rows. */
+export interface AuditChainsTable {
+  organisation_id: string
+  sequence: number
+  chain: string
+}

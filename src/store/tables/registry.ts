@@ -1,0 +1,128 @@
+/** Rows of gateway.db about what stands outside the gateway. Times are ISO 8601 UTC text, JSON is text. */
+interface Registered {
+  id: string
+  organisation_id: string
+  /** Free again once its row is archived. */
+  slug: string
+  name: string
+  status: 'active' | 'archived'
+  created_at: string
+  last_updated_at: string
+}
+
+/** Where a secret lies, and how its manager is logged in to. */
+export interface SecretReferencesTable extends Registered {
+  description: string | null
+  manager_type: 'aws_sm' | 'azure_kv' | 'hashicorp_vault'
+  /** JSON object; a secret is there as `masked_<field>`. */
+  auth_config: string
+  /** Sealed JSON object: the secrets alone; null where there are none. */
+  auth_config_sealed: Uint8Array | null
+  secret_path: string
+  secret_key: string | null
+  /** 0: those of `allowed_workspaces` alone. */
+  allow_all_workspaces: 0 | 1
+  tags: string
+  created_by: string | null
+}
+
+/** The workspaces a secret reference or a deployment is for, where it is not for all. */
+export interface AllowedWorkspacesTable {
+  resource_id: string
+  workspace_id: string
+}
+
+export interface McpIntegrationsTable extends Registered {
+  /** Null for one of the organisation. */
+  workspace_id: string | null
+  description: string | null
+  url: string
+  auth_type: 'oauth_auto' | 'headers' | 'none'
+  transport: 'http' | 'sse'
+  /** JSON object; the secrets in it are masked. */
+  configurations: string
+  /** Sealed JSON object: `configurations` as they are; null where they hold no secret. */
+  configurations_sealed: Uint8Array | null
+  /** JSON array. */
+  secret_mappings: string
+  /** What holds for workspaces without a row of their own. */
+  global_access_enabled: 0 | 1
+  /** 1: whoever set the URL may name a private host. */
+  trusts_host: 0 | 1
+  /** JSON object: what the server told of itself; null before it was asked. */
+  metadata: string | null
+  owner_id: string | null
+}
+
+export interface McpIntegrationWorkspacesTable {
+  mcp_integration_id: string
+  workspace_id: string
+  enabled: 0 | 1
+  created_at: string
+  last_updated_at: string
+}
+
+export type CapabilityType = 'tool' | 'prompt' | 'resource' | 'resource_template'
+
+/** What a server offers, as it was discovered. */
+export interface McpCapabilitiesTable {
+  mcp_integration_id: string
+  type: CapabilityType
+  name: string
+  enabled: 0 | 1
+  /** JSON object: title, description, schemas and the like. */
+  details: string
+  created_at: string
+  last_updated_at: string
+}
+
+/** A workspace's use of an MCP integration. */
+export interface McpServersTable extends Registered {
+  workspace_id: string
+  mcp_integration_id: string
+  description: string | null
+  /** What holds for users without a row of their own. */
+  default_user_access: 'allow' | 'deny'
+  owner_id: string | null
+}
+
+/** What a server says of a capability itself; the integration's word comes first. */
+export interface McpServerCapabilitiesTable {
+  mcp_server_id: string
+  type: CapabilityType
+  name: string
+  enabled: 0 | 1
+}
+
+export interface McpServerUsersTable {
+  mcp_server_id: string
+  user_id: string
+  enabled: 0 | 1
+}
+
+export interface DeploymentsTable extends Registered {
+  type: 'production' | 'non-production'
+  /** JSON object. */
+  config: string
+  allow_all_workspaces: 0 | 1
+}
+
+/** A group of people in a directory outside. */
+export interface ScimGroupsTable {
+  id: string
+  organisation_id: string
+  name: string
+  created_at: string
+}
+
+/** The role that a group's people have in a workspace. */
+export interface ScimMappingsTable {
+  id: string
+  organisation_id: string
+  workspace_id: string
+  scim_group_id: string
+  role: 'admin' | 'manager' | 'member'
+  status: 'active' | 'archived'
+  created_at: string
+  last_updated_at: string
+}

@@ -1,0 +1,78 @@
+import {sql} from 'kysely'
+import type {UsageDimension} from '../schema/usage-dimensions.ts'
+import type {Db} from './database.ts'
+
+export interface UsageSumsFilter {
+  readonly organisation_id: string
+  readonly workspace_id: string | undefined
+  /** What these users' keys did, alone. */
+  readonly user_ids?: readonly string[] | undefined
+  /** Hours by their beginning: `from` is the first, `until` the first that does not count. */
+  readonly from: string
+  readonly until: string | undefined
+}
+
+/** A sum by raw columns: ids and slugs as rows keep them, empty texts for what is unknown. Numbers are texts, exact beyond 2^53. */
+export type RawSum = Readonly<Record<UsageColumn | UsageSummed, string>>
+
+type UsageColumn = 'api_key_id' | 'workspace_id' | 'provider_slug' | 'provider' | 'model' | 'time'
+export type UsageSummed = (typeof SUMMED)[number]
+export const SUMMED = ['requests', 'failures', 'unpriced', 'prompt_tokens', 'completion_tokens', 'cost_nanousd'] as const
+
+/** The users of keys are those of the key: it belongs to one for good. */
+const COLUMNS: Readonly<Record<UsageDimension, UsageColumn>> = {
+  key: 'api_key_id',
+  user: 'api_key_id',
+  workspace: 'workspace_id',
+  provider: 'provider_slug',
+  kind: 'provider',
+  model: 'model',
+  hour: 'time',
+  day: 'time',
+  month: 'time',
+}
+const TIME_CHARACTERS = {hour: 24, day: 10, month: 7} as const
+
+/** Sums usage from the hourly sums, never from single entries. What is not summed by is an empty text. */
+export async function usageSums(db: Db, by: readonly UsageDimension[], filter: UsageSumsFilter): Promise<readonly RawSum[]> {
+  const wanted = new Set(by.map(dimension => COLUMNS[dimension]))
+  const characters = Math.max(0, ...by.map(dimension => (dimension in TIME_CHARACTERS ? TIME_CHARACTERS[dimension as 'hour'] : 0)))
+  const time = sql<string>`substr(hour, 1, ${sql.lit(characters)})`
+  const columns = [...wanted].map(column => (column === 'time' ? time : sql.ref<string>(column)))
+  let query = db
+    .selectFrom('traffic.usage_hourly')
+    .select([...wanted].map((column, at) => columns[at]!.as(column)))
+    .select(SUMMED.map(column => sql<string>`cast(sum(${sql.ref(column)}) as text)`.as(column)))
+    .where('organisation_id', '=', filter.organisation_id)
+    .where('hour', '>=', filter.from)
+  if (filter.workspace_id !== undefined) query = query.where('workspace_id', '=', filter.workspace_id)
+  if (filter.user_ids !== undefined)
+    query = query.where('api_key_id', 'in', db.selectFrom('api_keys').select('id').where('user_id', 'in', filter.user_ids))
+  if (filter.until !== undefined) query = query.where('hour', '<', filter.until)
+  const rows = await query.groupBy(columns).execute()
+  const nothing = {api_key_id: '', workspace_id: '', provider_slug: '', provider: '', model: '', time: ''}
+  return rows.map(row => ({...nothing, ...row}))
+}
+
+/** What keys are called and whose they are, by id; deleted ones too. */
+export async function keyNames(db: Db, organisation_id: string, ids: readonly string[]) {
+  const found = new Map<string, {readonly name: string; readonly user_id: string | null}>()
+  for (let at = 0; at < ids.length; at += MOST_IDS) {
+    const rows = await db
+      .selectFrom('api_keys')
+      .select(['id', 'name', 'user_id'])
+      .where('organisation_id', '=', organisation_id)
+      .where('id', 'in', ids.slice(at, at + MOST_IDS))
+      .execute()
+    for (const {id, ...row} of rows) found.set(id, row)
+  }
+  return found
+}
+
+const MOST_IDS = 500
+
+/** Names of all workspaces of an organisation, by id; archived ones too. */
+export async function workspaceNames(db: Db, organisation_id: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.selectFrom('workspaces').select(['id', 'name']).where('organisation_id', '=', organisation_id).execute()
+  return new Map(rows.map(({id, name}) => [id, name]))
+}

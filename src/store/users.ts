@@ -1,0 +1,163 @@
+import type {Page, Paged} from '../schema/paging.ts'
+import type {Db} from './database.ts'
+import {paged} from './rows.ts'
+import type {OrganisationRole, OrganisationUsersTable, UsersTable} from './tables/people.ts'
+
+/** A user as an organisation knows him. */
+export interface OrganisationUser extends UsersTable {
+  readonly role: OrganisationRole
+  readonly status: OrganisationUsersTable['status']
+}
+
+export interface UserFilter {
+  readonly organisation_id: string
+  readonly role?: OrganisationRole | undefined
+  /** Whole, in lower case. */
+  readonly email?: string | undefined
+}
+
+export function findUserByEmail(db: Db, email: string): Promise<UsersTable | undefined> {
+  return db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
+}
+
+export async function insertUser(db: Db, row: UsersTable) {
+  await db.insertInto('users').values(row).execute()
+}
+
+/** The user of the organisation with this id, whatever his status. */
+export function findOrganisationUser(db: Db, organisation_id: string, id: string): Promise<OrganisationUser | undefined> {
+  return usersOf(db, organisation_id).where('users.id', '=', id).executeTakeFirst()
+}
+
+/** Active users, newest first. */
+export function listUsers(db: Db, {organisation_id, role, email}: UserFilter, page: Page): Promise<Paged<OrganisationUser>> {
+  let matching = usersOf(db, organisation_id).where('organisation_users.status', '=', 'active')
+  if (role !== undefined) matching = matching.where('organisation_users.role', '=', role)
+  if (email !== undefined) matching = matching.where('users.email', '=', email)
+  return paged(matching.orderBy('organisation_users.created_at', 'desc').orderBy('users.id'), page)
+}
+
+/** Adds a user to an organisation, or takes one back who was removed. */
+export async function joinOrganisation(db: Db, row: OrganisationUsersTable) {
+  const {role, status, last_updated_at} = row
+  await db
+    .insertInto('organisation_users')
+    .values(row)
+    .onConflict(conflict => conflict.columns(['organisation_id', 'user_id']).doUpdateSet({role, status, last_updated_at}))
+    .execute()
+}
+
+export async function updateOrganisationUser(db: Db, organisation_id: string, user_id: string, change: Partial<OrganisationUsersTable>) {
+  await db
+    .updateTable('organisation_users')
+    .set(change)
+    .where('organisation_id', '=', organisation_id)
+    .where('user_id', '=', user_id)
+    .execute()
+}
+
+export async function countOwners(db: Db, organisation_id: string): Promise<number> {
+  const {n} = await db
+    .selectFrom('organisation_users')
+    .select(e => e.fn.countAll<number>().as('n'))
+    .where('organisation_id', '=', organisation_id)
+    .where('role', '=', 'owner')
+    .where('status', '=', 'active')
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
+/** Takes a user out of an organisation: his memberships end, his keys there work no longer, and so do his sessions. */
+export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
+  await updateOrganisationUser(db, organisation_id, user_id, {status: 'archived', last_updated_at: now})
+  await db.deleteFrom('workspace_users').where('organisation_id', '=', organisation_id).where('user_id', '=', user_id).execute()
+  await db
+    .updateTable('api_keys')
+    .set({status: 'archived', last_updated_at: now})
+    .where('organisation_id', '=', organisation_id)
+    .where('user_id', '=', user_id)
+    .where('status', '<>', 'archived')
+    .execute()
+  await db
+    .updateTable('sessions')
+    .set({revoked_at: now})
+    .where('organisation_id', '=', organisation_id)
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+/** User → the ids of the active workspaces he is a member of, in the order of joining. */
+export async function workspaceIdsOf(
+  db: Db,
+  organisation_id: string,
+  user_ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>()
+  if (!user_ids.length) return found
+  const rows = await db
+    .selectFrom('workspace_users')
+    .innerJoin('workspaces', 'workspaces.id', 'workspace_users.workspace_id')
+    .select(['workspace_users.user_id', 'workspace_users.workspace_id'])
+    .where('workspace_users.organisation_id', '=', organisation_id)
+    .where('workspace_users.user_id', 'in', [...user_ids])
+    .where('workspaces.status', '=', 'active')
+    .orderBy('workspace_users.created_at')
+    .orderBy('workspace_users.workspace_id')
+    .execute()
+  for (const {user_id, workspace_id} of rows) found.set(user_id, [...(found.get(user_id) ?? []), workspace_id])
+  return found
+}
+
+export interface RecipientsOf {
+  readonly organisation_id: string
+  readonly workspace_id: string
+}
+
+/**
+ * Who is told of what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and the owners and admins of
+ * the organisation (spec: usage limit alert emails).
+ */
+export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientsOf): Promise<string[]> {
+  const rows = await db
+    .selectFrom('users')
+    .innerJoin('organisation_users', 'organisation_users.user_id', 'users.id')
+    .leftJoin('workspace_users', join =>
+      join.onRef('workspace_users.user_id', '=', 'users.id').on('workspace_users.workspace_id', '=', workspace_id),
+    )
+    .select('users.email')
+    .where('organisation_users.organisation_id', '=', organisation_id)
+    .where('organisation_users.status', '=', 'active')
+    .where(e => e.or([e('organisation_users.role', 'in', ['owner', 'admin']), e('workspace_users.role', 'in', ['admin', 'manager'])]))
+    .orderBy('users.email')
+    .execute()
+  return rows.map(({email}) => email)
+}
+
+/** The address of the user whose key this is; undefined where it is nobody's, or he is not in the organisation any more. */
+export async function emailOfKeyUser(db: Db, key_id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .innerJoin('organisation_users', join =>
+      join
+        .onRef('organisation_users.user_id', '=', 'users.id')
+        .onRef('organisation_users.organisation_id', '=', 'api_keys.organisation_id'),
+    )
+    .select('users.email')
+    .where('api_keys.id', '=', key_id)
+    .where('organisation_users.status', '=', 'active')
+    .executeTakeFirst()
+  return row?.email
+}
+
+/** Times are those of the membership in the organisation. */
+function usersOf(db: Db, organisation_id: string) {
+  return db
+    .selectFrom('users')
+    .innerJoin('organisation_users', 'organisation_users.user_id', 'users.id')
+    .select(['users.id', 'users.email', 'users.first_name', 'users.last_name'])
+    .select(['organisation_users.role', 'organisation_users.status'])
+    .select(['organisation_users.created_at', 'organisation_users.last_updated_at'])
+    .where('organisation_users.organisation_id', '=', organisation_id)
+}

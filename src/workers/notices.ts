@@ -1,0 +1,80 @@
+import {newId, newTimeId} from '../base/ids.ts'
+import type {WriteLetter} from '../ports/mail/letters.ts'
+import {insertAuditLog} from '../store/audit-logs.ts'
+import type {Db} from '../store/database.ts'
+import {postMails} from '../store/mails.ts'
+import {emailOfKeyUser, listRecipients} from '../store/users.ts'
+
+/** Who or what people are told about. */
+export interface Subject {
+  readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
+  readonly id: string
+  readonly name: string
+  readonly organisation_id: string
+  /** Empty for what is of no workspace. */
+  readonly workspace_id: string
+  /** Addresses that the entity itself names. */
+  readonly alert_emails: readonly string[]
+}
+
+/** Who is to be told about a subject: addresses, the subject's own among them. Asked in the transaction that notes that it was told. */
+export type RecipientsOf = (subject: Subject, db: Db) => Promise<readonly string[]>
+
+/**
+ * Admins and managers of the workspace, owners and admins of the organisation, the user of a key, and the addresses that a key names
+ * (spec: states and transitions).
+ */
+export const everyoneConcerned: RecipientsOf = async (subject, db) => {
+  const owner = subject.entity === 'key' ? await emailOfKeyUser(db, subject.id) : undefined
+  return [...(await listRecipients(db, subject)), ...(owner === undefined ? [] : [owner]), ...subject.alert_emails]
+}
+
+export interface Notice {
+  readonly event: 'usage-threshold-alert' | 'usage-exhausted-alert' | 'expired-alert'
+  readonly subject: Subject
+  /** For letters: amounts with their units, times in ISO 8601. */
+  readonly facts: Readonly<Record<string, string | undefined>>
+}
+
+export interface NoticeServices {
+  readonly recipientsOf: RecipientsOf
+  /** Writes letters; absent where no mail server is set. */
+  readonly write: WriteLetter | undefined
+  readonly audits: boolean
+}
+
+const KINDS = {key: 'API key', workspace: 'workspace', provider: 'provider', integration: 'integration', policy: 'policy'} as const
+const LETTERS = {key: 'apikey', provider: 'virtualkey', workspace: 'entity', integration: 'entity', policy: 'entity'} as const
+const RESOURCES = {key: 'api-key', provider: 'provider', workspace: 'workspace', integration: 'integration', policy: 'policy'} as const
+
+/** Tells of something in the transaction that notes that it was told: a row of the audit log, and a letter for each recipient to be sent. */
+export async function tell(db: Db, {event, subject, facts}: Notice, now_ms: number, on: NoticeServices): Promise<void> {
+  const {entity, id, name, organisation_id, workspace_id} = subject
+  const at = new Date(now_ms).toISOString()
+  if (on.audits) {
+    await insertAuditLog(db, {
+      id: newTimeId(now_ms),
+      at,
+      organisation_id,
+      workspace_id: workspace_id || null,
+      actor_type: 'system',
+      actor_id: null,
+      method: '',
+      uri: '',
+      request_id: newId(),
+      request_headers: '{}',
+      request_body: JSON.stringify({name, ...facts}),
+      query_params: null,
+      status: 200,
+      resource_type: RESOURCES[entity],
+      resource_id: id,
+      action: event,
+      client_ip: null,
+    })
+  }
+  if (!on.write) return
+  const recipients = new Map((await on.recipientsOf(subject, db)).map(address => [address.toLowerCase(), address]))
+  const letter = on.write(`${LETTERS[entity]}-${event}`, {kind: KINDS[entity], name, id, workspace_id, ...facts})
+  const mails = [...recipients.values()].map(recipient => ({id: newTimeId(now_ms), recipient, ...letter}))
+  await postMails(db, mails, now_ms)
+}

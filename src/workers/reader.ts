@@ -1,0 +1,131 @@
+import type {Worker} from 'node:worker_threads'
+import type {Log} from '../base/log.ts'
+import {startWorker} from '../base/runtime.ts'
+import type {Db} from '../store/database.ts'
+import type {StoreOptions} from '../store/dialect/index.ts'
+import {openPostgres} from '../store/dialect/postgres.ts'
+import {remoteSqlite} from '../store/dialect/remote.ts'
+import {TooLong} from '../store/too-long.ts'
+import type {ReaderNews, ReaderOrder, ReaderSetup} from './reader-orders.ts'
+
+/** Where reads that take time are made. */
+export interface Reads {
+  readonly db: Db
+  close(): Promise<void>
+}
+
+/** The reader's thread, as far as it is asked and heard. */
+export type ReaderThread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>
+
+export interface ReaderOptions {
+  readonly start: () => ReaderThread
+  /** How long a statement may take, its wait for others included. */
+  readonly most_ms: number
+  readonly after: (ms: number, run: () => void) => () => void
+  readonly log: Pick<Log, 'error'>
+}
+
+const MOST_MS = 30_000
+const MOST_WAITING = 200
+const POSTGRES_CONNECTIONS = 2
+
+/** Opens a thread with a connection of its own beside SQLite, a small pool with a bound on time on PostgreSQL. */
+export async function openReads(options: StoreOptions, log: Pick<Log, 'error'>): Promise<Reads> {
+  if (options.kind === 'postgres') {
+    const {db, close} = await openPostgres({...options, pool_size: POSTGRES_CONNECTIONS, statement_timeout_ms: MOST_MS})
+    return {db, close}
+  }
+  const setup: ReaderSetup = {target: {folder: options.folder}}
+  const after = (ms: number, run: () => void) => {
+    const timer = setTimeout(run, ms).unref()
+    return () => clearTimeout(timer)
+  }
+  const reader = new Reader({start: () => startWorker('reader', setup), most_ms: MOST_MS, after, log})
+  return {db: remoteSqlite((sql, parameters) => reader.ask({sql, parameters})), close: () => reader.close()}
+}
+
+interface Asked {
+  readonly order: ReaderOrder
+  readonly done: (rows: readonly unknown[]) => void
+  readonly failed: (fault: Error) => void
+  readonly cancel: () => void
+}
+
+/**
+ * The main thread's end: one statement after the other. SQLite cannot be interrupted, so one that takes too long is given up with its
+ * thread; the next waits until that has ended, so that there is never more than one.
+ */
+export class Reader {
+  readonly #options: ReaderOptions
+  #worker: ReaderThread | undefined
+  #under_way: Asked | undefined
+  #waiting: Asked[] = []
+  #closed = false
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+  }
+
+  ask(order: ReaderOrder): Promise<readonly unknown[]> {
+    const {after, most_ms} = this.#options
+    if (this.#closed) return Promise.reject(new Error('The reader is closed.'))
+    if (this.#waiting.length >= MOST_WAITING) return Promise.reject(new TooLong(most_ms))
+    return new Promise((done, failed) => {
+      const asked: Asked = {order, done, failed, cancel: after(most_ms, () => this.#giveUp(asked))}
+      this.#waiting.push(asked)
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const left = [...(this.#under_way ? [this.#under_way] : []), ...this.#waiting.splice(0)]
+    this.#under_way = undefined
+    for (const {cancel, failed} of left) {
+      cancel()
+      failed(new Error('The reader was closed.'))
+    }
+    await this.#worker?.terminate()
+  }
+
+  #next(): void {
+    if (this.#under_way || this.#closed) return
+    const asked = this.#waiting.shift()
+    if (!asked) return
+    this.#under_way = asked
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(asked.order)
+  }
+
+  #start(): ReaderThread {
+    const worker = this.#options.start()
+    worker.on('message', (news: ReaderNews) => this.#hear(news))
+    worker.on('error', fault => this.#options.log.error({fault}, 'the reader failed'))
+    worker.on('exit', () => this.#ended())
+    return worker
+  }
+
+  #hear(news: ReaderNews): void {
+    const asked = this.#under_way
+    this.#under_way = undefined
+    asked?.cancel()
+    if ('rows' in news) asked?.done(news.rows)
+    else asked?.failed(Object.assign(new Error(news.fault.message), {code: news.fault.code}))
+    this.#next()
+  }
+
+  #giveUp(asked: Asked): void {
+    asked.failed(new TooLong(this.#options.most_ms))
+    if (asked === this.#under_way) void this.#worker?.terminate()
+    else this.#waiting = this.#waiting.filter(each => each !== asked)
+  }
+
+  #ended(): void {
+    const asked = this.#under_way
+    this.#worker = undefined
+    this.#under_way = undefined
+    asked?.cancel()
+    asked?.failed(new Error('The reader ended before it had answered.'))
+    this.#next()
+  }
+}

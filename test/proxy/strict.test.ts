@@ -1,0 +1,209 @@
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
+import {startGateway, type TestGateway} from '../support/gateway.ts'
+import {type FakeProvider, fakeProvider, type Heard, json} from '../support/provider.ts'
+
+/** USD a token of `gpt-4o-mini` (OpenAI, pricing): 0.15 and 0.60 a million. */
+const INPUT_USD = 0.15e-6
+const OUTPUT_USD = 0.6e-6
+const NANO = 1e-9
+
+let provider: FakeProvider
+let gateway: TestGateway
+
+beforeAll(async () => {
+  provider = await fakeProvider()
+  gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
+  await gateway.provider('main', 'openai', provider.url)
+})
+afterAll(async () => {
+  await gateway.close()
+  await provider.close()
+})
+
+/** Streams `words` words of a token each, and says what they used unless `usage` is false. */
+function streams(words: number, {usage = true, prompt = 10} = {}) {
+  let aborted = 0
+  provider.answer((_: Heard, response) => {
+    response.on('close', () => {
+      if (!response.writableFinished) aborted++
+    })
+    response.writeHead(200, {'content-type': 'text/event-stream'})
+    const event = (choices: unknown[], more = {}) =>
+      `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices, ...more})}\n\n`
+    let said = 0
+    const more = () => {
+      for (let n = 0; n < 20 && said < words; n++, said++)
+        response.write(event([{index: 0, delta: {content: 'word'}, finish_reason: null}]))
+      if (response.destroyed) return
+      if (said < words) return void setImmediate(more)
+      response.write(event([{index: 0, delta: {}, finish_reason: 'stop'}]))
+      if (usage) response.write(event([], {usage: {prompt_tokens: prompt, completion_tokens: words, total_tokens: prompt + words}}))
+      response.end('data: [DONE]\n\n')
+    }
+    more()
+  })
+  return () => aborted
+}
+
+interface Key {
+  readonly id: string
+  readonly headers: Record<string, string>
+}
+
+async function keyWith(limits: object): Promise<Key> {
+  const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+  const body = {name: 'strict', workspace_id: workspace!.id, scopes: ['completions.write'], ...limits}
+  const {id, key} = await gateway.admin<{id: string; key: string}>('POST', '/api-keys/workspace/service', body)
+  return {id, headers: {'x-gateway-api-key': key, 'x-gateway-provider': '@main'}}
+}
+
+const dollars = (credit_limit: number) => ({usage_limits: {type: 'cost', credit_limit, enforcement: 'strict'}})
+const tokens = (credit_limit: number) => ({usage_limits: {type: 'tokens', credit_limit, enforcement: 'strict'}})
+const ask = (more = {}) => ({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}], ...more})
+const bytesOf = (body: object) => JSON.stringify(body).length
+
+beforeEach(() => {
+  provider.heard.length = 0
+})
+
+describe('a stream under a strict limit', () => {
+  test('is cut off when what comes next cannot be held: the provider is told, the client reads why, and what came is settled', async () => {
+    const aborted = streams(2000)
+    const body = ask({stream: true})
+    const prompt = Math.ceil(bytesOf(body) / 4)
+    const {headers} = await keyWith(tokens(prompt + 400))
+    const reply = await gateway.chat(body, headers)
+    expect(reply.status).toBe(200)
+    const text = await reply.text()
+    const events = text.split('\n\n').filter(Boolean)
+    const last = JSON.parse(events.at(-1)!.slice('data: '.length)) as {error: {type: string; message: string}}
+    expect(last.error.type).toBe('api_key_exhaust_error')
+    expect(last.error.message).toContain('is strict')
+    expect(text).not.toContain('[DONE]')
+    const words = events.length - 1
+    expect(words).toBeGreaterThan(256)
+    expect(words).toBeLessThanOrEqual(400)
+    await expect.poll(aborted).toBe(1)
+    const [row] = await gateway.logs()
+    expect(row).toMatchObject({usage_source: 'partial'})
+    expect((await gateway.chat(ask({max_tokens: 300}), headers)).status).toBe(412)
+  })
+
+  test('passes whole where it fits, byte for byte, and counts what the provider said', async () => {
+    streams(700)
+    const {headers} = await keyWith(tokens(1500))
+    const body = ask({stream: true, stream_options: {include_usage: true}})
+    expect((await (await gateway.chat(body, headers)).text()).match(/"word"/g)).toHaveLength(700)
+    // 1500 - 710 are left
+    streams(2000)
+    const cut = await (await gateway.chat(body, headers)).text()
+    const words = cut.match(/"word"/g)!.length
+    expect(words).toBeLessThanOrEqual(790 - Math.ceil(bytesOf(body) / 4))
+    expect(words).toBeGreaterThan(790 - 256)
+  })
+
+  test('that ends within what is held is not cut for what its report of usage adds', async () => {
+    streams(20, {prompt: 500})
+    const {headers} = await keyWith(tokens(400))
+    expect(await (await gateway.chat(ask({stream: true, max_tokens: 30}), headers)).text()).toContain('[DONE]')
+    expect((await gateway.chat(ask({stream: true}), headers)).status).toBe(412)
+  })
+
+  test('of a model that thinks unseen holds its longest answer from the start', async () => {
+    streams(5)
+    const of = (max_completion_tokens: number) => ({...ask({stream: true, max_completion_tokens}), model: 'o3-mini'})
+    const {headers} = await keyWith(tokens(1000))
+    expect((await gateway.chat(of(2000), headers)).status).toBe(412)
+    expect((await gateway.chat(of(900), headers)).status).toBe(200)
+  })
+})
+
+describe('an answer in one piece under a strict limit', () => {
+  test('holds what max_tokens says, else the longest answer of the model; in as many choices as were asked for', async () => {
+    provider.answer((_, response) =>
+      json(response, {
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'gpt-4o-mini',
+        choices: [],
+        usage: {prompt_tokens: 10, completion_tokens: 5, total_tokens: 15},
+      }),
+    )
+    const {headers} = await keyWith(tokens(2000))
+    expect((await gateway.chat(ask({max_tokens: 1900}), headers)).status).toBe(200)
+    expect((await gateway.chat(ask({max_tokens: 900, n: 2}), headers)).status).toBe(200)
+    for (const more of [{max_tokens: 1990}, {max_tokens: 990, n: 2}, {}]) {
+      const refused = await gateway.chat(ask(more), headers)
+      expect(refused.status).toBe(412)
+      const {error} = (await refused.json()) as {error: {type: string; code: string}}
+      expect([error.type, error.code]).toEqual(['api_key_exhaust_error', '04'])
+    }
+    // gpt-4o-mini answers with 16384 tokens at most (OpenAI, models)
+    const roomy = await keyWith(tokens(17_000))
+    expect((await gateway.chat(ask(), roomy.headers)).status).toBe(200)
+  })
+
+  test('counts cost: what is held is priced, and what was not used is given back', async () => {
+    const body = ask({max_tokens: 1000})
+    const held = Math.ceil(bytesOf(body) / 4) * INPUT_USD + 1000 * OUTPUT_USD
+    const {headers} = await keyWith(dollars(Number((held + 2 * NANO).toFixed(9))))
+    const cost = 10 * INPUT_USD + 5 * OUTPUT_USD
+    expect((await gateway.chat(body, headers)).status).toBe(200)
+    expect((await gateway.chat(body, headers)).status).toBe(412)
+    const less = ask({max_tokens: 1000 - Math.ceil(cost / OUTPUT_USD) - 1})
+    expect((await gateway.chat(less, headers)).status).toBe(200)
+  })
+
+  test('of a model without a price is refused by a limit of cost, in words that say so, and not by one of tokens', async () => {
+    const body = {...ask({max_tokens: 10}), model: 'nobody-knows-me'}
+    const refused = await gateway.chat(body, (await keyWith(dollars(10))).headers)
+    expect(refused.status).toBe(412)
+    const {error} = (await refused.json()) as {error: {type: string; message: string}}
+    expect(error.type).toBe('model_not_priced_error')
+    expect(error.message).toContain('The model nobody-knows-me of openai has no price')
+    expect((await gateway.chat(body, (await keyWith(tokens(1000))).headers)).status).toBe(200)
+  })
+
+  test('lets another target be asked that fits', async () => {
+    const {headers} = await keyWith(tokens(3000))
+    const config = {
+      strategy: {mode: 'fallback'},
+      targets: [
+        {provider: '@main', override_params: {max_tokens: 5000}},
+        {provider: '@main', override_params: {max_tokens: 50}},
+      ],
+    }
+    const {'x-gateway-provider': _, ...key} = headers
+    const reply = await gateway.chat(ask(), {...key, 'x-gateway-config': JSON.stringify(config)})
+    expect(reply.status).toBe(200)
+    expect(reply.headers.get('x-gateway-last-used-option-index')).toBe('config.targets[1]')
+  })
+})
+
+test('every route holds: embeddings their input, speech its characters, pass-through what it may come to; reading costs nothing', async () => {
+  const {headers} = await keyWith(dollars(1e-9))
+  const send = async (path: string, body?: object) =>
+    (
+      await gateway.call(path, {
+        method: body ? 'POST' : 'GET',
+        headers: {...headers, ...(body && {'content-type': 'application/json'})},
+        ...(body && {body: JSON.stringify(body)}),
+      })
+    ).status
+  expect(await send('/v1/embeddings', {model: 'text-embedding-3-small', input: 'a'.repeat(500)})).toBe(412)
+  expect(await send('/v1/audio/speech', {model: 'tts-1', input: 'a long text', voice: 'alloy'})).toBe(412)
+  expect(await send('/v1/images/generations', {model: 'dall-e-3', prompt: 'a fox'})).toBe(412)
+  expect(await send('/v1/proxy/chat/completions', ask())).toBe(412)
+  expect(await send('/v1/proxy/files')).toBe(200)
+  expect(provider.heard.map(({path}) => path)).toEqual(['/v1/files'])
+})
+
+test('a call whose provider cannot be reached gives all of it back', async () => {
+  const gone = await fakeProvider()
+  await gone.close()
+  await gateway.provider('nowhere', 'openai', gone.url)
+  const {headers} = await keyWith(tokens(500))
+  for (let n = 0; n < 3; n++)
+    expect((await gateway.chat(ask({max_tokens: 400}), {...headers, 'x-gateway-provider': '@nowhere'})).status).toBe(503)
+})

@@ -1,0 +1,79 @@
+import {EventEmitter} from 'node:events'
+import {sql} from 'kysely'
+import {describe, expect, test} from 'vitest'
+import {TooLong} from '../../src/store/too-long.ts'
+import {openReads, Reader} from '../../src/workers/reader.ts'
+import type {ReaderOrder} from '../../src/workers/reader-orders.ts'
+import {insertLog} from '../support/logs.ts'
+import {KINDS, testStore} from '../support/stores.ts'
+
+const log = {error: () => undefined}
+
+describe.each(KINDS)('reads on %s', kind => {
+  test('see what is committed, refuse to write, and say what was wrong', async () => {
+    const database = await testStore(kind)
+    const reads = await openReads(database.options, log)
+    try {
+      await insertLog(database.store.db, {id: 'a'})
+      expect(await reads.db.selectFrom('traffic.logs').select('id').execute()).toEqual([{id: 'a'}])
+      if (kind === 'sqlite') await expect(reads.db.deleteFrom('traffic.logs').execute()).rejects.toThrow()
+      await expect(sql`select no_such_column`.execute(reads.db)).rejects.toThrow()
+      expect(await reads.db.selectFrom('traffic.logs').select('id').execute()).toEqual([{id: 'a'}])
+    } finally {
+      await reads.close()
+      await database.close()
+    }
+  })
+})
+
+/** A thread that answers when it is told to. */
+function fakeThreads() {
+  const threads: (EventEmitter & {orders: ReaderOrder[]; ended: boolean})[] = []
+  const start = () => {
+    const thread = Object.assign(new EventEmitter(), {
+      orders: [] as ReaderOrder[],
+      ended: false,
+      postMessage: (order: ReaderOrder) => void thread.orders.push(order),
+      terminate: async () => {
+        thread.ended = true
+        return 0
+      },
+    })
+    threads.push(thread)
+    return thread as never
+  }
+  const timers: (() => void)[] = []
+  const after = (_: number, run: () => void) => {
+    timers.push(run)
+    return () => undefined
+  }
+  return {threads, timers, reader: new Reader({start, after, log, most_ms: 30_000})}
+}
+
+const order = (sql: string): ReaderOrder => ({sql, parameters: []})
+
+test('one statement is under way at a time; one that takes too long is given up with its thread, which the next waits for', async () => {
+  const {threads, timers, reader} = fakeThreads()
+  const [slow, next] = [reader.ask(order('slow')), reader.ask(order('next'))]
+  expect(threads[0]!.orders.map(each => each.sql)).toEqual(['slow'])
+  timers[0]!()
+  await expect(slow).rejects.toBeInstanceOf(TooLong)
+  expect([threads[0]!.ended, threads.length]).toEqual([true, 1])
+  threads[0]!.emit('exit')
+  expect(threads[1]!.orders.map(each => each.sql)).toEqual(['next'])
+  threads[1]!.emit('message', {rows: [1]})
+  expect(await next).toEqual([1])
+})
+
+test('a statement that waits too long is given up alone; a thread that dies fails its own', async () => {
+  const {threads, timers, reader} = fakeThreads()
+  const [first, waiting, third] = [reader.ask(order('first')), reader.ask(order('waiting')), reader.ask(order('third'))]
+  timers[1]!()
+  await expect(waiting).rejects.toBeInstanceOf(TooLong)
+  threads[0]!.emit('exit')
+  await expect(first).rejects.toThrow('ended')
+  threads[1]!.emit('message', {fault: {message: 'no such table', code: 'SQLITE_ERROR'}})
+  await expect(third).rejects.toMatchObject({message: 'no such table', code: 'SQLITE_ERROR'})
+  await reader.close()
+  await expect(reader.ask(order('late'))).rejects.toThrow('closed')
+})

@@ -3,9 +3,10 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type Audit, audit} from './crash/audit.ts'
+import {budgetFaults, openBudget} from './crash/budget.ts'
 import {startLoad} from './crash/clients.ts'
 import {countingProvider} from './crash/provider.ts'
-import {CALL_HEADERS, gatewayCommand, provide, type Served, serve} from './subjects/gateway.ts'
+import {CALL_HEADERS, gatewayCommand, provide, provideAt, type Served, serve} from './subjects/gateway.ts'
 
 export interface CrashOptions {
   readonly rounds: number
@@ -27,13 +28,14 @@ export interface CrashReport extends Audit {
 
 const LEAST_MS = 5
 const MOST_MS = 400
-const MOST_THOUGHT_MS = 8
+const MOST_THOUGHT_MS = 20
 
 /**
  * Kills a gateway under load with SIGKILL, starts it again on the same data directory, `rounds` times, and in the end holds its ledger
  * against what clients and provider know:
  * every attempt that the provider finished has exactly one entry; every entry matches an attempt that the provider received, or is
- * `recovered`; no id stands there twice; a call whose answer the client had in full is not `recovered`; the hourly sums are the entries'.
+ * `recovered`; no id stands there twice; a call whose answer the client had in full is not `recovered`; the hourly sums are the entries', and
+ * so is the budget of the key. Some calls are retried, some fall back to another target, some streams are left by their clients.
  */
 export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = false, progress}: CrashOptions): Promise<CrashReport> {
   const command = gatewayCommand(is_binary)
@@ -46,10 +48,16 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
   try {
     for (let round = 0; round < rounds; round++) {
       served = await serve(command, data_dir)
-      if (round === 0) await provide(served.origin, provider.origin)
+      if (round === 0) {
+        await provide(served.origin, provider.origin)
+        await provideAt(served.origin, 'second', `${provider.origin}/second`)
+        await openBudget(served.origin)
+      }
       const load = startLoad(served.origin, CALL_HEADERS, clients, `crash-${seed}-${round}`)
       await Promise.race([load.first, load.ended])
       await Promise.race([sleep(LEAST_MS + random() * (MOST_MS - LEAST_MS)), load.ended])
+      await Promise.race([provider.keepNext(), load.ended]) // so that each kill cuts off one call at least
+      await Promise.race([sleep(random() * MOST_THOUGHT_MS), load.ended])
       if (!served.program.running) throw new Error(`the gateway ended by itself: ${served.program.said()}`)
       await served.program.kill()
       await load.ended
@@ -58,15 +66,18 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
       progress?.(round + 1)
     }
     served = await serve(command, data_dir) // recovers what the last kill cut off
+    const budget = await budgetFaults(served.origin, data_dir)
     await served.program.stop()
     const {received, finished} = provider
+    const {faults, ...audited} = audit(data_dir, {received, finished, whole})
     return {
       rounds,
       sent,
       received: sum(received),
       finished: sum(finished),
       whole: whole.length,
-      ...audit(data_dir, {received, finished, whole}),
+      ...audited,
+      faults: [...faults, ...budget],
     }
   } finally {
     await served?.program.kill()

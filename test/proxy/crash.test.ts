@@ -6,5 +6,6 @@ test('a gateway killed under load, three times over, knows of every call and of 
   expect(faults).toEqual([])
   expect(counts.finished).toBeGreaterThan(0)
   expect(counts.whole).toBeGreaterThan(0)
-  expect(counts.recovered).toBeGreaterThan(0)
-}, 60_000)
+  expect(counts.recovered).toBeGreaterThanOrEqual(3) // one a kill
+  expect(counts.further).toBeGreaterThan(0)
+}, 120_000)

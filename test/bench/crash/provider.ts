@@ -2,13 +2,18 @@ import {createServer, type IncomingMessage, type ServerResponse} from 'node:http
 import type {AddressInfo} from 'node:net'
 import {setTimeout as sleep} from 'node:timers/promises'
 
-/** A provider that knows what it was asked and what it answered in full. A call is known by the `user` of its body. */
+/**
+ * A provider that knows what it was asked and what it answered in full. A call is known by the `user` of its body. The first attempt of one
+ * that ends in `-retry` it refuses, and each of one that ends in `-fall` that does not come by its second path (`/second/v1`).
+ */
 export interface CountingProvider {
   readonly origin: string
   /** Attempts that reached it, by marker: how many. */
   readonly received: ReadonlyMap<string, number>
   /** Attempts whose last byte the kernel took. */
   readonly finished: ReadonlyMap<string, number>
+  /** The next attempt that reaches it is never answered; resolves once it is there. */
+  keepNext(): Promise<void>
   close(): Promise<void>
 }
 
@@ -24,13 +29,24 @@ const EVENTS = 5
 export async function countingProvider(pause_ms: () => number): Promise<CountingProvider> {
   const received = new Map<string, number>()
   const finished = new Map<string, number>()
+  let keep: (() => void) | undefined
   const server = createServer(async (request, response) => {
     const asked = await read(request).catch(() => undefined)
     if (!asked) return void response.destroy()
     count(received, asked.user)
+    if (keep) {
+      keep()
+      keep = undefined
+      return
+    }
     // 'finish' is told when the last bytes are handed to the kernel, and not at all when the connection broke before
     response.on('finish', () => count(finished, asked.user))
-    if (asked.stream) await stream(response, pause_ms)
+    const refuses = asked.user.endsWith('-retry')
+      ? received.get(asked.user) === 1
+      : asked.user.endsWith('-fall') && !request.url!.startsWith('/second/')
+    if (refuses)
+      response.writeHead(503, {'content-type': 'application/json', 'retry-after-ms': '3'}).end('{"error":{"message":"Too busy"}}')
+    else if (asked.stream) await stream(response, pause_ms)
     else await reply(response, pause_ms)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -38,6 +54,10 @@ export async function countingProvider(pause_ms: () => number): Promise<Counting
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     finished,
+    keepNext: () =>
+      new Promise<void>(resolve => {
+        keep = resolve
+      }),
     async close() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

@@ -9,6 +9,7 @@ export const defaults: Kind = {
   name: 'defaults',
   folder: 'defaults',
   lives_in: 'either',
+  needs: ['workspace', 'guardrail'],
   create: 'organisation_defaults.update',
   fields,
   secrets: NO_SECRETS,

@@ -32,6 +32,7 @@ export const price: Kind = {
   name: 'price',
   folder: 'prices',
   lives_in: 'organisation',
+  needs: [],
   create: 'pricing.set',
   fields,
   secrets: NO_SECRETS,

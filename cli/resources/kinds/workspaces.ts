@@ -27,6 +27,7 @@ export const workspace: Kind = {
   name: 'workspace',
   folder: 'workspaces',
   lives_in: 'organisation',
+  needs: [],
   create: 'workspaces.create',
   fields,
   secrets: NO_SECRETS,

@@ -48,7 +48,12 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
       create_default_provider: false,
     })
     await made('/providers', {name: color, slug: `${color}-main`, integration_id: `${color}-cloud`, workspace_id})
-    await made('/configs', {name: color, slug: `pc-${color}`, workspace_id, config: {...PRODUCTION, targets: [{provider: `@${color}-main`}]}})
+    await made('/configs', {
+      name: color,
+      slug: `pc-${color}`,
+      workspace_id,
+      config: {...PRODUCTION, targets: [{provider: `@${color}-main`}]},
+    })
     await fillPrompts(gateway, color)
     const key = await made('/api-keys/workspace/service', {
       name: `${color} app`,

@@ -46,6 +46,8 @@ export const integration: Kind = {
   lives_in: 'either',
   is_slug_unique: true,
   needs: ['workspace'],
+  remark:
+    '`models` and `allow_all_models`; `workspaces` and `global_workspace_access`: who may use it. No provider is made by the way: each has a file.',
   create: 'integrations.create',
   fields,
   secrets: credentialPlaces('configurations'),

@@ -56,6 +56,7 @@ export const provider: Kind = {
   folder: 'providers',
   lives_in: 'workspace',
   needs: ['workspace', 'integration'],
+  remark: '`integration_id`: the slug of its integration.',
   create: 'providers.create',
   fields: providerFields,
   secrets: NO_SECRETS,

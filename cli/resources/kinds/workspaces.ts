@@ -28,6 +28,7 @@ export const workspace: Kind = {
   folder: 'workspaces',
   lives_in: 'organisation',
   needs: [],
+  remark: '`default` is the one that every organisation has.',
   create: 'workspaces.create',
   fields,
   secrets: NO_SECRETS,

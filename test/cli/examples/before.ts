@@ -1,10 +1,10 @@
-import {rmSync, writeFileSync} from 'node:fs'
+import {readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {namePolicy} from './fill.ts'
 import {THING} from './names.ts'
 import type {Stage} from './runner.ts'
 
-type Before = (stage: Stage) => Promise<unknown>
+type Before = (stage: Stage, argv: readonly string[]) => Promise<unknown>
 
 const gone =
   (...paths: readonly (readonly [path: string, body?: object])[]): Before =>
@@ -25,9 +25,10 @@ const exportIn =
         .where('id', '=', THING)
         .execute(),
     )
-const userGone: Before = async ({inject}) => {
+const emailIn = (argv: readonly string[]) => argv.find(word => word.includes('@'))
+const userGone: Before = async ({inject}, argv) => {
   const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}
-  await inject('DELETE', `/admin/users/${data.find(({email}) => email === 'ada@example.com')!.id}`)
+  await inject('DELETE', `/admin/users/${data.find(({email}) => email === emailIn(argv))!.id}`)
 }
 const written: Before = async ({inject}) => {
   await inject('POST', `/logs/exports/${THING}/start`)
@@ -51,7 +52,10 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     db(store => store.updateTable('organisations').set({slug: 'green'}).where('slug', '=', 'blue').execute()),
   'users create': userGone,
   'invites create': userGone,
-  'members add': async ({inject}) => {
+  'members add': async ({inject}, argv) => {
+    if (argv.includes('billing')) await inject('POST', '/admin/workspaces', {name: 'billing', slug: 'billing'})
+    if (emailIn(argv) !== 'ada@example.com') return
+
     const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}
     await inject('DELETE', `/admin/workspaces/research/users/${data.find(({email}) => email === 'ada@example.com')!.id}`)
   },
@@ -75,6 +79,10 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     for (const name of ['prices.key', 'prices.pub']) rmSync(join(folder, name))
   },
   'bundle create': async ({folder}) => rmSync(join(folder, 'prices.bundle')),
+  'bundle rollback': ({inject, folder}) => {
+    const text = (name: string) => readFileSync(join(folder, name), 'utf8')
+    return inject('POST', '/bundles', {bundle: JSON.parse(text('prices.bundle')), public_key: text('prices.pub')})
+  },
   'prompts run': async ({inject, folder}) => {
     await inject('PUT', '/prompts/pp-greeting-1a2b3c', {patch: true, virtual_key: 'demo', model: 'echo'})
     await inject('PUT', '/prompts/pp-greeting-1a2b3c/makeDefault', {version: 4})

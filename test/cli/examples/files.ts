@@ -37,7 +37,7 @@ export const FILES: Readonly<Record<string, string>> = {
   'variables.yaml': 'variables: {name: Ann}\n',
   'question.json': JSON.stringify({variables: {name: 'Ann'}}),
   'rules.txt': 'Be kind.',
-  'price.json': JSON.stringify(PRICE),
+  'price.json': JSON.stringify(PRICE.pricing_config),
   'litellm.yaml': LITELLM,
   'calls.json': JSON.stringify([LOG_ROW]),
   'prices/openai.json': JSON.stringify({'gpt-4o': PRICE}),

@@ -36,6 +36,8 @@ export async function fill(inject: Inject) {
     workspaces: [{id: 'research', enabled: true}],
     create_default_provider: false,
   })
+  const tune = {slug: 'my-tune', enabled: true, is_custom: true, base_model_slug: 'gpt-4o'}
+  await inject('PUT', '/integrations/shared-openai/models', {models: [tune], allow_all_models: true})
   await made('/providers', {name: 'Mine', slug: 'my-openai', integration_id: 'shared-openai', workspace_id: 'research'})
   await made('/virtual-keys', {name: 'Old', slug: 'old-openai', provider: 'openai', key: 'sk-old-0123456789', workspace_id: 'research'})
   await made('/configs', {name: 'Main', slug: 'pc-main-1a2b3c', workspace_id: 'research', config: {provider: '@my-openai'}})
@@ -61,7 +63,7 @@ export async function fill(inject: Inject) {
   const prompt = {
     name: 'Greeting',
     slug: 'pp-greeting-1a2b3c',
-    collection_id: 'support-1a2b3c',
+    collection_id: 'rules-1a2b3c',
     string,
     parameters: {},
     virtual_key: 'my-openai',
@@ -98,7 +100,7 @@ export async function fixIds(db: Db) {
       .updateTable(table as 'sessions')
       .set({id})
       .execute()
-  // The two kinds of policies stand in one table, where an id stands once: their examples name it for one kind each.
+  await db.updateTable('prompt_versions').set({id: THING}).where('version', '=', 2).execute()
   const integration = await db.selectFrom('mcp_integrations').select('id').executeTakeFirstOrThrow()
   await db
     .insertInto('mcp_capabilities')

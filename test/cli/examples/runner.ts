@@ -13,7 +13,7 @@ import {openStore} from '../../../src/store/dialect/index.ts'
 import {run, type Said} from '../support.ts'
 import {BEFORE} from './before.ts'
 import {prepare} from './instance.ts'
-import {ADMIN_KEY, type Inject} from './names.ts'
+import {ADMIN_KEY, type Inject, LOG, POLICY} from './names.ts'
 import {readLine} from './shell.ts'
 
 export type Mode = 'here' | 'there'
@@ -66,9 +66,9 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
       const {app, url, folder, ...rest} = await opened()
       const is_own = OWN.includes(command) || OWN.includes(line.argv[0]!)
       const before = BEFORE[command]
-      await before?.({folder, ...rest})
+      await before?.({folder, ...rest}, line.argv)
       requests.length = 0
-      const argv = line.argv.map(word => placed(word, folder, url))
+      const argv = line.argv.map(word => placed(word, {command, folder, url}))
       const place: string[] = []
       const there = mode === 'there' && !is_own
       if (there && !argv.includes('--url')) place.push('--url', url!)
@@ -162,12 +162,15 @@ async function openStage(template: string, mode: Mode) {
 }
 
 /** What stands for a place or a secret of somebody's own. */
-function placed(word: string, folder: string, url: string | undefined): string {
+function placed(word: string, {command, folder, url}: {command: string; folder: string; url: string | undefined}): string {
   const there = url ?? 'http://127.0.0.1:9'
   return word
+    .replace(/^ID$/, command.startsWith('policies') ? POLICY : LOG)
+    .replace(/^LINK$/, `${there}/v1/invites/accept#token=${readToken(folder)}`)
     .replace('/var/lib/gateway', join(folder, 'data'))
     .replace(/^\.\/data$/, join(folder, 'data'))
     .replace(/https:\/\/gateway\.example\.com|http:\/\/localhost:8787/, there)
+    .replace(/^one-api\.db$/, join(folder, 'one-api.db'))
     .replace('gi-...', readToken(folder))
 }
 

@@ -48,8 +48,7 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     const {data} = (await inject('GET', '/labels?search=canary')) as {data: {id: string}[]}
     await inject('DELETE', `/labels/${data[0]!.id}`)
   },
-  'organisations create': ({db}) =>
-    db(store => store.updateTable('organisations').set({slug: 'green'}).where('slug', '=', 'blue').execute()),
+  'organisations show': ({inject}) => inject('POST', '/operator/organisations', {name: 'Blue', slug: 'blue'}),
   'users create': userGone,
   'invites create': userGone,
   'members add': async ({inject}, argv) => {

@@ -15,7 +15,6 @@ export async function fill(inject: Inject) {
   const archived = await made('/admin/workspaces', {name: 'Old', slug: 'ws-research-1a2b3c'})
   await inject('DELETE', '/admin/workspaces/ws-research-1a2b3c', {name: 'Old'})
   void archived
-  await made('/operator/organisations', {name: 'Blue', slug: 'blue'})
   for (const email of ['ada@example.com', 'bob@example.com', 'owner@example.com'])
     await made('/operator/users', {email, role: email.startsWith('owner') ? 'owner' : 'member'})
   const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}

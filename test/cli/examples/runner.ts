@@ -74,7 +74,8 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
       const place: string[] = []
       const there = mode === 'there' && !is_own
       if (there && !argv.includes('--url')) place.push('--url', url!)
-      if (there && !argv.some(word => word === '--api-key-file')) place.push('--api-key', OF_WORKSPACE.includes(command) ? WORKSPACE_KEY : ADMIN_KEY)
+      if (there && !argv.some(word => word === '--api-key-file'))
+        place.push('--api-key', OF_WORKSPACE.includes(command) ? WORKSPACE_KEY : ADMIN_KEY)
       if (!there && !is_own && !argv.includes('--data-dir')) place.push('--data-dir', join(folder, 'data'))
       const shared: CreateApp = async () => ({
         ...forwarded(app),
@@ -113,9 +114,19 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
 /** Those that call a model, which the demo provider is. */
 const DEMO = ['prompts run']
 /** Those for which a key of a workspace is needed at a URL. */
-const OF_WORKSPACE = ['prompts render', 'logs show', 'logs trace']
+const OF_WORKSPACE = ['prompts render']
 /** Commands after which something that other examples name is not what it was, beside those that delete. */
-const TAKE_AWAY = ['labels update', 'workspaces update', 'export', 'apply', 'import', 'api', 'pricing sync', 'pricing rollback', 'logs export run']
+const TAKE_AWAY = [
+  'labels update',
+  'workspaces update',
+  'export',
+  'apply',
+  'import',
+  'api',
+  'pricing sync',
+  'pricing rollback',
+  'logs export run',
+]
 const SECRETS = {OPENAI_API_KEY: 'sk-openai-0123456789', ANTHROPIC_API_KEY: 'sk-anthropic-0123456789', MASTER_KEY: 'sk-master-0123456789'}
 
 function settingsIn(folder: string) {

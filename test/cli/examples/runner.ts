@@ -117,6 +117,10 @@ const DEMO = ['prompts run']
 const OF_WORKSPACE = ['prompts render']
 /** Commands after which something that other examples name is not what it was, beside those that delete. */
 const TAKE_AWAY = [
+  'keys create',
+  'collections create',
+  'organisations create',
+  'bundle apply',
   'labels update',
   'workspaces update',
   'export',

@@ -21,6 +21,8 @@ export async function openapi(operations: readonly AnyOperation[]) {
     openapi: '3.0.3',
     info: {title: 'Gateway', version: INTERFACE_VERSION, description: about(), license: {name: 'Apache-2.0', url: LICENCE}},
     servers: [{url: '/v1', description: 'This gateway'}],
+    // where the explorer draws a line
+    'x-administration-from': operations[0]?.tag,
     tags: [...CALL_TAGS, ...new Set(operations.map(each => each.tag))].map(name => ({name})),
     security: [{ApiKey: []}, {Bearer: []}],
     paths,
@@ -46,10 +48,10 @@ function about(): string {
 
 Calls need the key of a workspace, most of the administration one of the organisation. Send it as \`x-gateway-api-key\`, or as \`Authorization: Bearer\`. Headers that begin with \`x-gateway-\` may begin with \`x-portkey-\` as well.
 
-**Lists** take \`current_page\`, counted from 0, and \`page_size\`; \`total\` in the answer says how many rows there are in all pages.
-**Writes** take what is absent as unchanged, and null as cleared.
-**Refusals** of the administration are \`{"success": false, "data": {"message", "errorCode"}}\` with the codes AB01 to AB09; those of calls are the envelope of the endpoint.
-Every answer carries \`x-gateway-trace-id\`.`
+- **Lists** take \`current_page\`, counted from 0, and \`page_size\`; \`total\` in the answer says how many rows there are in all pages.
+- **Writes** take what is absent as unchanged, and null as cleared.
+- **Refusals** of the administration are \`{"success": false, "data": {"message", "errorCode"}}\` with the codes AB01 to AB09; those of calls are the envelope of the endpoint.
+- **Every answer** carries \`x-gateway-trace-id\`.`
 }
 
 /** `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */

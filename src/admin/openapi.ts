@@ -1,3 +1,4 @@
+import {setImmediate as turn} from 'node:timers/promises'
 import {z} from 'zod'
 import {version} from '../base/runtime.ts'
 import {BODIES} from './openapi/bodies.ts'
@@ -14,6 +15,8 @@ export async function openapi(operations: readonly AnyOperation[]) {
   for (const each of operations) await each.ready?.()
   const paths = callPaths()
   for (const each of operations) {
+    // it is much to do at once, and calls are under way
+    await turn()
     const path = each.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = {...paths[path], [each.method.toLowerCase()]: described(each)}
   }
@@ -91,10 +94,18 @@ function described(each: AnyOperation) {
       },
     }),
     responses: {
-      200: {description: 'Done', headers: TRACE_ID, content: json(reply, exampleOf(reply, '', noun))},
+      200: {
+        description: 'Done',
+        headers: TRACE_ID,
+        content: each.file_type ? file(each.file_type) : json(reply, exampleOf(reply, '', noun)),
+      },
       ...refusals(each),
     },
   }
+}
+
+function file(type: string) {
+  return {[type]: {schema: {type: 'string', format: 'binary'}, example: 'the lines of the file'}}
 }
 
 function needs(scopes: readonly string[]): string {

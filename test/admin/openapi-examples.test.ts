@@ -84,10 +84,13 @@ describe('of the administration', () => {
     expect(body!.safeParse(BODIES[id])).toMatchObject({success: true})
   })
 
-  test.each(OPERATIONS.map(each => [each.id, each] as const))('%s could answer its example', (id, {reply}) => {
-    const {example} = byId.get(id)!.responses[200]!.content!['application/json']!
-    expect(reply.safeParse(example)).toMatchObject({success: true})
-  })
+  test.each(OPERATIONS.filter(each => !each.file_type).map(each => [each.id, each] as const))(
+    '%s could answer its example',
+    (id, {reply}) => {
+      const {example} = byId.get(id)!.responses[200]!.content!['application/json']!
+      expect(reply.safeParse(example)).toMatchObject({success: true})
+    },
+  )
 
   test('examples are of operations that take a body, and configs in them can be saved', () => {
     const taking = OPERATIONS.filter(({body}) => body).map(({id}) => id)

@@ -6,7 +6,7 @@ import {delimiter, join} from 'node:path'
 import {createInterface} from 'node:readline'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
-const MOST_WAIT_MS = 15_000
+const MOST_WAIT_MS = 30_000
 
 /** Where this machine has a Chromium; undefined where it has none. */
 export const CHROMIUM = (process.env.PATH ?? '')
@@ -21,7 +21,13 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--remote-debugging-port=0'],
 ]
 
-type Message = {readonly id?: number; readonly method?: string; readonly params?: object; readonly result?: object; readonly error?: {message: string}}
+type Message = {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: object
+  readonly result?: object
+  readonly error?: {message: string}
+}
 
 /** A page of a headless Chromium, spoken to in the DevTools protocol. */
 export interface Page {
@@ -72,10 +78,10 @@ export async function openPage(executable: string): Promise<Page> {
   sessionId = attached.sessionId
   for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await send(`${domain}.enable`)
   const read = async <T>(expression: string): Promise<T> => {
-    const {result, exceptionDetails} = await send<{result: {value: T}; exceptionDetails?: {exception?: {description?: string}; text: string}}>(
-      'Runtime.evaluate',
-      {expression, awaitPromise: true, returnByValue: true},
-    )
+    const {result, exceptionDetails} = await send<{
+      result: {value: T}
+      exceptionDetails?: {exception?: {description?: string}; text: string}
+    }>('Runtime.evaluate', {expression, awaitPromise: true, returnByValue: true})
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value
   }

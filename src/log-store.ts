@@ -9,7 +9,7 @@ import {azureDate, azureHeaders, bearerOf, sharedKey} from './ports/blobs/azure.
 import {type Guarded, guarded} from './ports/blobs/guarded.ts'
 import {type ObjectBlobsOptions, objectBlobs} from './ports/blobs/objects.ts'
 import {s3GetHeaders, s3PutHeaders, s3Signature} from './ports/blobs/s3.ts'
-import type {AwsLogin} from './providers/auth/aws-login.ts'
+import type {AwsLogin, CredentialFetch} from './providers/auth/aws-login.ts'
 import {gatewayAzureToken} from './providers/auth/entra.ts'
 import {gatewayGoogleToken} from './providers/auth/google.ts'
 import {type Logins, openLogins} from './providers/auth/login.ts'
@@ -24,8 +24,11 @@ export interface LogStore {
 const AZURE_SCOPE = 'https://storage.azure.com/.default'
 const CONNECTIONS = 32
 
-/** Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is asked of it yet. */
-export function openLogStore(settings: Settings, now: () => number): LogStore | undefined {
+/**
+ * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is asked of it yet. `fetch` asks for credentials;
+ * by default through the wall.
+ */
+export function openLogStore(settings: Settings, now: () => number, fetch?: CredentialFetch): LogStore | undefined {
   const said = logStoreSettings(settings)
   if (!said) return undefined
   const egress = new Egress({
@@ -35,7 +38,7 @@ export function openLogStore(settings: Settings, now: () => number): LogStore | 
     connections: CONNECTIONS,
   })
   const logins = openLogins({
-    fetch: credentialFetch(egress, credentialOrigins(settings)),
+    fetch: fetch ?? credentialFetch(egress, credentialOrigins(settings)),
     now_ms: now,
     identity: ownIdentity(settings),
     aws_domain: settings.aws_endpoint_domain,

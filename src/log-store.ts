@@ -22,7 +22,7 @@ export interface LogStore {
 }
 
 const AZURE_SCOPE = 'https://storage.azure.com/.default'
-const CONNECTIONS = 32
+const CONNECTIONS = 64
 
 /**
  * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is asked of it yet. `fetch` asks for credentials;

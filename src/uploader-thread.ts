@@ -17,7 +17,7 @@ export interface UploaderSetup {
   readonly store_options: StoreOptions
 }
 
-const BUDGET_MS = 20_000
+const BUDGET_MS = 10_000
 
 const port = parentPort!
 const {settings, store_options: given} = workerData as UploaderSetup

@@ -41,7 +41,7 @@ export function logStoreJobs(parts: LogStoreParts): {jobs: readonly Job[]; count
 }
 
 /** Puts what waits into the store. While that fails no further files are begun: they would be many small ones. */
-function uploadJob({uploader, records, log, now}: LogStoreParts, counts: LogStoreCounts): Job {
+function uploadJob({uploader, records, spool, log, now}: LogStoreParts, counts: LogStoreCounts): Job {
   let sealed: readonly string[] = []
   let told_ms = 0
   return {
@@ -53,7 +53,9 @@ function uploadJob({uploader, records, log, now}: LogStoreParts, counts: LogStor
           await records.flushed()
           sealed = await records.sealBodies()
         }
-        const {put, put_bytes, refused, fault, is_done} = await uploader.upload(sealed)
+        const report = await uploader.upload(sealed).catch(endedBy(lost))
+        if (!report) return
+        const {put, put_bytes, refused, fault, is_done} = report
         counts.put += put
         counts.put_bytes += put_bytes
         counts.refused += refused.length
@@ -62,6 +64,7 @@ function uploadJob({uploader, records, log, now}: LogStoreParts, counts: LogStor
           counts.failures++
           if (counts.is_available || now() >= told_ms + TELL_EVERY_MS) {
             told_ms = now()
+            counts.spool_bytes = await spool.bytes()
             log.error(
               {reason: fault, spool_bytes: counts.spool_bytes},
               'the log store takes no bodies now; they wait here and nothing is lost',
@@ -75,13 +78,21 @@ function uploadJob({uploader, records, log, now}: LogStoreParts, counts: LogStor
   }
 }
 
+/** What was cut off by the end of the process is no failure: it is done again. */
+function endedBy(lost: AbortSignal) {
+  return (fault: unknown): undefined => {
+    if (!lost.aborted) throw fault
+  }
+}
+
 function removeJob({uploader, log, now, body_days}: LogStoreParts, counts: LogStoreCounts): Job {
   return {
     name: 'log-objects',
     every_ms: REMOVE_EVERY_MS,
     async run({lost}) {
       for (let is_done = false; !is_done && !lost.aborted; ) {
-        const report = await uploader.remove(now() - body_days * 86_400_000)
+        const report = await uploader.remove(now() - body_days * 86_400_000).catch(endedBy(lost))
+        if (!report) return
         counts.removed += report.removed
         if (report.kept > 0) {
           const facts = {kept: report.kept, ...(report.fault !== null && {reason: report.fault})}

@@ -25,7 +25,7 @@ export interface UploadReport {
   readonly is_done: boolean
 }
 
-const AT_ONCE = 16
+const AT_ONCE = 64
 const MOST_TOLD = 20
 const DAY_MS = 86_400_000
 

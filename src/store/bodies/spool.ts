@@ -43,10 +43,9 @@ export function openSpool({store_options, store, now, onUnreadable}: SpoolOption
     return {batches: () => tableBatches(store), bytes: () => tableBytes(store.db)}
   }
   const folder = join(store_options.folder, PACKS_FOLDER)
-  /** Packs with bodies that no store takes, and when to try them again. */
-  const set_aside = new Map<string, number>()
+  const known = {set_aside: new Map<string, number>(), settled_to: new Map<string, number>()}
   return {
-    batches: packs => packBatches(packs, store.db, {set_aside, now, onUnreadable}),
+    batches: packs => packBatches(packs, store.db, {...known, now, onUnreadable}),
     async bytes() {
       const sizes = listPacks(folder).map(({path}) =>
         stat(path)
@@ -94,33 +93,42 @@ async function tableBytes(db: Db): Promise<number> {
 }
 
 interface PackWays {
+  /** Packs with bodies that no store takes, and when to try them again. */
   readonly set_aside: Map<string, number>
+  /** How far from its beginning nothing of a pack waits any more. */
+  readonly settled_to: Map<string, number>
   readonly now: () => number
   readonly onUnreadable: (path: string) => void
 }
 
 /** A pack goes when all of its bodies are where they belong. Those whose row the log does not have belong to nobody. */
-async function* packBatches(packs: readonly string[], db: Db, {set_aside, now, onUnreadable}: PackWays): AsyncGenerator<WaitingBatch> {
+async function* packBatches(
+  packs: readonly string[],
+  db: Db,
+  {set_aside, settled_to, now, onUnreadable}: PackWays,
+): AsyncGenerator<WaitingBatch> {
   for (const path of packs) {
     if ((set_aside.get(path) ?? 0) > now()) continue
     let left = 0
     try {
-      for await (const rows of readPack(path)) {
+      for await (const {rows, end} of readPack(path, settled_to.get(path) ?? 0)) {
         const ids = idsOf(rows)
         const known = new Set(idsOf(await findLogObjects(db, ids)))
         const waiting = withRows(
           rows.filter(({log_id}) => !known.has(log_id)),
           await rowsOfBodies(db, ids),
         )
-        if (waiting.length === 0) continue
-        left += waiting.length
-        yield {
-          waiting,
-          async settle(objects) {
-            await insertLogObjects(db, objects)
-            left -= objects.length
-          },
-        }
+        if (waiting.length > 0) {
+          left += waiting.length
+          yield {
+            waiting,
+            async settle(objects) {
+              await insertLogObjects(db, objects)
+              left -= objects.length
+              if (left === 0) settled_to.set(path, end)
+            },
+          }
+        } else if (left === 0) settled_to.set(path, end)
       }
     } catch (fault) {
       if (!(fault instanceof UnreadablePack)) throw fault
@@ -131,6 +139,7 @@ async function* packBatches(packs: readonly string[], db: Db, {set_aside, now, o
     else {
       await rm(path, {force: true})
       set_aside.delete(path)
+      settled_to.delete(path)
     }
   }
 }
@@ -141,12 +150,12 @@ function unreadable(cause: unknown): never {
   throw new UnreadablePack('', {cause})
 }
 
-/** The batches of a pack. One that is torn at the end is what a kill left; a pack that was deleted has none. */
-async function* readPack(path: string): AsyncGenerator<LogBodiesTable[]> {
+/** The batches of a pack behind `from`, and where each ends. One that is torn at the end is what a kill left; a pack that was deleted has none. */
+async function* readPack(path: string, from: number): AsyncGenerator<{rows: LogBodiesTable[]; end: number}> {
   const file = await openPack(path)
   if (!file) return
   try {
-    for (let at = 0; ; ) {
+    for (let at = from; ; ) {
       const head = await read(file, at, BATCH_HEAD_BYTES)
       if (head.length < BATCH_HEAD_BYTES) return
       const magic = head.readUInt32LE(0)
@@ -155,8 +164,8 @@ async function* readPack(path: string): AsyncGenerator<LogBodiesTable[]> {
       const kept = await read(file, at + BATCH_HEAD_BYTES, bytes)
       if (kept.length < bytes) return
       const plain = magic === PLAIN ? kept : await decompress(kept, {maxOutputLength: head.readUInt32LE(12)}).catch(unreadable)
-      yield readRows(plain, head.readUInt32LE(4))
       at += BATCH_HEAD_BYTES + bytes
+      yield {rows: readRows(plain, head.readUInt32LE(4)), end: at}
     }
   } finally {
     await file.close()

@@ -11,6 +11,7 @@ import {people} from './0010_people.ts'
 import {prompts} from './0011_prompts.ts'
 import {analytics, analyticsObjects} from './0012_analytics.ts'
 import {registry} from './0013_registry.ts'
+import {batches} from './0014_batches.ts'
 import {logObjects} from './0015_log_objects.ts'
 import type {Migration} from './support.ts'
 
@@ -34,5 +35,6 @@ export const MIGRATIONS: readonly Migration[] = [
   analytics,
   analyticsObjects,
   registry,
+  batches,
   logObjects,
 ]

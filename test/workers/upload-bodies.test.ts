@@ -268,6 +268,38 @@ test('a pack that cannot be read to its end is put as far as it can be, told of 
   expect([told, existsSync(pack!.path), twin.objects.size]).toEqual([[pack!.path], true, 1])
 })
 
+test('a turn goes on in a pack where the one before had to stop', async () => {
+  const database = await testStore('sqlite')
+  onTestFinished(() => database.close())
+  const {store, folder, options} = database
+  const ids = Array.from({length: 6}, (_, n) => newTimeId(AT_MS + n))
+  for (const id of ids) await insertLog(store.db, {id})
+  const packs = openPacks(join(folder, PACKS_FOLDER))
+  for (const n of [0, 2, 4]) {
+    const rows = ids.slice(n, n + 2).map(log_id => ({log_id, request_body: Buffer.from('{}')}))
+    packs.append(packedBodies(rows, AT_MS + 60), fault => expect(fault).toBeUndefined())
+  }
+  const sealed = packs.seal()
+  const spool = openSpool({store_options: options, store, now: () => AT_MS, onUnreadable: () => undefined})
+  const batches: string[][] = []
+  const watched = {
+    async *batches(given: readonly string[]) {
+      for await (const batch of spool.batches(given)) {
+        batches.push(batch.waiting.map(({of}) => of.id))
+        yield batch
+      }
+    },
+  }
+  const twin = memoryBlobs()
+  const upload = (budget_ms: number) =>
+    uploadBodies(sealed, {spool: watched, blobs: twin.blobs, format: 'v1', retention_days: 30, now: () => AT_MS, budget_ms})
+  expect(await upload(0)).toMatchObject({put: 2, is_done: false})
+  await store.db.deleteFrom('traffic.log_objects').execute()
+  expect(await upload(60_000)).toMatchObject({put: 4, is_done: true})
+  expect(batches).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
+  expect([sealed.length, existsSync(sealed[0]!)]).toEqual([1, false])
+})
+
 test('a pack that is gone by now has nothing, and is no fault', async () => {
   const database = await testStore('sqlite')
   onTestFinished(() => database.close())

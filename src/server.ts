@@ -78,7 +78,7 @@ function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
 
 /** True for a path (after `/v1`) that one of the operations stands at, whatever its method. */
 export function administeredBy(operations: readonly AnyOperation[]): (path: string) => boolean {
-  const paths = operations.map(({path, takes_rest}) => (takes_rest ? path.replace(/:[^/]+$/, '*') : path))
+  const paths = operations.flatMap(({path, also_at = [], takes_rest}) => [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at])
   const patterns = [...new Set(paths)].map(pattern)
   return path => patterns.some(each => each.test(path))
 }

@@ -47,7 +47,7 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     server.get('/metrics', async (_, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()))
   }
   admin(server)
-  mountLater(server)
+  mountLater(server, settings)
   if (proxy) mountProxy(server, proxy)
   server.setNotFoundHandler((request, reply) => {
     const refusal = new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})

@@ -79,6 +79,8 @@ async function admit(
   const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANYONE}
   visits.set(request, visit)
   reply.headers({[`${ownHeaders(request.headers).prefix}-trace-id`]: visit.request_id, 'cache-control': 'no-store'})
+  if (operation.flag === 'scim' && !services.settings.scim_enabled)
+    throw new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
   if (!options.actorOf) requireFlag('api_access', services)
   if (operation.scopes) {
     visit.actor = options.actorOf
@@ -87,8 +89,6 @@ async function admit(
     requireScope(visit.actor, operation)
     place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})
   }
-  if (operation.flag === 'scim' && !services.settings.scim_enabled)
-    throw new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
   if (operation.flag) requireFlag(operation.flag, services)
 }
 

@@ -3,6 +3,7 @@ import {type GatewayConfig, mapApiKeys} from '../schema/configs.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import {mask} from '../schema/secrets.ts'
 import type {Db} from './database.ts'
+import {paged} from './rows.ts'
 import type {ConfigsTable, ConfigVersionsTable} from './tables/catalog.ts'
 
 type Sealed = Pick<ConfigsTable, 'id' | 'organisation_id' | 'config' | 'secrets_sealed'>
@@ -80,15 +81,7 @@ export interface ConfigFilter {
 export async function listConfigs(db: Db, filter: ConfigFilter, page: Page): Promise<Paged<ConfigsTable>> {
   let matching = db.selectFrom('configs').where('organisation_id', '=', filter.organisation_id).where('status', '=', 'active')
   if (filter.workspace_id !== undefined) matching = matching.where('workspace_id', '=', filter.workspace_id)
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** Newest first. */

@@ -42,7 +42,9 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     const why = await unready()
     return reply.code(why === null ? 200 : 503).send(why === null ? {status: 'ok'} : {status: 'unready', reason: why})
   })
-  server.get('/v1/health', (_, reply) => reply.send({status: 'success', message: `${settings.service_name} is up`, version}))
+  server.get('/v1/health', (_, reply) =>
+    reply.send({status: 'success', message: `${settings.service_name} is up`, version, service: settings.service_name}),
+  )
   if (metrics && settings.enable_prometheus) {
     server.get('/metrics', async (_, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()))
   }

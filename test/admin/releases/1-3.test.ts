@@ -25,11 +25,14 @@ fact('1.3.0', 'current_usage fractional', async () => {
     ...{conditions: [{key: 'metadata.fact', value: 'usage'}], group_by: [{key: 'metadata.fact'}]},
   })
   expect((await chat('Hello', {model: '@demo/dear', headers: {'x-gateway-metadata': '{"fact":"usage"}'}})).status).toBe(200)
-  await gateway().app.flushed()
-  const {data} = await ok('GET', `/policies/usage-limits/${policy.id}/entities`)
-  expect(data).toMatchObject([{value_key: 'metadata.fact:usage', current_usage: expect.any(Number)}])
-  expect(data[0].current_usage).toBeGreaterThan(0)
-  expect(Number.isInteger(data[0].current_usage)).toBe(false)
+  const entities = async () => {
+    await gateway().app.flushed()
+    return (await ok('GET', `/policies/usage-limits/${policy.id}/entities`)).data
+  }
+  await expect.poll(entities, {timeout: 10_000}).toMatchObject([{value_key: 'metadata.fact:usage', current_usage: expect.any(Number)}])
+  const [{current_usage}] = await entities()
+  expect(current_usage).toBeGreaterThan(0)
+  expect(Number.isInteger(current_usage)).toBe(false)
 })
 
 fact('1.3.0', 'exact_name filter', async () => {

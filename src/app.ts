@@ -116,7 +116,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     }
     const exports = exportJobs(without_exports, directory, role, log)
     opened.push(exports)
-    if (role === 'server') await exports.resume()
+    if (role === 'server' && settings.data_exports_enabled) await exports.resume()
     const services: AdminServices = {...without_exports, exports}
     const operator = await operatorServer(store, services, settings, log)
     opened.push({close: () => operator.close()})

@@ -30,6 +30,7 @@ export const REFUSALS = {
   'header.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The header {header} is not valid: {reason}.'},
   'provider.missing': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is named. Send {prefix}-provider, {prefix}-config, or a model such as @my-provider/model.'},
   'provider.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is called {provider}.{hint}'},
+  'provider.mapped': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider @{provider} has its secrets in a secret manager, and none is asked in this version. Take its secret_mappings out, and give it a key of its own.'},
   'provider.expired': {status: 401, admin: 'AB03', type: 'virtual_key_expired_error', code: '01', say: 'The provider @{provider} expired at {expires_at}.'},
   'provider.exhausted': {status: 412, admin: 'AB03', type: 'virtual_key_exhaust_error', code: '04', say: 'The usage limit of the provider @{provider} is used up.{hint}'},
   'provider.rate_reached': {status: 429, admin: 'AB06', type: 'virtual_key_rate_limit_error', code: null, say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.{hint}'},

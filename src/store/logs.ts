@@ -60,7 +60,7 @@ type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page): Promise<Paged<LogRow>> {
   const total = await countLogs(db, filter)
-  const rows = named(filteredRows(db, filter))
+  const rows = named(listedRows(db, filter))
   const ordered = filter.workspace_id === undefined ? rows : rows.orderBy('created_at', 'desc')
   const found = await ordered
     .orderBy('id', 'desc')
@@ -77,7 +77,7 @@ export async function logsBehind(
   after: Pick<LogRow, 'created_at' | 'id'> | undefined,
   {limit, offset = 0}: {readonly limit: number; readonly offset?: number},
 ): Promise<LogRow[]> {
-  let rows = named(filteredRows(db, filter))
+  let rows = named(listedRows(db, filter))
   if (after) rows = rows.where(sql<boolean>`(created_at, id) < (${after.created_at}, ${after.id})`)
   const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
   return found.map(whole)
@@ -85,14 +85,14 @@ export async function logsBehind(
 
 /** How many rows a filter finds. */
 export async function countLogs(db: Db, filter: LogFilter): Promise<number> {
-  const {n} = await narrowed(counted(db, filter), filter)
+  const {n} = await filteredRows(db, filter)
     .select(e => e.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return Number(n)
 }
 
 export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
-  const found = await named(rowsOf(db, scope).where('id', '=', id)).executeTakeFirst()
+  const found = await named(rowsOf(db, scope, 'time').where('id', '=', id)).executeTakeFirst()
   return found && whole(found)
 }
 
@@ -131,29 +131,30 @@ export async function unpricedModels(db: Db, scope: LogScope, since_at: string, 
   return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests)}))}
 }
 
-function rowsOf(db: Db, {organisation_id, workspace_id, user_ids, trace_id}: LogScope & Pick<LogFilter, 'trace_id'>): Rows {
+function rowsOf(db: Db, {organisation_id, workspace_id, user_ids}: LogScope, by: 'time' | 'trace'): Rows {
   const all = db.selectFrom('traffic.logs').where('organisation_id', '=', organisation_id)
   const rows = user_ids ? all.where('user_id', 'in', user_ids) : all
   if (workspace_id === undefined) return rows
   // The few rows of a trace have an index of their own, which is taken only where the workspace's cannot be.
-  return trace_id === undefined ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
+  return by === 'time' ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
 }
 
 /**
- * The same rows, for counting: by workspaces alone, whose index then answers without the rows. A workspace is of one organisation for
- * ever, and archived ones stay.
+ * The rows that a filter finds, in no order: by the index of time, which knows workspaces alone and answers most questions without the
+ * rows, or by that of traces. A workspace is of one organisation for ever, and archived ones stay.
  */
-function counted(db: Db, filter: LogFilter): Rows {
-  const {organisation_id, workspace_id, trace_id} = filter
-  if (trace_id !== undefined || filter.user_ids !== undefined) return rowsOf(db, filter)
+export function filteredRows(db: Db, filter: LogFilter, by: 'time' | 'trace' = filter.trace_id === undefined ? 'time' : 'trace'): Rows {
+  const {organisation_id, workspace_id, user_ids} = filter
+  if (by === 'trace') return narrowed(rowsOf(db, filter, by), filter)
   let own = db.selectFrom('workspaces').select('workspaces.id').where('workspaces.organisation_id', '=', organisation_id)
   if (workspace_id !== undefined) own = own.where('workspaces.id', '=', workspace_id)
-  return db.selectFrom('traffic.logs').where('workspace_id', 'in', own)
+  const rows = db.selectFrom('traffic.logs').where('workspace_id', 'in', own)
+  return narrowed(user_ids ? rows.where('user_id', 'in', user_ids) : rows, filter)
 }
 
-/** The rows that a filter finds, in no order. */
-export function filteredRows(db: Db, filter: LogFilter): Rows {
-  return narrowed(rowsOf(db, filter), filter)
+/** The same rows in the order of the log, which an index has. */
+function listedRows(db: Db, filter: LogFilter): Rows {
+  return narrowed(rowsOf(db, filter, filter.trace_id === undefined ? 'time' : 'trace'), filter)
 }
 
 function narrowed(rows: Rows, filter: LogFilter): Rows {

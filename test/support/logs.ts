@@ -61,10 +61,11 @@ export async function insertLog(db: Db, row: LogSeed) {
   const said = Object.entries(row)
   const inDetail = (name: string) => Object.hasOwn(recorded, name)
   const detail = {...recorded, ...Object.fromEntries(said.filter(([name]) => inDetail(name)))}
+  const summed = {duration_ms: Math.round(detail.last_byte_ms), cache_status: detail.cache_status}
   const given = Object.fromEntries(said.filter(([name]) => !inDetail(name))) as Partial<LogsTable>
   await db
     .insertInto('traffic.logs')
-    .values({...columns, ...given, id: row.id, detail: JSON.stringify(detail)})
+    .values({...columns, ...summed, ...given, id: row.id, detail: JSON.stringify(detail)})
     .execute()
 }
 

@@ -1,8 +1,9 @@
-import {type RawBuilder, sql} from 'kysely'
+import {type AliasedRawBuilder, type RawBuilder, sql} from 'kysely'
 import {addCount, LATENCY_GROWTH} from '../../schema/latency.ts'
 import {filteredRows, type LogFilter} from '../logs.ts'
+import {byDay, dayOf} from './days.ts'
 import {isSummed, sourcesOf} from './hours.ts'
-import {cacheStatusIn, durationIn, promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
+import {promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
 
 /** What calls of one place in time, one status and one state of the cache add up to. */
 export interface Fact {
@@ -34,7 +35,7 @@ const OF_TOTALS: ReadonlySet<Dimension> = new Set(['status', 'workspace_id'])
 export async function factsOf(reader: Reader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Fact[]> {
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && by !== 'prompt' && isSummed(filter))
   const facts = []
-  for (const part of rows) facts.push(...(await fromRows(reader, part, bucket, by)))
+  for (const part of rows.flatMap(byDay)) facts.push(...(await fromRows(reader, part, bucket, by)))
   if (hours) facts.push(...(await fromHours(reader, filter, hours, bucket, by)))
   return facts.map(numbered)
 }
@@ -50,7 +51,7 @@ export async function latenciesOf(reader: Reader, filter: LogFilter, bucket: Buc
   const is_kept = by === undefined || by === 'provider' || by === 'model' || by === 'workspace_id'
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && is_kept && isSummed(filter, 'latency'))
   const found: LatencyRow[] = []
-  for (const part of rows) found.push(...(await latencyRows(reader, part, bucket, by)))
+  for (const part of rows.flatMap(byDay)) found.push(...(await latencyRows(reader, part, bucket, by)))
   if (hours) found.push(...(await latencyHours(reader, filter, hours, bucket, by)))
   const all = new Map<string, Latencies>()
   for (const row of found) {
@@ -71,22 +72,23 @@ interface LatencyRow {
 
 type Raw = {readonly [column in keyof Fact]: string | number}
 
-function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<readonly Raw[]> {
-  return filteredRows(db, filter)
-    .select(e => [
-      place('created_at', bucket).as('bucket'),
-      nameOf(kind, by).as('name'),
+async function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<Raw[]> {
+  const {keys, same} = keysOf(kind, filter, bucket, by)
+  const rows = await filteredRows(db, filter)
+    .select([
+      ...keys,
       'status',
-      cacheStatusIn(kind).as('cache_status'),
-      e.fn.countAll<number>().as('requests'),
+      sql<string>`cache_status`.as('cache_status'),
+      sql<number>`count(*)`.as('requests'),
       summed(sql`case when ${WENT_WELL} then 1 else 0 end`).as('successes'),
       summed(sql`prompt_tokens`).as('prompt_tokens'),
       summed(sql`completion_tokens`).as('completion_tokens'),
       summed(sql`cost_nanousd`).as('cost_nanousd'),
-      summed(durationIn(kind)).as('duration_ms'),
+      summed(sql`duration_ms`).as('duration_ms'),
     ])
-    .groupBy(sql`1, 2, 3, 4`)
+    .groupBy(first(keys.length + 2))
     .execute()
+  return rows.map(row => ({...same, ...row}))
 }
 
 function fromHours(
@@ -126,19 +128,31 @@ function fromHours(
     .execute()
 }
 
-function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<readonly LatencyRow[]> {
-  const duration = durationIn(kind)
-  const least = kind === 'sqlite' ? sql`max(${duration}, 1)` : sql`greatest(${duration}, 1)`
-  return filteredRows(db, filter)
-    .select(e => [
-      place('created_at', bucket).as('bucket'),
-      nameOf(kind, by).as('name'),
+async function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<LatencyRow[]> {
+  const {keys, same} = keysOf(kind, filter, bucket, by)
+  const least = kind === 'sqlite' ? sql`max(duration_ms, 1)` : sql`greatest(duration_ms, 1)`
+  const rows = await filteredRows(db, filter)
+    .select([
+      ...keys,
       sql<number>`cast(floor(ln(${least}) / ${sql.lit(LATENCY_GROWTH)}) as integer)`.as('latency'),
-      e.fn.countAll<number>().as('requests'),
+      sql<number>`count(*)`.as('requests'),
     ])
-    .groupBy(sql`1, 2, 3`)
+    .groupBy(first(keys.length + 1))
     .execute()
+  return rows.map(row => ({...same, ...row}))
 }
+
+/** By what rows of some days are grouped, and what is the same of all of them: that need not be sorted by. */
+function keysOf(kind: Reader['kind'], filter: LogFilter, bucket: Bucket, by: Dimension | undefined) {
+  const one = bucket === 'all' ? '' : bucket === 'day' ? dayOf(filter) : undefined
+  const keys: AliasedRawBuilder<string, 'bucket' | 'name'>[] = []
+  if (one === undefined) keys.push(place('created_at', bucket).as('bucket'))
+  if (by !== undefined) keys.push(nameOf(kind, by).as('name'))
+  return {keys, same: {bucket: one ?? '', name: ''}}
+}
+
+/** The first `count` columns, to group by. */
+const first = (count: number) => sql`${sql.raw(Array.from({length: count}, (_, at) => at + 1).join(', '))}`
 
 function latencyHours(
   {kind, db}: Reader,

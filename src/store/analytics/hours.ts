@@ -1,4 +1,5 @@
-import type {LogFilter, Range} from '../logs.ts'
+import type {LogFilter} from '../logs.ts'
+import {isBound} from './days.ts'
 import type {Reader} from './reader.ts'
 
 const HOUR_MS = 3_600_000
@@ -38,7 +39,3 @@ export async function sourcesOf({db}: Reader, filter: LogFilter, summed: boolean
 }
 
 const beforeThat = (time: string) => new Date(Date.parse(time) - 1).toISOString()
-
-function isBound(range: Range<unknown> | undefined): boolean {
-  return range?.least !== undefined || range?.most !== undefined
-}

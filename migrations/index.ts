@@ -11,7 +11,7 @@ import {people} from './0010_people.ts'
 import {prompts} from './0011_prompts.ts'
 import {analytics, analyticsObjects} from './0012_analytics.ts'
 import {registry} from './0013_registry.ts'
-import {logReads} from './0016_log_reads.ts'
+import {keyList, logReads} from './0016_log_reads.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -34,5 +34,6 @@ export const MIGRATIONS: readonly Migration[] = [
   analytics,
   analyticsObjects,
   registry,
+  keyList,
   logReads,
 ]

@@ -1,6 +1,7 @@
 import {type Selectable, type SelectQueryBuilder, sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {LogRecord} from '../schema/records.ts'
+import {hourlySums, ownWorkspaces, sourcesOfKept} from './analytics/hours.ts'
 import type {Database, Db} from './database.ts'
 import type {LogsTable} from './tables/traffic.ts'
 
@@ -60,12 +61,14 @@ type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page): Promise<Paged<LogRow>> {
   const total = await countLogs(db, filter)
+  const offset = page.current_page * page.page_size
+  if (offset >= total) return {total, rows: []}
   const rows = named(listedRows(db, filter))
   const ordered = filter.workspace_id === undefined ? rows : rows.orderBy('created_at', 'desc')
   const found = await ordered
     .orderBy('id', 'desc')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
+    .limit(Math.min(page.page_size, total - offset)) // so that none is looked for behind the last
+    .offset(offset)
     .execute()
   return {total, rows: found.map(whole)}
 }
@@ -83,12 +86,17 @@ export async function logsBehind(
   return found.map(whole)
 }
 
-/** How many rows a filter finds. */
+/** How many rows a filter finds; whole hours are taken from their sums, where these know what it names. */
 export async function countLogs(db: Db, filter: LogFilter): Promise<number> {
-  const {n} = await filteredRows(db, filter)
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
+  const {rows, hours} = await sourcesOfKept(db, filter)
+  let count = 0
+  for (const part of rows) {
+    const counted = filteredRows(db, part).select(e => e.fn.countAll<number>().as('n'))
+    count += Number((await counted.executeTakeFirstOrThrow()).n)
+  }
+  if (!hours) return count
+  const summed = hourlySums(db, filter, hours, false).select(e => e.fn.sum<number | null>('requests').as('n'))
+  return count + Number((await summed.executeTakeFirstOrThrow()).n ?? 0)
 }
 
 export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
@@ -144,11 +152,9 @@ function rowsOf(db: Db, {organisation_id, workspace_id, user_ids}: LogScope, by:
  * rows, or by that of traces. A workspace is of one organisation for ever, and archived ones stay.
  */
 export function filteredRows(db: Db, filter: LogFilter, by: 'time' | 'trace' = filter.trace_id === undefined ? 'time' : 'trace'): Rows {
-  const {organisation_id, workspace_id, user_ids} = filter
   if (by === 'trace') return narrowed(rowsOf(db, filter, by), filter)
-  let own = db.selectFrom('workspaces').select('workspaces.id').where('workspaces.organisation_id', '=', organisation_id)
-  if (workspace_id !== undefined) own = own.where('workspaces.id', '=', workspace_id)
-  const rows = db.selectFrom('traffic.logs').where('workspace_id', 'in', own)
+  const {user_ids} = filter
+  const rows = db.selectFrom('traffic.logs').where('workspace_id', 'in', ownWorkspaces(filter))
   return narrowed(user_ids ? rows.where('user_id', 'in', user_ids) : rows, filter)
 }
 

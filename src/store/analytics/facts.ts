@@ -2,7 +2,7 @@ import {type AliasedRawBuilder, type RawBuilder, sql} from 'kysely'
 import {addCount, LATENCY_GROWTH} from '../../schema/latency.ts'
 import {filteredRows, type LogFilter} from '../logs.ts'
 import {byDay, dayOf} from './days.ts'
-import {isSummed, sourcesOf} from './hours.ts'
+import {eitherModel, type Hours, hourlySums, isSummed, ownWorkspaces, sourcesOf} from './hours.ts'
 import {promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
 
 /** What calls of one place in time, one status and one state of the cache add up to. */
@@ -94,24 +94,11 @@ async function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, b
 function fromHours(
   {kind, db}: Reader,
   filter: LogFilter,
-  hours: {from: string; before: string},
+  hours: Hours,
   bucket: Bucket,
   by: Dimension | undefined,
 ): Promise<readonly Raw[]> {
-  const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(each => each)
-  let sums = db
-    .selectFrom('traffic.log_hourly')
-    .where('workspace_id', 'in', workspaces(filter))
-    .where('grain', '=', named || (by !== undefined && !OF_TOTALS.has(by)) ? 1 : 0)
-    .where('hour', '>=', hours.from)
-    .where('hour', '<', hours.before)
-  if (filter.statuses) sums = sums.where('status', 'in', filter.statuses)
-  if (filter.api_key_ids) sums = sums.where('api_key_id', 'in', filter.api_key_ids)
-  if (filter.models) sums = sums.where('model', 'in', filter.models)
-  if (filter.provider_models) sums = sums.where(eitherModel(filter.provider_models))
-  if (filter.providers) sums = sums.where('provider_slug', 'in', filter.providers)
-  if (filter.configs) sums = sums.where('config_id', 'in', configIds(filter, filter.configs))
-  return sums
+  return hourlySums(db, filter, hours, by !== undefined && !OF_TOTALS.has(by))
     .select([
       place('hour', bucket).as('bucket'),
       nameOf(kind, by).as('name'),
@@ -157,14 +144,14 @@ const first = (count: number) => sql`${sql.raw(Array.from({length: count}, (_, a
 function latencyHours(
   {kind, db}: Reader,
   filter: LogFilter,
-  hours: {from: string; before: string},
+  hours: Hours,
   bucket: Bucket,
   by: Dimension | undefined,
 ): Promise<readonly LatencyRow[]> {
   const named = filter.models !== undefined || filter.provider_models !== undefined || by === 'provider' || by === 'model'
   let sums = db
     .selectFrom('traffic.log_latencies')
-    .where('workspace_id', 'in', workspaces(filter))
+    .where('workspace_id', 'in', ownWorkspaces(filter))
     .where('grain', '=', named ? 1 : 0)
     .where('hour', '>=', hours.from)
     .where('hour', '<', hours.before)
@@ -179,22 +166,6 @@ function latencyHours(
     ])
     .groupBy(sql`1, 2, 3`)
     .execute()
-}
-
-/** The workspaces of the scope; archived ones have a past too. */
-function workspaces({organisation_id, workspace_id}: LogFilter): RawBuilder<string> {
-  const own = workspace_id === undefined ? sql`` : sql`and id = ${workspace_id}`
-  return sql<string>`(select id from workspaces where organisation_id = ${organisation_id} ${own})`
-}
-
-function configIds({organisation_id}: LogFilter, named: readonly string[]): RawBuilder<string> {
-  const names = sql.join(named)
-  return sql<string>`(select id from configs where organisation_id = ${organisation_id} and (id in (${names}) or slug in (${names})))`
-}
-
-function eitherModel(models: NonNullable<LogFilter['provider_models']>): RawBuilder<boolean> {
-  const each = models.map(({provider, model}) => sql`(provider = ${provider} and model = ${model})`)
-  return sql<boolean>`(${sql.join(each, sql` or `)})`
 }
 
 function place(column: 'created_at' | 'hour', bucket: Bucket): RawBuilder<string> {

@@ -95,7 +95,9 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     const plane =
       role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, now, binding}) : undefined
     if (plane) opened.push(plane)
-    const background = plane && openBackground({settings, store, records: plane.records, log, now, refreshPrices: sources.refreshes})
+    const exports_folder = join(directory.folder, 'exports')
+    const background =
+      plane && openBackground({settings, store, records: plane.records, log, now, exports_folder, refreshPrices: sources.refreshes})
     if (background) opened.push(background)
     const reads = role === 'server' ? await openReads(store_options, log) : undefined
     if (reads) opened.push(reads)
@@ -106,7 +108,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
       check_world: checking.check_world,
       ...(reads && {reads: reads.db}),
     }
-    const exports = exportJobs(without_exports, directory, role, log)
+    const exports = exportJobs(without_exports, exports_folder, role, log)
     opened.push(exports)
     if (role === 'server') await exports.resume()
     const services: AdminServices = {...without_exports, exports}
@@ -220,10 +222,10 @@ function adminServices({store, store_options, settings, seal, pricing, log, now,
   }
 }
 
-function exportJobs(services: AdminServices, {folder}: DataDir, role: AppOptions['role'], log: Log): ExportJobs {
+function exportJobs(services: AdminServices, folder: string, role: AppOptions['role'], log: Log): ExportJobs {
   const {store, reads = store.db, bodies, many_bodies, settled, now} = services
   return new ExportJobs({
-    folder: join(folder, 'exports'),
+    folder,
     store,
     reads,
     bodies,

@@ -3,43 +3,10 @@ import type {Page, Paged} from '../schema/paging.ts'
 import type {LogRecord} from '../schema/records.ts'
 import {hourlySums, ownWorkspaces, sourcesOfKept} from './analytics/hours.ts'
 import type {Database, Db} from './database.ts'
+import type {LogFilter, LogScope, Range} from './log-filter.ts'
 import type {LogsTable} from './tables/traffic.ts'
 
-/** Whose rows: those of an organisation, or of one workspace of it, or what one user's keys did there. */
-export interface LogScope {
-  readonly organisation_id: string
-  readonly workspace_id?: string | undefined
-  /** The users whose keys made the calls. */
-  readonly user_ids?: readonly string[] | undefined
-}
-
-/** Both ends included; one that is absent is open. */
-export interface Range<T> {
-  readonly least?: T | undefined
-  readonly most?: T | undefined
-}
-
-/** What a row must be; what is absent does not narrow. A list names what may be, `metadata` what must all be there. */
-export interface LogFilter extends LogScope {
-  readonly created_at?: Range<string>
-  readonly total_tokens?: Range<number>
-  readonly prompt_tokens?: Range<number>
-  readonly completion_tokens?: Range<number>
-  readonly cost_nanousd?: Range<number>
-  readonly models?: readonly string[] | undefined
-  readonly provider_models?: readonly {readonly provider: string; readonly model: string}[] | undefined
-  readonly statuses?: readonly number[] | undefined
-  /** Slugs or ids. */
-  readonly providers?: readonly string[] | undefined
-  readonly configs?: readonly string[] | undefined
-  readonly api_key_ids?: readonly string[] | undefined
-  readonly trace_id?: string | undefined
-  readonly span_id?: string | undefined
-  readonly prompt_slug?: string | undefined
-  readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** Of the mean of what was thought of the trace: value times weight. */
-  readonly feedback?: Range<number>
-}
+export type {LogFilter, LogScope, Range} from './log-filter.ts'
 
 /** Columns that only repeat for sums what the detail says. */
 type SummedBy = 'duration_ms' | 'cache_status' | 'retry_count' | 'is_rescued'

@@ -4,7 +4,15 @@ import {claimJob, endJob, renewJob, type WorkerKey} from '../store/workers.ts'
 import type {After} from './flusher-link.ts'
 
 /** The jobs in the background; a metric has a label for each. */
-export type JobName = 'key-expiry' | 'budgets' | 'alerts' | 'mail' | 'log-retention' | 'price-refresh' | 'journal-flush'
+export type JobName =
+  | 'key-expiry'
+  | 'budgets'
+  | 'alerts'
+  | 'mail'
+  | 'log-retention'
+  | 'export-retention'
+  | 'price-refresh'
+  | 'journal-flush'
 
 /** One turn of a job. */
 export interface Turn {

@@ -1,4 +1,4 @@
-import type {LogFilter} from '../logs.ts'
+import type {LogFilter} from '../log-filter.ts'
 
 const DAY_MS = 86_400_000
 

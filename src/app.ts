@@ -98,10 +98,14 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     const plane =
       role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, now, binding}) : undefined
     if (plane) opened.push(plane)
+    const exports_folder = join(directory.folder, 'exports')
     const log_store_work = plane && openLogStoreWork({settings, store, store_options, records: plane.records, log, now})
     const background =
       plane &&
-      openBackground({settings, store, records: plane.records, log_store: log_store_work, log, now, refreshPrices: sources.refreshes})
+      openBackground({
+        ...{settings, store, records: plane.records, log_store: log_store_work, log, now, exports_folder},
+        refreshPrices: sources.refreshes,
+      })
     if (background) opened.push(background)
     const reads = role === 'server' ? await openReads(store_options, log) : undefined
     if (reads) opened.push(reads)
@@ -114,7 +118,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
       check_world: checking.check_world,
       ...(reads && {reads: reads.db}),
     }
-    const exports = exportJobs(without_exports, directory, role, log)
+    const exports = exportJobs(without_exports, exports_folder, role, log)
     opened.push(exports)
     if (role === 'server' && settings.data_exports_enabled) await exports.resume()
     const services: AdminServices = {...without_exports, exports}
@@ -231,10 +235,10 @@ function adminServices({store, store_options, settings, seal, pricing, log, now,
   }
 }
 
-function exportJobs(services: AdminServices, {folder}: DataDir, role: AppOptions['role'], log: Log): ExportJobs {
+function exportJobs(services: AdminServices, folder: string, role: AppOptions['role'], log: Log): ExportJobs {
   const {store, reads = store.db, bodies, many_bodies, settled, now} = services
   return new ExportJobs({
-    folder: join(folder, 'exports'),
+    folder,
     store,
     reads,
     bodies,

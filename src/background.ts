@@ -16,6 +16,7 @@ import {workerMetrics} from './workers/metrics.ts'
 import {everyoneConcerned} from './workers/notices.ts'
 import {policyBudgets} from './workers/policy-budgets.ts'
 import type {Records} from './workers/records.ts'
+import {exportsJob} from './workers/retain-exports.ts'
 import {flushJob, priceJob, retentionJob} from './workers/routine.ts'
 import {type Schedule, startSchedule} from './workers/schedule.ts'
 
@@ -27,6 +28,8 @@ export interface BackgroundParts {
   readonly log_store?: LogStoreWork | undefined
   readonly log: Log
   readonly now: () => number
+  /** Where this process keeps files of exports. */
+  readonly exports_folder?: string
   /** Brings prices up to date; without any there is no such job. */
   readonly refreshPrices?: readonly (() => Promise<void>)[]
   /** @default over the mail server of the settings */
@@ -50,6 +53,7 @@ export function openBackground({
   log_store,
   log,
   now,
+  exports_folder,
   refreshPrices = [],
   mailer = mailerOf(settings),
   after = inReal,
@@ -72,6 +76,7 @@ export function openBackground({
     ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
     ...(log_store?.jobs ?? []),
     flushJob({records, store, after}),
+    ...(exports_folder === undefined ? [] : [exportsJob({...settings, store, folder: exports_folder})]),
   ]
   const holder = `${hostname()}:${process.pid}`
   const schedule = startSchedule({jobs, store, holder, log, now, after})

@@ -7,7 +7,16 @@ import type {After} from './flusher-link.ts'
 type LogStoreJob = 'log-upload' | 'log-objects' | 'log-spool'
 
 /** The jobs in the background; a metric has a label for each. */
-export type JobName = 'key-expiry' | 'budgets' | 'alerts' | 'mail' | 'log-retention' | 'price-refresh' | 'journal-flush' | LogStoreJob
+export type JobName =
+  | 'key-expiry'
+  | 'budgets'
+  | 'alerts'
+  | 'mail'
+  | 'log-retention'
+  | 'export-retention'
+  | 'price-refresh'
+  | 'journal-flush'
+  | LogStoreJob
 
 /** One turn of a job. */
 export interface Turn {

@@ -122,10 +122,11 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     opened.push(exports)
     if (role === 'server' && settings.data_exports_enabled) await exports.resume()
     const services: AdminServices = {...without_exports, exports}
-    const operator = await operatorServer(store, services, settings, log)
-    opened.push({close: () => operator.close()})
+    const operator = operatorServer(store, services, settings, log)
+    opened.push(operator)
+    if (role === 'operator') await operator.open()
     if (plane) opened.push(watch(store, () => services.published([]), log))
-    if (options.demo && role === 'server') await makeDemo(request => call(operator, request))
+    if (options.demo && role === 'server') await makeDemo(async request => call(await operator.open(), request))
     const server =
       plane &&
       createServer({
@@ -143,7 +144,7 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
       settings,
       first_run,
       notes,
-      inject: request => call(operator, request),
+      inject: async request => call(await operator.open(), request),
       async listen() {
         if (!server) throw new Error('An operator does not listen.')
         const url = await server.listen({host: settings.host, port: settings.port})
@@ -250,8 +251,19 @@ function exportJobs(services: AdminServices, folder: string, role: AppOptions['r
   })
 }
 
-/** A server that never listens: the operator's commands go through the same operations, with the operator's rights. */
-async function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
+/**
+ * A server that never listens: the operator's commands go through the same operations, with the operator's rights. A gateway that serves
+ * hardly needs it, and it is made when it is asked for.
+ */
+function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log) {
+  let opened: Promise<FastifyInstance> | undefined
+  return {
+    open: () => (opened ??= openOperatorServer(store, services, settings, log)),
+    close: async () => (await opened)?.close(),
+  }
+}
+
+async function openOperatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
   const [first] = await organisations(store.db)
   if (!first) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
   const actorOf = async ({headers}: FastifyRequest): Promise<Actor> => {

@@ -43,7 +43,11 @@ async function written(mark: string): Promise<number> {
         checks: [{id: 'default.contains', parameters: {words: [mark], operator: 'none'}}],
         actions: {deny: true},
       })
-      add('integration', workspace, `cloud-${name}`, {name: mark, ai_provider_id: 'ollama', configurations: {custom_host: 'http://127.0.0.1:11434/v1'}})
+      add('integration', workspace, `cloud-${name}`, {
+        name: mark,
+        ai_provider_id: 'ollama',
+        configurations: {custom_host: 'http://127.0.0.1:11434/v1'},
+      })
       add('provider', workspace, `main-${name}`, {name: mark, integration_id: `cloud-${name}`})
       add('config', workspace, `pc-${name}`, {name: mark, config: {provider: `@main-${name}`, override_params: {model: mark}}})
       add('prompt', workspace, `pp-${name}`, {

@@ -118,6 +118,7 @@ const OF_WORKSPACE = ['prompts render']
 /** Commands after which something that other examples name is not what it was, beside those that delete. */
 const TAKE_AWAY = [
   'keys create',
+  'keys rotate',
   'collections create',
   'organisations create',
   'bundle apply',

@@ -11,7 +11,8 @@ import {people} from './0010_people.ts'
 import {prompts} from './0011_prompts.ts'
 import {analytics, analyticsObjects} from './0012_analytics.ts'
 import {registry} from './0013_registry.ts'
-import {secretMappings} from './0014_secret_mappings.ts'
+import {batches} from './0014_batches.ts'
+import {secretMappings} from './0017_secret_mappings.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -34,5 +35,6 @@ export const MIGRATIONS: readonly Migration[] = [
   analytics,
   analyticsObjects,
   registry,
+  batches,
   secretMappings,
 ]

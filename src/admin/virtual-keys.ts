@@ -10,8 +10,9 @@ import {insertProvider, type ProviderRow, updateProvider} from '../store/provide
 import type {IntegrationsTable} from '../store/tables/catalog.ts'
 import {credentialColumns, kindOf} from './integrations/credentials.ts'
 import {type Call, operation} from './operation.ts'
-import {changedColumns, commonView, newProvider, providersOf, reachProvider, retireProvider} from './providers.ts'
+import {budgetsOf, changedColumns, commonView, newProvider, providersOf, reachProvider, retireProvider} from './providers.ts'
 import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
+import {type Standing, standingOf} from './standings.ts'
 import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
 
 const tag = 'Virtual-keys'
@@ -28,7 +29,10 @@ export const virtualKeys = [
     scopes: ['virtual_keys.list'],
     query: ProviderQuery,
     reply: listOf(VirtualKeyView),
-    handle: async call => list(await providersOf(call), row => view(row, call.now)),
+    async handle(call) {
+      const {page, standings} = await providersOf(call)
+      return list(page, row => view(row, call.now, standings.get(row)!))
+    },
   }),
   operation({
     id: 'virtual_keys.create',
@@ -52,7 +56,10 @@ export const virtualKeys = [
     params,
     query: WorkspaceQuery,
     reply: VirtualKeyView,
-    handle: async call => view(await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key'), call.now),
+    async handle(call) {
+      const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key')
+      return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
+    },
   }),
   operation({
     id: 'virtual_keys.update',
@@ -150,9 +157,9 @@ async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
   return {}
 }
 
-function view(row: ProviderRow, now: string): z.input<typeof VirtualKeyView> {
+function view(row: ProviderRow, now: string, standing: Standing): z.input<typeof VirtualKeyView> {
   return {
-    ...commonView(row, now),
+    ...commonView(row, now, standing),
     provider: row.ai_provider_id,
     model_config: row.is_hidden ? (JSON.parse(row.configurations) as Record<string, unknown>) : {},
     ...(row.is_hidden && {masked_key: row.key_masked}),

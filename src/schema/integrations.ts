@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {RateLimit, RateLimitView, UsageLimit, UsageLimitView} from './limits.ts'
+import {RateLimit, RateLimitView, UsageLimit, UsageLimitStanding, UsageLimitView} from './limits.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 import {SecretMapping, secretMappings} from './secret-mappings.ts'
@@ -161,5 +161,7 @@ export type AccessUpdate = z.output<typeof AccessUpdate>
 
 export const AccessList = z.strictObject({
   total: z.int(),
-  workspaces: z.array(z.strictObject({id: z.string(), name: z.string(), slug: z.string(), ...Access})),
+  workspaces: z.array(
+    z.strictObject({id: z.string(), name: z.string(), slug: z.string(), ...Access, usage_limits: z.array(UsageLimitStanding).nullable()}),
+  ),
 })

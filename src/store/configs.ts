@@ -89,6 +89,19 @@ export function configVersions(db: Db, config_id: string): Promise<ConfigVersion
   return db.selectFrom('config_versions').selectAll().where('config_id', '=', config_id).orderBy('version', 'desc').execute()
 }
 
+/** The id of the version that was the newest at `at`. */
+export async function configVersionAt(db: Db, config_id: string, at: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('config_versions')
+    .select('id')
+    .where('config_id', '=', config_id)
+    .where('created_at', '<=', at)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
 /** Slugs of configs are never given twice, for calls and keys name them. */
 export async function configSlugTaken(db: Db, slug: string): Promise<boolean> {
   return (await db.selectFrom('configs').select('id').where('slug', '=', slug).executeTakeFirst()) !== undefined

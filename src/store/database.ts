@@ -1,6 +1,7 @@
 import type {Kysely} from 'kysely'
 import type {AlertsTable, MailsTable} from './tables/alerts.ts'
 import type {LogExportsTable, SavedFiltersTable} from './tables/analytics.ts'
+import type {BatchesTable} from './tables/batches.ts'
 import type {CacheEntriesTable} from './tables/cache.ts'
 import type {
   ConfigsTable,
@@ -93,6 +94,7 @@ export interface Database {
   prices: PricesTable
   alerts: AlertsTable
   mails: MailsTable
+  batches: BatchesTable
   policies: PoliciesTable
   policy_resets: PolicyResetsTable
   collections: CollectionsTable

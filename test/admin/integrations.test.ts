@@ -507,7 +507,7 @@ describe.each(KINDS)('integrations on %s', kind => {
             slug: admin.workspace_slug,
             name: expect.any(String),
             enabled: true,
-            usage_limits: [budget],
+            usage_limits: [{...budget, current_usage: 0, status: 'active'}],
             rate_limits: [rate],
           },
         ],

@@ -2,7 +2,7 @@ import {type Migration, types} from './support.ts'
 
 /** Fields of integrations, those of virtual keys too, that are filled from secret references. */
 export const secretMappings: Migration = {
-  name: '0014_secret_mappings',
+  name: '0017_secret_mappings',
   area: 'control',
   async up(db, kind) {
     const {text} = types(kind)

@@ -62,6 +62,7 @@ export const REFUSALS = {
   'upstream.queue_full': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'Too many calls wait for {provider}; try again shortly.'},
   'client.gone': {status: 499, admin: 'AB04', type: 'client_closed_request', code: null, say: 'The client closed the connection before the answer.'},
   'read.too_long': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'This takes longer than a read may. Ask for a shorter time, or add filters.'},
+  'log_store.failed': {status: 503, admin: 'AB04', type: 'storage_error', code: null, say: 'The bodies of calls cannot be read now. {reason}'},
   'journal.full': {status: 503, admin: 'AB04', type: 'storage_error', code: null, say: 'The gateway cannot record calls now (its journal cannot be written), so it takes none. Free disk space on the data directory.'},
   draining: {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The gateway is shutting down; send the call again.'}, 'route.unknown': {status: 404, admin: 'AB08', type: 'invalid_request_error', code: null, say: 'Nothing is served at {path}. Calls go to /v1/...'},
   'route.method': {status: 405, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{method} is not served at {path}. To reach a provider endpoint of this name use /v1/proxy{rest}.'},

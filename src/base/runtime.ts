@@ -4,6 +4,7 @@ import {readFile} from 'node:fs/promises'
 import {homedir, constants as system, tmpdir} from 'node:os'
 import {join} from 'node:path'
 import sea from 'node:sea'
+import {setFlagsFromString} from 'node:v8'
 import {getEnvironmentData, setEnvironmentData, Worker} from 'node:worker_threads'
 
 /** Written in by the build; absent when the sources run directly. */
@@ -19,6 +20,7 @@ export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEW
 export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
   reader: 'src/workers/reader-thread.ts',
+  uploader: 'src/uploader-thread.ts',
 } as const
 
 export type WorkerName = keyof typeof WORKERS
@@ -49,6 +51,7 @@ const YOUNG_MB = 6
 export function startWorker(name: WorkerName, data?: unknown): Worker {
   const options = {name, workerData: data, resourceLimits: {maxYoungGenerationSizeMb: YOUNG_MB}}
   if (!isExecutable) return new Worker(new URL(`../../${WORKERS[name]}`, import.meta.url), options)
+  setFlagsFromString('--max-semi-space-size=0') // the executable's own goes before what a thread is told, as V8 reads it at its start
   sqliteBinding()
   return new Worker(sea.getAsset(`${name}.cjs`, 'utf8'), {...options, eval: true})
 }

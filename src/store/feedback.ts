@@ -73,7 +73,8 @@ export interface ModelFeedback {
 
 /** The same by the models that the traces called, the most first. */
 export async function modelFeedback({db}: Reader, filter: LogFilter): Promise<ModelFeedback[]> {
-  const called = filteredRows(db, {...filter, created_at: {}})
+  const called = filteredRows(db, {...filter, created_at: {}}, 'trace')
+    .where('trace_id', 'in', told(db, filter).select('trace_id'))
     .where('model', 'is not', null)
     .select([sql<string>`trace_id`.as('called_in'), 'model'])
     .distinct()
@@ -94,7 +95,8 @@ function told(db: Db, filter: LogFilter) {
   if (created_at?.least !== undefined) rows = rows.where('created_at', '>=', created_at.least)
   if (created_at?.most !== undefined) rows = rows.where('created_at', '<=', created_at.most)
   if (user_ids === undefined && !narrows(calls)) return rows
-  return rows.where('trace_id', 'in', filteredRows(db, {...filter, created_at: {}}).select('trace_id'))
+  const called = filteredRows(db, {...filter, created_at: {}}, 'trace')
+  return rows.where(e => e.exists(called.where(sql<boolean>`traffic.logs.trace_id = traffic.feedback.trace_id`).select('traffic.logs.id')))
 }
 
 function narrows(calls: object): boolean {

@@ -1,6 +1,7 @@
 import {createServer as createHttpServer, type IncomingMessage, type RequestListener} from 'node:http'
 import {createServer as createHttpsServer} from 'node:https'
 import fastify, {type FastifyInstance} from 'fastify'
+import {mountExplorer} from './admin/explorer.ts'
 import {mountLater} from './admin/later.ts'
 import type {AnyOperation} from './admin/operation.ts'
 import {Refusal} from './base/errors.ts'
@@ -48,6 +49,7 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
   }
   admin(server)
   mountLater(server)
+  mountExplorer(server)
   if (proxy) mountProxy(server, proxy)
   server.setNotFoundHandler((request, reply) => {
     const refusal = new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})

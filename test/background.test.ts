@@ -8,10 +8,10 @@ import {toPublicPricing} from '../src/pricing/view.ts'
 import {openSources, prepareSources} from '../src/pricing-sources.ts'
 import {readSettings} from '../src/settings/index.ts'
 import {insertIntegration} from '../src/store/integrations.ts'
-import type {IntegrationsTable} from '../src/store/tables/catalog.ts'
 import {run} from './cli/support.ts'
 import {ORGANISATION, spending} from './support/budgets.ts'
 import {startGateway} from './support/gateway.ts'
+import {integrationRow} from './support/integrations.ts'
 import {mailServer} from './support/mail-server.ts'
 import {seedUser} from './support/people.ts'
 import {policyRow} from './support/policies.ts'
@@ -61,7 +61,7 @@ test('prices of providers that integrations name are read again within the hour 
     await database.close()
   })
   expect(none.refreshes).toEqual([])
-  await insertIntegration(store.db, INTEGRATION)
+  await insertIntegration(store.db, integrationRow({id: 'i-1', organisation_id: ORGANISATION}))
   write(1)
   await prepareSources(pricing, store.db)
   const price = () => toPublicPricing(pricing.lookup('openai', 'm')!, now_ms).pay_as_you_go.request_token?.price
@@ -76,29 +76,6 @@ function priceFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'prices-'))
   onTestFinished(() => rmSync(folder, {recursive: true}))
   return folder
-}
-
-const INTEGRATION: IntegrationsTable = {
-  id: 'i-1',
-  slug: 'main',
-  organisation_id: ORGANISATION,
-  workspace_id: null,
-  name: 'main',
-  description: null,
-  ai_provider_id: 'openai',
-  key_sealed: null,
-  key_masked: null,
-  configurations: '{}',
-  configurations_sealed: null,
-  tags: '{}',
-  allow_all_models: 1,
-  global_access_enabled: 1,
-  global_workspace_access: null,
-  trusts_host: 0,
-  is_hidden: 0,
-  status: 'active',
-  created_at: '2026-03-01T00:00:00.000Z',
-  last_updated_at: '2026-03-01T00:00:00.000Z',
 }
 
 describe('what goes on beside calls', () => {

@@ -356,7 +356,7 @@ function view(row: ApiKeysTable, now: string, {usage_limits, is_exhausted}: Budg
     rate_limits: rateLimitViews(row.rate_limits),
     usage_limits: usage_limits[0] ?? null,
     last_reset_at: row.last_reset_at,
-    reset_usage: null,
+    reset_usage: 0,
     scopes: JSON.parse(row.scopes) as string[],
     defaults: readKeyDefaults(row.defaults),
     alert_emails: row.alert_emails === null ? [] : (JSON.parse(row.alert_emails) as string[]),

@@ -1,10 +1,11 @@
 import type {z} from 'zod'
 import {scaleDecimal} from '../pricing/decimal.ts'
-import {isOwn} from '../schema/headers.ts'
+import {isOwn, ownHeaders} from '../schema/headers.ts'
 import {LogGetQuery, LogMetrics, LogPath, LogQuery, LogView} from '../schema/logs.ts'
 import {list, listOf} from '../schema/paging.ts'
 import {isSuccess} from '../schema/success.ts'
 import type {UsageSource} from '../schema/usage.ts'
+import {configVersionAt} from '../store/configs.ts'
 import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
 import {readLogBody} from './log-bodies.ts'
 import {type Call, operation} from './operation.ts'
@@ -72,7 +73,11 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
     body: bodies.response_body ? await readLogBody(bodies.response_body, bodies.response_encoding) : undefined,
   }
   const [gatewayHeaders, headers] = parted(request?.headers ?? {})
-  const metrics = metricsOf(row)
+  const metrics = {
+    ...metricsOf(row),
+    ...librarySaid(gatewayHeaders),
+    config_version_id: row.config_id === null ? null : ((await configVersionAt(db, row.config_id, row.created_at)) ?? null),
+  }
   return {
     _id: row.id,
     organisation_id: row.organisation_id,
@@ -82,9 +87,9 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
     request: {url: row.url, method: row.method, ...(request && {headers, body: request.body}), gatewayHeaders},
     response: {status: row.status, ...response, responseTime: metrics.response_time, lastUsedOptionJsonPath: row.option_path},
     metrics,
-    ...(request && {finalUntransformedRequest: {url: row.url, method: row.method, body: request.body}}),
+    ...(request && {finalUntransformedRequest: {url: row.url, method: row.method, headers, body: request.body}}),
     ...(row.upstream_url !== null && {transformedRequest: {url: row.upstream_url, method: row.method}}),
-    ...(response && {originalResponse: {body: response.body}}),
+    ...(response && {originalResponse: {url: metrics.request_url, method: row.method, ...response}}),
   }
 }
 
@@ -169,7 +174,7 @@ export function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
     internal_trace_id: row.call_id,
     mode: row.mode,
     last_used_option_index: Number(/\[(\d+)\][^[\]]*$/.exec(row.option_path)?.[1] ?? 0),
-    source: null,
+    source: row.is_passthrough ? 'proxy' : row.prompt ? 'prompt' : 'gateway',
     runtime: null,
     runtime_version: null,
     sdk_version: null,
@@ -200,6 +205,16 @@ export function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
 /** Milliseconds as a whole number, and to the microsecond. */
 const whole = (ms: number) => Math.max(0, Math.round(ms))
 const fine = (ms: number) => Math.max(0, Math.round(ms * 1000) / 1000)
+
+/** What client libraries tell of themselves, under either prefix. */
+function librarySaid(headers: Readonly<Record<string, string>>) {
+  const {values} = ownHeaders(headers)
+  return {
+    runtime: values.runtime ?? null,
+    runtime_version: values['runtime-version'] ?? null,
+    sdk_version: values['package-version'] ?? null,
+  }
+}
 
 /** Our headers, and the others. */
 function parted(headers: Readonly<Record<string, string>>): [Record<string, string>, Record<string, string>] {

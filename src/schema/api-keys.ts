@@ -86,7 +86,8 @@ export const KeyView = z.strictObject({
   usage_limits: UsageLimitStanding.nullable(),
   /** When its usage was last set to zero by hand. */
   last_reset_at: z.iso.datetime().nullable(),
-  reset_usage: z.null(),
+  /** A number in the reference; a reset is done when it is asked for, and none is ever pending. */
+  reset_usage: z.literal(0),
   scopes: z.array(z.string()),
   defaults: z.strictObject({
     metadata: z.record(z.string(), z.string()),

@@ -93,7 +93,8 @@ export const LogMetrics = z.strictObject({
   /** The slug of the saved config. */
   config: Text,
   config_id: Text,
-  config_version_id: z.null(),
+  /** The version that was current then; with one row alone. */
+  config_version_id: Text,
   created_at: z.iso.datetime(),
   is_success: z.boolean(),
   ai_org: z.string(),
@@ -128,10 +129,12 @@ export const LogMetrics = z.strictObject({
   internal_trace_id: z.string(),
   mode: z.string(),
   last_used_option_index: Count,
-  source: z.null(),
-  runtime: z.null(),
-  runtime_version: z.null(),
-  sdk_version: z.null(),
+  /** What was called: a route of a provider as it is, a saved prompt, or a route of the gateway. */
+  source: z.enum(['proxy', 'prompt', 'gateway']),
+  /** As the client's library says it in its headers, where those are kept; with one row alone. */
+  runtime: Text,
+  runtime_version: Text,
+  sdk_version: Text,
   log_store_file_path_format: z.literal('v1'),
   metadata: z.strictObject({key: z.array(z.string()), value: z.array(z.string())}),
   outcome: z.string(),

@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Tags} from '../schema/tags.ts'
 import type {Db} from './database.ts'
+import {paged} from './rows.ts'
 import type {ProvidersTable} from './tables/catalog.ts'
 import {tagged} from './tags.ts'
 
@@ -39,17 +40,7 @@ export async function listProviders(db: Db, filter: ProviderFilter, page: Page):
   let matching = rows(db).where('p.organisation_id', '=', filter.organisation_id).where('p.status', '<>', 'archived')
   if (filter.workspace_id !== undefined) matching = matching.where('p.workspace_id', '=', filter.workspace_id)
   for (const [key, value] of Object.entries(filter.tags ?? {})) matching = matching.where(tagged('p.tags', key, value))
-  const {n} = await matching
-    .clearSelect()
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const found = await matching
-    .orderBy('p.created_at', 'desc')
-    .orderBy('p.id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows: found}
+  return paged(matching.orderBy('p.created_at', 'desc').orderBy('p.id'), page)
 }
 
 export async function providerSlugTaken(db: Db, workspace_id: string, slug: string): Promise<boolean> {

@@ -20,6 +20,15 @@ export function mentioning(columns: readonly string[], text: string): Expression
   return sql<SqlBool>`(${sql.join(each, sql` or `)})`
 }
 
+/** True for the rows whose slug or id is `named`; `slugFirst` has the one with that slug before the other. */
+export function called(named: string): Expression<SqlBool> {
+  return sql<SqlBool>`(slug = ${named} or id = ${named})`
+}
+
+export function slugFirst(named: string): Expression<number> {
+  return sql<number>`case when slug = ${named} then 0 else 1 end`
+}
+
 /** The list of `in (...)`, which may not be empty on PostgreSQL: then it holds what no column does. */
 export function anyOf<T extends string>(values: readonly T[]): T[] {
   return values.length ? [...values] : ['' as T]

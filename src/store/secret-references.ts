@@ -2,7 +2,7 @@ import type {Seal} from '../base/seal.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Tags} from '../schema/tags.ts'
 import type {Db} from './database.ts'
-import {mentioning, paged} from './rows.ts'
+import {called, mentioning, paged, slugFirst} from './rows.ts'
 import type {SecretReferencesTable} from './tables/registry.ts'
 import {tagged} from './tags.ts'
 
@@ -37,8 +37,8 @@ export function findSecretReference(db: Db, organisation_id: string, named: stri
     .selectAll()
     .where('organisation_id', '=', organisation_id)
     .where('status', '=', 'active')
-    .where(e => e.or([e('slug', '=', named), e('id', '=', named)]))
-    .orderBy(e => e.case().when('slug', '=', named).then(0).else(1).end())
+    .where(called(named))
+    .orderBy(slugFirst(named))
     .executeTakeFirst()
 }
 

@@ -59,7 +59,7 @@ describe.each(KINDS)('API keys on %s', kind => {
       rate_limits: [],
       usage_limits: null,
       last_reset_at: null,
-      reset_usage: null,
+      reset_usage: 0,
       scopes: ['workspaces.list', 'audit_logs.list'],
       defaults: {metadata: {}, config_id: null, allow_config_override: true},
       alert_emails: [],

@@ -180,7 +180,10 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     output_status = 404
     done({model: 'tested', usage: {input_tokens: 1003, output_tokens: 501}, request_counts: {total: 3, completed: 2, failed: 1}})
     await poll()
+    await poll()
     expect(await charged()).toEqual([ONCE])
+    const costs = (await gateway.logs()).map(({cost}) => Number(cost)).filter(cost => cost > 0)
+    expect(costs, 'to be told of it costs nothing').toEqual([1.5035])
   })
 
   test('has the model’s price for batches, and the prices of several models', async () => {

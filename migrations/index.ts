@@ -12,6 +12,8 @@ import {prompts} from './0011_prompts.ts'
 import {analytics, analyticsObjects} from './0012_analytics.ts'
 import {registry} from './0013_registry.ts'
 import {batches} from './0014_batches.ts'
+import {logObjects} from './0015_log_objects.ts'
+import {secretMappings} from './0017_secret_mappings.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -35,4 +37,6 @@ export const MIGRATIONS: readonly Migration[] = [
   analyticsObjects,
   registry,
   batches,
+  logObjects,
+  secretMappings,
 ]

@@ -1,6 +1,7 @@
 import {hostname} from 'node:os'
 import {Registry} from 'prom-client'
 import type {Log} from './base/log.ts'
+import type {LogStoreWork} from './log-store-work.ts'
 import type {Mailer} from './ports/mail/index.ts'
 import {readLetters} from './ports/mail/letters.ts'
 import {smtpMailer} from './ports/mail/smtp.ts'
@@ -22,6 +23,8 @@ export interface BackgroundParts {
   readonly settings: Settings
   readonly store: Store
   readonly records: Pick<Records, 'flushed' | 'retain'>
+  /** What is to be done for a log store that is not this machine. */
+  readonly log_store?: LogStoreWork | undefined
   readonly log: Log
   readonly now: () => number
   /** Brings prices up to date; without any there is no such job. */
@@ -44,6 +47,7 @@ export function openBackground({
   settings,
   store,
   records,
+  log_store,
   log,
   now,
   refreshPrices = [],
@@ -66,13 +70,22 @@ export function openBackground({
     ...(mailer ? [mailJob({store, mailer, log, now})] : []),
     retentionJob(records),
     ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
+    ...(log_store?.jobs ?? []),
     flushJob({records, store, after}),
   ]
   const holder = `${hostname()}:${process.pid}`
   const schedule = startSchedule({jobs, store, holder, log, now, after})
   const registry = new Registry()
   workerMetrics(registry, schedule)
-  return {schedule, metrics: () => registry.metrics(), close: () => schedule.close()}
+  log_store?.measure(registry)
+  return {
+    schedule,
+    metrics: () => registry.metrics(),
+    async close() {
+      await schedule.close()
+      await log_store?.close()
+    },
+  }
 }
 
 const usageIn = (store: Store): Parameters<typeof entityBudgets>[1] => {

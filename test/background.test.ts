@@ -165,6 +165,27 @@ describe('what goes on beside calls', () => {
     expect(await told()).toHaveLength(3)
   })
 
+  test('with usage limits off a key stands as active and nobody is told; with the audit log off people are told, and nothing is recorded', async () => {
+    const smtp = {SMTP_HOST: '127.0.0.1', SMTP_FROM: 'a@example.com'}
+    const {store, key, spend, start, minute, statusOf} = await setUp(smtp)
+    const mailer = {send: async () => {}, close: async () => {}} as never
+    await key('blue', {credit_limit: 1}, {status: 'exhausted', alert_emails: JSON.stringify(['someone@example.com'])})
+    await spend('blue', 1, '2026-03-04T11:00:00.000Z')
+    const left = async () => [
+      (await store.db.selectFrom('mails').select('subject').execute()).length,
+      (await store.db.selectFrom('audit_logs').select('id').execute()).length,
+    ]
+    const minuteWith = async (env: Record<string, string>) => {
+      const background = start({mailer, settings: readSettings({env: {...smtp, ...env}}).settings})
+      await minute(background)
+      await background.close()
+    }
+    await minuteWith({USAGE_LIMITS_ENABLED: 'OFF'})
+    expect([await left(), await statusOf('blue')]).toEqual([[0, 0], 'active'])
+    await minuteWith({AUDIT_LOGS_ENABLED: 'OFF'})
+    expect([await left(), await statusOf('blue')]).toEqual([[1, 0], 'exhausted'])
+  })
+
   test('prices are brought up to date where somebody can do it, and one that fails keeps nobody from it', async () => {
     const {start, minute} = await setUp()
     const done: string[] = []

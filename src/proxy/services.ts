@@ -63,6 +63,8 @@ export interface ManagedProvider {
   readonly headers: Readonly<OutgoingHeaders>
   /** What the integration says of the place and the login. */
   readonly options: Options
+  /** True where a field comes from a secret reference, which this version cannot fetch. */
+  readonly is_mapped: boolean
   readonly expires_at: string | null
   /** Enabled models; null when all are that are not `disabled`. */
   readonly models: ReadonlySet<string> | null

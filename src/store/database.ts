@@ -52,6 +52,7 @@ import type {
   LogBodiesTable,
   LogHourlyTable,
   LogLatenciesTable,
+  LogObjectsTable,
   LogsTable,
   UsageHourlyTable,
   WorkersTable,
@@ -110,6 +111,7 @@ export interface Database {
   'traffic.ledger_entries': LedgerEntriesTable
   'traffic.logs': LogsTable
   'traffic.log_bodies': LogBodiesTable
+  'traffic.log_objects': LogObjectsTable
   'traffic.usage_hourly': UsageHourlyTable
   'traffic.log_hourly': LogHourlyTable
   'traffic.log_latencies': LogLatenciesTable

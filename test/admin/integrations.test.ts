@@ -120,11 +120,18 @@ describe.each(KINDS)('integrations on %s', kind => {
       ],
       ['a risky port', {configurations: {custom_host: 'http://10.0.0.1:6379'}}, 400, 'AB01', /^Invalid custom host: port 6379/],
       [
-        'secret references',
+        'a secret reference that nobody knows',
         {secret_mappings: [{target_field: 'key', secret_reference_id: 'x'}]},
+        404,
+        'AB02',
+        /^secret_mappings\[0\]\.secret_reference_id: no secret reference is known by the id x\.$/,
+      ],
+      [
+        'a secret for a field that there is not',
+        {secret_mappings: [{target_field: 'name', secret_reference_id: 'x'}]},
         400,
         'AB01',
-        /^secret_mappings: secret references are not available in this version\.$/,
+        /^secret_mappings\[0\]\.target_field: expected key or configurations\.NAME\.$/,
       ],
       [
         'price adjustments',

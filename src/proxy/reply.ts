@@ -35,11 +35,18 @@ interface Teller {
   sent(bytes: Buffer): void
 }
 
+/** The headers of a reply, which are this call's own, each as one text. */
+export function inTexts(headers: Record<string, string | string[]>): Record<string, string> {
+  for (const name in headers) if (typeof headers[name] !== 'string') headers[name] = String(headers[name])
+  return headers as Record<string, string>
+}
+
 /** Says of a reply that began how its bytes are to be read. */
 export function openReply({call, outgoing, status, encoding, headers}: Begun, teller: Teller): OpenReply {
   const {translating, is_metered} = outgoing
   const {guarded, endpoint} = call
   const is_good = status < 300
+  guarded?.begin()
   const is_stream = translating
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : (headers['content-type']?.startsWith('text/event-stream') ?? false)

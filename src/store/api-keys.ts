@@ -84,3 +84,18 @@ function within(db: Db, {organisation_id, workspace_id, kinds, user_id}: KeyReac
   if (user_id !== undefined) query = query.where('user_id', '=', user_id)
   return workspace_id === null ? query : query.where('workspace_id', '=', workspace_id)
 }
+
+/** The keys that a user has in a workspace, or in all of an organisation, work no longer. */
+export async function archiveUserKeys(
+  db: Db,
+  user_id: string,
+  within: {readonly workspace_id: string} | {readonly organisation_id: string},
+  now: string,
+) {
+  const keys = db.updateTable('api_keys').set({status: 'archived', last_updated_at: now}).where('user_id', '=', user_id)
+  const theirs =
+    'workspace_id' in within
+      ? keys.where('workspace_id', '=', within.workspace_id)
+      : keys.where('organisation_id', '=', within.organisation_id)
+  await theirs.where('status', '<>', 'archived').execute()
+}

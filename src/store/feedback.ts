@@ -12,15 +12,29 @@ export async function insertFeedback(db: Db, rows: readonly FeedbackTable[]): Pr
     .execute()
 }
 
-/** True when the workspace has this feedback. */
-export async function updateFeedback(
-  db: Db,
-  where: {readonly organisation_id: string; readonly workspace_id: string | null; readonly id: string},
-  change: Partial<FeedbackTable>,
-): Promise<boolean> {
-  let own = db.updateTable('traffic.feedback').set(change).where('id', '=', where.id).where('organisation_id', '=', where.organisation_id)
-  if (where.workspace_id !== null) own = own.where('workspace_id', '=', where.workspace_id)
-  return (await own.executeTakeFirst()).numUpdatedRows === 1n
+export interface FeedbackScope {
+  readonly organisation_id: string
+  readonly workspace_id: string | undefined
+  /** Only what these users said, or what is said of their calls. */
+  readonly user_ids?: readonly string[] | undefined
+}
+
+/** True when this feedback is in the scope. */
+export async function updateFeedback(db: Db, scope: FeedbackScope, id: string, change: Partial<FeedbackTable>): Promise<boolean> {
+  const {organisation_id, workspace_id, user_ids} = scope
+  let own = db.selectFrom('traffic.feedback').where('id', '=', id).where('organisation_id', '=', organisation_id)
+  if (workspace_id !== undefined) own = own.where('workspace_id', '=', workspace_id)
+  const said = await own.select(['trace_id', 'user_id']).executeTakeFirst()
+  if (!said) return false
+  if (user_ids && !user_ids.includes(said.user_id ?? '')) {
+    const seen = await filteredRows(db, {...scope, trace_id: said.trace_id})
+      .select('id')
+      .limit(1)
+      .executeTakeFirst()
+    if (!seen) return false
+  }
+  await db.updateTable('traffic.feedback').set(change).where('id', '=', id).execute()
+  return true
 }
 
 /** What was thought of a trace, the oldest first. */

@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import type {LogScope} from './logs.ts'
+import {paged} from './rows.ts'
 import type {LogExportsTable} from './tables/analytics.ts'
 
 export async function insertExport(db: Db, row: LogExportsTable): Promise<void> {
@@ -24,15 +25,7 @@ export function exportById(db: Db, id: string): Promise<LogExportsTable | undefi
 /** Newest first. */
 export async function listExports(db: Db, scope: ExportScope, page: Page): Promise<Paged<LogExportsTable>> {
   const all = exportsOf(db, scope)
-  const {n} = await all.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await all
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(all.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** Those that were under way when a process ended. */

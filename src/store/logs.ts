@@ -4,7 +4,7 @@ import type {LogRecord} from '../schema/records.ts'
 import {hourlySums, ownWorkspaces, sourcesOfKept} from './analytics/hours.ts'
 import type {Database, Db} from './database.ts'
 import type {LogFilter, LogScope, Range} from './log-filter.ts'
-import type {LogsTable} from './tables/traffic.ts'
+import type {LogObjectsTable, LogsTable} from './tables/traffic.ts'
 
 export type {LogFilter, LogScope, Range} from './log-filter.ts'
 
@@ -18,6 +18,8 @@ export interface LogRow
   readonly organisation_name: string | null
   readonly workspace_slug: string | null
   readonly config_slug: string | null
+  /** How the key of its object was made; null where its bodies lie in no store of objects. */
+  readonly log_format: LogObjectsTable['format'] | null
 }
 
 type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
@@ -196,6 +198,7 @@ function named(rows: Rows) {
         .as('organisation_name'),
       e.selectFrom('workspaces').select('workspaces.slug').whereRef('workspaces.id', '=', 'traffic.logs.workspace_id').as('workspace_slug'),
       e.selectFrom('configs').select('configs.slug').whereRef('configs.id', '=', 'traffic.logs.config_id').as('config_slug'),
+      e.selectFrom('traffic.log_objects').select('format').whereRef('log_id', '=', 'traffic.logs.id').as('log_format'),
     ])
 }
 

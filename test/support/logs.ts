@@ -30,6 +30,7 @@ export async function insertLog(db: Db, row: LogSeed) {
     last_byte_ms: 0,
     overhead_ms: 0,
     keeps_bodies: true,
+    prompt: undefined,
   }
   const columns = {
     call_id: `call-${row.id}`,

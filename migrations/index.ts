@@ -15,6 +15,7 @@ import {batches} from './0014_batches.ts'
 import {logObjects} from './0015_log_objects.ts'
 import {keyList, logReads} from './0016_log_reads.ts'
 import {secretMappings} from './0017_secret_mappings.ts'
+import {logLists} from './0018_log_lists.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   keyList,
   logReads,
   secretMappings,
+  logLists,
 ]

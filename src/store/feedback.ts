@@ -2,7 +2,8 @@ import {sql} from 'kysely'
 import {BUCKETS, type Bucket} from './analytics/facts.ts'
 import type {Reader} from './analytics/reader.ts'
 import type {Db} from './database.ts'
-import {filteredRows, type LogFilter} from './logs.ts'
+import type {LogFilter} from './log-filter.ts'
+import {filteredRows} from './log-rows.ts'
 import type {FeedbackTable} from './tables/traffic.ts'
 
 export async function insertFeedback(db: Db, rows: readonly FeedbackTable[]): Promise<void> {

@@ -1,6 +1,7 @@
 import {afterEach, describe, expect, test} from 'vitest'
 import {keepFrom} from '../../src/store/kept.ts'
-import {countLogs, type LogFilter, listLogs} from '../../src/store/logs.ts'
+import {countLogs} from '../../src/store/log-counts.ts'
+import {type LogFilter, listLogs} from '../../src/store/logs.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
 import {deleteOlder} from '../../src/store/retention.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
@@ -31,7 +32,7 @@ async function open(kind: 'sqlite' | 'postgres') {
     return callAt({at, model: n % 2 ? 'odd' : 'even', log: {response_status: n % 2 ? 429 : 200, metadata: {team: n % 3 ? 'blue' : 'red'}}})
   })
   await flush.apply(...calls)
-  return {db, count: (filter: Partial<LogFilter>) => countLogs(db, {organisation_id, ...filter}), organisation_id}
+  return {db, flush, count: (filter: Partial<LogFilter>) => countLogs(db, {organisation_id, ...filter}), organisation_id, workspace_id}
 }
 
 const between = (least: string, most: string) => ({
@@ -73,6 +74,41 @@ describe.each(KINDS)('rows of the log are counted on %s', kind => {
     await keepFrom(db, 'hours', '2026-03-04T07:00:00.000Z')
     while (await deleteOlder(db, 'hours', Date.parse('2026-03-04T07:00:00.000Z')));
     expect([await count({}), await count({statuses: [429]})]).toEqual([21, 11])
+  })
+
+  test('once a day where no sum knows the filter, and anew when a row came or rows may be deleted', async () => {
+    const {db, count, flush} = await open(kind)
+    const red = {metadata: {team: 'red'}}
+    const times = [between('05:00:00', '08:59:59'), {}, {created_at: {least: '2026-03-04T05:00:00.001Z'}}, between('08:00:00', '08:59:59')]
+    const counts = () => Promise.all(times.map(time => count({...red, ...time})))
+    expect(await counts()).toEqual([8, 8, 7, 2])
+    // a day is not read again while the sums have the same of it
+    await db.updateTable('traffic.logs').set({metadata: '{}'}).where('created_at', '>=', '2026-03-04T08:00:00.000Z').execute()
+    expect(await counts()).toEqual([8, 8, 7, 2])
+    const late = {log: {metadata: {team: 'red'}}}
+    await flush.apply(callAt({at: '2026-03-04T06:30:00.000Z', ...late}), callAt({at: '2026-03-05T06:30:00.000Z', ...late}))
+    expect(await counts()).toEqual([7, 8, 7, 2])
+    await flush.apply(callAt({at: '2026-03-04T08:30:00.000Z', ...late}))
+    expect(await counts()).toEqual([8, 9, 8, 1])
+    await keepFrom(db, 'logs', '2026-03-05T00:00:00.000Z')
+    while (await deleteOlder(db, 'logs', Date.parse('2026-03-05T00:00:00.000Z')));
+    expect(await counts()).toEqual([0, 1, 1, 0])
+  })
+
+  test('of users and of an organisation, page by page, whatever no sum knows', async () => {
+    const {db, organisation_id, workspace_id} = await open(kind)
+    const page = async (filter: Partial<LogFilter>, current_page: number, page_size: number) => {
+      const {total, rows} = await listLogs(db, {organisation_id, metadata: {team: 'red'}, ...filter}, {current_page, page_size})
+      return [total, ...rows.map(({created_at}) => created_at.slice(11, 16))]
+    }
+    for (const scope of [{}, {workspace_id}]) {
+      expect(await page(scope, 0, 8)).toEqual([8, '08:30', '08:00', '07:30', '07:00', '06:30', '06:00', '05:30', '05:00'])
+      expect(await page(scope, 0, 3)).toEqual([8, '08:30', '08:00', '07:30'])
+      expect(await page(scope, 2, 3)).toEqual([8, '05:30', '05:00'])
+      expect(await page(scope, 3, 3)).toEqual([8])
+      expect(await page({...scope, ...between('05:10:00', '06:10:00')}, 0, 3)).toEqual([2, '06:00', '05:30'])
+      expect(await page({...scope, user_ids: ['nobody']}, 0, 3)).toEqual([0])
+    }
   })
 
   test('and a list ends with the last of them', async () => {

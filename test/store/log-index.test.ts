@@ -3,12 +3,15 @@ import {factsOf, latenciesOf} from '../../src/store/analytics/facts.ts'
 import {usersOf} from '../../src/store/analytics/people.ts'
 import {openReadOnly} from '../../src/store/dialect/read-only.ts'
 import {remoteSqlite} from '../../src/store/dialect/remote.ts'
-import {countLogs, type LogFilter} from '../../src/store/logs.ts'
+import {countLogs} from '../../src/store/log-counts.ts'
+import type {LogFilter} from '../../src/store/log-filter.ts'
 import {testStore} from '../support/stores.ts'
 
 /** How SQLite would read `traffic.logs` for each statement that `work` runs. */
 async function plansOf(work: (db: ReturnType<typeof remoteSqlite>) => Promise<unknown>): Promise<string[]> {
-  const {folder, close} = await testStore('sqlite')
+  const {store, folder, close} = await testStore('sqlite')
+  // no sum says that there is nothing to be counted
+  await store.db.updateTable('traffic.meta').set({value: '9999'}).where('key', '=', 'log_hourly_from').execute()
   const read = openReadOnly({folder})
   const plans: string[] = []
   const db = remoteSqlite(async (statement, parameters) => {
@@ -23,6 +26,7 @@ async function plansOf(work: (db: ReturnType<typeof remoteSqlite>) => Promise<un
 
 test.each<Partial<LogFilter>>([
   {metadata: {team: 'blue'}},
+  {user_ids: ['user-1']},
   {cost_nanousd: {least: 1}},
   {total_tokens: {most: 9}, workspace_id: 'ws-1'},
   {metadata: {team: 'blue'}, models: ['gpt'], statuses: [429], workspace_id: 'ws-1'},

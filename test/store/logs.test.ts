@@ -3,12 +3,15 @@ import {bodyFinder} from '../../src/store/bodies/index.ts'
 import type {Db} from '../../src/store/database.ts'
 import {findLog, type LogFilter, listLogs, unpricedModels} from '../../src/store/logs.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
+import {firstIdFrom} from '../../src/store/retention.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
 import {keepBodies} from '../support/bodies.ts'
 import {insertHour, insertLog} from '../support/logs.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
 const PAGE = {current_page: 0, page_size: 100}
+/** An id as rows of that moment have, which ends with a letter. */
+const idAt = (letter: string, created_at: string) => `${firstIdFrom(Date.parse(created_at))}-7000-8000-00000000000${letter}`
 const ORGANISATION = {organisation_id: 'org'}
 
 describe.each(KINDS)('rows of the log on %s', kind => {
@@ -25,16 +28,22 @@ describe.each(KINDS)('rows of the log on %s', kind => {
       const empty = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
       for (const id of ids) await insertWorkspace(db, {id, slug: id, organisation_id, ...plain, ...empty})
     }
-    await insertLog(db, {id: 'a', created_at: '2026-01-01T00:00:00.000Z', model: 'm-1', cost_nanousd: 10, prompt_tokens: 5})
     await insertLog(db, {
-      id: 'c',
+      id: idAt('a', '2026-01-01T00:00:00.000Z'),
+      created_at: '2026-01-01T00:00:00.000Z',
+      model: 'm-1',
+      cost_nanousd: 10,
+      prompt_tokens: 5,
+    })
+    await insertLog(db, {
+      id: idAt('c', '2026-01-02T00:00:00.000Z'),
       created_at: '2026-01-02T00:00:00.000Z',
       status: 500,
       api_key_id: 'key-2',
       metadata: '{"team":"blue","_user":"u"}',
     })
     await insertLog(db, {
-      id: 'b',
+      id: idAt('b', '2026-01-02T00:00:00.000Z'),
       created_at: '2026-01-02T00:00:00.000Z',
       workspace_id: 'ws-2',
       trace_id: 'other',
@@ -42,19 +51,24 @@ describe.each(KINDS)('rows of the log on %s', kind => {
       provider_id: 'p-1',
     })
     await insertLog(db, {
-      id: 'd',
+      id: idAt('d', '2026-01-03T00:00:00.000Z'),
       created_at: '2026-01-03T00:00:00.000Z',
       config_id: 'config-1',
       completion_tokens: 7,
       metadata: '{"team":"a \\"b\\" %_"}',
     })
-    await insertLog(db, {id: 'x', created_at: '2026-01-03T00:00:00.000Z', organisation_id: 'elsewhere', workspace_id: 'ws-9'})
+    await insertLog(db, {
+      id: idAt('x', '2026-01-03T00:00:00.000Z'),
+      created_at: '2026-01-03T00:00:00.000Z',
+      organisation_id: 'elsewhere',
+      workspace_id: 'ws-9',
+    })
   })
   afterAll(() => opened.close())
 
   const ids = async (filter: Partial<LogFilter>, page = PAGE) => {
     const {total, rows} = await listLogs(db, {...ORGANISATION, ...filter}, page)
-    return {total, ids: rows.map(row => row.id).join('')}
+    return {total, ids: rows.map(row => row.id.at(-1)).join('')}
   }
 
   test('come newest first, by id within a moment, in pages', async () => {
@@ -67,9 +81,9 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     expect(await ids({organisation_id: 'elsewhere'})).toEqual({total: 1, ids: 'x'})
     expect(await ids({workspace_id: 'ws-2'})).toEqual({total: 1, ids: 'b'})
     expect(await ids({workspace_id: 'ws-9'})).toEqual({total: 0, ids: ''})
-    expect((await findLog(db, ORGANISATION, 'b'))?.provider_slug).toBe('prod')
-    expect(await findLog(db, {...ORGANISATION, workspace_id: 'ws-1'}, 'b')).toBeUndefined()
-    expect(await findLog(db, ORGANISATION, 'x')).toBeUndefined()
+    expect((await findLog(db, ORGANISATION, idAt('b', '2026-01-02T00:00:00.000Z')))?.provider_slug).toBe('prod')
+    expect(await findLog(db, {...ORGANISATION, workspace_id: 'ws-1'}, idAt('b', '2026-01-02T00:00:00.000Z'))).toBeUndefined()
+    expect(await findLog(db, ORGANISATION, idAt('x', '2026-01-03T00:00:00.000Z'))).toBeUndefined()
   })
 
   test.each<[string, Partial<LogFilter>, string]>([
@@ -95,7 +109,7 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     ['the id of a provider', {providers: ['p-1', 'p-2']}, 'b'],
     ['keys', {api_key_ids: ['key-2']}, 'c'],
     ['a trace', {trace_id: 'other'}, 'b'],
-    ['a span', {span_id: 'span-d'}, 'd'],
+    ['a span', {span_id: `span-${idAt('d', '2026-01-03T00:00:00.000Z')}`}, 'd'],
     ['metadata, all of it', {metadata: {team: 'blue', _user: 'u'}}, 'c'],
     ['metadata that is not all there', {metadata: {team: 'blue', _user: 'v'}}, ''],
     ['metadata to the letter, with its quotes', {metadata: {team: 'a "b" %_'}}, 'd'],

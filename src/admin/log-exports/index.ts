@@ -16,8 +16,8 @@ import {
   ExportView,
 } from '../../schema/log-exports.ts'
 import {list, listOf} from '../../schema/paging.ts'
+import {countLogs} from '../../store/log-counts.ts'
 import {type ExportScope, exportById, findExport, insertExport, listExports, updateExport} from '../../store/log-exports.ts'
-import {countLogs} from '../../store/logs.ts'
 import type {LogExportsTable} from '../../store/tables/analytics.ts'
 import {type AnyOperation, type Call, Download, operation} from '../operation.ts'
 import {found, invalid, namedWorkspace, onlyOf, workspaceOf} from '../tenancy.ts'

@@ -1,6 +1,7 @@
 import {type AliasedRawBuilder, type RawBuilder, sql} from 'kysely'
 import {addCount, LATENCY_GROWTH} from '../../schema/latency.ts'
-import {filteredRows, type LogFilter} from '../logs.ts'
+import type {LogFilter} from '../log-filter.ts'
+import {filteredRows} from '../log-rows.ts'
 import {byDay, dayOf} from './days.ts'
 import {eitherModel, type Hours, hourlySums, isSummed, ownWorkspaces, sourcesOf} from './hours.ts'
 import {promptIn, type Reader, summed, WENT_WELL} from './reader.ts'

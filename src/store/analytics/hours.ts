@@ -44,9 +44,13 @@ export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summ
 export async function sourcesOfKept(db: Db, filter: LogFilter): Promise<Sources> {
   if (!isSummed(filter)) return {rows: [filter], hours: null}
   const {least = EVER, most = NEVER} = filter.created_at ?? {}
+  return parted(filter, await soundFrom(db), {least, most})
+}
+
+/** The first hour from which on all rows are there and in the sums. */
+export async function soundFrom(db: Db): Promise<string> {
   const kept = [await keptFrom(db, 'logs'), await keptFrom(db, 'hours')].filter(at => at > EVER).map(nextHour)
-  const begin = [await summedFrom(db), ...kept].reduce((one, other) => (one > other ? one : other))
-  return parted(filter, begin, {least, most})
+  return [await summedFrom(db), ...kept].reduce((one, other) => (one > other ? one : other))
 }
 
 const EVER = '0000-01-01T00:00:00.000Z'

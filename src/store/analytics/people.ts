@@ -1,6 +1,7 @@
 import {sql} from 'kysely'
 import type {Page, Paged} from '../../schema/paging.ts'
-import {filteredRows, type LogFilter} from '../logs.ts'
+import type {LogFilter} from '../log-filter.ts'
+import {filteredRows} from '../log-rows.ts'
 import {byDay} from './days.ts'
 import {BUCKETS, type Bucket, type Dimension, nameOf} from './facts.ts'
 import {fromMetadata, type Reader, summed} from './reader.ts'

@@ -175,7 +175,7 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     output_status = 503
     await poll()
     expect(await charged()).toEqual([])
-    expect(gateway.lines.some(line => line.includes('a batch could not be charged yet'))).toBe(true)
+    expect(gateway.lines.some(line => line.includes('what ended could not be charged yet'))).toBe(true)
     output_status = 200
     await poll()
     expect(await charged()).toEqual([ONCE])

@@ -2,6 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {gzipSync} from 'node:zlib'
+import Sqlite from 'better-sqlite3'
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {openStore} from '../../src/store/dialect/index.ts'
 import {verifyLedger} from '../../src/store/ledger/index.ts'
@@ -21,6 +22,8 @@ interface Charged {
   readonly usage_source: string
   readonly cost_nanousd: number
 }
+
+type Row = Omit<Charged, 'usage'> & {readonly usage: string}
 
 // 1003 x 10 + 501 x 40 US dollars a million
 const ONCE: Charged = {
@@ -71,6 +74,9 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await gateway.close()
+  const store = await openStore({kind: 'sqlite', folder, role: 'operator'})
+  expect((await verifyLedger(store)).breaks).toEqual([])
+  await store.close()
   rmSync(folder, {recursive: true, force: true})
 })
 
@@ -83,21 +89,15 @@ async function ask(method: string, path: string, {provider = 'main', body}: {pro
   return text
 }
 
-/** What the ledger has that used anything, or cost, or was taken for more than nothing; and whether all of it holds. */
+/** What the ledger has that used anything, or cost, or was taken for more than nothing. */
 async function charged(): Promise<Charged[]> {
   await gateway.app.flushed()
-  const store = await openStore({kind: 'sqlite', folder, role: 'operator'})
-  try {
-    const entries = await store.db.selectFrom('traffic.ledger_entries').selectAll().execute()
-    expect((await verifyLedger(store)).breaks).toEqual([])
-    return entries
-      .map(({endpoint, model, usage, usage_source, cost_nanousd}) => ({
-        ...{endpoint, model, usage: JSON.parse(usage) as object, usage_source, cost_nanousd: Number(cost_nanousd)},
-      }))
-      .filter(({usage, usage_source, cost_nanousd}) => usage_source !== 'none' || cost_nanousd !== 0 || Object.keys(usage).length > 0)
-  } finally {
-    await store.close()
-  }
+  const traffic = new Sqlite(join(folder, 'traffic.db'), {readonly: true})
+  const entries = traffic.prepare('select endpoint, model, usage, usage_source, cost_nanousd from ledger_entries').all() as Row[]
+  traffic.close()
+  return entries
+    .map(entry => ({...entry, usage: JSON.parse(entry.usage) as object}))
+    .filter(({usage, usage_source, cost_nanousd}) => usage_source !== 'none' || cost_nanousd !== 0 || Object.keys(usage).length > 0)
 }
 
 const create = (more: object = {}, path = '/responses') =>

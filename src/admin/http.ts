@@ -3,8 +3,9 @@ import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {may} from '../identity/may.ts'
-import {explain, type Place} from '../schema/explain.ts'
+import {explain, nameOf, type Place} from '../schema/explain.ts'
 import {ownHeaders} from '../schema/headers.ts'
+import {wayToNul} from '../schema/nul.ts'
 import {FLAGS, type FlagName} from '../settings/flags.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
@@ -181,7 +182,10 @@ function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter '}),
     query: checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '}),
-    body: checked(body, withoutEchoes(body, request.body === undefined ? {} : request.body, request), {root: 'the request body'}),
+    body: checked(body, withoutEchoes(body, request.body === undefined ? {} : request.body, request), {
+      root: 'the request body',
+      takes_nul: operation.takes_nul,
+    }),
   }
 }
 
@@ -245,9 +249,11 @@ function originOf(request: FastifyRequest): string {
   return `${is_secure ? 'https' : 'http'}://${request.host || 'localhost'}`
 }
 
-function checked(schema: z.ZodType | undefined, input: unknown, place: Place): unknown {
+function checked(schema: z.ZodType | undefined, input: unknown, place: Place & {readonly takes_nul?: boolean | undefined}): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(input)
+  const nul = result.success && !place.takes_nul && wayToNul(result.data)
+  if (nul) throw new Refusal('body.invalid', {issues: `${nameOf(nul, place)}: must hold no NUL character.`})
   if (result.success) return result.data
   throw new Refusal('body.invalid', {issues: explain(result.error, schema, input, place)})
 }

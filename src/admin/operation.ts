@@ -72,6 +72,8 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly only_reads?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
+  /** Texts of its body may hold NUL characters: they are kept as bytes. */
+  readonly takes_nul?: true
   /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */
   readonly bare_404?: true
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */

@@ -126,7 +126,13 @@ export const SecretReferenceMade = z.strictObject({id: z.uuid(), slug: z.string(
 
 /** Fields that are filled from references when a call is made; each once. */
 export const KeptSecretMappings = z
-  .array(SecretMapping.extend({target_field: z.string().min(1).max(255), secret_reference_id: Handle}))
+  .array(
+    SecretMapping.extend({
+      target_field: z.string().min(1).max(255),
+      secret_reference_id: Handle,
+      secret_key: z.string().min(1).max(255).nullable().optional(),
+    }),
+  )
   .max(50)
   .refine(all => new Set(all.map(each => each.target_field)).size === all.length, 'names a target_field twice: send each once')
 export type KeptSecretMappings = z.output<typeof KeptSecretMappings>

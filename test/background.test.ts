@@ -25,14 +25,14 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   onTestFinished(() => gateway.close())
   const listed = async () => (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data
   await expect
-    .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name))
-    .toEqual(['alerts', 'budgets', 'journal-flush', 'key-expiry', 'log-retention'])
+    .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name), {timeout: 10_000})
+    .toEqual(['alerts', 'budgets', 'export-retention', 'journal-flush', 'key-expiry', 'log-retention'])
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toContain('gateway_worker_runs_total{worker="log-retention",outcome="ok"} 1')
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
   expect(text).not.toContain('worker="mail"')
   const {stdout} = await run(['workers', '--data-dir', gateway.folder, '--json'])
-  expect(JSON.parse(stdout)).toMatchObject({total: 5})
+  expect(JSON.parse(stdout)).toMatchObject({total: 6})
 })
 
 test('where the settings name a place with prices, each process asks it again', async () => {
@@ -163,6 +163,27 @@ describe('what goes on beside calls', () => {
     await background.close()
     expect(await told()).toContain('owner@example.com: The policy team (metadata._user:bob) has used up its budget')
     expect(await told()).toHaveLength(3)
+  })
+
+  test('with usage limits off a key stands as active and nobody is told; with the audit log off people are told, and nothing is recorded', async () => {
+    const smtp = {SMTP_HOST: '127.0.0.1', SMTP_FROM: 'a@example.com'}
+    const {store, key, spend, start, minute, statusOf} = await setUp(smtp)
+    const mailer = {send: async () => {}, close: async () => {}} as never
+    await key('blue', {credit_limit: 1}, {status: 'exhausted', alert_emails: JSON.stringify(['someone@example.com'])})
+    await spend('blue', 1, '2026-03-04T11:00:00.000Z')
+    const left = async () => [
+      (await store.db.selectFrom('mails').select('subject').execute()).length,
+      (await store.db.selectFrom('audit_logs').select('id').execute()).length,
+    ]
+    const minuteWith = async (env: Record<string, string>) => {
+      const background = start({mailer, settings: readSettings({env: {...smtp, ...env}}).settings})
+      await minute(background)
+      await background.close()
+    }
+    await minuteWith({USAGE_LIMITS_ENABLED: 'OFF'})
+    expect([await left(), await statusOf('blue')]).toEqual([[0, 0], 'active'])
+    await minuteWith({AUDIT_LOGS_ENABLED: 'OFF'})
+    expect([await left(), await statusOf('blue')]).toEqual([[1, 0], 'exhausted'])
   })
 
   test('prices are brought up to date where somebody can do it, and one that fails keeps nobody from it', async () => {

@@ -4,30 +4,39 @@ import {randomBytes, randomUUID} from 'node:crypto'
 export const newId = (): string => randomUUID()
 
 let counter = 0
+let time_ms = Number.NaN
+/** The first two groups of the ids of one millisecond. */
+let time_text = ''
 
 /** A UUID of version 7 (RFC 9562): sorts by time, and by order of making within a millisecond. For calls and log rows. */
 export function newTimeId(now_ms: number): string {
   counter = (counter + 1) & 0xfff
-  const time = Math.trunc(now_ms).toString(16).padStart(12, '0')
+  if (now_ms !== time_ms) {
+    const time = Math.trunc(now_ms).toString(16).padStart(12, '0')
+    time_text = `${time.slice(0, 8)}-${time.slice(8)}`
+    time_ms = now_ms
+  }
   const random = randomHex16()
-  const variant = ((Number.parseInt(random[0]!, 16) & 0x3) | 0x8).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
+  const variant = VARIANTS[Number.parseInt(random[0]!, 16) & 0x3]!
+  return `${time_text}-7${counter.toString(16).padStart(3, '0')}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }
+
+const VARIANTS = ['8', '9', 'a', 'b'] as const
 
 /** Sixteen random hex digits, a span's id. */
 export const newSpanId = (): string => randomHex16()
 
-let pool = Buffer.alloc(0)
+let pool = ''
 let used = 0
 
 /** One call to the random source serves many ids. */
 function randomHex16(): string {
-  if (used + 8 > pool.length) {
-    pool = randomBytes(4096)
+  if (used === pool.length) {
+    pool = randomBytes(4096).toString('hex')
     used = 0
   }
-  used += 8
-  return pool.toString('hex', used - 8, used)
+  used += 16
+  return pool.slice(used - 16, used)
 }
 
 /** `<prefix><stub of name>-<6 hex>`: lower case, other characters to `-`, cut to `most` (reference: ids and slugs). */

@@ -1,8 +1,10 @@
 import {randomUUID} from 'node:crypto'
 import {closeSync, constants, openSync, readFileSync, unlinkSync, writeFileSync} from 'node:fs'
+import {readFile} from 'node:fs/promises'
 import {homedir, constants as system, tmpdir} from 'node:os'
 import {join} from 'node:path'
 import sea from 'node:sea'
+import {setFlagsFromString} from 'node:v8'
 import {getEnvironmentData, setEnvironmentData, Worker} from 'node:worker_threads'
 
 /** Written in by the build; absent when the sources run directly. */
@@ -18,9 +20,29 @@ export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEW
 export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
   reader: 'src/workers/reader-thread.ts',
+  uploader: 'src/uploader-thread.ts',
 } as const
 
 export type WorkerName = keyof typeof WORKERS
+
+/** Every file that is served as it is: name → where it lies. The build puts them into the executable. */
+export const ASSETS = {
+  'explorer.html': 'src/admin/explorer/page.html',
+  'explorer.css': 'src/admin/explorer/page.css',
+  'explorer.js': 'src/admin/explorer/page.js',
+  'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+  'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'swagger-ui.LICENSE.txt': 'node_modules/swagger-ui-dist/LICENSE',
+  'swagger-ui.NOTICE.txt': 'node_modules/swagger-ui-dist/NOTICE',
+  'swagger-ui-bundle.js.LICENSE.txt': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
+} as const
+
+export type AssetName = keyof typeof ASSETS
+
+export async function readAsset(name: AssetName): Promise<Buffer> {
+  if (isExecutable) return Buffer.from(sea.getAsset(name))
+  return readFile(new URL(`../../${ASSETS[name]}`, import.meta.url))
+}
 
 /** What a thread makes in passing. It goes from one batch to the next and keeps nothing, so that more would only be memory. */
 const YOUNG_MB = 6
@@ -29,6 +51,7 @@ const YOUNG_MB = 6
 export function startWorker(name: WorkerName, data?: unknown): Worker {
   const options = {name, workerData: data, resourceLimits: {maxYoungGenerationSizeMb: YOUNG_MB}}
   if (!isExecutable) return new Worker(new URL(`../../${WORKERS[name]}`, import.meta.url), options)
+  setFlagsFromString('--max-semi-space-size=0') // the executable's own goes before what a thread is told, as V8 reads it at its start
   sqliteBinding()
   return new Worker(sea.getAsset(`${name}.cjs`, 'utf8'), {...options, eval: true})
 }

@@ -13,7 +13,7 @@ import {notPassed, outcomeOf} from './outcome.ts'
 import {dispatcherOf, dispatchOf, type Outgoing} from './outgoing.ts'
 import {refusalAnswer} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
-import {EVENT_STREAM, MOST_HELD_BYTES, openReply, shownStatus} from './reply.ts'
+import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, openReply, shownStatus} from './reply.ts'
 import {type Rewritten, rewrite} from './rewrite.ts'
 import type {ProxyServices} from './services.ts'
 import {intentOf, type Reply, settle} from './settle.ts'
@@ -139,7 +139,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#phase = 'answering'
     this.#status = status
     this.#times.first_byte_at = this.#times.last_byte_at = performance.now()
-    for (const name in headers) this.#headers[name] = String(headers[name])
+    this.#headers = inTexts(headers)
     this.#encoding = this.#headers['content-encoding'] ?? null
     this.#expected = this.#headers['content-length'] === undefined ? null : Number(this.#headers['content-length'])
     const is_good = status < 300

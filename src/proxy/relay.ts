@@ -1,7 +1,9 @@
 import type {ServerResponse} from 'node:http'
+import type {Socket} from 'node:net'
 import type {OwnAnswer} from './refuse.ts'
 
 const ONE_PIECE_BYTES = 8 << 10
+const uncork = (socket: Socket) => socket.uncork()
 
 /** Where the bytes of an answer come from. */
 export interface RelaySource {
@@ -78,6 +80,7 @@ export class Relay {
     this.#over = true
     const last = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
     if (this.#head && !this.#head.says_length) this.#head.headers.push('content-length', String(last.length))
+    this.#withOthers()
     const whole = this.#head !== undefined && last.length <= ONE_PIECE_BYTES
     this.#writeHead()
     // a Latin-1 string carries any bytes, and leaves with the head in one piece
@@ -102,6 +105,14 @@ export class Relay {
     if (this.#over) return
     this.#over = true
     this.#response.destroy()
+  }
+
+  /** The journal tells of many settlements in one turn: the answers they let go leave one behind the other at its end. */
+  #withOthers() {
+    const {socket} = this.#response
+    if (!socket) return
+    socket.cork()
+    process.nextTick(uncork, socket)
   }
 
   #writeHead() {

@@ -35,6 +35,12 @@ interface Teller {
   sent(bytes: Buffer): void
 }
 
+/** The headers of a reply, which are this call's own, each as one text. */
+export function inTexts(headers: Record<string, string | string[]>): Record<string, string> {
+  for (const name in headers) if (typeof headers[name] !== 'string') headers[name] = String(headers[name])
+  return headers as Record<string, string>
+}
+
 /** Says of a reply that began how its bytes are to be read. */
 export function openReply({call, outgoing, status, encoding, headers}: Begun, teller: Teller): OpenReply {
   const {translating, is_metered} = outgoing

@@ -1,4 +1,3 @@
-import {createHash} from 'node:crypto'
 import {z} from 'zod'
 import {keepRateLimits, RateLimit, type StoredUsageLimit, UsageLimit} from './limits.ts'
 import {Handle, Name} from './names.ts'
@@ -165,9 +164,4 @@ export function keepRateTerms(given: {
 }): string {
   const {type, unit, value, enforcement = 'compatible'} = given
   return keepRateLimits([{type, unit, value, enforcement}])!
-}
-
-/** Names an entity in a path: its value key can hold whatever a call's metadata does. */
-export function policyEntityId(policy_id: string, value_key: string): string {
-  return createHash('sha256').update(`${policy_id}\n${value_key}`).digest('hex').slice(0, 32)
 }

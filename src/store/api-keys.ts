@@ -1,3 +1,4 @@
+import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {anyOf, paged} from './rows.ts'
@@ -73,9 +74,11 @@ export async function countUserKeys(db: Db, workspace_id: string): Promise<numbe
 }
 
 function within(db: Db, {organisation_id, workspace_id, kinds, user_id}: KeyReach) {
+  // The few keys of a workspace have an index of their own, which is taken only where the organisation's cannot be.
+  const organisation = workspace_id === null ? sql.ref('organisation_id') : sql`organisation_id || ''`
   let query = db
     .selectFrom('api_keys')
-    .where('organisation_id', '=', organisation_id)
+    .where(organisation, '=', organisation_id)
     .where('kind', 'in', anyOf(kinds))
     .where('status', '<>', 'archived')
   if (user_id !== undefined) query = query.where('user_id', '=', user_id)

@@ -40,6 +40,18 @@ export async function updateExport(db: Db, id: string, change: Partial<LogExport
   return (await rows.executeTakeFirst()).numUpdatedRows === 1n
 }
 
+/** Says that the file of a finished export is gone, and why; false when the export has changed since it was read. */
+export async function forgetFile(db: Db, {id, last_updated_at}: LogExportsTable, why: string, now: string): Promise<boolean> {
+  const {numUpdatedRows} = await db
+    .updateTable('log_exports')
+    .set({status: 'stopped', run: null, rows: null, error: why, last_updated_at: now})
+    .where('id', '=', id)
+    .where('status', '=', 'success')
+    .where('last_updated_at', '=', last_updated_at)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
 function exportsOf(db: Db, {organisation_id, workspace_id, made_by}: ExportScope) {
   let rows = db.selectFrom('log_exports').where('organisation_id', '=', organisation_id)
   if (workspace_id !== undefined) rows = rows.where('workspace_id', '=', workspace_id)

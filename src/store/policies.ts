@@ -1,6 +1,6 @@
 import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
-import {policyEntityId} from '../schema/policies.ts'
+import {policyEntityId} from '../schema/policy-entities.ts'
 import type {Db} from './database.ts'
 import {containing, paged} from './rows.ts'
 import type {PoliciesTable} from './tables/policies.ts'

@@ -97,6 +97,7 @@ export interface ProviderForCall {
     readonly configurations_sealed: Uint8Array | null
     readonly trusts_host: boolean
     readonly allow_all_models: boolean
+    readonly secret_mappings: string
     /** Of this workspace: its own, else those said for all workspaces. */
     readonly usage_limits: string | null
     readonly rate_limits: string | null
@@ -126,6 +127,7 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
       'i.configurations_sealed',
       'i.trusts_host',
       'i.allow_all_models',
+      'i.secret_mappings',
       'iw.enabled as own_enabled',
       'iw.usage_limits as own_usage_limits',
       'iw.rate_limits as own_rate_limits',
@@ -163,6 +165,7 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
       configurations_sealed: row.configurations_sealed,
       trusts_host: row.trusts_host === 1,
       allow_all_models: row.allow_all_models === 1,
+      secret_mappings: row.secret_mappings,
       usage_limits: own ? row.own_usage_limits : global.usage_limits,
       rate_limits: own ? row.own_rate_limits : global.rate_limits,
       last_reset_at: row.own_last_reset_at,
@@ -190,5 +193,5 @@ function rows(db: Db) {
     .selectFrom('providers as p')
     .innerJoin('integrations as i', 'i.id', 'p.integration_id')
     .selectAll('p')
-    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.key_masked', 'i.slug as integration_slug'])
+    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.key_masked', 'i.secret_mappings', 'i.slug as integration_slug'])
 }

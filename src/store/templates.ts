@@ -46,7 +46,7 @@ export async function listTemplates(
   return {total: rows.length, rows}
 }
 
-/** Slugs are never given twice. */
+/** No two rows have one slug, archived ones too. */
 export async function templateSlugTaken(db: Db, table: TemplateTable, slug: string): Promise<boolean> {
   return (await db.selectFrom(table).select('id').where('slug', '=', slug).executeTakeFirst()) !== undefined
 }

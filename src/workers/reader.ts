@@ -3,7 +3,6 @@ import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'
 import type {Db} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
-import {openPostgres} from '../store/dialect/postgres.ts'
 import {remoteSqlite} from '../store/dialect/remote.ts'
 import {TooLong} from '../store/too-long.ts'
 import type {ReaderNews, ReaderOrder, ReaderSetup} from './reader-orders.ts'
@@ -32,6 +31,7 @@ const POSTGRES_CONNECTIONS = 2
 /** Opens a thread with a connection of its own beside SQLite, a small pool with a bound on time on PostgreSQL. */
 export async function openReads(options: StoreOptions, log: Pick<Log, 'error'>): Promise<Reads> {
   if (options.kind === 'postgres') {
+    const {openPostgres} = await import('../store/dialect/postgres.ts')
     const {db, close} = await openPostgres({...options, pool_size: POSTGRES_CONNECTIONS, statement_timeout_ms: MOST_MS})
     return {db, close}
   }

@@ -8,7 +8,7 @@ import type {Person} from '../support/people.ts'
 import {KINDS} from '../support/stores.ts'
 import {askedInFull} from './contract/asked.ts'
 import {type Furnished, furnished, ownerOf} from './contract/rows.ts'
-import type {Asked} from './matrix-rows.ts'
+import {ASKED, type Asked} from './matrix-rows.ts'
 
 /** What owners and admins see of archived workspaces: their past, and the filters they keep to look at it. And invites, which stay to be seen once they are cancelled. */
 const PAST = /^(logs|analytics|traces|spans|log_exports|saved_filters|feedback|invites)\.|^(pricing\.unpriced|usage\.list)$/
@@ -37,6 +37,8 @@ describe.each(KINDS)('what is archived, on %s,', kind => {
       for (const asked of askedInFull(operation.id, gone)) expect((await send(operation, asked)).status, operation.id).toBe(200)
     const removal = OPERATIONS.find(({id}) => id === 'workspaces.delete')!
     expect((await send(removal, askedInFull(removal.id, gone)[0]!)).status).toBe(200)
+    const reference = OPERATIONS.find(({id}) => id === 'secret_references.delete')!
+    expect((await send(reference, ASKED[reference.id]!(gone))).status).toBe(200)
   }, 60_000)
   afterAll(() => admin.close())
 

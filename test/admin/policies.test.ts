@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
-import {policyEntityId} from '../../src/schema/policies.ts'
+import {policyEntityId} from '../../src/schema/policy-entities.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
 import {KINDS} from '../support/stores.ts'
 

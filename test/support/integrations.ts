@@ -20,6 +20,7 @@ export function integrationRow(row: Pick<IntegrationsTable, 'id' | 'organisation
     global_workspace_access: null,
     trusts_host: 0,
     is_hidden: 0,
+    secret_mappings: '[]',
     status: 'active',
     created_at: AT,
     last_updated_at: AT,

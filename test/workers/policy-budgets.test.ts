@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
 import {readLetters} from '../../src/ports/mail/letters.ts'
-import {policyEntityId} from '../../src/schema/policies.ts'
+import {policyEntityId} from '../../src/schema/policy-entities.ts'
 import {resetEntity, updatePolicy} from '../../src/store/policies.ts'
 import {alertsJob} from '../../src/workers/alerts.ts'
 import {everyoneConcerned} from '../../src/workers/notices.ts'

@@ -9,13 +9,13 @@ import {
   EntitiesQuery,
   keepUsageTerms,
   PolicyEntity,
-  policyEntityId,
   UsagePoliciesQuery,
   UsagePolicyCreate,
   UsagePolicyQuery,
   UsagePolicyUpdate,
   UsagePolicyView,
 } from '../../schema/policies.ts'
+import {policyEntityId} from '../../schema/policy-entities.ts'
 import * as store from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type Call, operation} from '../operation.ts'

@@ -1,6 +1,7 @@
 import {connect, isIP, type LookupFunction, type Socket} from 'node:net'
 import type {buildConnector} from 'undici'
 import {judge, readAddress} from './address.ts'
+import {bunched} from './bunched.ts'
 import {EgressFault, faultOf} from './faults.ts'
 import type {HostList} from './hosts.ts'
 import type {Lookup} from './lookup.ts'
@@ -45,7 +46,7 @@ export function connector(how: Dialling): buildConnector.connector {
         how.dials.delete(abort)
       })
       .then(
-        socket => answer(null, socket),
+        socket => answer(null, bunched(socket)),
         error => answer(faultOf(error), null),
       )
   }

@@ -3,7 +3,6 @@ import type {Cache} from './index.ts'
 import {layered} from './layered.ts'
 import {lenient} from './lenient.ts'
 import {createMemoryCache} from './memory.ts'
-import {openRedisCache} from './redis.ts'
 
 export interface CacheOptions {
   readonly now: () => number
@@ -32,6 +31,7 @@ export async function openCache(options: CacheOptions): Promise<Cache> {
   const near = createMemoryCache({now, ...bound(options.memory_bytes)})
   const within = (far: Cache, shared: boolean) => layered({near, far, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
   if (redis_url) {
+    const {openRedisCache} = await import('./redis.ts') // its client is memory that few installations need
     const far = await openRedisCache({url: redis_url, now, ...bound(options.redis_bytes)})
     return within(lenient(far, {now, onFault}), true)
   }

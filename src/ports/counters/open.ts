@@ -1,7 +1,6 @@
 import type {Counters} from './index.ts'
 import {createMemoryCounters} from './memory.ts'
 import {type CounterTable, createPostgresCounters} from './postgres.ts'
-import {openRedisCounters} from './redis.ts'
 import type {RemoteOptions} from './remote.ts'
 
 export interface CountersOptions extends RemoteOptions {
@@ -13,6 +12,9 @@ export interface CountersOptions extends RemoteOptions {
 
 /** The counters of this installation: in Redis where it is given, in PostgreSQL where that holds the data, else in memory. */
 export async function openCounters({redis_url, table, ...options}: CountersOptions): Promise<Counters> {
-  if (redis_url) return openRedisCounters({...options, url: redis_url})
+  if (redis_url) {
+    const {openRedisCounters} = await import('./redis.ts') // its client is memory that few installations need
+    return openRedisCounters({...options, url: redis_url})
+  }
   return table ? createPostgresCounters({...options, table}) : createMemoryCounters()
 }

@@ -1,4 +1,4 @@
-import {createTransport} from 'nodemailer'
+import type {Transporter} from 'nodemailer'
 import type {MailSettings} from '../../settings/index.ts'
 import {type Mailer, MailFault} from './index.ts'
 
@@ -9,26 +9,31 @@ export interface SmtpOptions extends MailSettings {
 
 /** Sends over SMTP (RFC 5321), a connection for each letter: there are few, and none waits in vain for a server that went away. */
 export function smtpMailer({host, port, security, ca, login, from, answer_ms = 10_000}: SmtpOptions): Mailer {
-  const transport = createTransport({
-    host,
-    port,
-    secure: security === 'tls',
-    requireTLS: security === 'required',
-    ignoreTLS: security === 'none',
-    tls: {minVersion: 'TLSv1.2', ...(ca !== undefined && {ca})},
-    ...(login && {auth: {user: login.user, pass: login.password}}),
-    connectionTimeout: answer_ms,
-    greetingTimeout: answer_ms,
-    socketTimeout: answer_ms,
-    dnsTimeout: answer_ms,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  const open = async () => {
+    const {createTransport} = await import('nodemailer') // with the first letter: most installations send none
+    return createTransport({
+      host,
+      port,
+      secure: security === 'tls',
+      requireTLS: security === 'required',
+      ignoreTLS: security === 'none',
+      tls: {minVersion: 'TLSv1.2', ...(ca !== undefined && {ca})},
+      ...(login && {auth: {user: login.user, pass: login.password}}),
+      connectionTimeout: answer_ms,
+      greetingTimeout: answer_ms,
+      socketTimeout: answer_ms,
+      dnsTimeout: answer_ms,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+  let transport: Promise<Transporter> | undefined
   const domain = from.replace(/^.*@|>$/g, '')
   return {
     async send({id, to, subject, plain, html}) {
       try {
-        await transport.sendMail({
+        transport ??= open()
+        await (await transport).sendMail({
           from,
           to: {name: '', address: to},
           subject,

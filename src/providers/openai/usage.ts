@@ -33,6 +33,7 @@ const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
 /** `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. */
 export function mergeSaid(earlier: Said | null, later: unknown): Said | null {
   if (!isObject(later)) return earlier
+  if (earlier === null && isWhole(later)) return later
   const merged: Record<string, unknown> = Object.assign(Object.create(null), earlier)
   for (const [key, value] of Object.entries(later).slice(0, MOST_KEYS)) {
     if (value === null) continue
@@ -40,6 +41,13 @@ export function mergeSaid(earlier: Said | null, later: unknown): Said | null {
     merged[key] = isObject(value) && isObject(before) ? {...before, ...withoutNulls(value)} : value
   }
   return merged
+}
+
+/** Whether merging would leave it as it is: most answers tell their usage at once. */
+function isWhole(said: Said): boolean {
+  let keys = 0
+  for (const key in said) if (said[key] === null || ++keys > MOST_KEYS) return false
+  return true
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

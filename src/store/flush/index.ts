@@ -1,6 +1,5 @@
 import type {PostgresOptions} from '../dialect/postgres.ts'
 import type {SqliteOptions} from '../dialect/sqlite.ts'
-import {openPostgresTarget} from './postgres.ts'
 import {openSqliteTarget} from './sqlite.ts'
 import type {FlushTarget} from './target.ts'
 
@@ -13,5 +12,7 @@ export type TargetOptions = ({readonly kind: 'sqlite'} & Omit<SqliteOptions, 'ro
 
 /** Opens a connection for the flusher alone. The writer's mark must be there (`openMark`). */
 export async function openTarget(options: TargetOptions, writer: string, epoch: number): Promise<FlushTarget> {
-  return options.kind === 'sqlite' ? openSqliteTarget(options, writer, epoch) : openPostgresTarget(options, writer, epoch)
+  if (options.kind === 'sqlite') return openSqliteTarget(options, writer, epoch)
+  const {openPostgresTarget} = await import('./postgres.ts') // its driver is memory that SQLite does not need
+  return openPostgresTarget(options, writer, epoch)
 }

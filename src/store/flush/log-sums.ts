@@ -60,23 +60,65 @@ export interface LogSums {
   readonly latencies: readonly LogLatenciesTable[]
 }
 
+/** Rows that no sum tells apart, and what they come to. */
+interface Alike {
+  readonly row: NewRow
+  readonly hour: string
+  readonly bucket: number
+  requests: number
+  successes: number
+  prompt_tokens: bigint
+  completion_tokens: bigint
+  cost_nanousd: bigint
+  duration_ms: number
+}
+
 /** The sums of new rows, each once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
 export function logSums(rows: readonly NewRow[]): LogSums {
   const hours = new Map<string, LogSum>()
   const latencies = new Map<string, LogLatenciesTable>()
-  for (const row of rows) {
+  for (const alike of alikes(rows)) {
     for (const grain of [0, 1]) {
-      addHour(hours, row, grain)
-      addLatency(latencies, row, grain)
+      addHour(hours, alike, grain)
+      addLatency(latencies, alike, grain)
     }
   }
   return {hours: inOrder(hours), latencies: inOrder(latencies)}
 }
 
-function addHour(sums: Map<string, LogSum>, {record: {settlement}, log, spent}: NewRow, grain: number): void {
+/** Most rows of a slice are alike: what each of them costs here, every call does. */
+function alikes(rows: readonly NewRow[]): Iterable<Alike> {
+  const found = new Map<string, Alike>()
+  for (const row of rows) {
+    const {record, log, spent} = row
+    const {workspace_id, api_key_id, provider_slug, provider, model, config_id, outcome} = record.settlement
+    const duration_ms = durationOf(log)
+    const bucket = latencyBucket(duration_ms)
+    const hour = hourOf(log.created_at)
+    const names = `${workspace_id}\0${hour}\0${api_key_id}\0${provider_slug ?? ''}\0${provider}\0${model ?? ''}\0${config_id ?? ''}`
+    const key = `${names}\0${log.response_status}\0${log.cache_status}\0${bucket}`
+    let alike = found.get(key)
+    if (!alike) {
+      const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
+      alike = {row, hour, bucket, ...counts}
+      found.set(key, alike)
+    }
+    alike.requests++
+    if (isSuccess(log.response_status, outcome)) alike.successes++
+    alike.prompt_tokens += BigInt(spent.prompt_tokens)
+    alike.completion_tokens += BigInt(spent.completion_tokens)
+    alike.cost_nanousd += BigInt(spent.cost_nanousd)
+    alike.duration_ms += duration_ms
+  }
+  return found.values()
+}
+
+function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
+  const {hour} = alike
+  const {settlement} = alike.row.record
+  const {response_status: status, cache_status} = alike.row.log
   const named = grain === 1
   const {workspace_id} = settlement
-  const hour = hourOf(log.created_at)
   const names = [
     named ? settlement.api_key_id : '',
     named ? (settlement.provider_slug ?? '') : '',
@@ -84,33 +126,32 @@ function addHour(sums: Map<string, LogSum>, {record: {settlement}, log, spent}: 
     named ? (settlement.model ?? '') : '',
     named ? (settlement.config_id ?? '') : '',
   ] as const
-  const key = `${workspace_id}\0${grain}\0${hour}\0${names.join('\0')}\0${log.response_status}\0${log.cache_status}`
+  const key = `${workspace_id}\0${grain}\0${hour}\0${names.join('\0')}\0${status}\0${cache_status}`
   let sum = sums.get(key)
   if (!sum) {
     const [api_key_id, provider_slug, provider, model, config_id] = names
     const same = {workspace_id, grain, hour, api_key_id, provider_slug, provider, model, config_id}
     const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
-    sum = {...same, status: log.response_status, cache_status: log.cache_status, ...counts}
+    sum = {...same, status, cache_status, ...counts}
     sums.set(key, sum)
   }
-  sum.requests++
-  if (isSuccess(log.response_status, settlement.outcome)) sum.successes++
-  sum.prompt_tokens += BigInt(spent.prompt_tokens)
-  sum.completion_tokens += BigInt(spent.completion_tokens)
-  sum.cost_nanousd += BigInt(spent.cost_nanousd)
-  sum.duration_ms += durationOf(log)
+  sum.requests += alike.requests
+  sum.successes += alike.successes
+  sum.prompt_tokens += alike.prompt_tokens
+  sum.completion_tokens += alike.completion_tokens
+  sum.cost_nanousd += alike.cost_nanousd
+  sum.duration_ms += alike.duration_ms
 }
 
-function addLatency(sums: Map<string, LogLatenciesTable>, {record: {settlement}, log}: NewRow, grain: number): void {
+function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour, bucket, requests}: Alike, grain: number): void {
+  const {settlement} = row.record
   const {workspace_id} = settlement
-  const hour = hourOf(log.created_at)
   const provider = grain === 1 ? settlement.provider : ''
   const model = grain === 1 ? (settlement.model ?? '') : ''
-  const bucket = latencyBucket(durationOf(log))
   const key = `${workspace_id}\0${grain}\0${hour}\0${provider}\0${model}\0${bucket}`
   const sum = sums.get(key)
-  if (sum) sum.requests++
-  else sums.set(key, {workspace_id, grain, hour, provider, model, bucket, requests: 1})
+  if (sum) sum.requests += requests
+  else sums.set(key, {workspace_id, grain, hour, provider, model, bucket, requests})
 }
 
 function inOrder<T>(sums: ReadonlyMap<string, T>): T[] {

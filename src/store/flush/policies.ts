@@ -1,4 +1,4 @@
-import {policyEntityId} from '../../schema/policies.ts'
+import {policyEntityId} from '../../schema/policy-entities.ts'
 import type {FlushRecord} from './record.ts'
 
 /** What a slice adds to what an entity of a policy used. */

@@ -22,6 +22,9 @@ export interface SegmentEnd {
 }
 
 const SLICE_BYTES = 256 * 1024
+const NOTHING = Buffer.alloc(0)
+/** The flusher reads some twenty times a second, and V8 is in no hurry to give so much memory back. */
+let spare: Buffer | undefined
 
 /**
  * The records of the segment at `path` from `from` on, in order; it returns why it stopped. `up_to` is a place known to be the end of a
@@ -30,8 +33,9 @@ const SLICE_BYTES = 256 * 1024
  */
 export function* readSegment(files: ReadableFiles, path: string, from: number, up_to?: number): Generator<SegmentRecord, SegmentEnd> {
   const fd = files.openSync(path, 'r')
+  let window: Window | undefined
   try {
-    const window = new Window(files, fd, Math.max(from, HEADER_BYTES), up_to)
+    window = new Window(files, fd, Math.max(from, HEADER_BYTES), up_to)
     for (;;) {
       const {position} = window
       const record = window.next()
@@ -41,6 +45,7 @@ export function* readSegment(files: ReadableFiles, path: string, from: number, u
       yield {kind, id, payload, position, end_position: window.position}
     }
   } finally {
+    window?.close()
     files.closeSync(fd)
   }
 }
@@ -51,7 +56,7 @@ class Window {
   readonly #files: ReadableFiles
   readonly #fd: number
   readonly #limit: number
-  #bytes = Buffer.allocUnsafeSlow(SLICE_BYTES)
+  #bytes: Buffer
   #at = 0
   #filled = 0
 
@@ -60,6 +65,8 @@ class Window {
     this.#fd = fd
     this.position = position
     this.#limit = Math.min(files.size(fd), up_to ?? Number.MAX_SAFE_INTEGER)
+    this.#bytes = spare ?? Buffer.allocUnsafeSlow(SLICE_BYTES)
+    spare = undefined
   }
 
   /** The record at `position`, which moves behind it; or why there is none. */
@@ -76,6 +83,12 @@ class Window {
     this.#at += size
     this.position += size
     return record
+  }
+
+  /** Leaves its memory to the next window. */
+  close(): void {
+    if (this.#bytes.length === SLICE_BYTES) spare = this.#bytes
+    this.#bytes = NOTHING
   }
 
   /** Reads until `count` bytes are there; false when the file has fewer. */

@@ -183,15 +183,12 @@ type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
 /** The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one. */
 function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
-  const {params, query, body} = operation
+  const {params, query, body, takes_nul} = operation
   const said = respelled(operation, request.body === undefined ? {} : request.body)
   return {
-    params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter '}),
+    params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter ', takes_nul}),
     query: checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '}),
-    body: checked(body, withoutEchoes(body, said, request), {
-      root: 'the request body',
-      takes_nul: operation.takes_nul,
-    }),
+    body: checked(body, withoutEchoes(body, said, request), {root: 'the request body', takes_nul}),
   }
 }
 

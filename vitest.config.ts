@@ -8,5 +8,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // how long a busy machine may take until a condition holds; a test that waits for one fails at its own timeout else
+    expect: {poll: {timeout: 15_000}},
   },
 })

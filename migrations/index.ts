@@ -11,6 +11,10 @@ import {people} from './0010_people.ts'
 import {prompts} from './0011_prompts.ts'
 import {analytics, analyticsObjects} from './0012_analytics.ts'
 import {registry} from './0013_registry.ts'
+import {batches} from './0014_batches.ts'
+import {logObjects} from './0015_log_objects.ts'
+import {keyList, logReads} from './0016_log_reads.ts'
+import {secretMappings} from './0017_secret_mappings.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -33,4 +37,9 @@ export const MIGRATIONS: readonly Migration[] = [
   analytics,
   analyticsObjects,
   registry,
+  batches,
+  logObjects,
+  keyList,
+  logReads,
+  secretMappings,
 ]

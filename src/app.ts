@@ -14,6 +14,8 @@ import {openChecking} from './checking.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
 import {openExplaining} from './explaining.ts'
+import {type LogStore, openLogStore} from './log-store.ts'
+import {openLogStoreWork} from './log-store-work.ts'
 import type {Pricing} from './pricing/open.ts'
 import {openSources, prepareSources} from './pricing-sources.ts'
 import {createServer} from './server.ts'
@@ -27,6 +29,7 @@ import {openStore, type StoreOptions} from './store/dialect/index.ts'
 import {MigrationFault, migrate, migrationState} from './store/migrate.ts'
 import {findOrganisation, organisations} from './store/organisations.ts'
 import {openReads} from './workers/reader.ts'
+import {storedBodies} from './workers/stored-bodies.ts'
 
 export interface AppOptions {
   /** A `server` owns the data directory; an `operator` works beside it: no journal, no workers, no data plane (core rule 3). */
@@ -95,20 +98,29 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     const plane =
       role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, now, binding}) : undefined
     if (plane) opened.push(plane)
-    const background = plane && openBackground({settings, store, records: plane.records, log, now, refreshPrices: sources.refreshes})
+    const exports_folder = join(directory.folder, 'exports')
+    const log_store_work = plane && openLogStoreWork({settings, store, store_options, records: plane.records, log, now})
+    const background =
+      plane &&
+      openBackground({
+        ...{settings, store, records: plane.records, log_store: log_store_work, log, now, exports_folder},
+        refreshPrices: sources.refreshes,
+      })
     if (background) opened.push(background)
     const reads = role === 'server' ? await openReads(store_options, log) : undefined
     if (reads) opened.push(reads)
+    const log_store = openLogStore(settings, now)
+    if (log_store) opened.push(log_store)
     const checking = openChecking(settings)
     opened.push(checking)
     const without_exports = {
-      ...adminServices({store, store_options, settings, seal, pricing, log, now, plane}),
+      ...adminServices({store, store_options, settings, seal, pricing, log, now, plane, log_store}),
       check_world: checking.check_world,
       ...(reads && {reads: reads.db}),
     }
-    const exports = exportJobs(without_exports, directory, role, log)
+    const exports = exportJobs(without_exports, exports_folder, role, log)
     opened.push(exports)
-    if (role === 'server') await exports.resume()
+    if (role === 'server' && settings.data_exports_enabled) await exports.resume()
     const services: AdminServices = {...without_exports, exports}
     const operator = operatorServer(store, services, settings, log)
     opened.push(operator)
@@ -197,16 +209,19 @@ interface AdminParts {
   readonly log: Log
   readonly now: () => number
   readonly plane: DataPlane | undefined
+  readonly log_store: LogStore | undefined
 }
 
-function adminServices({store, store_options, settings, seal, pricing, log, now, plane}: AdminParts): AdminServices {
+function adminServices({store, store_options, settings, seal, pricing, log, now, plane, log_store}: AdminParts): AdminServices {
   const {explain, replay, forget} = openExplaining({settings, store, seal, now, prices: pricing})
+  const here = {find: bodyFinder(store_options, store.db), findMany: manyBodiesFinder(store_options, store.db)}
+  const kept = log_store ? storedBodies(here, log_store.blobs, store.db) : here
   return {
     store,
     explain,
     replay,
-    bodies: bodyFinder(store_options, store.db),
-    many_bodies: manyBodiesFinder(store_options, store.db),
+    bodies: kept.find,
+    many_bodies: kept.findMany,
     settings,
     seal,
     now: () => new Date(now()),
@@ -217,14 +232,14 @@ function adminServices({store, store_options, settings, seal, pricing, log, now,
     failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
     settled: async () => plane?.records.flushed(),
     pricing,
-    ...(plane ? {limits: plane.limits, insert_log: (row, kept) => plane.records.recorder.note(row, kept)} : {}),
+    ...(plane ? {limits: plane.limits, insert_log: (row, bodies) => plane.records.recorder.note(row, bodies)} : {}),
   }
 }
 
-function exportJobs(services: AdminServices, {folder}: DataDir, role: AppOptions['role'], log: Log): ExportJobs {
+function exportJobs(services: AdminServices, folder: string, role: AppOptions['role'], log: Log): ExportJobs {
   const {store, reads = store.db, bodies, many_bodies, settled, now} = services
   return new ExportJobs({
-    folder: join(folder, 'exports'),
+    folder,
     store,
     reads,
     bodies,

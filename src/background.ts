@@ -1,6 +1,7 @@
 import {hostname} from 'node:os'
 import {Registry} from 'prom-client'
 import type {Log} from './base/log.ts'
+import type {LogStoreWork} from './log-store-work.ts'
 import type {Mailer} from './ports/mail/index.ts'
 import {readLetters} from './ports/mail/letters.ts'
 import {smtpMailer} from './ports/mail/smtp.ts'
@@ -15,6 +16,7 @@ import {workerMetrics} from './workers/metrics.ts'
 import {everyoneConcerned} from './workers/notices.ts'
 import {policyBudgets} from './workers/policy-budgets.ts'
 import type {Records} from './workers/records.ts'
+import {exportsJob} from './workers/retain-exports.ts'
 import {flushJob, priceJob, retentionJob} from './workers/routine.ts'
 import {type Schedule, startSchedule} from './workers/schedule.ts'
 
@@ -22,8 +24,12 @@ export interface BackgroundParts {
   readonly settings: Settings
   readonly store: Store
   readonly records: Pick<Records, 'flushed' | 'retain'>
+  /** What is to be done for a log store that is not this machine. */
+  readonly log_store?: LogStoreWork | undefined
   readonly log: Log
   readonly now: () => number
+  /** Where this process keeps files of exports. */
+  readonly exports_folder?: string
   /** Brings prices up to date; without any there is no such job. */
   readonly refreshPrices?: readonly (() => Promise<void>)[]
   /** @default over the mail server of the settings */
@@ -44,8 +50,10 @@ export function openBackground({
   settings,
   store,
   records,
+  log_store,
   log,
   now,
+  exports_folder,
   refreshPrices = [],
   mailer = mailerOf(settings),
   after = inReal,
@@ -66,13 +74,23 @@ export function openBackground({
     ...(mailer ? [mailJob({store, mailer, log, now})] : []),
     retentionJob(records),
     ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
+    ...(log_store?.jobs ?? []),
     flushJob({records, store, after}),
+    ...(exports_folder === undefined ? [] : [exportsJob({...settings, store, folder: exports_folder})]),
   ]
   const holder = `${hostname()}:${process.pid}`
   const schedule = startSchedule({jobs, store, holder, log, now, after})
   const registry = new Registry()
   workerMetrics(registry, schedule)
-  return {schedule, metrics: () => registry.metrics(), close: () => schedule.close()}
+  log_store?.measure(registry)
+  return {
+    schedule,
+    metrics: () => registry.metrics(),
+    async close() {
+      await schedule.close()
+      await log_store?.close()
+    },
+  }
 }
 
 const usageIn = (store: Store): Parameters<typeof entityBudgets>[1] => {

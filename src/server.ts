@@ -1,6 +1,7 @@
 import {createServer as createHttpServer, type IncomingMessage, type RequestListener} from 'node:http'
 import {createServer as createHttpsServer} from 'node:https'
 import fastify, {type FastifyInstance} from 'fastify'
+import {mountExplorer} from './admin/explorer.ts'
 import {mountLater} from './admin/later.ts'
 import type {AnyOperation} from './admin/operation.ts'
 import {Refusal} from './base/errors.ts'
@@ -42,12 +43,15 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     const why = await unready()
     return reply.code(why === null ? 200 : 503).send(why === null ? {status: 'ok'} : {status: 'unready', reason: why})
   })
-  server.get('/v1/health', (_, reply) => reply.send({status: 'success', message: `${settings.service_name} is up`, version}))
+  server.get('/v1/health', (_, reply) =>
+    reply.send({status: 'success', message: `${settings.service_name} is up`, version, service: settings.service_name}),
+  )
   if (metrics && settings.enable_prometheus) {
     server.get('/metrics', async (_, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()))
   }
   admin(server)
-  mountLater(server)
+  mountLater(server, settings)
+  mountExplorer(server)
   if (proxy) mountProxy(server, proxy)
   server.setNotFoundHandler((request, reply) => {
     const refusal = new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
@@ -78,7 +82,7 @@ function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
 
 /** True for a path (after `/v1`) that one of the operations stands at, whatever its method. */
 export function administeredBy(operations: readonly AnyOperation[]): (path: string) => boolean {
-  const paths = operations.map(({path, takes_rest}) => (takes_rest ? path.replace(/:[^/]+$/, '*') : path))
+  const paths = operations.flatMap(({path, also_at = [], takes_rest}) => [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at])
   const patterns = [...new Set(paths)].map(pattern)
   return path => patterns.some(each => each.test(path))
 }

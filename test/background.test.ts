@@ -8,10 +8,10 @@ import {toPublicPricing} from '../src/pricing/view.ts'
 import {openSources, prepareSources} from '../src/pricing-sources.ts'
 import {readSettings} from '../src/settings/index.ts'
 import {insertIntegration} from '../src/store/integrations.ts'
-import type {IntegrationsTable} from '../src/store/tables/catalog.ts'
 import {run} from './cli/support.ts'
 import {ORGANISATION, spending} from './support/budgets.ts'
 import {startGateway} from './support/gateway.ts'
+import {integrationRow} from './support/integrations.ts'
 import {mailServer} from './support/mail-server.ts'
 import {seedUser} from './support/people.ts'
 import {policyRow} from './support/policies.ts'
@@ -25,14 +25,14 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   onTestFinished(() => gateway.close())
   const listed = async () => (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data
   await expect
-    .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name))
-    .toEqual(['alerts', 'budgets', 'journal-flush', 'key-expiry', 'log-retention'])
+    .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name), {timeout: 10_000})
+    .toEqual(['alerts', 'budgets', 'export-retention', 'journal-flush', 'key-expiry', 'log-retention'])
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toContain('gateway_worker_runs_total{worker="log-retention",outcome="ok"} 1')
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
   expect(text).not.toContain('worker="mail"')
   const {stdout} = await run(['workers', '--data-dir', gateway.folder, '--json'])
-  expect(JSON.parse(stdout)).toMatchObject({total: 5})
+  expect(JSON.parse(stdout)).toMatchObject({total: 6})
 })
 
 test('where the settings name a place with prices, each process asks it again', async () => {
@@ -61,7 +61,7 @@ test('prices of providers that integrations name are read again within the hour 
     await database.close()
   })
   expect(none.refreshes).toEqual([])
-  await insertIntegration(store.db, INTEGRATION)
+  await insertIntegration(store.db, integrationRow({id: 'i-1', organisation_id: ORGANISATION}))
   write(1)
   await prepareSources(pricing, store.db)
   const price = () => toPublicPricing(pricing.lookup('openai', 'm')!, now_ms).pay_as_you_go.request_token?.price
@@ -76,29 +76,6 @@ function priceFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'prices-'))
   onTestFinished(() => rmSync(folder, {recursive: true}))
   return folder
-}
-
-const INTEGRATION: IntegrationsTable = {
-  id: 'i-1',
-  slug: 'main',
-  organisation_id: ORGANISATION,
-  workspace_id: null,
-  name: 'main',
-  description: null,
-  ai_provider_id: 'openai',
-  key_sealed: null,
-  key_masked: null,
-  configurations: '{}',
-  configurations_sealed: null,
-  tags: '{}',
-  allow_all_models: 1,
-  global_access_enabled: 1,
-  global_workspace_access: null,
-  trusts_host: 0,
-  is_hidden: 0,
-  status: 'active',
-  created_at: '2026-03-01T00:00:00.000Z',
-  last_updated_at: '2026-03-01T00:00:00.000Z',
 }
 
 describe('what goes on beside calls', () => {
@@ -186,6 +163,27 @@ describe('what goes on beside calls', () => {
     await background.close()
     expect(await told()).toContain('owner@example.com: The policy team (metadata._user:bob) has used up its budget')
     expect(await told()).toHaveLength(3)
+  })
+
+  test('with usage limits off a key stands as active and nobody is told; with the audit log off people are told, and nothing is recorded', async () => {
+    const smtp = {SMTP_HOST: '127.0.0.1', SMTP_FROM: 'a@example.com'}
+    const {store, key, spend, start, minute, statusOf} = await setUp(smtp)
+    const mailer = {send: async () => {}, close: async () => {}} as never
+    await key('blue', {credit_limit: 1}, {status: 'exhausted', alert_emails: JSON.stringify(['someone@example.com'])})
+    await spend('blue', 1, '2026-03-04T11:00:00.000Z')
+    const left = async () => [
+      (await store.db.selectFrom('mails').select('subject').execute()).length,
+      (await store.db.selectFrom('audit_logs').select('id').execute()).length,
+    ]
+    const minuteWith = async (env: Record<string, string>) => {
+      const background = start({mailer, settings: readSettings({env: {...smtp, ...env}}).settings})
+      await minute(background)
+      await background.close()
+    }
+    await minuteWith({USAGE_LIMITS_ENABLED: 'OFF'})
+    expect([await left(), await statusOf('blue')]).toEqual([[0, 0], 'active'])
+    await minuteWith({AUDIT_LOGS_ENABLED: 'OFF'})
+    expect([await left(), await statusOf('blue')]).toEqual([[1, 0], 'exhausted'])
   })
 
   test('prices are brought up to date where somebody can do it, and one that fails keeps nobody from it', async () => {

@@ -72,6 +72,9 @@ describe('the executable for this machine', () => {
     })
     expect(reply).toMatchObject({status: 200, body: expect.stringContaining('Is anybody there?')})
 
+    for (const path of ['/docs', '/docs/explorer.js', '/docs/swagger-ui.js', '/docs/swagger-ui.css'])
+      expect(await network.fetch(URL + path), path).toMatchObject({status: 200, body: expect.stringMatching(/swagger-?ui/i)})
+
     server.kill('SIGTERM')
     expect((await once(server, 'exit'))[0]).toBe(0)
     expect(await log).not.toContain(key)

@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process'
 import {readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
-import {SQLITE_ASSET} from '../../src/base/runtime.ts'
+import {ASSETS, SQLITE_ASSET} from '../../src/base/runtime.ts'
 import type {Bundles} from './bundle.ts'
 import {withoutSymbols} from './strip.ts'
 
@@ -41,7 +41,7 @@ export function makeExecutable({bundles, node, sqlite, out, work, sameArch}: Par
     // V8 takes a code cache from the very same build only, so there is none for a foreign processor.
     useCodeCache: sameArch,
     execArgv: V8_FLAGS,
-    assets: {[SQLITE_ASSET]: sqlite, ...Object.fromEntries(workers)},
+    assets: {...ASSETS, [SQLITE_ASSET]: sqlite, ...Object.fromEntries(workers)},
   }
   writeFileSync(config, JSON.stringify(settings))
   // The code cache is rejected by a V8 with other flags than the one that made it.

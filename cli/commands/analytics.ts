@@ -53,7 +53,7 @@ export function analytics(): Command {
   return group('analytics', 'Analytics: what was called, what it cost, how it went', [
     ...GRAPHS.map(graph),
     cacheSummary(),
-    groupsBy(),
+    groupsBy('analytics', 'Calls by what they have in common, the most first'),
     users(),
     models(),
     metadata(),
@@ -153,17 +153,18 @@ interface GroupOptions extends TimeOptions, PageOptions {
 
 const USUAL_COLUMNS = 'cost,total_tokens,avg_latency,error_count'
 
-function groupsBy(): Command {
-  const command = leaf('by', 'Calls by what they have in common, the most first', [
-    'gateway analytics by model --since 30d',
-    'gateway analytics by api_key --columns cost,p95_latency,success_rate',
+/** The same groups stand beside analytics and beside the log: who may read one alone has them there. */
+export function groupsBy(noun: 'analytics' | 'logs', about: string): Command {
+  const command = leaf('by', about, [
+    `gateway ${noun} by model --since 30d`,
+    `gateway ${noun} by api_key --columns cost,p95_latency,success_rate`,
   ])
     .argument('<group>', 'ai_service, model, status_code, api_key, config, workspace, provider or prompt')
     .option('--columns <names>', 'by commas: cost, total_tokens, avg_latency, p95_latency, success_rate, last_seen ...', USUAL_COLUMNS)
   return withPage(withTime(command)).action((groupBy: string, options: GroupOptions, self: Command) =>
     withGateway(self, async gateway => {
       const query = {...(await timeOf(gateway, options)), ...pageOf(options), columns: options.columns}
-      const reply = await gateway.call<{data: Row[]; total: number}>('analytics.groups', {params: {groupBy}, query})
+      const reply = await gateway.call<{data: Row[]; total: number}>(`${noun}.groups`, {params: {groupBy}, query})
       gateway.print.list(
         reply,
         reply.data,

@@ -4,6 +4,7 @@ import {nearest} from '../../src/base/nearest.ts'
 import {type Gateway, requestOf, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {fieldsOf, readInput, usageOf} from '../fields.ts'
+import {PERFORMED_BY} from '../operations.ts'
 import {fileText, jsonFrom, leaf} from '../options.ts'
 import {openSession} from '../session.ts'
 import type {Column} from '../table.ts'
@@ -14,34 +15,39 @@ const COLUMNS: readonly Column<AnyOperation>[] = [
   {title: 'operation', value: row => row.id, whole: true},
   {title: 'method', value: row => row.method},
   {title: 'path', value: row => row.path},
+  {title: 'command', value: row => PERFORMED_BY[row.id]},
   {title: 'summary', value: row => row.summary},
 ]
 
 interface ApiOptions {
   readonly body?: string
   readonly list?: true
+  readonly document?: true
 }
 
 /** `gateway api`: any operation by its id with a flag for each field, or any request by method and path. */
 export function api(): Command {
   return leaf('api', 'Call any operation of the administration, or any path', [
     'gateway api --list',
+    'gateway api --document > openapi.json',
     'gateway api api_keys.create --help',
     'gateway api workspaces.create --name research --description "The research team"',
     'gateway api configs.update pc-main-1a2b3c --config-file main.json',
-    'gateway api PUT /workspaces/research --body change.json',
+    'gateway api PUT /admin/workspaces/research --body change.json',
     'echo \'{"name":"research"}\' | gateway api POST /admin/workspaces --body -',
   ])
     .argument('[operation]', 'id of an operation, or a method: GET, POST, PUT, DELETE')
     .argument('[words...]', 'the path, or fields of the operation as --name value (--name-file FILE reads one from a file)')
     .option('--body <file>', 'JSON body from a file, or - for stdin')
-    .option('--list', 'list the operations')
+    .option('--list', 'list the operations, and the command of each')
+    .option('--document', 'print the OpenAPI document of all operations')
     .helpOption(false)
     .addHelpText('after', '\ngateway api OPERATION --help lists the fields of an operation.')
     .allowUnknownOption()
     .action(async (operation: string | undefined, words: readonly string[], options: ApiOptions, self: Command) => {
       const asks_help = [operation, ...words].some(word => word === '--help' || word === '-h')
       if (options.list) return list(self)
+      if (options.document) return withGateway(self, async ({call, print}) => print.json_reply(await call('openapi.get')))
       if (operation === undefined || operation.startsWith('-')) {
         if (asks_help) return void self.outputHelp()
         throw usageFault('Name an operation, or a method and a path.', 'gateway api --list shows the operations.')
@@ -54,7 +60,7 @@ export function api(): Command {
 async function list(self: Command) {
   const {print} = await openSession(self)
   const {OPERATIONS} = await import('../../src/admin/registry.ts')
-  const reply = OPERATIONS.map(({id, method, path, summary, scopes}) => ({id, method, path, summary, scopes}))
+  const reply = OPERATIONS.map(({id, method, path, summary, scopes}) => ({id, method, path, summary, scopes, command: PERFORMED_BY[id]}))
   print.list(reply, OPERATIONS, COLUMNS)
 }
 
@@ -68,7 +74,7 @@ async function help(self: Command, id: string) {
   const path = fields.filter(({place}) => place === 'params').map(({name}) => ` <${name}>`)
   const example = fields.filter(({required, place}) => required && place !== 'params').map(field => ` ${usageOf(field)}`)
   const lines = [
-    `${operation.summary} (${operation.method} /v1${operation.path})`,
+    `${operation.summary} (${operation.method} /v1${operation.path}): gateway ${PERFORMED_BY[id]}`,
     '',
     `Usage: gateway api ${id}${path.join('')} [fields]`,
     ...(fields.length

@@ -48,10 +48,11 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
   const only = options.kind && kindsNamed(options.kind)
   const resources = readFolder(world, options.file).filter(({kind}) => !only || only.has(kind))
   if (!resources.length && !only) throw usageFault(`There are no resources in ${options.file}.`)
-  const now = await snapshot(gateway)
+  const kinds = only ?? new Set(resources.map(({kind}) => kind))
+  const now = await snapshot(gateway, kinds)
   const {env} = await world.sources({})
   const sources = {env, readFile: world.readFile, rewrites: options.secrets === true, seen: new Set<string>()}
-  const prunes = options.prune && (only ?? new Set(resources.map(({kind}) => kind)))
+  const prunes = options.prune ? kinds : undefined
   const own_key = prunes?.has('api-key') ? await ownKey(gateway) : undefined
   const steps = await planOf(resources, now, {sources, prunes, own_key})
   if (!print.json) printSteps(print, steps, called)
@@ -72,7 +73,7 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
     })
     // A workspace comes with providers of what is open to all: they are seen now alone.
     if (prunes && steps.some(({action, kind}) => action === 'create' && kind.name === 'workspace')) {
-      const after = await snapshot(gateway)
+      const after = await snapshot(gateway, kinds)
       const rest = await planOf(resources, after, {sources, prunes, own_key})
       await carryOut(
         rest.filter(({action}) => action === 'delete'),

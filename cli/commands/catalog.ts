@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import type {CatalogueRow} from '../../src/providers/catalog/view.ts'
+import {withGateway} from '../connect.ts'
 import {leaf} from '../options.ts'
 import {openSession} from '../session.ts'
 import type {Column} from '../table.ts'
@@ -30,4 +31,19 @@ export function catalog(): Command {
     print.list({object: 'list', total: data.length, data}, data, COLUMNS)
     print.note('Every other path of a provider is passed through as it is.')
   })
+}
+
+/** `gateway providers capabilities`: what the sources say that models take and give. */
+export function capabilities(): Command {
+  return leaf('capabilities', 'Show what the models of a kind of provider can do, as the sources of capabilities say it', [
+    'gateway providers capabilities openai',
+    'gateway providers capabilities anthropic --json',
+  ])
+    .argument('<kind>', 'kind of provider')
+    .action((provider: string, _: object, self: Command) =>
+      withGateway(self, async ({call, print}) => {
+        const reply = await call<object>('pricing.capabilities', {params: {provider}})
+        print.view(reply, reply)
+      }),
+    )
 }

@@ -18,7 +18,7 @@ interface ExplainOptions extends WorkspaceOption {
 export function explain(): Command {
   const command = leaf('explain', 'Say where a call would go, why, and what would leave; nothing is sent', [
     'gateway configs explain --config main.json --request request.yaml',
-    'gateway configs explain --config pc-main-1a2b3c --request request.json --seed 7 --at 2026-01-31T00:00:00Z --json',
+    'gateway configs explain --config pc-main-1a2b3c --request request.yaml --seed 7 --at 2026-01-31T00:00:00Z --json',
   ])
     .requiredOption('--request <file>', 'JSON or YAML with method, path, headers and body; or - for stdin')
     .option('--config <file or slug>', 'a file (a name with a dot or a slash), or the slug of a saved config')

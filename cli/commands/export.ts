@@ -31,7 +31,7 @@ async function writeAll(gateway: Parameters<Parameters<typeof withGateway>[1]>[0
   const {world, print} = gateway
   const kinds = kind ? kindsNamed(kind) : new Set(KINDS.map(({name}) => name))
   const progress = progressOn(world, print)
-  const now = await snapshot(gateway, (folder, at) => progress.step(at, KINDS.length, folder)).finally(() => progress.end())
+  const now = await snapshot(gateway, kinds, (folder, at, of) => progress.step(at, of, folder)).finally(() => progress.end())
   const {files, stale} = exportedFiles(world, dir, now, kinds)
   let changed = 0
   for (const {path, resource, before} of files) {

@@ -121,6 +121,7 @@ function models(): Command {
     leaf('models', 'List what is said of models, or change it', [
       'gateway integrations models shared-openai',
       'gateway integrations models shared-openai --allow gpt-5 gpt-5-mini --only',
+      'gateway integrations models shared-openai --remove my-tune',
       'gateway integrations models shared-openai --file models.json',
     ]),
     integrationNoun,

@@ -57,6 +57,7 @@ export function keys(): Command {
     create(),
     listCommand(keyNoun),
     showCommand(keyNoun),
+    self(),
     update(),
     rotate(),
     deleteCommand(keyNoun, 'it works no longer'),
@@ -72,6 +73,16 @@ interface WriteOptions extends LimitOptions, ExpiryOption {
 interface CreateOptions extends WriteOptions, WorkspaceOption {
   readonly admin?: true
   readonly user?: string
+}
+
+function self(): Command {
+  return leaf('self', 'Show the API key that asks, at a URL', ['gateway keys self --url https://gateway.example.com']).action(
+    (_: object, self: Command) =>
+      withGateway(self, async ({call, print}) => {
+        const reply = await call<object>('api_keys.self')
+        print.view(reply, reply)
+      }),
+  )
 }
 
 function create(): Command {

@@ -5,6 +5,7 @@ import {type Column, tableLines} from '../table.ts'
 import {plain} from '../width.ts'
 import {readPairs, readWhole} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
+import {groupsBy} from './analytics.ts'
 import {logExports} from './log-exports.ts'
 import {insertCommand, savedFilters, traceCommands} from './traces.ts'
 
@@ -52,6 +53,7 @@ export function logs(): Command {
     list(),
     show(),
     tail(),
+    groupsBy('logs', 'Calls by what they have in common, for who reads the log'),
     ...traceCommands(),
     logExports(),
     savedFilters(),

@@ -302,7 +302,7 @@ function entities<Row>(noun: Noun<Row>): Command {
 
 function reset(): Command {
   return named(
-    leaf('reset', 'Count an entity from zero again', [`gateway policies usage reset ${EXAMPLE} 5f1d7a84c2b9e03f5f1d7a84c2b9e03f`]),
+    leaf('reset', 'Count an entity from zero again', [`gateway policies usage reset ${EXAMPLE} 16a141f3e5d46f16659d31180c2a0f24`]),
     usageNoun,
   )
     .argument('<entity>', 'id of the entity')

@@ -92,9 +92,16 @@ function show(): Command {
   const command = leaf('show', 'Show a prompt in its published version, or another', [
     'gateway prompts show pp-greeting-1a2b3c',
     'gateway prompts show pp-greeting-1a2b3c@latest',
-  ]).argument('<name>', 'which prompt; name@3, name@latest or name@label for another than the published version')
-  return command.action((said: string, _: object, self: Command) =>
+    'gateway prompts show pp-greeting-1a2b3c --version-id 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11',
+  ])
+    .argument('<name>', 'which prompt; name@3, name@latest or name@label for another than the published version')
+    .option('--version-id <id>', 'the version of this id')
+  return command.action((said: string, {versionId}: {versionId?: string}, self: Command) =>
     withGateway(self, async gateway => {
+      if (versionId !== undefined) {
+        const reply = await gateway.call<object>('prompts.get_version', {params: {promptId: said, versionId}})
+        return gateway.print.view(reply, reply)
+      }
       const [, promptId = said, version] = /^(.+?)@(.+)$/.exec(said) ?? []
       const reply = await gateway.call<object>('prompts.get', {params: {promptId}, query: {version}})
       gateway.print.view(reply, reply)

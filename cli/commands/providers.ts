@@ -18,7 +18,7 @@ import {
 } from '../options.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
-import {catalog} from './catalog.ts'
+import {capabilities, catalog} from './catalog.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
@@ -58,6 +58,7 @@ export function providers(): Command {
     update(),
     deleteCommand(providerNoun, 'calls to it are refused'),
     catalog(),
+    capabilities(),
   ])
 }
 

@@ -54,7 +54,7 @@ interface WriteOptions extends AllowedOptions {
 function create(): Command {
   const command = leaf('create', 'Create a secret reference', [
     'gateway secret-references create vault-mcp --manager hashicorp_vault --path secret/mcp --auth-file login.yaml',
-    'gateway secret-references create aws-docs --manager aws_sm --path prod/docs --field token --auth-file - --only research',
+    'echo \'{"aws_auth_type":"serviceRole"}\' | gateway secret-references create aws-docs --manager aws_sm --path prod/docs --auth-file -',
   ])
     .argument('<slug>', 'slug to give it')
     .requiredOption('--manager <kind>', 'aws_sm, azure_kv or hashicorp_vault')

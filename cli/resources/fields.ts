@@ -1,11 +1,14 @@
-import {RateLimit, UsageLimit} from '../../src/schema/limits.ts'
+import {RateLimit, UsageLimit, type UsageLimitStanding} from '../../src/schema/limits.ts'
 import {isObject} from './document.ts'
 import type {Field} from './kind.ts'
 
-/** Limits in a list, without what says nothing. What cannot be read is left as it is, to be refused with a reason. */
+/** What replies say of a budget beside what it is. */
+const STANDING: ReadonlySet<string> = new Set(['current_usage', 'status'] satisfies (keyof UsageLimitStanding)[])
+
+/** Limits in a list, without what says nothing, or how they stand. What cannot be read is left as it is, to be refused with a reason. */
 function limits(schema: typeof UsageLimit | typeof RateLimit) {
   return (value: unknown) => {
-    const listed = Array.isArray(value) ? value : [value]
+    const listed = (Array.isArray(value) ? value : [value]).map(withoutStanding)
     const read = listed.map(each => schema.safeParse(each))
     if (read.some(({success}) => !success)) return listed
     return read.map(({data}) =>
@@ -14,6 +17,10 @@ function limits(schema: typeof UsageLimit | typeof RateLimit) {
       ),
     )
   }
+}
+
+function withoutStanding(limit: unknown): unknown {
+  return isObject(limit) ? Object.fromEntries(Object.entries(limit).filter(([name]) => !STANDING.has(name))) : limit
 }
 
 export const TEXT: Field = {}

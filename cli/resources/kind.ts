@@ -29,10 +29,18 @@ export interface Place {
   handleOf(workspace_id: string): string
   /** The slug of a workspace by its word in files. */
   slugOf(handle: string): string
+  /** Every workspace, by its word in files. */
+  readonly workspaces: readonly string[]
   /** The slug for an id of anything that was read; any other text as it is. */
   named(text: string): string
-  /** Notes the slug of an id. */
-  knows(id: string, slug: string): void
+  /** Where what has this id lives, where that was read. */
+  addressOf(id: string): Address | undefined
+  /** The id of what was read or made; undefined for what is not known. */
+  idOf(address: Address): string | undefined
+  /** The slugs of what is known of a kind in any of these places. */
+  slugsOf(kind: string, workspaces: readonly (string | null)[]): string[]
+  /** Notes the id of something. */
+  knows(id: string, address: Address): void
   /** Users by id and by e-mail address; empty where the key may not see them. */
   users(): Promise<{readonly emails: ReadonlyMap<string, string>; readonly ids: ReadonlyMap<string, string>}>
 }
@@ -48,6 +56,12 @@ export interface Kind {
   readonly lives_in: 'workspace' | 'organisation' | 'either'
   /** True where a slug counts for all of the organisation. */
   readonly is_slug_unique?: true
+  /** The kinds that one of this may refer to: they are read with it. */
+  readonly needs: readonly string[]
+  /** True where its operations answer 404 when a feature flag is off. */
+  readonly may_be_off?: true
+  /** What the page of kinds says of it beyond its fields. */
+  readonly remark?: string
   /** The operation whose body `spec` is, for checking it before anything is sent. */
   readonly create: string
   readonly fields: Readonly<Record<string, Field>>
@@ -61,22 +75,54 @@ export interface Kind {
   /** The body of the operation `create`, where that is not `bodyOf`. */
   body?(resource: Resource, place: Place): unknown
   /** What is wrong in a spec beyond its schema, in words that begin with the field's path; throws nothing. */
-  faults?(resource: Resource, known: (address: Address) => Resource | undefined): Promise<readonly string[]>
+  faults?(resource: Resource, known: Known, place: Place): Promise<readonly string[]>
+  /** The slug of the one of its own kind that it stands in. */
+  within?(resource: Resource): string | undefined
   /** Why this one is never taken away for not being in the files. */
   stays?(found: Found, place: Place): boolean
 }
 
+/** What has an address, in the files or in the gateway. */
+export type Known = (address: Address) => Resource | undefined
+
 export const NO_SECRETS: SecretPlaces = {below: [], isSecret: () => false}
 
+/** Lists of which a page has 100 rows at most. */
+const SHORT_PAGES = ['secret_references.list', 'mcp_servers.list']
+
 /** All rows of a list, page after page. */
-export async function everyRow<Row>({call}: Gateway, operation: string, query: Input['query'] = {}): Promise<Row[]> {
+export async function everyRow<Row>(
+  {call}: Gateway,
+  operation: string,
+  query: Input['query'] = {},
+  params: Input['params'] = {},
+): Promise<Row[]> {
   const camel = operation === 'users.list'
+  const most = SHORT_PAGES.includes(operation) ? 100 : 1000
   const rows: Row[] = []
   for (let at = 0; ; at++) {
-    const page = camel ? {pageSize: 1000, currentPage: at} : {page_size: 1000, current_page: at}
-    const {data} = await call<{data: Row[]}>(operation, {query: {...query, ...page}})
+    const page = camel ? {pageSize: most, currentPage: at} : {page_size: most, current_page: at}
+    const {data} = await call<{data: Row[]}>(operation, {params, query: {...query, ...page}})
     rows.push(...data)
-    if (data.length < 1000) return rows
+    if (data.length < most) return rows
+  }
+}
+
+/** The ways to write a kind whose operations are of the usual form: `noun.create`, and `noun.update` and `noun.delete` by id. */
+export function plainWrites(noun: string, param: string, kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
+  return {
+    async make(place, resource) {
+      const body = (kind().body ?? bodyOf)(resource, place)
+      const {id} = await place.gateway.call<{id?: string}>(`${noun}.create`, {body})
+      if (id !== undefined) place.knows(id, resource)
+      return undefined
+    },
+    async change({gateway}, {spec}, {id}, changed) {
+      await gateway.call(`${noun}.update`, {params: {[param]: id}, body: changesOf(kind(), spec, changed)})
+    },
+    async remove({gateway}, {id}) {
+      await gateway.call(`${noun}.delete`, {params: {[param]: id}})
+    },
   }
 }
 

@@ -51,7 +51,10 @@ export async function planOf(resources: readonly Resource[], now: Snapshot, opti
   }
   const steps: Step[] = []
   for (const kind of KINDS)
-    for (const resource of resources.filter(each => each.kind === kind.name)) {
+    for (const resource of outermostFirst(
+      kind,
+      resources.filter(each => each.kind === kind.name),
+    )) {
       const judged = await judge(kind, resource, now, there, known, options.sources)
       faults.push(...judged.faults.map(words => `${resource.file}: ${words}`))
       if (judged.step) steps.push(judged.step)
@@ -101,7 +104,7 @@ async function judge(
   }
   const refused = schemaFault(kind, sent, now)
   if (refused) return {faults: [refused]}
-  const faults = ((await kind.faults?.(sent, known)) ?? []).map(words => `spec.${words}.`.replace(/([.?])\.$/, '$1'))
+  const faults = ((await kind.faults?.(sent, known, now.place)) ?? []).map(words => `spec.${words}.`.replace(/([.?])\.$/, '$1'))
   if (faults.length) return {faults}
   sent = {...sent, spec: specOf(kind.fields, sent.spec)}
   if (!found) return {faults: [], step: {action: 'create', kind, resource: sent, changed: [], differences: []}}
@@ -156,11 +159,29 @@ function differ(after: unknown, before: unknown, path: readonly (string | number
   return keys.flatMap(key => differ((after as Spec)[key], (before as Spec)[key], [...path, key]))
 }
 
+/** Those of a kind in order, each after the one it stands in. */
+function outermostFirst<T extends Resource>(kind: Kind, resources: readonly T[]): readonly T[] {
+  if (!kind.within) return resources
+  const by_name = new Map(resources.map(each => [called(each), each]))
+  const ordered = new Set<T>()
+  const add = (resource: T, seen: ReadonlySet<T>) => {
+    const slug = kind.within?.(resource)
+    const outer = slug === undefined ? undefined : by_name.get(called({...resource, slug}))
+    if (outer && !seen.has(outer)) add(outer, new Set([...seen, outer]))
+    ordered.add(resource)
+  }
+  for (const each of resources) add(each, new Set([each]))
+  return [...ordered]
+}
+
 /** What is taken away, what needs others first. */
 function removals({found, place}: Snapshot, pruned: ReadonlySet<string>): Step[] {
   return KINDS.toReversed().flatMap(kind =>
-    found
-      .filter(each => each.kind === kind.name && pruned.has(called(each)) && !kind.stays?.(each, place))
+    outermostFirst(
+      kind,
+      found.filter(each => each.kind === kind.name && pruned.has(called(each)) && !kind.stays?.(each, place)),
+    )
+      .toReversed()
       .map(each => ({action: 'delete' as const, kind, resource: each, found: each, changed: [], differences: []})),
   )
 }

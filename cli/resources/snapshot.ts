@@ -1,6 +1,6 @@
 import type {Gateway} from '../connect.ts'
 import {CommandFault} from '../fault.ts'
-import {called} from './document.ts'
+import {type Address, called} from './document.ts'
 import {everyRow, type Found, type Kind, type Place} from './kind.ts'
 import type {WorkspaceRow} from './kinds/workspaces.ts'
 import {KINDS} from './kinds.ts'
@@ -15,15 +15,21 @@ export interface Snapshot {
   readonly doubled: ReadonlySet<string>
 }
 
-/** Reads what the gateway has, kind after kind. */
-export async function snapshot(gateway: Gateway, step: (kind: string, at: number) => void = () => undefined): Promise<Snapshot> {
+/** Reads what the gateway has of `kinds` and of those they need, kind after kind. */
+export async function snapshot(
+  gateway: Gateway,
+  kinds: Iterable<string>,
+  step: (kind: string, at: number, of: number) => void = () => undefined,
+): Promise<Snapshot> {
   const place = await placeOf(gateway)
   const found: Found[] = []
   const closed = new Set<string>()
-  for (const [at, kind] of KINDS.entries()) {
-    step(kind.folder, at)
-    const read = await readable(kind, place)
-    if (read) found.push(...read)
+  const needed = withNeeds(kinds)
+  const read = KINDS.filter(({name}) => needed.has(name))
+  for (const [at, kind] of read.entries()) {
+    step(kind.folder, at, read.length)
+    const rows = await readable(kind, place)
+    if (rows) found.push(...rows)
     else closed.add(kind.name)
   }
   const counts = new Map<string, number>()
@@ -32,11 +38,19 @@ export async function snapshot(gateway: Gateway, step: (kind: string, at: number
   return {place, found: found.filter(each => !doubled.has(called(each))), closed, doubled}
 }
 
+/** The kinds, and all that they may refer to. */
+function withNeeds(kinds: Iterable<string>): ReadonlySet<string> {
+  const all = new Set(kinds)
+  // What is needed stands before, so one walk from the end finds all of it.
+  for (const {name, needs} of KINDS.toReversed()) if (all.has(name)) for (const need of needs) all.add(need)
+  return all
+}
+
 async function readable(kind: Kind, place: Place): Promise<Found[] | undefined> {
   try {
     return await kind.read(place)
   } catch (fault) {
-    if (fault instanceof CommandFault && fault.status === 403) return undefined
+    if (fault instanceof CommandFault && (fault.status === 403 || (fault.status === 404 && kind.may_be_off))) return undefined
     throw fault
   }
 }
@@ -45,14 +59,23 @@ async function placeOf(gateway: Gateway): Promise<Place> {
   const rows = await everyRow<WorkspaceRow>(gateway, 'workspaces.list')
   const handles = new Map(rows.map(row => [row.id, row.is_default ? 'default' : row.slug]))
   const usual = rows.find(row => row.is_default)?.slug
-  const slugs = new Map<string, string>()
+  const addresses = new Map<string, Address>()
+  const ids = new Map<string, string>()
   let people: ReturnType<Place['users']> | undefined
   return {
     gateway,
     handleOf: id => handles.get(id) ?? id,
     slugOf: handle => (handle === 'default' ? (usual ?? handle) : handle),
-    named: text => slugs.get(text) ?? text,
-    knows: (id, slug) => void slugs.set(id, slug),
+    workspaces: [...handles.values()],
+    named: text => addresses.get(text)?.slug ?? text,
+    addressOf: id => addresses.get(id),
+    idOf: address => ids.get(called(address)),
+    slugsOf: (kind, places) =>
+      [...addresses.values()].filter(each => each.kind === kind && places.includes(each.workspace)).map(({slug}) => slug),
+    knows(id, {kind, workspace, slug}) {
+      addresses.set(id, {kind, workspace, slug})
+      ids.set(called({kind, workspace, slug}), id)
+    },
     users: () => {
       people ??= usersOf(gateway)
       return people

@@ -14,7 +14,7 @@ import {
   SelfQuery,
   SelfView,
 } from '../schema/api-keys.ts'
-import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates, usageLimitViews} from '../schema/limits.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
 import {type KeptOrganisationSettings, keyRules, readSettings} from '../schema/organisations.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
@@ -31,6 +31,7 @@ import {newKey} from './new-key.ts'
 import {type Call, operation} from './operation.ts'
 import {organisationView} from './organisation-views.ts'
 import type {Actor} from './services.ts'
+import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf} from './standings.ts'
 import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Api-Keys'
@@ -84,7 +85,10 @@ export const apiKeys = [
     scopes: scopesFor('read'),
     params,
     reply: KeyView,
-    handle: async call => view(await keyOf(call, 'read'), call.now),
+    async handle(call) {
+      const key = await keyOf(call, 'read')
+      return view(key, call.now, await standingOf(call.app, budgetsOf(key)))
+    },
   }),
   operation({
     id: 'api_keys.update',
@@ -172,7 +176,9 @@ async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>
 async function listed(call: Call<undefined, typeof KeysQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)
   const reach = {...reachOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
-  return list(await store.listKeys(call.db, reach, call.query), row => view(row, call.now))
+  const page = await store.listKeys(call.db, reach, call.query)
+  const standings = await standingsOf(call.app, page.rows, budgetsOf)
+  return list(page, row => view(row, call.now, standings.get(row)!))
 }
 
 async function updated(call: One<typeof KeyUpdate>) {
@@ -237,14 +243,14 @@ async function rotated(call: One<typeof KeyRotate>) {
 }
 
 async function ownDetails(call: Call<undefined, typeof SelfQuery>): Promise<z.input<typeof SelfView>> {
-  const {actor, db, query, now} = call
+  const {actor, app, db, query, now} = call
   const {organisation_id, workspace_id} = actor
   const reach = {organisation_id, workspace_id, kinds: KINDS}
   const row = found(actor.type === 'api_key' ? await store.findKey(db, reach, actor.id!) : undefined, 'API key')
   const organisation = query.include_organisation === 'true' ? await findOrganisation(db, organisation_id) : undefined
   const workspace = workspace_id === null ? undefined : await findWorkspace(db, organisation_id, workspace_id)
   return {
-    ...view(row, now),
+    ...view(row, now, await standingOf(app, budgetsOf(row))),
     ...(organisation && {organisation: organisationView(organisation)}),
     ...(query.include_workspace === 'true' && {
       workspace: workspace ? {id: workspace.id, slug: workspace.slug, name: workspace.name, status: workspace.status} : null,
@@ -328,7 +334,11 @@ function listText(texts: readonly string[] | null | undefined): string | null {
   return texts?.length ? JSON.stringify(texts) : null
 }
 
-function view(row: ApiKeysTable, now: string): z.input<typeof KeyView> {
+function budgetsOf({id, name, workspace_id, usage_limits, last_reset_at}: ApiKeysTable): Budgeted {
+  return {entity: 'key', id, name, workspace_id: workspace_id ?? '', usage: usage_limits, last_reset_at}
+}
+
+function view(row: ApiKeysTable, now: string, {usage_limits, is_exhausted}: BudgetStanding): z.input<typeof KeyView> {
   const past = row.expires_at !== null && row.expires_at <= now
   return {
     id: row.id,
@@ -339,14 +349,14 @@ function view(row: ApiKeysTable, now: string): z.input<typeof KeyView> {
     organisation_id: row.organisation_id,
     workspace_id: row.workspace_id,
     user_id: row.user_id,
-    status: past || row.status === 'archived' ? 'expired' : row.status,
+    status: past || row.status === 'archived' || row.status === 'expired' ? 'expired' : is_exhausted ? 'exhausted' : 'active',
     created_at: row.created_at,
     last_updated_at: row.last_updated_at,
     creation_mode: row.creation_mode,
     rate_limits: rateLimitViews(row.rate_limits),
-    usage_limits: usageLimitViews(row.usage_limits)[0] ?? null,
+    usage_limits: usage_limits[0] ?? null,
     last_reset_at: row.last_reset_at,
-    reset_usage: null,
+    reset_usage: 0,
     scopes: JSON.parse(row.scopes) as string[],
     defaults: readKeyDefaults(row.defaults),
     alert_emails: row.alert_emails === null ? [] : (JSON.parse(row.alert_emails) as string[]),

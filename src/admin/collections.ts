@@ -12,9 +12,10 @@ import {
 import {Handle} from '../schema/names.ts'
 import {Empty} from '../schema/paging.ts'
 import * as store from '../store/collections.ts'
+import {giveUpSlug} from '../store/rows.ts'
 import type {CollectionsTable} from '../store/tables/prompts.ts'
 import {type Call, operation} from './operation.ts'
-import {freeSlug} from './slugs.ts'
+import {freeSlug, givenSlug} from './slugs.ts'
 import {found, reachOf, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Collections'
@@ -99,9 +100,13 @@ async function created(call: Call<undefined, undefined, typeof CollectionCreate>
   const parent = body.parent_collection_id === undefined ? undefined : await parentOf(call, body.parent_collection_id)
   const workspace = await workspaceOf(call, body.workspace_id ?? parent?.workspace_id)
   if (parent && parent.workspace_id !== workspace.id) throw noParent(body.parent_collection_id!, 'parent_collection_id')
+  const slugs = {
+    taken: (slug: string) => store.collectionSlugTaken(db, slug),
+    giveUp: (slug: string) => giveUpSlug(db, 'collections', workspace.organisation_id, slug),
+  }
   const row: CollectionsTable = {
     id: newId(),
-    slug: await freeSlug('', body.name, 10, slug => store.collectionSlugTaken(db, slug)),
+    slug: body.slug ? await givenSlug(body.slug, 'collection', slugs) : await freeSlug('', body.name, 10, slugs.taken),
     organisation_id: workspace.organisation_id,
     workspace_id: workspace.id,
     parent_collection_id: parent?.id ?? null,

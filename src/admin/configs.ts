@@ -48,6 +48,7 @@ export const configs = [
   }),
   operation({
     id: 'configs.create',
+    spellings: {is_default: 'isDefault'},
     tag,
     method: 'POST',
     path: '/configs',
@@ -72,6 +73,7 @@ export const configs = [
   }),
   operation({
     id: 'configs.update',
+    spellings: {is_default: 'isDefault'},
     tag,
     method: 'PUT',
     path: '/configs/:slug',

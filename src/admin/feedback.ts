@@ -4,7 +4,8 @@ import {FeedbackBody, FeedbackChange, FeedbackPath, FeedbackReply} from '../sche
 import {insertFeedback, updateFeedback} from '../store/feedback.ts'
 import type {FeedbackTable} from '../store/tables/traffic.ts'
 import {type Call, operation} from './operation.ts'
-import {found, workspaceOf} from './tenancy.ts'
+import {found, reachOf, workspaceOf} from './tenancy.ts'
+import {visibleTo} from './visible.ts'
 
 const tag = 'Feedback'
 
@@ -27,6 +28,7 @@ export const feedback = [
     tag,
     method: 'PUT',
     path: '/feedback/:id',
+    spellings: {feedback_id: 'id'},
     summary: 'Say it anew',
     scopes: ['logs.write'],
     only_reads: true,
@@ -59,10 +61,11 @@ async function created(call: Call<undefined, undefined, typeof FeedbackBody>): P
   return {status: 'success', message: 'The feedback was kept.', feedback_ids: rows.map(({id}) => id)}
 }
 
-async function updated({actor, app, now, params, body}: Call<typeof FeedbackPath, undefined, typeof FeedbackChange>) {
-  const {organisation_id, workspace_id} = actor
+async function updated(call: Call<typeof FeedbackPath, undefined, typeof FeedbackChange>) {
+  const {actor, app, now, params, body} = call
+  const scope = {...reachOf(call), ...visibleTo(actor)}
   const change = {value: body.value, weight: body.weight, metadata: JSON.stringify(body.metadata), last_updated_at: now}
-  const is_there = await app.store.write(db => updateFeedback(db, {organisation_id, workspace_id, id: params.id}, change))
+  const is_there = await app.store.write(db => updateFeedback(db, scope, params.id, change))
   found(is_there || undefined, 'feedback')
   return {status: 'success' as const, message: 'The feedback was changed.', feedback_ids: [params.id]}
 }

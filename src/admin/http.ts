@@ -38,10 +38,10 @@ export function mountAdmin(
     onlyJson(scope)
     scope.setErrorHandler<FastifyError>((error, request, reply) => refuse(error, request, reply, services))
     for (const operation of operations) {
-      for (const root of operation.atRoot ? ['/v1', ''] : ['/v1']) {
+      for (const url of urlsOf(operation)) {
         scope.route({
           method: operation.method,
-          url: `${root}${operation.takes_rest ? operation.path.replace(LAST_PARAMETER, '*') : operation.path}`,
+          url,
           exposeHeadRoute: false,
           bodyLimit: services.settings.max_json_payload_size_in_mb * 1024 * 1024,
           onRequest: (request, reply) => admit(operation, request, reply, services, options),
@@ -53,6 +53,11 @@ export function mountAdmin(
 }
 
 const LAST_PARAMETER = /:(\w+)$/
+
+function urlsOf({path, atRoot, also_at = [], takes_rest}: AnyOperation): string[] {
+  const paths = [takes_rest ? path.replace(LAST_PARAMETER, '*') : path, ...also_at]
+  return paths.flatMap(each => (atRoot ? [`/v1${each}`, each] : [`/v1${each}`]))
+}
 
 /** What is known of a request before its body is read. */
 interface Visit {
@@ -74,6 +79,8 @@ async function admit(
   const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANYONE}
   visits.set(request, visit)
   reply.headers({[`${ownHeaders(request.headers).prefix}-trace-id`]: visit.request_id, 'cache-control': 'no-store'})
+  if (operation.flag === 'scim' && !services.settings.scim_enabled)
+    throw new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
   if (!options.actorOf) requireFlag('api_access', services)
   if (operation.scopes) {
     visit.actor = options.actorOf
@@ -82,8 +89,6 @@ async function admit(
     requireScope(visit.actor, operation)
     place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})
   }
-  if (operation.flag === 'scim' && !services.settings.scim_enabled)
-    throw new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
   if (operation.flag) requireFlag(operation.flag, services)
 }
 
@@ -178,10 +183,11 @@ type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 /** The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one. */
 function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
   const {params, query, body} = operation
+  const said = respelled(operation, request.body === undefined ? {} : request.body)
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter '}),
     query: checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '}),
-    body: checked(body, withoutEchoes(body, request.body === undefined ? {} : request.body, request), {root: 'the request body'}),
+    body: checked(body, withoutEchoes(body, said, request), {root: 'the request body'}),
   }
 }
 
@@ -200,6 +206,16 @@ function withoutEchoes(schema: z.ZodType | undefined, said: unknown, {params}: F
   const echoes = (name: string, value: unknown) =>
     !knows(schema, name) && parameters.has(letters(name)) && parameters.get(letters(name)) === value
   return Object.fromEntries(Object.entries(said).filter(([name, value]) => !echoes(name, value)))
+}
+
+/** A body with the names of the reference where its client has others; what is said under both is left, and refused. */
+function respelled({spellings = {}}: AnyOperation, said: unknown): unknown {
+  if (typeof said !== 'object' || said === null || Array.isArray(said)) return said
+  const meant = (name: string) => {
+    const field = Object.hasOwn(spellings, name) ? spellings[name]! : name
+    return Object.hasOwn(said, field) ? name : field
+  }
+  return Object.fromEntries(Object.entries(said).map(([name, value]) => [meant(name), value]))
 }
 
 /** A name without its hyphens and capitals: `workspaceId` and `workspace_id` are one. */

@@ -1,19 +1,26 @@
 import type {FastifyInstance} from 'fastify'
 import {Refusal} from '../base/errors.ts'
+import {FLAGS} from '../settings/flags.ts'
+import type {Settings} from '../settings/index.ts'
 
 /** Paths after `/v1` that the administration will serve and this version does not: answered 501, never proxied (decisions: paths). */
 export const LATER: readonly string[] = ['/mcp-integrations/*', '/mcp-servers/*', '/oauth/*', '/organisation/*', '/scim/*']
 
-/** Answers every method on the paths of `LATER`. */
-export function mountLater(server: FastifyInstance): void {
+/** Answers every method on the paths of `LATER`; where a flag is off that concerns one, as it answers for the others of the kind. */
+export function mountLater(server: FastifyInstance, settings: Pick<Settings, 'api_access_enabled' | 'scim_enabled'>): void {
   server.register(async scope => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     for (const path of LATER) {
       scope.all(`/v1${path}`, (request, reply) => {
-        const refusal = new Refusal('route.later', {path: request.url.split('?', 1)[0]!})
+        const refusal = refusalOf(request.url.split('?', 1)[0]!)
         return reply.code(refusal.status).send({success: false, data: {message: refusal.message, errorCode: refusal.said.admin}})
       })
     }
   })
+  const refusalOf = (path: string) => {
+    if (!settings.scim_enabled && path.startsWith('/v1/scim/')) return new Refusal('route.unknown', {path})
+    if (!settings.api_access_enabled) return new Refusal('flag.off', {variable: FLAGS.api_access.env})
+    return new Refusal('route.later', {path})
+  }
 }

@@ -1,14 +1,12 @@
 import {may} from '../identity/may.ts'
-import {createLimits, type EntityLimit, type Limits, type RateReading, type Reading} from '../limits/index.ts'
-import {createMemoryCounters} from '../ports/counters/memory.ts'
+import type {EntityLimit, RateReading, Reading} from '../limits/index.ts'
 import {LimitStatus, LimitStatusQuery} from '../schema/limit-status.ts'
 import {list, listOf} from '../schema/paging.ts'
 import {limitedIn} from '../store/limited.ts'
 import {policiesForCalls, policyEntities, policyResets} from '../store/policies.ts'
-import {usedSince} from '../store/usage.ts'
 import {keysInSight} from './key-reach.ts'
 import {type Call, operation} from './operation.ts'
-import type {AdminServices} from './services.ts'
+import {readerOf, shownAmount} from './standings.ts'
 import {workspaceOf} from './tenancy.ts'
 
 /** Entities of one policy that are shown, those that used most first. */
@@ -43,7 +41,7 @@ async function status(call: Call<undefined, typeof LimitStatusQuery>) {
   const {actor, app, db, query} = call
   const workspace = await workspaceOf(call, query.workspace_id)
   await app.settled?.()
-  const reader = app.limits ?? readerOver(app)
+  const reader = readerOf(app)
   const sees = (entity: EntityLimit['entity']) => may(actor, SEEN_WITH[entity])
   const has_policies = app.settings.policy_enabled && sees('policy')
   const all = [
@@ -56,16 +54,6 @@ async function status(call: Call<undefined, typeof LimitStatusQuery>) {
     for (const reading of await reader.readRates(of)) rows.push(view(of, 'rate', reading, reading.used ?? (app.limits ? 0n : null)))
   }
   return list({total: rows.length, rows}, row => row)
-}
-
-/** Beside a gateway nobody knows its counters: budgets are read from the ledger, rates are not known. */
-function readerOver({store, settings, now}: AdminServices): Pick<Limits, 'read' | 'readRates'> {
-  return createLimits({
-    counters: createMemoryCounters(),
-    usage: (scope, since_at) => usedSince(store.db, scope, since_at),
-    now: () => now().getTime(),
-    enabled: settings.usage_limits_enabled,
-  })
 }
 
 async function policyLimits({db}: Pick<Call, 'db'>, workspace_id: string): Promise<EntityLimit[]> {
@@ -86,7 +74,7 @@ async function policyLimits({db}: Pick<Call, 'db'>, workspace_id: string): Promi
 
 function view(of: EntityLimit, kind: 'budget' | 'rate', reading: Reading | RateReading, used: bigint | null): LimitStatus {
   const {type, label, limit, mode, since_ms, ends_at_ms} = reading
-  const shown = (amount: bigint) => (type === 'cost' ? Number(amount) / 1e9 : Number(amount))
+  const shown = (amount: bigint) => shownAmount(type, amount)
   return {
     ...{entity: of.entity, id: of.id, name: of.name, kind, type, enforcement: mode, label},
     limit: shown(limit),

@@ -1,11 +1,15 @@
 import type {z} from 'zod'
+import {Refusal} from '../base/errors.ts'
 import {scaleDecimal} from '../pricing/decimal.ts'
-import {isOwn} from '../schema/headers.ts'
+import {isOwn, ownHeaders} from '../schema/headers.ts'
 import {LogGetQuery, LogMetrics, LogPath, LogQuery, LogView} from '../schema/logs.ts'
 import {list, listOf} from '../schema/paging.ts'
 import {isSuccess} from '../schema/success.ts'
 import type {UsageSource} from '../schema/usage.ts'
+import type {Settings} from '../settings/index.ts'
+import {configVersionAt} from '../store/configs.ts'
 import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
+import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {readLogBody} from './log-bodies.ts'
 import {type Call, operation} from './operation.ts'
 import {found, namedWorkspace, type Standing} from './tenancy.ts'
@@ -54,7 +58,7 @@ async function listed(call: Call<undefined, typeof LogQuery>) {
   const {app, db, query} = call
   const scope = await logScope(call, query)
   await app.settled?.()
-  return list(await listLogs(app.reads ?? db, filterOf(scope, query), query), metricsOf)
+  return list(await listLogs(app.reads ?? db, filterOf(scope, query), query), row => metricsOf(row, app.settings))
 }
 
 async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.input<typeof LogView>> {
@@ -62,7 +66,7 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
   const scope = await logScope(call, query)
   await app.settled?.()
   const row = found(await findLog(db, scope, params.logId), 'log')
-  const bodies = await app.bodies(row)
+  const {bodies, log_store_error} = await bodiesOf(app, row)
   const request = bodies && {
     headers: JSON.parse(bodies.request_headers) as Record<string, string>,
     body: bodies.request_body ? await readLogBody(bodies.request_body, null) : undefined,
@@ -72,19 +76,34 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
     body: bodies.response_body ? await readLogBody(bodies.response_body, bodies.response_encoding) : undefined,
   }
   const [gatewayHeaders, headers] = parted(request?.headers ?? {})
-  const metrics = metricsOf(row)
+  const metrics = {
+    ...metricsOf(row, app.settings),
+    ...librarySaid(gatewayHeaders),
+    config_version_id: row.config_id === null ? null : ((await configVersionAt(db, row.config_id, row.created_at)) ?? null),
+  }
   return {
     _id: row.id,
     organisation_id: row.organisation_id,
     created_at: row.created_at,
-    log_format: 'v1',
+    log_format: metrics.log_store_file_path_format,
     is_cut: bodies?.cut === 1,
     request: {url: row.url, method: row.method, ...(request && {headers, body: request.body}), gatewayHeaders},
     response: {status: row.status, ...response, responseTime: metrics.response_time, lastUsedOptionJsonPath: row.option_path},
     metrics,
-    ...(request && {finalUntransformedRequest: {url: row.url, method: row.method, body: request.body}}),
+    ...(request && {finalUntransformedRequest: {url: row.url, method: row.method, headers, body: request.body}}),
     ...(row.upstream_url !== null && {transformedRequest: {url: row.upstream_url, method: row.method}}),
-    ...(response && {originalResponse: {body: response.body}}),
+    ...(response && {originalResponse: {url: metrics.request_url, method: row.method, ...response}}),
+    ...(log_store_error && {log_store_error}),
+  }
+}
+
+/** A row is shown without its bodies where they are elsewhere and cannot be had now. */
+async function bodiesOf(app: Call['app'], row: LogRow): Promise<{bodies?: LogBodiesTable | undefined; log_store_error?: string}> {
+  try {
+    return {bodies: await app.bodies(row)}
+  } catch (fault) {
+    if (fault instanceof Refusal && fault.code === 'log_store.failed') return {log_store_error: fault.message}
+    throw fault
   }
 }
 
@@ -122,8 +141,11 @@ function nanousd(cents: number | undefined, to: 'up' | 'down'): number | undefin
   return Number((numerator + (to === 'up' ? denominator - 1n : 0n)) / denominator)
 }
 
-/** A row in the reference's words. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
-export function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
+/** A row in the reference's words. What is not in a store of objects will be there as the settings say. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
+export function metricsOf(
+  row: LogRow,
+  {log_store_file_path_format}: Pick<Settings, 'log_store_file_path_format'>,
+): z.input<typeof LogMetrics> {
   const is_success = isSuccess(row.status, row.outcome)
   const metadata = JSON.parse(row.metadata) as Record<string, string>
   return {
@@ -169,11 +191,11 @@ export function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
     internal_trace_id: row.call_id,
     mode: row.mode,
     last_used_option_index: Number(/\[(\d+)\][^[\]]*$/.exec(row.option_path)?.[1] ?? 0),
-    source: null,
+    source: row.is_passthrough ? 'proxy' : row.prompt ? 'prompt' : 'gateway',
     runtime: null,
     runtime_version: null,
     sdk_version: null,
-    log_store_file_path_format: 'v1',
+    log_store_file_path_format: row.log_format ?? log_store_file_path_format,
     metadata: {key: Object.keys(metadata), value: Object.values(metadata)},
     outcome: row.outcome,
     delivered: row.delivered === 1,
@@ -200,6 +222,16 @@ export function metricsOf(row: LogRow): z.input<typeof LogMetrics> {
 /** Milliseconds as a whole number, and to the microsecond. */
 const whole = (ms: number) => Math.max(0, Math.round(ms))
 const fine = (ms: number) => Math.max(0, Math.round(ms * 1000) / 1000)
+
+/** What client libraries tell of themselves, under either prefix. */
+function librarySaid(headers: Readonly<Record<string, string>>) {
+  const {values} = ownHeaders(headers)
+  return {
+    runtime: values.runtime ?? null,
+    runtime_version: values['runtime-version'] ?? null,
+    sdk_version: values['package-version'] ?? null,
+  }
+}
 
 /** Our headers, and the others. */
 function parted(headers: Readonly<Record<string, string>>): [Record<string, string>, Record<string, string>] {

@@ -1,38 +1,60 @@
+import {setImmediate as turn} from 'node:timers/promises'
 import {z} from 'zod'
 import {version} from '../base/runtime.ts'
+import {BODIES} from './openapi/bodies.ts'
+import {CALL_REFUSAL_REPLIES, CallError} from './openapi/call-refusals.ts'
+import {CALL_HEADERS, CALL_PARAMETERS, CALL_TAGS, callPaths} from './openapi/calls.ts'
+import {exampleOf} from './openapi/examples.ts'
+import {parameters} from './openapi/parameters.ts'
+import {ERROR_SCHEMAS, REFUSAL_REPLIES, refusals, TRACE_ID} from './openapi/refusals.ts'
+import {json, schemaOf} from './openapi/schemas.ts'
 import {type AnyOperation, operation} from './operation.ts'
 
-/** The description of the administration in OpenAPI 3.0.3, made from the operations themselves. */
+/** The description of the whole gateway in OpenAPI 3.0.3: the administration made from the operations themselves, then the calls. */
 export async function openapi(operations: readonly AnyOperation[]) {
   for (const each of operations) await each.ready?.()
-  const paths: Record<string, Record<string, unknown>> = {}
+  const paths = callPaths()
   for (const each of operations) {
+    // it is much to do at once, and calls are under way
+    await turn()
     const path = each.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = {...paths[path], [each.method.toLowerCase()]: described(each)}
   }
   return {
     openapi: '3.0.3',
-    info: {
-      title: 'Gateway administration',
-      version,
-      description: 'Administration of the gateway. Paths are below the base URL, which ends in /v1.',
-    },
-    servers: [{url: '/v1'}],
-    tags: [...new Set(operations.map(each => each.tag))].map(name => ({name})),
+    info: {title: 'Gateway', version: INTERFACE_VERSION, description: about(), license: {name: 'Apache-2.0', url: LICENCE}},
+    servers: [{url: '/v1', description: 'This gateway'}],
+    // where the explorer draws a line
+    'x-administration-from': operations[0]?.tag,
+    tags: [...CALL_TAGS, ...new Set(operations.map(each => each.tag))].map(name => ({name})),
     security: [{ApiKey: []}, {Bearer: []}],
     paths,
     components: {
       securitySchemes: {
         ApiKey: {type: 'apiKey', in: 'header', name: 'x-gateway-api-key'},
-        Bearer: {type: 'http', scheme: 'bearer'},
+        Bearer: {type: 'http', scheme: 'bearer', description: 'The same key, or the token of a session.'},
       },
-      schemas: {Error: schemaOf(ErrorBody, 'output'), BareError: schemaOf(BareErrorBody, 'output')},
-      responses: {
-        Error: {description: 'Declined', content: json({$ref: '#/components/schemas/Error'})},
-        BareError: {description: 'Not found', content: json({$ref: '#/components/schemas/BareError'})},
-      },
+      parameters: CALL_PARAMETERS,
+      headers: CALL_HEADERS,
+      schemas: {...ERROR_SCHEMAS, CallError},
+      responses: {...REFUSAL_REPLIES, ...CALL_REFUSAL_REPLIES},
     },
   }
+}
+
+/** Of the interface that is served (spec: versioning); the gateway's own is in the description. */
+const INTERFACE_VERSION = '2.0.0'
+const LICENCE = 'https://www.apache.org/licenses/LICENSE-2.0'
+
+function about(): string {
+  return `Everything that this gateway (version ${version}) answers to: calls of models first, then its administration.
+
+Calls need the key of a workspace, most of the administration one of the organisation. Send it as \`x-gateway-api-key\`, or as \`Authorization: Bearer\`. Headers that begin with \`x-gateway-\` may begin with \`x-portkey-\` as well.
+
+- **Lists** take \`current_page\`, counted from 0, and \`page_size\`; \`total\` in the answer says how many rows there are in all pages.
+- **Writes** take what is absent as unchanged, and null as cleared.
+- **Refusals** of the administration are \`{"success": false, "data": {"message", "errorCode"}}\` with the codes AB01 to AB09; those of calls are the envelope of the endpoint.
+- **Every answer** carries \`x-gateway-trace-id\`.`
 }
 
 /** `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */
@@ -54,76 +76,39 @@ export function withOpenapi(operations: readonly AnyOperation[]): readonly AnyOp
   return all
 }
 
-const ErrorBody = z.strictObject({
-  success: z.literal(false),
-  data: z.strictObject({message: z.string(), errorCode: z.string().regex(/^AB0[1-9]$/)}),
-})
-
-/** See `bare_404`. */
-const BareErrorBody = z.strictObject({error: z.string()})
-
+/** An operation as the document shows it, with an example of everything that is sent and answered. */
 function described(each: AnyOperation) {
+  const noun = each.id.split('.', 1)[0]!
+  const reply = schemaOf(each.reply, 'output')
   return {
     operationId: each.id,
     tags: [each.tag],
     summary: each.summary,
-    ...(each.scopes === null ? {security: []} : {description: needs(each.scopes)}),
-    parameters: [...parameters(each.params, 'path'), ...parameters(each.query, 'query')],
+    description: each.scopes === null ? 'Needs no key.' : needs(each.scopes),
+    ...(each.scopes === null && {security: []}),
+    parameters: [...parameters(each.params, 'path', noun), ...parameters(each.query, 'query', noun)],
     ...(each.body && {
-      requestBody: {required: !each.body.safeParse({}).success, content: json(schemaOf(each.described_body?.() ?? each.body, 'input'))},
+      requestBody: {
+        required: !each.body.safeParse({}).success,
+        content: json(schemaOf(each.described_body?.() ?? each.body, 'input'), BODIES[each.id]),
+      },
     }),
     responses: {
-      200: {description: 'Done', content: json(schemaOf(each.reply, 'output'))},
-      ...Object.fromEntries(
-        statuses(each).map(status => [status, {$ref: `#/components/responses/${status === 404 && each.bare_404 ? 'BareError' : 'Error'}`}]),
-      ),
+      200: {
+        description: 'Done',
+        headers: TRACE_ID,
+        content: each.file_type ? file(each.file_type) : json(reply, exampleOf(reply, '', noun)),
+      },
+      ...refusals(each),
     },
   }
+}
+
+function file(type: string) {
+  return {[type]: {schema: {type: 'string', format: 'binary'}, example: 'the lines of the file'}}
 }
 
 function needs(scopes: readonly string[]): string {
   if (!scopes.length) return 'Needs an API key, whatever its scopes.'
   return `Needs the scope ${scopes.map(scope => `\`${scope}\``).join(' or ')}.`
-}
-
-/** The refusals that an operation can meet. */
-function statuses({params, query, body, scopes}: AnyOperation): number[] {
-  return [
-    ...(params || query || body ? [400] : []),
-    ...(scopes ? [401, 403] : [403]),
-    ...(params || body ? [404] : []),
-    ...(body ? [409] : []),
-    500,
-  ]
-}
-
-interface JsonObject {
-  readonly properties?: Record<string, {readonly description?: string}>
-  readonly required?: readonly string[]
-}
-
-function parameters(schema: z.ZodType | undefined, place: 'path' | 'query') {
-  if (!schema) return []
-  const {properties = {}, required = []} = schemaOf(schema, 'input') as JsonObject
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    in: place,
-    required: place === 'path' || required.includes(name),
-    schema: property,
-  }))
-}
-
-function schemaOf(schema: z.ZodType, io: 'input' | 'output') {
-  return z.toJSONSchema(schema, {target: 'openapi-3.0', io, unrepresentable: 'any', override: ({jsonSchema}) => shorten(jsonSchema)})
-}
-
-/** Leaves out what a format says already, and the bounds of numbers that JSON readers have anyway. */
-function shorten(schema: {format?: unknown; pattern?: unknown; minimum?: unknown; maximum?: unknown}) {
-  if (schema.format) delete schema.pattern
-  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-}
-
-function json(schema: unknown) {
-  return {'application/json': {schema}}
 }

@@ -68,10 +68,16 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly across_workspaces?: true
   /** The path stands outside `/v1` too. */
   readonly atRoot?: true
+  /** Other paths at which clients look for it; none of them is in the OpenAPI document. */
+  readonly also_at?: readonly string[]
+  /** Other names that clients give fields of its body, each with the field that it means. */
+  readonly spellings?: Readonly<Record<string, string>>
   /** A POST or PUT that changes nothing of administration: no transaction of its own, no audit record. Its question may be too long for a query. */
   readonly only_reads?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
+  /** Its reply is a file of this type, and not what `reply` says. */
+  readonly file_type?: string
   /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */
   readonly bare_404?: true
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */

@@ -31,7 +31,7 @@ export const organisation = [
     summary: 'Show the organisation and its settings',
     scopes: ['organisation_settings.read'],
     reply: OrganisationDetails,
-    handle: async call => organisationDetails(await own(call)),
+    handle: async call => organisationDetails(await own(call), call.app.settings),
   }),
   operation({
     id: 'organisation.update',

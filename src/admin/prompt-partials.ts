@@ -123,7 +123,11 @@ async function created(call: Call<undefined, undefined, typeof PartialCreate>) {
   const {db, body} = call
   const workspace = await workspaceOf(call, body.workspace_id)
   checkPartial(body.string)
-  const row = await newTemplate(call, 'prompt_partials', {name: body.name, collection: await defaultCollection(db, workspace.id)})
+  const row = await newTemplate(call, 'prompt_partials', {
+    name: body.name,
+    slug: body.slug,
+    collection: await defaultCollection(db, workspace.id),
+  })
   const version = {...newVersion(call, 1, body.version_description), partial_id: row.id, string: body.string}
   await insertTemplate(db, 'prompt_partials', row)
   await store.insertPartialVersion(db, version)

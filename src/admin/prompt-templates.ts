@@ -3,10 +3,11 @@ import type {Node} from '../prompts/parse.ts'
 import {parseTemplate, TemplateFault} from '../prompts/parse.ts'
 import {type Prompt, readPrompt} from '../prompts/prompt.ts'
 import type {PromptTemplate} from '../schema/prompts.ts'
+import {giveUpSlug} from '../store/rows.ts'
 import type {CollectionsTable, TemplatesTable} from '../store/tables/prompts.ts'
 import {findTemplate, type TemplateTable, templateSlugTaken, updateTemplate} from '../store/templates.ts'
 import type {Call} from './operation.ts'
-import {freeSlug} from './slugs.ts'
+import {freeSlug, givenSlug} from './slugs.ts'
 import {found, invalid, reachOf, type Standing} from './tenancy.ts'
 
 /** What a row of either table is called. */
@@ -20,12 +21,16 @@ export async function reachTemplate(call: Standing, table: TemplateTable, named:
 export async function newTemplate(
   {actor, db, now}: Pick<Call, 'actor' | 'db' | 'now'>,
   table: TemplateTable,
-  {name, collection}: {readonly name: string; readonly collection: CollectionsTable},
+  {name, slug, collection}: {readonly name: string; readonly slug: string | undefined; readonly collection: CollectionsTable},
 ): Promise<TemplatesTable> {
   const by = actor.user_id ?? actor.id
+  const slugs = {
+    taken: (slug: string) => templateSlugTaken(db, table, slug),
+    giveUp: (slug: string) => giveUpSlug(db, table, collection.organisation_id, slug),
+  }
   return {
     id: newId(),
-    slug: await freeSlug('pp-', name, 10, slug => templateSlugTaken(db, table, slug)),
+    slug: slug ? await givenSlug(slug, OBJECTS[table], slugs) : await freeSlug('pp-', name, 10, slugs.taken),
     organisation_id: collection.organisation_id,
     workspace_id: collection.workspace_id,
     collection_id: collection.id,

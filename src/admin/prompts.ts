@@ -126,9 +126,19 @@ async function created(call: Call<undefined, undefined, typeof PromptCreate>) {
   const collection = await parentOf(call, body.collection_id, 'collection_id')
   const {string, parameters, virtual_key} = body
   const {model = null, functions = null, tools = null, tool_choice = null, template_metadata = null} = body
-  const said = {string, parameters, virtual_key, model, functions, tools, tool_choice, template_metadata, is_raw_template: false}
+  const said = {
+    string,
+    parameters,
+    virtual_key,
+    model,
+    functions,
+    tools,
+    tool_choice,
+    template_metadata,
+    is_raw_template: body.is_raw_template === 1,
+  }
   const template = await sayable(call, collection, said)
-  const row = await newTemplate(call, 'prompts', {name: body.name, collection})
+  const row = await newTemplate(call, 'prompts', {name: body.name, slug: body.slug, collection})
   const version = {...newVersion(call, 1, body.version_description), prompt_id: row.id, template: JSON.stringify(template)}
   await insertTemplate(db, 'prompts', row)
   await store.insertPromptVersion(db, version)

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
-import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates, usageLimitViews} from '../schema/limits.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {ProviderCreate, type ProviderFields, ProviderQuery, ProviderUpdate, ProviderView, WorkspaceQuery} from '../schema/providers.ts'
@@ -12,6 +12,7 @@ import type {IntegrationsTable, ProvidersTable} from '../store/tables/catalog.ts
 import {keepTags, readTags} from '../store/tags.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug} from './slugs.ts'
+import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf} from './standings.ts'
 import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Providers'
@@ -30,7 +31,10 @@ export const providers = [
     scopes: scopes('list'),
     query: ProviderQuery,
     reply: listOf(ProviderView),
-    handle: async call => list(await providersOf(call), row => view(row, call.now)),
+    async handle(call) {
+      const {page, standings} = await providersOf(call)
+      return list(page, row => view(row, call.now, standings.get(row)!))
+    },
   }),
   operation({
     id: 'providers.create',
@@ -54,7 +58,10 @@ export const providers = [
     params,
     query: WorkspaceQuery,
     reply: ProviderView,
-    handle: async call => view(await reachProvider(call, call.params.slug, call.query.workspace_id, 'provider'), call.now),
+    async handle(call) {
+      const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'provider')
+      return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
+    },
   }),
   operation({
     id: 'providers.update',
@@ -85,11 +92,13 @@ export const providers = [
   }),
 ]
 
-/** One page of the providers the caller may see. */
-export async function providersOf(call: Pick<Call<undefined, typeof ProviderQuery>, 'actor' | 'db' | 'query'>) {
-  const {actor, db, query} = call
+/** One page of the providers the caller may see, and how their budgets stand. */
+export async function providersOf(call: Pick<Call<undefined, typeof ProviderQuery>, 'actor' | 'app' | 'db' | 'query'>) {
+  const {actor, app, db, query} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
-  return store.listProviders(db, {organisation_id: actor.organisation_id, workspace_id: workspace?.id, tags: query.tags}, query)
+  const filter = {organisation_id: actor.organisation_id, workspace_id: workspace?.id, tags: query.tags}
+  const page = await store.listProviders(db, filter, query)
+  return {page, standings: await standingsOf(app, page.rows, budgetsOf)}
 }
 
 /**
@@ -213,21 +222,25 @@ export async function retireProvider(call: Pick<Call, 'db' | 'now' | 'about' | '
   call.changed('integrations')
 }
 
-/** What both views say of a row. An expiry is said by the clock, not by the row. */
-export function commonView(row: ProvidersTable, now: string) {
+export function budgetsOf({id, slug, workspace_id, usage_limits, last_reset_at}: ProvidersTable): Budgeted {
+  return {entity: 'provider', id, name: slug, workspace_id, usage: usage_limits, last_reset_at}
+}
+
+/** What both views say of a row. An expiry is said by the clock, not by the row, and so is what is used up. */
+export function commonView(row: ProvidersTable, now: string, {usage_limits, is_exhausted}: BudgetStanding) {
   const {id, name, note, expires_at, created_at, last_updated_at, slug, workspace_id} = row
   const expired = expires_at !== null && expires_at <= now
   return {
     ...{id, name, note, expires_at, created_at, last_updated_at, slug, workspace_id},
-    status: expired ? ('expired' as const) : row.status === 'exhausted' ? row.status : ('active' as const),
-    usage_limits: usageLimitViews(row.usage_limits)[0] ?? null,
+    status: expired ? ('expired' as const) : is_exhausted ? ('exhausted' as const) : ('active' as const),
+    usage_limits: usage_limits[0] ?? null,
     rate_limits: row.rate_limits === null ? null : rateLimitViews(row.rate_limits),
     reset_usage: null,
     tags: readTags(row.tags),
   }
 }
 
-function view(row: store.ProviderRow, now: string): z.input<typeof ProviderView> {
+function view(row: store.ProviderRow, now: string, standing: BudgetStanding): z.input<typeof ProviderView> {
   const {integration_id, ai_provider_id} = row
-  return {...commonView(row, now), integration_id, ai_provider_id, object: 'provider'}
+  return {...commonView(row, now, standing), integration_id, ai_provider_id, object: 'provider'}
 }

@@ -185,7 +185,7 @@ function parsedLogin(manager: Manager, given: Login): Login {
 
 /**
  * The login of a row with what is given put in place. Another way to log in forgets the fields of the one before, and another address the
- * secrets, which would be told to it: they are to be given again.
+ * secrets, which would be told to it: they are to be given again. Null takes a field away.
  */
 function mergedLogin({seal}: AdminServices, before: SecretReferencesTable, given: Login): Login {
   const kept = Object.entries(JSON.parse(before.auth_config) as Login).filter(([field]) => !field.startsWith(MASKED))
@@ -196,7 +196,8 @@ function mergedLogin({seal}: AdminServices, before: SecretReferencesTable, given
   const stays = Object.entries(old).filter(
     ([field]) => (!is_other_way || AUTH_SHARED.includes(field)) && !(moves && AUTH_SECRETS.includes(field)),
   )
-  return parsedLogin(before.manager_type, {...Object.fromEntries(stays), ...given})
+  const whole = Object.entries({...Object.fromEntries(stays), ...given})
+  return parsedLogin(before.manager_type, Object.fromEntries(whole.filter(([, value]) => value !== null)))
 }
 
 const MASKED = 'masked_'

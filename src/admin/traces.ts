@@ -72,7 +72,7 @@ async function shown(call: Call<typeof TracePath, typeof LogGetQuery>): Promise<
   const thoughts = await feedbackOn(db, actor.organisation_id, params.traceId)
   return {
     ...viewOf(trace),
-    spans: treeOf([...logs.rows].reverse()),
+    spans: treeOf([...logs.rows].reverse(), app.settings),
     is_cut: logs.total > logs.rows.length,
     feedback: thoughts.filter(({workspace_id}) => places.has(workspace_id)).map(feedbackView),
   }
@@ -91,17 +91,17 @@ async function spans(call: Call<undefined, typeof LogQuery>): Promise<z.input<ty
     total_tokens: tokensOf(sum),
     avg_latency: mean(sum.duration_ms, sum.requests),
   }
-  return {...list(page, metricsOf), summary}
+  return {...list(page, row => metricsOf(row, app.settings)), summary}
 }
 
 /** Spans in the order of their first call; a ring of parents begins where it is met first. */
-export function treeOf(rows: readonly LogRow[]): SpanNode[] {
+export function treeOf(rows: readonly LogRow[], settings: Parameters<typeof metricsOf>[1]): SpanNode[] {
   const nodes = new Map<string, SpanNode>()
   for (const row of rows) {
     const {span_id, parent_span_id, span_name} = row
     const known = nodes.get(span_id)
-    if (known) known.logs.push(metricsOf(row))
-    else nodes.set(span_id, {span_id, parent_span_id, span_name, logs: [metricsOf(row)], children: []})
+    if (known) known.logs.push(metricsOf(row, settings))
+    else nodes.set(span_id, {span_id, parent_span_id, span_name, logs: [metricsOf(row, settings)], children: []})
   }
   const roots: SpanNode[] = []
   for (const node of nodes.values()) {

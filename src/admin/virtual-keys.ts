@@ -10,7 +10,9 @@ import {insertProvider, type ProviderRow, updateProvider} from '../store/provide
 import type {IntegrationsTable} from '../store/tables/catalog.ts'
 import {credentialColumns, kindOf} from './integrations/credentials.ts'
 import {type Call, operation} from './operation.ts'
-import {changedColumns, commonView, newProvider, providersOf, reachProvider, retireProvider} from './providers.ts'
+import {budgetsOf, changedColumns, commonView, newProvider, providersOf, reachProvider, retireProvider} from './providers.ts'
+import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
+import {type Standing, standingOf} from './standings.ts'
 import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
 
 const tag = 'Virtual-keys'
@@ -27,7 +29,10 @@ export const virtualKeys = [
     scopes: ['virtual_keys.list'],
     query: ProviderQuery,
     reply: listOf(VirtualKeyView),
-    handle: async call => list(await providersOf(call), row => view(row, call.now)),
+    async handle(call) {
+      const {page, standings} = await providersOf(call)
+      return list(page, row => view(row, call.now, standings.get(row)!))
+    },
   }),
   operation({
     id: 'virtual_keys.create',
@@ -51,7 +56,10 @@ export const virtualKeys = [
     params,
     query: WorkspaceQuery,
     reply: VirtualKeyView,
-    handle: async call => view(await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key'), call.now),
+    async handle(call) {
+      const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key')
+      return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
+    },
   }),
   operation({
     id: 'virtual_keys.update',
@@ -103,6 +111,7 @@ async function created(call: Call<undefined, undefined, typeof VirtualKeyCreate>
     global_workspace_access: null,
     trusts_host: 0,
     is_hidden: 1,
+    secret_mappings: await mappingsColumn(db, {organisation_id, workspace_id}, body.secret_mappings ?? []),
     status: 'active',
     created_at: now,
     last_updated_at: now,
@@ -131,15 +140,16 @@ async function changeCredentials(
   {actor, app, db, body, now}: Call<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>,
   row: ProviderRow,
 ) {
-  const given = (['key', 'deploymentConfig', 'model_config'] as const).filter(field => body[field] !== undefined)
+  const given = (['key', 'deploymentConfig', 'model_config', 'secret_mappings'] as const).filter(field => body[field] !== undefined)
   if (!given.length) return
   if (!row.is_hidden) throw invalid(given[0]!, `belongs to the integration ${row.integration_slug} and is changed there`)
   const integration = (await integrationById(db, row.integration_id))!
   const shown = JSON.parse(integration.configurations) as Record<string, unknown>
   const settings = {...(body.model_config ?? shown), ...newerSettings(body)}
-  const configurations = given.some(field => field !== 'key') ? settings : undefined
+  const configurations = given.some(field => field === 'deploymentConfig' || field === 'model_config') ? settings : undefined
   const columns = credentialColumns(app, integration, {key: body.key, configurations}, isAdmin(actor), integration)
-  await updateIntegration(db, integration.id, {...columns, last_updated_at: now})
+  const mappings = body.secret_mappings && {secret_mappings: await mappingsColumn(db, integration, body.secret_mappings)}
+  await updateIntegration(db, integration.id, {...columns, ...mappings, last_updated_at: now})
 }
 
 async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
@@ -147,13 +157,13 @@ async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
   return {}
 }
 
-function view(row: ProviderRow, now: string): z.input<typeof VirtualKeyView> {
+function view(row: ProviderRow, now: string, standing: Standing): z.input<typeof VirtualKeyView> {
   return {
-    ...commonView(row, now),
+    ...commonView(row, now, standing),
     provider: row.ai_provider_id,
     model_config: row.is_hidden ? (JSON.parse(row.configurations) as Record<string, unknown>) : {},
     ...(row.is_hidden && {masked_key: row.key_masked}),
-    secret_mappings: [],
+    secret_mappings: mappingsOf(row.secret_mappings),
     object: 'virtual-key',
   }
 }

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
-import {keepRateLimits, keepUsageLimits, rateLimitViews, usageLimitViews} from '../schema/limits.ts'
+import {keepRateLimits, keepUsageLimits, rateLimitViews} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {WorkspaceCreate, WorkspaceDelete, WorkspaceDetails, WorkspacesQuery, WorkspaceUpdate, WorkspaceView} from '../schema/workspaces.ts'
@@ -13,6 +13,7 @@ import {offerGlobalIntegrations} from './integrations/default-provider.ts'
 import {join, memberViews} from './members.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
+import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf, unusedViews} from './standings.ts'
 import {found, invalid, isAdmin, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Workspaces'
@@ -58,7 +59,8 @@ export const workspaces = [
     reply: WorkspaceDetails,
     async handle(call) {
       const workspace = await workspaceOf(call, call.params.workspaceId)
-      return {...view(workspace), users: await memberViews(call, workspace)}
+      const {usage_limits} = await standingOf(call.app, budgetsOf(workspace))
+      return {...view(workspace, usage_limits), users: await memberViews(call, workspace)}
     },
   }),
   operation({
@@ -89,13 +91,15 @@ export const workspaces = [
   }),
 ]
 
-async function listed({actor, db, query}: Call<undefined, typeof WorkspacesQuery>) {
+async function listed({actor, app, db, query}: Call<undefined, typeof WorkspacesQuery>) {
   const statuses = query.status ?? ['active']
   if (statuses.includes('archived') && !isAdmin(actor)) throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
   const {organisation_id, workspace_id, memberships} = actor
   const {name, exact_name} = query
   const ids = memberships?.map(membership => membership.workspace_id) ?? (workspace_id === null ? undefined : [workspace_id])
-  return list(await store.listWorkspaces(db, {organisation_id, ids, statuses, name, exact_name}, query), view)
+  const page = await store.listWorkspaces(db, {organisation_id, ids, statuses, name, exact_name}, query)
+  const standings = await standingsOf(app, page.rows, budgetsOf)
+  return list(page, row => view(row, standings.get(row)!.usage_limits))
 }
 
 async function created(call: Call<undefined, undefined, typeof WorkspaceCreate>) {
@@ -125,7 +129,7 @@ async function created(call: Call<undefined, undefined, typeof WorkspaceCreate>)
   await offerGlobalIntegrations(db, row, now)
   about(row.id, row.id)
   changed('workspaces', 'providers')
-  return view(row)
+  return view(row, unusedViews(row.usage_limits))
 }
 
 async function updated(call: One<typeof WorkspaceUpdate>) {
@@ -179,7 +183,11 @@ function readDefaults({defaults}: WorkspacesTable): Defaults {
   return JSON.parse(defaults ?? '{}') as Defaults
 }
 
-function view(row: WorkspacesTable): z.input<typeof WorkspaceView> {
+function budgetsOf({id, name, usage_limits}: WorkspacesTable): Budgeted {
+  return {entity: 'workspace', id, name, workspace_id: id, usage: usage_limits, last_reset_at: null}
+}
+
+function view(row: WorkspacesTable, usage_limits: BudgetStanding['usage_limits']): z.input<typeof WorkspaceView> {
   const {metadata, input_guardrails, output_guardrails} = readDefaults(row)
   return {
     id: row.id,
@@ -197,7 +205,7 @@ function view(row: WorkspacesTable): z.input<typeof WorkspaceView> {
       is_default: row.is_default ? 1 : 0,
       object: 'workspace',
     },
-    usage_limits: usageLimitViews(row.usage_limits),
+    usage_limits: [...usage_limits],
     rate_limits: rateLimitViews(row.rate_limits),
     object: 'workspace',
   }

@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import {closeSync, constants, openSync, readFileSync, unlinkSync, writeFileSync} from 'node:fs'
+import {readFile} from 'node:fs/promises'
 import {homedir, constants as system, tmpdir} from 'node:os'
 import {join} from 'node:path'
 import sea from 'node:sea'
@@ -19,9 +20,29 @@ export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEW
 export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
   reader: 'src/workers/reader-thread.ts',
+  uploader: 'src/uploader-thread.ts',
 } as const
 
 export type WorkerName = keyof typeof WORKERS
+
+/** Every file that is served as it is: name → where it lies. The build puts them into the executable. */
+export const ASSETS = {
+  'explorer.html': 'src/admin/explorer/page.html',
+  'explorer.css': 'src/admin/explorer/page.css',
+  'explorer.js': 'src/admin/explorer/page.js',
+  'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+  'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'swagger-ui.LICENSE.txt': 'node_modules/swagger-ui-dist/LICENSE',
+  'swagger-ui.NOTICE.txt': 'node_modules/swagger-ui-dist/NOTICE',
+  'swagger-ui-bundle.js.LICENSE.txt': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
+} as const
+
+export type AssetName = keyof typeof ASSETS
+
+export async function readAsset(name: AssetName): Promise<Buffer> {
+  if (isExecutable) return Buffer.from(sea.getAsset(name))
+  return readFile(new URL(`../../${ASSETS[name]}`, import.meta.url))
+}
 
 /** What a thread makes in passing. It goes from one batch to the next and keeps nothing, so that more would only be memory. */
 const YOUNG_MB = 6

@@ -86,6 +86,16 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
   const holds = {counters, reserve, now, onFault}
   let admissions = 0
 
+  /** Null for what the counters do not know, and for all of them when they do not answer. */
+  async function valuesOf(claims: readonly LimitClaim[]): Promise<readonly (bigint | null)[]> {
+    try {
+      return await counters.read(claims.map(({key}) => key))
+    } catch (fault) {
+      onFault(fault)
+      return claims.map(() => null)
+    }
+  }
+
   /** Never rejects. */
   async function addTo(counter_keys: readonly string[], {tokens, cost_nanousd}: Actual): Promise<void> {
     const amounts = {requests: 0, tokens, cost: cost_nanousd}
@@ -118,7 +128,7 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
     async read(limit) {
       if (!enabled && limit.entity !== 'policy') return []
       const budgets = claimsOf([limit], counters.time(now())).filter(claim => claim.kind === 'budget')
-      const values = await counters.read(budgets.map(({key}) => key))
+      const values = await valuesOf(budgets)
       return Promise.all(
         budgets.map(async (claim, place) => {
           const type = countedOf(claim) === 'tokens' ? 'tokens' : 'cost'
@@ -130,7 +140,7 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
     async readRates(limit) {
       if (!enabled && limit.entity !== 'policy') return []
       const rates = claimsOf([limit], counters.time(now())).filter(claim => claim.kind === 'rate')
-      const values = await counters.read(rates.map(({key}) => key))
+      const values = await valuesOf(rates)
       return rates.map((claim, place) => {
         const type = countedOf(claim) === 'tokens' ? 'tokens' : 'requests'
         return {...readingOf(claim), type, used: values[place] ?? null}

@@ -68,7 +68,7 @@ export const pricing_config = z.strictObject({
   type: z.literal('static').optional(),
   pay_as_you_go: pay_as_you_go.optional(),
   batch_config: pay_as_you_go.nullish(),
-  /** Fine-tuning jobs are not priced per call; kept for files that have it. */
+  /** Fine-tuning jobs are not priced per call; shown as it was said. */
   finetune_config: z.strictObject({pay_per_token: price.optional(), pay_per_hour: price.optional()}).nullish(),
   /** So much for every request. */
   fixed_cost: price.nullish(),
@@ -107,7 +107,8 @@ export function readPricingConfig(value: unknown, options: ConfigOptions): Price
     ...withUnits(terms, fixed),
     ...(config.batch_config && {batch: withUnits(toTerms(config.batch_config, 'batch_config', formulas), fixed)}),
   }
-  return {provider: options.provider, model: options.model, source: options.source, periods: [period], aliases: []}
+  const {provider, model, source} = options
+  return {provider, model, source, periods: [period], aliases: [], ...(config.finetune_config && {finetune: config.finetune_config})}
 }
 
 /** The formulas of a config, for the models that inherit them. */

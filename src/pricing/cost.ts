@@ -42,7 +42,7 @@ export interface Charged {
   readonly halved: boolean
 }
 
-function termsOf(period: Period, batch: boolean): Charged {
+export function termsOf(period: Period, batch: boolean): Charged {
   if (!batch) return {terms: period, halved: false}
   return period.batch ? {terms: period.batch, halved: false} : {terms: period, halved: true}
 }
@@ -74,8 +74,32 @@ export function costInNumbers(usage: Partial<Usage>, {terms, halved}: Charged): 
 }
 
 /** The cost in BigInt: the definition. Units may be priced per several, so sums are kept over a common denominator until the end. */
-export function costInBigInts(usage: Partial<Usage>, {terms, halved}: Charged): Cost {
+export function costInBigInts(usage: Partial<Usage>, charged: Charged): Cost {
+  const {shares, unpriced} = sharesOf(usage, charged)
+  const parts = Object.fromEntries(shares.map(({name, ...share}) => [name, nanoOf([share])]))
+  return {cost_nanousd: nanoOf(shares), unpriced, parts}
+}
+
+/** So many pico-dollars, divided by `per`. */
+export interface Share {
+  readonly pico: bigint
+  readonly per: bigint
+}
+
+/** Shares added exactly and rounded once, half to even, to nano-dollars. */
+export function nanoOf(shares: readonly Share[]): number {
+  const common = [...new Set(shares.map(share => share.per))].reduce((product, per) => product * per, 1n)
+  const whole = shares.reduce((sum, {pico, per}) => sum + pico * (common / per), 0n)
+  return safe(roundHalfEven(whole, common * BigInt(PICO_PER_NANO)))
+}
+
+/** What each class of tokens and each unit of `usage` costs, exactly. */
+export function sharesOf(
+  usage: Partial<Usage>,
+  {terms, halved}: Charged,
+): {readonly shares: readonly (Share & {readonly name: string})[]; readonly unpriced: boolean} {
   const {values} = vectorFor(terms, usage)
+  const whole = halved ? 2n : 1n
   const shares: {name: string; pico: bigint; per: bigint}[] = []
   let counted = false
   let unpriced = false
@@ -85,7 +109,7 @@ export function costInBigInts(usage: Partial<Usage>, {terms, halved}: Charged): 
     counted = true
     const rate = values[index]
     if (rate === undefined) unpriced = true
-    else shares.push({name, pico: BigInt(count) * BigInt(rate), per: 1n})
+    else shares.push({name, pico: BigInt(count) * BigInt(rate), per: whole})
   })
   let unit_seen = false
   let unit_priced = false
@@ -96,15 +120,10 @@ export function costInBigInts(usage: Partial<Usage>, {terms, halved}: Charged): 
     if (rate === undefined) continue
     unit_priced = true
     const [pico, per] = unitParts(rate)
-    shares.push({name, pico: BigInt(count) * pico, per})
+    shares.push({name, pico: BigInt(count) * pico, per: per * whole})
   }
   if (!counted && unit_seen && !unit_priced) unpriced = true
-
-  const divisor = BigInt(halved ? 2 * PICO_PER_NANO : PICO_PER_NANO)
-  const common = [...new Set(shares.map(share => share.per))].reduce((product, per) => product * per, 1n)
-  const whole = shares.reduce((sum, {pico, per}) => sum + pico * (common / per), 0n)
-  const parts = Object.fromEntries(shares.map(({name, pico, per}) => [name, safe(roundHalfEven(pico, per * divisor))]))
-  return {cost_nanousd: safe(roundHalfEven(whole, common * divisor)), unpriced, parts}
+  return {shares, unpriced}
 }
 
 /** Rates in the order of `CLASSES`, gaps filled, and the largest of them. */

@@ -5,7 +5,7 @@ import type {Price} from './price.ts'
 import type {Layer} from './prices.ts'
 
 /** What is written of an installed price beside its names. */
-export type KeptPrice = Pick<Price, 'periods' | 'aliases' | 'dated'>
+export type KeptPrice = Pick<Price, 'periods' | 'aliases' | 'dated' | 'finetune'>
 
 /** An installed price, read when it is first asked for. */
 class Row {

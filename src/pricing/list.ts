@@ -84,8 +84,8 @@ export function changesOf({prices, providers}: ReadList, {installed, installedOf
 }
 
 /** A price as it is written into the database. */
-export function keptText({periods, aliases, dated}: Price): string {
-  return JSON.stringify({periods, aliases, ...(dated && {dated})} satisfies KeptPrice)
+export function keptText({periods, aliases, dated, finetune}: Price): string {
+  return JSON.stringify({periods, aliases, ...(dated && {dated}), ...(finetune && {finetune})} satisfies KeptPrice)
 }
 
 /** The same text for the same charges. */

@@ -59,6 +59,13 @@ export interface Price {
   readonly aliases: readonly string[]
   /** The model's dated ids have this price too. */
   readonly dated?: true
+  /** US cents of fine-tuning it; no call is charged by it. */
+  readonly finetune?: Finetune
+}
+
+export interface Finetune {
+  readonly pay_per_token?: {readonly price: number} | undefined
+  readonly pay_per_hour?: {readonly price: number} | undefined
 }
 
 const DAY_MINUTES = 1440

@@ -1,4 +1,4 @@
-import {effectiveRates, type Price, periodAt, type RateName, type Rates, SPEECH, type Terms, type UnitRate} from './price.ts'
+import {effectiveRates, type Finetune, type Price, periodAt, type RateName, type Rates, SPEECH, type Terms, type UnitRate} from './price.ts'
 
 /** US cents for one. */
 export interface PublicPrice {
@@ -11,6 +11,7 @@ export interface PublicPricing {
   readonly batch_config?: PublicTerms
   readonly calculate: {readonly request: Sum; readonly response: Sum}
   readonly currency: 'USD'
+  readonly finetune_config?: Finetune
 }
 
 interface Sum {
@@ -66,6 +67,7 @@ export function toPublicPricing(price: Price, at_ms: number): PublicPricing {
     ...(period.batch && {batch_config: toPublicTerms(period.batch)}),
     calculate: formulas(period.rates),
     currency: 'USD',
+    ...(price.finetune && {finetune_config: price.finetune}),
   }
 }
 

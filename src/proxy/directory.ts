@@ -211,6 +211,7 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     trusts_host: integration.trusts_host,
     headers: headersOf(configurations),
     options: optionsOfSettings(configurations),
+    is_mapped: integration.secret_mappings !== '[]',
     expires_at: row.status === 'expired' ? (row.expires_at ?? new Date(0).toISOString()) : row.expires_at,
     models: integration.allow_all_models ? null : new Set(enabled.map(model => model.slug)),
     disabled: new Set(models.filter(model => model.enabled === 0).map(model => model.slug)),

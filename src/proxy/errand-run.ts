@@ -57,6 +57,14 @@ export class ErrandRun {
     return true
   }
 
+  /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */
+  async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const asked = {...this.#asked(this.#context()), id: batch_id, body: NOTHING}
+    const told = await this.#errand(asked, new CallUpstream(this.#of, signal, this.#on))
+    if ('content' in told) return told.content
+    throw new BadReply('expected rows')
+  }
+
   async #answer(): Promise<ToldAnswer> {
     const {provider, call} = this.#of
     const context = this.#context()

@@ -8,7 +8,7 @@ const NONE: readonly EntityLimit[] = []
 
 /** The limits of a visit to a target: its integration's, its provider's, and those of the policies that cover the call there. */
 export function limitsAt(
-  call: Pick<Call, 'caller' | 'metadata'>,
+  call: Pick<Call, 'caller' | 'metadata' | 'prompt'>,
   target: Target,
   model: string | null,
   on: ProxyServices,

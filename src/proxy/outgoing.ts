@@ -38,6 +38,8 @@ export interface Outgoing {
   readonly translating: Translating | null
   /** What answers in the provider's place by calling it, once or several times; null where one call is all. */
   readonly errand: ErrandRun | null
+  /** Reads the output of the batches that the answer tells of; null where it tells of none. */
+  readonly output: ErrandRun | null
   /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
   readonly login: NeededLogin | null
 }
@@ -102,6 +104,7 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: words,
     errand: null,
+    output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, on),
     login,
   }
 }
@@ -124,8 +127,17 @@ function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): Outgoing {
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: null,
     errand: new ErrandRun(errand, of, on),
+    output: outputOf(of, on),
     login: null,
   }
+}
+
+/** Endpoints whose answers tell of batches that may have ended. */
+const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set(['retrieveBatch', 'cancelBatch', 'listBatches', 'getBatchOutput'])
+
+function outputOf(of: ErrandOf, on: ProxyServices): ErrandRun | null {
+  const errand = TELLS_OF_BATCHES.has(of.call.endpoint) ? of.provider.errands?.endpoints.getBatchOutput : undefined
+  return errand ? new ErrandRun(errand, of, on) : null
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */

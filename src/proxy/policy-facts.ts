@@ -6,20 +6,20 @@ const METADATA = 'metadata.'
 
 /** What policies ask of a call at a target, read when they do. A class, for the reason that `CallFacts` is one. */
 export class TargetFacts implements PolicyFacts {
-  readonly #call: Pick<Call, 'caller' | 'metadata'>
+  readonly #call: Pick<Call, 'caller' | 'metadata' | 'prompt'>
   readonly #target: Target
   readonly #model: string | null
   #models: readonly string[] | null | undefined
 
   /** `model` as it is asked for, without a provider's slug. */
-  constructor(call: Pick<Call, 'caller' | 'metadata'>, target: Target, model: string | null) {
+  constructor(call: Pick<Call, 'caller' | 'metadata' | 'prompt'>, target: Target, model: string | null) {
     this.#call = call
     this.#target = target
     this.#model = model
   }
 
   names(key: string): readonly string[] | null {
-    const {caller, metadata} = this.#call
+    const {caller, metadata, prompt} = this.#call
     const {managed, provider, config_id} = this.#target
     switch (key) {
       case 'api_key':
@@ -34,6 +34,8 @@ export class TargetFacts implements PolicyFacts {
         return [provider.slug]
       case 'config':
         return config_id === null ? null : [config_id]
+      case 'prompt':
+        return prompt && [prompt.slug, prompt.id]
       case 'model':
         this.#models ??= this.#modelNames()
         return this.#models
@@ -43,7 +45,7 @@ export class TargetFacts implements PolicyFacts {
   }
 
   group(key: string): string | null {
-    const {caller, metadata} = this.#call
+    const {caller, metadata, prompt} = this.#call
     const {managed, provider, config_id} = this.#target
     switch (key) {
       case 'api_key':
@@ -58,6 +60,8 @@ export class TargetFacts implements PolicyFacts {
         return provider.slug
       case 'config':
         return config_id
+      case 'prompt':
+        return prompt?.id ?? null
       case 'model':
         return this.#model === null ? null : `${provider.slug}.${this.#model}`
       default:

@@ -46,6 +46,7 @@ export function openReply({call, outgoing, status, encoding, headers}: Begun, te
   const {translating, is_metered} = outgoing
   const {guarded, endpoint} = call
   const is_good = status < 300
+  guarded?.begin()
   const is_stream = translating
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : (headers['content-type']?.startsWith('text/event-stream') ?? false)

@@ -12,6 +12,7 @@ import type {Options} from '../providers/options.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
 import type {Circuits} from '../routing/breaker.ts'
 import type {StickyMemory} from '../routing/choose.ts'
+import type {BatchBook} from '../schema/batches.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Shelf} from '../schema/shelf.ts'
@@ -62,6 +63,8 @@ export interface ManagedProvider {
   readonly headers: Readonly<OutgoingHeaders>
   /** What the integration says of the place and the login. */
   readonly options: Options
+  /** True where a field comes from a secret reference, which this version cannot fetch. */
+  readonly is_mapped: boolean
   readonly expires_at: string | null
   /** Enabled models; null when all are that are not `disabled`. */
   readonly models: ReadonlySet<string> | null
@@ -162,6 +165,7 @@ export interface ProxyServices {
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
   /** What the gateway keeps of a workspace's files for one kind of provider. */
   shelf(workspace_id: string, provider: string): Shelf
+  readonly batches: BatchBook
   /** What logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
   /** Options of places that hold where nobody says otherwise. */

@@ -4,6 +4,7 @@ import {estimateTokens} from '../providers/openai/observe.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../schema/usage.ts'
+import {chargeBatches} from './batches.ts'
 import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE, type Passage} from './call.ts'
 import type {Copy} from './copy.ts'
 import type {Outgoing} from './outgoing.ts'
@@ -61,6 +62,12 @@ export interface Settling {
 
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
 export function settle(said: Settling, on: ProxyServices, done: () => void): void {
+  const charged = chargeBatches(said, on)
+  if (charged) void charged.then(() => write(said, on, done))
+  else write(said, on, done)
+}
+
+function write(said: Settling, on: ProxyServices, done: () => void): void {
   const {call, target, outgoing, intent, reply, plain, passage, has_row, is_last, spend} = said
   const {usage, source, said_model} = usageOf(call, reply, plain)
   const {at_ms} = call.incoming

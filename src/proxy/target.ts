@@ -115,11 +115,12 @@ export async function openTarget(
   }
 }
 
-/** Refuses a managed provider that is past its time. Judged on every call, whatever is remembered. */
+/** Refuses a managed provider that is past its time, or whose secrets are elsewhere. Judged on every call, whatever is remembered. */
 export function checkManaged({managed}: Target, now_ms: number): void {
   if (managed?.expires_at && Date.parse(managed.expires_at) <= now_ms) {
     throw new Refusal('provider.expired', {provider: managed.slug, expires_at: managed.expires_at})
   }
+  if (managed?.is_mapped) throw new Refusal('provider.mapped', {provider: managed.slug})
 }
 
 function pick({default_params, drop_params}: LeafTarget): Pick<LeafTarget, 'default_params' | 'drop_params'> {

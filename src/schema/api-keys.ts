@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {RateLimits, RateLimitView, UsageLimits, UsageLimitView} from './limits.ts'
+import {RateLimits, RateLimitView, UsageLimitStanding, UsageLimits} from './limits.ts'
 import {Metadata} from './metadata.ts'
 import {Handle, Name} from './names.ts'
 import {OrganisationView} from './organisations.ts'
@@ -83,10 +83,11 @@ export const KeyView = z.strictObject({
   last_updated_at: z.iso.datetime(),
   creation_mode: z.enum(['ui', 'api', 'auto']),
   rate_limits: z.array(RateLimitView),
-  usage_limits: UsageLimitView.nullable(),
+  usage_limits: UsageLimitStanding.nullable(),
   /** When its usage was last set to zero by hand. */
   last_reset_at: z.iso.datetime().nullable(),
-  reset_usage: z.null(),
+  /** A number in the reference; a reset is done when it is asked for, and none is ever pending. */
+  reset_usage: z.literal(0),
   scopes: z.array(z.string()),
   defaults: z.strictObject({
     metadata: z.record(z.string(), z.string()),

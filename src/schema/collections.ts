@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {Handle, Name} from './names.ts'
+import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 
 const Times = {created_at: z.iso.datetime(), last_updated_at: z.iso.datetime()}
@@ -42,6 +42,7 @@ export const CollectionCreate = z.strictObject({
   /** Id or slug. */
   workspace_id: Handle.optional(),
   name: Name,
+  slug: Slug.optional(),
   /** Id or slug. */
   parent_collection_id: Handle.optional(),
 })

@@ -1,7 +1,8 @@
 import {z} from 'zod'
-import {RateLimit, RateLimitView, UsageLimit, UsageLimitView} from './limits.ts'
+import {RateLimit, RateLimitView, UsageLimit, UsageLimitStanding, UsageLimitView} from './limits.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
+import {SecretMapping, secretMappings} from './secret-mappings.ts'
 import {Tags, TagsQuery} from './tags.ts'
 
 /** A credential that goes into a header: visible ASCII, without the line end that comes along when it is pasted. */
@@ -13,24 +14,16 @@ export const Credential = z
   .regex(/^[\x20-\x7e•]+$/, 'expected visible ASCII characters on one line')
 export const Description = z.string().max(2000).nullable()
 
-/** A credential that is fetched from a secret manager. None are taken in this version. */
-export const SecretMapping = z.strictObject({
-  target_field: z.string(),
-  secret_reference_id: z.string(),
-  secret_key: z.string().nullable().optional(),
-  value_format: z.enum(['json', 'string']).nullable().optional(),
-})
-export const SecretMappings = z.array(SecretMapping).max(0, 'secret references are not available in this version').optional()
-
 /** Documented, and not carried out in this version: nothing but what leaves things as they are is taken. */
 const Later = {
-  secret_mappings: SecretMappings,
   pricing_adjustments: z.null('pricing adjustments are not available in this version').optional(),
 }
 
 const Writable = {
   name: Name,
   key: Credential.nullable().optional(),
+  /** Of `key`, or of a member of the configurations; a call by one that has any is refused in this version. */
+  secret_mappings: secretMappings({pattern: /^(?:key|configurations\.\w+)$/, expected: 'key or configurations.NAME'}).optional(),
   description: Description.optional(),
   /** Members depend on the kind of provider (src/providers/configurations.ts). */
   configurations: z.record(z.string(), z.unknown()).optional(),
@@ -168,5 +161,7 @@ export type AccessUpdate = z.output<typeof AccessUpdate>
 
 export const AccessList = z.strictObject({
   total: z.int(),
-  workspaces: z.array(z.strictObject({id: z.string(), name: z.string(), slug: z.string(), ...Access})),
+  workspaces: z.array(
+    z.strictObject({id: z.string(), name: z.string(), slug: z.string(), ...Access, usage_limits: z.array(UsageLimitStanding).nullable()}),
+  ),
 })

@@ -60,6 +60,13 @@ export const UsageLimitView = z.strictObject({
   next_usage_reset_at: z.iso.datetime().nullable(),
   enforcement: Enforcement.optional(),
 })
+/** The same with how it stands. */
+export const UsageLimitStanding = UsageLimitView.extend({
+  /** US dollars, or tokens, since the period began. */
+  current_usage: z.number(),
+  status: z.enum(['active', 'exhausted']),
+})
+export type UsageLimitStanding = z.output<typeof UsageLimitStanding>
 export const RateLimitView = z.strictObject({
   type: z.enum(['requests', 'tokens']),
   unit: z.enum(['rpm', 'rph', 'rpd']),

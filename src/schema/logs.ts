@@ -65,11 +65,15 @@ export const LogFilters = {
 export const LogQuery = z.strictObject({...pageParams(), ...LogFilters})
 export type LogQuery = z.output<typeof LogQuery>
 
+/** How keys of objects are made (LOG_STORE_FILE_PATH_FORMAT). */
+export const LogFormat = z.enum(['v1', 'v2'])
+export type LogFormat = z.output<typeof LogFormat>
+
 export const LogPath = z.strictObject({logId: Word})
 export const LogGetQuery = z.strictObject({
   ...WorkspaceFields,
   /** How a log store of files would find the row. Rows are found by their id here. */
-  path_format: z.enum(['v1', 'v2']).optional(),
+  path_format: LogFormat.optional(),
   created_at: Time.optional(),
 })
 
@@ -93,7 +97,8 @@ export const LogMetrics = z.strictObject({
   /** The slug of the saved config. */
   config: Text,
   config_id: Text,
-  config_version_id: z.null(),
+  /** The version that was current then; with one row alone. */
+  config_version_id: Text,
   created_at: z.iso.datetime(),
   is_success: z.boolean(),
   ai_org: z.string(),
@@ -128,11 +133,14 @@ export const LogMetrics = z.strictObject({
   internal_trace_id: z.string(),
   mode: z.string(),
   last_used_option_index: Count,
-  source: z.null(),
-  runtime: z.null(),
-  runtime_version: z.null(),
-  sdk_version: z.null(),
-  log_store_file_path_format: z.literal('v1'),
+  /** What was called: a route of a provider as it is, a saved prompt, or a route of the gateway. */
+  source: z.enum(['proxy', 'prompt', 'gateway']),
+  /** As the client's library says it in its headers, where those are kept; with one row alone. */
+  runtime: Text,
+  runtime_version: Text,
+  sdk_version: Text,
+  /** How the key of its object is made, where bodies lie in a store of objects. */
+  log_store_file_path_format: LogFormat,
   metadata: z.strictObject({key: z.array(z.string()), value: z.array(z.string())}),
   outcome: z.string(),
   /** False when the client had left before the end. */
@@ -167,7 +175,7 @@ export const LogView = z.strictObject({
   _id: z.string(),
   organisation_id: z.string(),
   created_at: z.iso.datetime(),
-  log_format: z.literal('v1'),
+  log_format: LogFormat,
   /** True when a body was longer than the log keeps: what is shown is its beginning. */
   is_cut: z.boolean(),
   request: z.strictObject({url: z.string(), method: z.string(), headers: Headers.optional(), body: Body, gatewayHeaders: Headers}),
@@ -185,6 +193,8 @@ export const LogView = z.strictObject({
   transformedRequest: Side.optional(),
   /** What the provider answered. */
   originalResponse: Side.optional(),
+  /** Why there are no bodies, where the log store has them and cannot be asked. */
+  log_store_error: z.string().optional(),
 })
 
 /** A decimal number in a query, which is text. */

@@ -1,8 +1,7 @@
 import {z} from 'zod'
-import {SecretMapping} from './integrations.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
-import {KeptSecretMappings} from './secret-references.ts'
+import {KeptSecretMappings, SecretMapping} from './secret-mappings.ts'
 
 export const CAPABILITY_TYPES = ['tool', 'prompt', 'resource', 'resource_template'] as const
 

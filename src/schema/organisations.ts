@@ -50,6 +50,8 @@ export const OrganisationView = z.strictObject({
 })
 
 export const OrganisationDetails = OrganisationView.extend({
+  /** Days that the log and the sums of it are said to be kept (LOG_RETENTION_DISPLAY, METRICS_RETENTION_DISPLAY). */
+  retention_display: z.strictObject({log_days: z.int(), metrics_days: z.int()}),
   settings: z.strictObject({
     security: SecurityView,
     workspace_overrides: z.array(Category),

@@ -32,13 +32,15 @@ const Sum = z.strictObject({operation: z.literal('sum'), operands: z.array(Produ
 
 export const PricingPath = z.strictObject({provider: Word, model: Word})
 
-/** The price of one model, as it is charged now. Fine-tuning jobs have none of their own here. */
+const Finetune = z.strictObject({pay_per_token: Price.optional(), pay_per_hour: Price.optional()}).optional()
+
+/** The price of one model, as it is charged now; no call is charged by what fine-tuning costs. */
 export const PricingView = z.strictObject({
   pay_as_you_go: Terms,
   batch_config: Terms.optional(),
   calculate: z.strictObject({request: Sum, response: Sum}),
   currency: z.literal('USD'),
-  finetune_config: z.strictObject({pay_per_token: Price.optional(), pay_per_hour: Price.optional()}).optional(),
+  finetune_config: Finetune,
 })
 
 export const PricingQuery = z.strictObject({
@@ -59,6 +61,7 @@ export const PricingRow = z.strictObject({
   batch_config: Terms.optional(),
   /** Prices of longer prompts; the last whose `above` the prompt exceeds holds for every token of the call. */
   tiers: z.array(Tier).readonly(),
+  finetune_config: Finetune,
   object: z.literal('model-price'),
 })
 

@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {Handle, Name} from './names.ts'
+import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 
 const Times = {created_at: z.iso.datetime(), last_updated_at: z.iso.datetime()}
@@ -10,6 +10,7 @@ const Tools = z.array(Bag).max(128)
 /** As calls say it: an object, or a word such as `auto`. */
 const ToolChoice = z.union([Bag, z.string().max(255)])
 const Description = z.string().max(2000)
+const Flag = z.union([z.literal(0), z.literal(1)])
 const Version = z.int().min(1).max(1_000_000_000)
 
 /** What one version of a prompt says: all of a call but its variables. */
@@ -75,6 +76,7 @@ export const PromptView = z.strictObject({
 
 export const PromptCreate = z.strictObject({
   name: Name,
+  slug: Slug.optional(),
   /** Id or slug. */
   collection_id: Handle,
   string: Template,
@@ -85,6 +87,7 @@ export const PromptCreate = z.strictObject({
   model: z.string().min(1).max(255).nullable().optional(),
   virtual_key: Handle,
   version_description: Description.nullable().optional(),
+  is_raw_template: Flag.optional(),
   template_metadata: Bag.nullable().optional(),
 })
 
@@ -101,7 +104,7 @@ export const PromptUpdate = z.strictObject({
   functions: Tools.nullable().optional(),
   tools: Tools.nullable().optional(),
   tool_choice: ToolChoice.nullable().optional(),
-  is_raw_template: z.union([z.literal(0), z.literal(1)]).optional(),
+  is_raw_template: Flag.optional(),
   prompt_metadata: Bag.nullable().optional(),
 })
 
@@ -171,6 +174,7 @@ export const PartialCreate = z.strictObject({
   /** Id or slug. */
   workspace_id: Handle.optional(),
   name: Name,
+  slug: Slug.optional(),
   string: Template,
   version_description: Description.nullable().optional(),
 })

@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {RateLimits, RateLimitView, UsageLimits, UsageLimitView} from './limits.ts'
+import {RateLimits, RateLimitView, UsageLimitStanding, UsageLimits} from './limits.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 import {Tags, TagsQuery} from './tags.ts'
@@ -38,7 +38,7 @@ export const ProviderCommon = {
   name: z.string(),
   note: z.string().nullable(),
   status: z.enum(['active', 'exhausted', 'expired']),
-  usage_limits: UsageLimitView.nullable(),
+  usage_limits: UsageLimitStanding.nullable(),
   rate_limits: z.array(RateLimitView).nullable(),
   reset_usage: z.null(),
   expires_at: z.iso.datetime().nullable(),

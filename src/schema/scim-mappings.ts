@@ -3,7 +3,8 @@ import {Handle, Name} from './names.ts'
 import {pageParams} from './paging.ts'
 import {WORKSPACE_ROLES} from './people.ts'
 
-const role = z.enum(WORKSPACE_ROLES)
+/** In any case, as directories write it. */
+const role = z.preprocess(said => (typeof said === 'string' ? said.toLowerCase() : said), z.enum(WORKSPACE_ROLES))
 
 export const ScimMappingsQuery = z.strictObject({
   workspace_id: Handle.optional(),
@@ -32,7 +33,7 @@ export const ScimMappingView = z.strictObject({
   workspace_id: z.uuid(),
   scim_group: z.string(),
   scim_group_id: z.uuid(),
-  role,
+  role: z.enum(WORKSPACE_ROLES),
 })
 
 export const ScimMappingsList = z.strictObject({mappings: z.array(ScimMappingView), total_count: z.int()})

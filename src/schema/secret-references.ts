@@ -1,5 +1,4 @@
 import {z} from 'zod'
-import {SecretMapping} from './integrations.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 import {Tags, TagsQuery} from './tags.ts'
@@ -123,10 +122,3 @@ export const SecretReferenceView = SecretReferenceRow.extend({
 })
 
 export const SecretReferenceMade = z.strictObject({id: z.uuid(), slug: z.string(), object: z.literal('secret-reference')})
-
-/** Fields that are filled from references when a call is made; each once. */
-export const KeptSecretMappings = z
-  .array(SecretMapping.extend({target_field: z.string().min(1).max(255), secret_reference_id: Handle}))
-  .max(50)
-  .refine(all => new Set(all.map(each => each.target_field)).size === all.length, 'names a target_field twice: send each once')
-export type KeptSecretMappings = z.output<typeof KeptSecretMappings>

@@ -1,7 +1,8 @@
 import {z} from 'zod'
-import {Credential, SecretMapping, SecretMappings} from './integrations.ts'
+import {Credential} from './integrations.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {ProviderCommon, ProviderFields} from './providers.ts'
+import {SecretMapping, secretMappings} from './secret-mappings.ts'
 
 const word = z.string().min(1).max(255)
 
@@ -23,7 +24,8 @@ const Writable = {
   key: Credential.optional(),
   deploymentConfig: Deployments.optional(),
   workspace_id: Handle.optional(),
-  secret_mappings: SecretMappings,
+  /** As of integrations. */
+  secret_mappings: secretMappings({pattern: /^(?:key|model_config\.\w+)$/, expected: 'key or model_config.NAME'}).optional(),
 }
 
 export const VirtualKeyCreate = z.strictObject({

@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {RateLimits, RateLimitView, UsageLimitList, UsageLimitView} from './limits.ts'
+import {RateLimits, RateLimitView, UsageLimitList, UsageLimitStanding} from './limits.ts'
 import {Metadata} from './metadata.ts'
 import {Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
@@ -86,7 +86,7 @@ export const WorkspaceView = z.strictObject({
     is_default: z.union([z.literal(0), z.literal(1)]),
     object: z.literal('workspace'),
   }),
-  usage_limits: z.array(UsageLimitView),
+  usage_limits: z.array(UsageLimitStanding),
   rate_limits: z.array(RateLimitView),
   object: z.literal('workspace'),
 })

@@ -1,3 +1,4 @@
+import {logStoreFaults} from './log-store.ts'
 import type {Name, Settings} from './table.ts'
 
 const DB_PARTS = ['DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASS', 'DB_NAME'] as const
@@ -14,6 +15,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...listener(given),
     ...clouds(settings, given),
     ...mail(settings, given),
+    ...logStoreFaults(settings, given),
     ...others(settings, given),
   ]
 }

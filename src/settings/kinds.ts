@@ -123,6 +123,30 @@ export const bytes32 = kind('32 bytes as 64 hex digits or as base64 (openssl ran
   return /^[\w+/-]{43}=?$/.test(said) ? Buffer.from(said, 'base64') : undefined
 })
 
+/** Bytes written as base64, at least so many. */
+export function base64Key(least_bytes: number, takes: string): Kind<string> {
+  return kind(takes, said => (/^[A-Za-z0-9+/]+={0,2}$/.test(said) && Buffer.from(said, 'base64').length >= least_bytes ? said : undefined))
+}
+
+/** Where bodies may be kept. This process is its own control plane, so that what is kept there is kept here. */
+export const logStoreKind = oneOf<'local' | 's3' | 's3_custom' | 's3_assume' | 'gcs' | 'gcs_assume' | 'azure'>({
+  local: 'local',
+  control_plane: 'local',
+  s3: 's3',
+  s3_custom: 's3_custom',
+  s3_assume: 's3_assume',
+  gcs: 'gcs',
+  gcs_assume: 'gcs_assume',
+  azure: 'azure',
+})
+
+/** The address of a bucket, with or without a scheme. */
+export const bucketUrl = kind('an address such as minio.example.com/bucket or https://bucket.s3.example.com, without a query', said => {
+  const parsed = said.length <= MOST_CHARACTERS ? URL.parse(said.includes('://') ? said : `https://${said}`) : null
+  const is_plain = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password && !parsed.search && !parsed.hash
+  return is_plain && parsed.hostname ? parsed.href.replace(/\/+$/, '') : undefined
+})
+
 /** PEM text with a block called `label`. Where it stands on one line, `\n` written as two characters ends a line. */
 export function pem(label: RegExp, takes: string): Kind<string> {
   return kind(`${takes} in PEM form, not a path`, said => {

@@ -1,5 +1,7 @@
 import {flag} from './flags.ts'
 import {
+  base64Key,
+  bucketUrl,
   bytes32,
   days,
   domain,
@@ -10,6 +12,7 @@ import {
   type Kind,
   label,
   listenAddress,
+  logStoreKind,
   mailAddress,
   mailbox,
   methods,
@@ -64,6 +67,7 @@ export const GROUPS = [
   'Timeouts and sizes',
   'Calls and configs',
   'Logs and metrics',
+  'Log store',
   'Mail',
   'Pricing',
   'Feature flags',
@@ -74,6 +78,7 @@ const CERTIFICATE = pem(/CERTIFICATE/, 'one or more certificates')
 const PRIVATE_KEY = pem(/(?:[A-Z]+ )?PRIVATE KEY/, 'a private key')
 const PROXY = url('a URL such as http://proxy.example.com:3128', ['http:', 'https:'], {credentials: true})
 const SERVICE = url('a URL such as https://login.microsoftonline.us', ['http:', 'https:'])
+const CUSTOMER_KEY = base64Key(32, 'a key of 32 bytes as base64 (openssl rand -base64 32)')
 const DB_SSL = word('DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS')
 
 /** Every setting of this version: the one table from which types, parsing, `config show` and the settings page follow. */
@@ -118,7 +123,7 @@ export const SETTINGS = {
   NO_PROXY: {kind: unproxiedHosts, fallback: '', group: 'Egress', flag: 'proxy-except', also: ['no_proxy'], meaning: 'Hosts reached without the forward proxy.'},
   CUSTOM_HEADERS_TO_IGNORE: {kind: headerNames, fallback: '', group: 'Egress', meaning: 'Client headers that pass-through calls do not send upstream.'},
 
-  AWS_ASSUME_ROLE_ACCESS_KEY_ID: {kind: text, group: 'Cloud identity', secret: true, meaning: 'Access key of the gateway itself at AWS, for integrations whose aws_auth_type is serviceRole, or assumedRole without keys; unset: the identity of the platform.'},
+  AWS_ASSUME_ROLE_ACCESS_KEY_ID: {kind: text, group: 'Cloud identity', secret: true, meaning: 'Access key of the gateway itself at AWS, for integrations whose aws_auth_type is serviceRole, or assumedRole without keys, and for LOG_STORE=s3_assume; unset: the identity of the platform.'},
   AWS_ASSUME_ROLE_SECRET_ACCESS_KEY: {kind: password, group: 'Cloud identity', secret: true, meaning: 'Secret of that access key.'},
   AWS_ASSUME_ROLE_REGION: {kind: label, group: 'Cloud identity', meaning: 'Region whose STS is asked for the gateway’s own identity; unset: the region that is called.'},
   AWS_ASSUME_ROLE_SOURCE_ARN: {kind: text, group: 'Cloud identity', meaning: 'Role that the gateway becomes first, before any other role.'},
@@ -130,7 +135,7 @@ export const SETTINGS = {
   AWS_CONTAINER_CREDENTIALS_FULL_URI: {kind: SERVICE, group: 'Cloud identity', meaning: 'Address of the credentials of a container; set by EKS Pod Identity.'},
   AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: {kind: urlPath, group: 'Cloud identity', meaning: 'The same below the address of ECS, which sets it.'},
   AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: {kind: path, group: 'Cloud identity', meaning: 'File with the token that those credentials are asked for with.'},
-  AZURE_AUTH_MODE: {kind: word('managed', 'entra', 'workload'), group: 'Cloud identity', meaning: 'How the gateway itself logs in to Azure, for integrations whose azure_auth_mode is gateway.'},
+  AZURE_AUTH_MODE: {kind: word('managed', 'entra', 'workload'), group: 'Cloud identity', meaning: 'How the gateway itself logs in to Azure, for integrations whose azure_auth_mode is gateway, and for LOG_STORE=azure without a key.'},
   AZURE_MANAGED_CLIENT_ID: {kind: text, group: 'Cloud identity', meaning: 'Which managed identity of the machine to use, where an integration names none.'},
   AZURE_ENTRA_TENANT_ID: {kind: segment, group: 'Cloud identity', meaning: 'Directory of the application that the gateway is with AZURE_AUTH_MODE=entra.'},
   AZURE_ENTRA_CLIENT_ID: {kind: text, group: 'Cloud identity', meaning: 'That application.'},
@@ -141,7 +146,7 @@ export const SETTINGS = {
   AZURE_FEDERATED_TOKEN_FILE: {kind: path, group: 'Cloud identity', meaning: 'File with the token that proves it.'},
   IDENTITY_ENDPOINT: {kind: SERVICE, group: 'Cloud identity', meaning: 'Address of the managed identity in App Service and Container Apps, which set it.'},
   IDENTITY_HEADER: {kind: text, group: 'Cloud identity', secret: true, meaning: 'What that address is asked with.'},
-  GCP_AUTH_MODE: {kind: word('workload', 'wif'), group: 'Cloud identity', meaning: 'Who the gateway itself is at Google Cloud, for integrations whose vertex_auth_type is workload. workload: the account of the machine or pod; wif: a federated identity; unset: wif where GCP_WIF_AUDIENCE is set.'},
+  GCP_AUTH_MODE: {kind: word('workload', 'wif'), group: 'Cloud identity', meaning: 'Who the gateway itself is at Google Cloud, for integrations whose vertex_auth_type is workload, and for LOG_STORE=gcs_assume. workload: the account of the machine or pod; wif: a federated identity; unset: wif where GCP_WIF_AUDIENCE is set.'},
   GCP_WIF_AUDIENCE: {kind: text, group: 'Cloud identity', meaning: 'Provider of the workload identity pool: //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER.'},
   GCP_WIF_SERVICE_ACCOUNT_EMAIL: {kind: email, group: 'Cloud identity', meaning: 'Service account that the federated identity becomes; unset: none.'},
   GCP_WIF_TOKEN_FILE: {kind: path, group: 'Cloud identity', meaning: 'File with the OIDC token that the pool takes; unset: the gateway’s own identity at AWS.'},
@@ -175,6 +180,31 @@ export const SETTINGS = {
   ORGANISATION_HEADERS_TO_MASK: {kind: headerNames, fallback: '', group: 'Logs and metrics', meaning: 'Headers masked in logs, beside those that always are (authorization, keys, cookies).'},
   ENABLE_PROMETHEUS: {kind: trueFalse, fallback: 'true', group: 'Logs and metrics', meaning: 'Serves /metrics; false: 404.'},
   PROMETHEUS_INCLUDE_MODEL_LABEL: {kind: trueFalse, fallback: 'false', group: 'Logs and metrics', meaning: 'Adds the model as a label; unknown models are one label, other.'},
+
+  LOG_STORE: {kind: logStoreKind, fallback: 'local', group: 'Log store', meaning: 'Where bodies of calls are kept: local (control_plane is the same), beside the log; else as objects in a bucket (docs/log-store.md).'},
+  LOG_STORE_GENERATIONS_BUCKET: {kind: segment, group: 'Log store', meaning: 'Bucket of S3 or Cloud Storage.'},
+  LOG_STORE_REGION: {kind: label, group: 'Log store', meaning: 'Region of the bucket; with s3_custom us-east-1 where it is unset.'},
+  LOG_STORE_BASEPATH: {kind: bucketUrl, group: 'Log store', meaning: 'Address of the bucket or container, in place of the cloud’s own; https where no scheme is named. Required with s3_custom.'},
+  LOG_STORE_ACCESS_KEY: {kind: text, group: 'Log store', secret: true, meaning: 'Access key; of Cloud Storage the HMAC key of a service account. With s3_assume: who becomes the role, unset the gateway itself.'},
+  LOG_STORE_SECRET_KEY: {kind: password, group: 'Log store', secret: true, meaning: 'Secret of that key.'},
+  LOG_STORE_AWS_ROLE_ARN: {kind: text, group: 'Log store', meaning: 'Role to become with s3_assume; unset: the gateway’s own identity at AWS is used as it is.'},
+  LOG_STORE_AWS_EXTERNAL_ID: {kind: text, group: 'Log store', meaning: 'External id that the role asks for.'},
+  AZURE_STORAGE_ACCOUNT: {kind: label, group: 'Log store', meaning: 'Storage account with LOG_STORE=azure.'},
+  AZURE_STORAGE_CONTAINER: {kind: segment, group: 'Log store', meaning: 'Container of that account.'},
+  AZURE_STORAGE_KEY: {kind: base64Key(16, 'a key of a storage account, in base64'), group: 'Log store', secret: true, meaning: 'Key of that account; unset: the gateway logs in as AZURE_AUTH_MODE says.'},
+  LOG_STORE_FILE_PATH_FORMAT: {kind: word('v1', 'v2'), fallback: 'v1', group: 'Log store', meaning: 'Keys of new objects. v1: days of retention/organisation/log.json; v2: days/organisation/workspace/year/month/day/hour/log.json.'},
+  LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED: {kind: switched, fallback: 'OFF', group: 'Log store', meaning: 'Locks each object (GOVERNANCE) for LOG_BODY_RETENTION_DAYS; the bucket needs Object Lock.'},
+  SSE_ENCRYPTION_TYPE: {kind: word('AES256', 'aws:kms', 'aws:kms:dsse'), group: 'Log store', meaning: 'Encryption that S3 is asked for; unset: the bucket’s own.'},
+  KMS_KEY_ID: {kind: text, group: 'Log store', meaning: 'Key of KMS to encrypt with; unset: the account’s own.'},
+  KMS_BUCKET_KEY_ENABLED: {kind: switched, fallback: 'OFF', group: 'Log store', meaning: 'Has S3 use a key of the bucket, which asks KMS less often.'},
+  KMS_ENCRYPTION_CONTEXT: {kind: text, group: 'Log store', meaning: 'Context of the encryption: a JSON object, or the base64 of one.'},
+  KMS_ENCRYPTION_ALGORITHM: {kind: word('AES256'), group: 'Log store', meaning: 'Algorithm of KMS_ENCRYPTION_CUSTOMER_KEY, which is this one.'},
+  KMS_ENCRYPTION_CUSTOMER_KEY: {kind: CUSTOMER_KEY, group: 'Log store', secret: true, meaning: 'Key of your own that S3 encrypts with and does not keep (SSE-C).'},
+  KMS_ENCRYPTION_CUSTOMER_KEY_MD5: {kind: base64Key(16, 'an MD5 digest as base64'), group: 'Log store', meaning: 'MD5 of that key in base64; unset: computed.'},
+  LOG_STORE_SPOOL_MAX_MB: {kind: whole(1, 1_000_000_000, 'megabytes'), group: 'Log store', meaning: 'Most that may wait here for a log store that fails; beyond it bodies of new calls are dropped and counted. Unset: no bound, nothing is dropped.'},
+  LOG_STORE_CONNECTION_FAILURE_THRESHOLD: {kind: whole(1, 1000, 'failures'), fallback: '5', group: 'Log store', meaning: 'Failures in a row after which the log store is left alone for a while.'},
+  LOG_STORE_CONNECTION_BACKOFF_MS: {kind: milliseconds, fallback: '60000', group: 'Log store', meaning: 'How long.'},
+  LOG_STORE_CONNECTION_TIMEOUT_MS: {kind: milliseconds, fallback: '15000', group: 'Log store', meaning: 'Longest time for one request to the log store, the connection included.'},
 
   SMTP_MAIL: {kind: onOff, fallback: 'ON', group: 'Mail', meaning: 'OFF: no mail is sent, though SMTP_HOST names a server.'},
   SMTP_HOST: {kind: listenAddress, group: 'Mail', meaning: 'Mail server that alerts are sent through; unset: they are told in the log and the audit log alone.'},

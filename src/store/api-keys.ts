@@ -1,3 +1,4 @@
+import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {anyOf, paged} from './rows.ts'
@@ -73,11 +74,28 @@ export async function countUserKeys(db: Db, workspace_id: string): Promise<numbe
 }
 
 function within(db: Db, {organisation_id, workspace_id, kinds, user_id}: KeyReach) {
+  // The few keys of a workspace have an index of their own, which is taken only where the organisation's cannot be.
+  const organisation = workspace_id === null ? sql.ref('organisation_id') : sql`organisation_id || ''`
   let query = db
     .selectFrom('api_keys')
-    .where('organisation_id', '=', organisation_id)
+    .where(organisation, '=', organisation_id)
     .where('kind', 'in', anyOf(kinds))
     .where('status', '<>', 'archived')
   if (user_id !== undefined) query = query.where('user_id', '=', user_id)
   return workspace_id === null ? query : query.where('workspace_id', '=', workspace_id)
+}
+
+/** The keys that a user has in a workspace, or in all of an organisation, work no longer. */
+export async function archiveUserKeys(
+  db: Db,
+  user_id: string,
+  within: {readonly workspace_id: string} | {readonly organisation_id: string},
+  now: string,
+) {
+  const keys = db.updateTable('api_keys').set({status: 'archived', last_updated_at: now}).where('user_id', '=', user_id)
+  const theirs =
+    'workspace_id' in within
+      ? keys.where('workspace_id', '=', within.workspace_id)
+      : keys.where('organisation_id', '=', within.organisation_id)
+  await theirs.where('status', '<>', 'archived').execute()
 }

@@ -1,5 +1,6 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
+import {paged} from './rows.ts'
 import type {AuditLogsTable} from './tables/identity.ts'
 
 export {insertAuditLog} from './audit-chain.ts'
@@ -35,13 +36,5 @@ export async function listAuditLogs(db: Db, filter: AuditFilter, page: Page): Pr
   for (const [column, value] of Object.entries(filter.where) as [AuditColumn, string | number | undefined][]) {
     if (value !== undefined) matching = matching.where(column, '=', value)
   }
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll().orderBy('at', 'desc').orderBy('id', 'desc'), page)
 }

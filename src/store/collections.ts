@@ -1,7 +1,7 @@
 import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
-import {containing} from './rows.ts'
+import {containing, paged} from './rows.ts'
 import type {CollectionsTable} from './tables/prompts.ts'
 
 /** Where a caller stands: its organisation, and the one workspace it reaches where it has one. */
@@ -56,15 +56,7 @@ export async function listCollections(
 ): Promise<Paged<CollectionsTable>> {
   let matching = db.selectFrom('collections').where('workspace_id', '=', workspace_id).where('status', '=', 'active')
   if (search !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** The active collections right below. */

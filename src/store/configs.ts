@@ -3,6 +3,7 @@ import {type GatewayConfig, mapApiKeys} from '../schema/configs.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import {mask} from '../schema/secrets.ts'
 import type {Db} from './database.ts'
+import {paged} from './rows.ts'
 import type {ConfigsTable, ConfigVersionsTable} from './tables/catalog.ts'
 
 type Sealed = Pick<ConfigsTable, 'id' | 'organisation_id' | 'config' | 'secrets_sealed'>
@@ -80,20 +81,25 @@ export interface ConfigFilter {
 export async function listConfigs(db: Db, filter: ConfigFilter, page: Page): Promise<Paged<ConfigsTable>> {
   let matching = db.selectFrom('configs').where('organisation_id', '=', filter.organisation_id).where('status', '=', 'active')
   if (filter.workspace_id !== undefined) matching = matching.where('workspace_id', '=', filter.workspace_id)
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** Newest first. */
 export function configVersions(db: Db, config_id: string): Promise<ConfigVersionsTable[]> {
   return db.selectFrom('config_versions').selectAll().where('config_id', '=', config_id).orderBy('version', 'desc').execute()
+}
+
+/** The id of the version that was the newest at `at`. */
+export async function configVersionAt(db: Db, config_id: string, at: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('config_versions')
+    .select('id')
+    .where('config_id', '=', config_id)
+    .where('created_at', '<=', at)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
 }
 
 /** Slugs of configs are never given twice, for calls and keys name them. */

@@ -1,6 +1,7 @@
 import type {Kysely} from 'kysely'
 import type {AlertsTable, MailsTable} from './tables/alerts.ts'
 import type {LogExportsTable, SavedFiltersTable} from './tables/analytics.ts'
+import type {BatchesTable} from './tables/batches.ts'
 import type {CacheEntriesTable} from './tables/cache.ts'
 import type {
   ConfigsTable,
@@ -51,6 +52,7 @@ import type {
   LogBodiesTable,
   LogHourlyTable,
   LogLatenciesTable,
+  LogObjectsTable,
   LogsTable,
   UsageHourlyTable,
   WorkersTable,
@@ -93,6 +95,7 @@ export interface Database {
   prices: PricesTable
   alerts: AlertsTable
   mails: MailsTable
+  batches: BatchesTable
   policies: PoliciesTable
   policy_resets: PolicyResetsTable
   collections: CollectionsTable
@@ -108,6 +111,7 @@ export interface Database {
   'traffic.ledger_entries': LedgerEntriesTable
   'traffic.logs': LogsTable
   'traffic.log_bodies': LogBodiesTable
+  'traffic.log_objects': LogObjectsTable
   'traffic.usage_hourly': UsageHourlyTable
   'traffic.log_hourly': LogHourlyTable
   'traffic.log_latencies': LogLatenciesTable

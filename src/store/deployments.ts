@@ -1,6 +1,6 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
-import {paged} from './rows.ts'
+import {called, paged, slugFirst} from './rows.ts'
 import type {DeploymentsTable} from './tables/registry.ts'
 
 export async function insertDeployment(db: Db, row: DeploymentsTable) {
@@ -13,10 +13,7 @@ export async function updateDeployment(db: Db, id: string, change: Partial<Deplo
 
 /** The deployment of the organisation whose slug or id is `named`. Archived ones are not found. */
 export function findDeployment(db: Db, organisation_id: string, named: string): Promise<DeploymentsTable | undefined> {
-  return active(db, organisation_id)
-    .where(e => e.or([e('slug', '=', named), e('id', '=', named)]))
-    .orderBy(e => e.case().when('slug', '=', named).then(0).else(1).end())
-    .executeTakeFirst()
+  return active(db, organisation_id).where(called(named)).orderBy(slugFirst(named)).executeTakeFirst()
 }
 
 /** Newest first. */

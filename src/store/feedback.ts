@@ -12,15 +12,29 @@ export async function insertFeedback(db: Db, rows: readonly FeedbackTable[]): Pr
     .execute()
 }
 
-/** True when the workspace has this feedback. */
-export async function updateFeedback(
-  db: Db,
-  where: {readonly organisation_id: string; readonly workspace_id: string | null; readonly id: string},
-  change: Partial<FeedbackTable>,
-): Promise<boolean> {
-  let own = db.updateTable('traffic.feedback').set(change).where('id', '=', where.id).where('organisation_id', '=', where.organisation_id)
-  if (where.workspace_id !== null) own = own.where('workspace_id', '=', where.workspace_id)
-  return (await own.executeTakeFirst()).numUpdatedRows === 1n
+export interface FeedbackScope {
+  readonly organisation_id: string
+  readonly workspace_id: string | undefined
+  /** Only what these users said, or what is said of their calls. */
+  readonly user_ids?: readonly string[] | undefined
+}
+
+/** True when this feedback is in the scope. */
+export async function updateFeedback(db: Db, scope: FeedbackScope, id: string, change: Partial<FeedbackTable>): Promise<boolean> {
+  const {organisation_id, workspace_id, user_ids} = scope
+  let own = db.selectFrom('traffic.feedback').where('id', '=', id).where('organisation_id', '=', organisation_id)
+  if (workspace_id !== undefined) own = own.where('workspace_id', '=', workspace_id)
+  const said = await own.select(['trace_id', 'user_id']).executeTakeFirst()
+  if (!said) return false
+  if (user_ids && !user_ids.includes(said.user_id ?? '')) {
+    const seen = await filteredRows(db, {...scope, trace_id: said.trace_id})
+      .select('id')
+      .limit(1)
+      .executeTakeFirst()
+    if (!seen) return false
+  }
+  await db.updateTable('traffic.feedback').set(change).where('id', '=', id).execute()
+  return true
 }
 
 /** What was thought of a trace, the oldest first. */
@@ -59,7 +73,8 @@ export interface ModelFeedback {
 
 /** The same by the models that the traces called, the most first. */
 export async function modelFeedback({db}: Reader, filter: LogFilter): Promise<ModelFeedback[]> {
-  const called = filteredRows(db, {...filter, created_at: {}})
+  const called = filteredRows(db, {...filter, created_at: {}}, 'trace')
+    .where('trace_id', 'in', told(db, filter).select('trace_id'))
     .where('model', 'is not', null)
     .select([sql<string>`trace_id`.as('called_in'), 'model'])
     .distinct()
@@ -80,7 +95,8 @@ function told(db: Db, filter: LogFilter) {
   if (created_at?.least !== undefined) rows = rows.where('created_at', '>=', created_at.least)
   if (created_at?.most !== undefined) rows = rows.where('created_at', '<=', created_at.most)
   if (user_ids === undefined && !narrows(calls)) return rows
-  return rows.where('trace_id', 'in', filteredRows(db, {...filter, created_at: {}}).select('trace_id'))
+  const called = filteredRows(db, {...filter, created_at: {}}, 'trace')
+  return rows.where(e => e.exists(called.where(sql<boolean>`traffic.logs.trace_id = traffic.feedback.trace_id`).select('traffic.logs.id')))
 }
 
 function narrows(calls: object): boolean {

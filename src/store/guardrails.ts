@@ -3,6 +3,7 @@ import type {Seal} from '../base/seal.ts'
 import type {GuardrailActions, GuardrailCheck} from '../schema/guardrails.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Database, Db} from './database.ts'
+import {paged} from './rows.ts'
 import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 
 /** A guardrail with the version that runs. */
@@ -127,15 +128,7 @@ export async function listGuardrails(db: Db, filter: GuardrailFilter, page: Page
     .selectFrom('guardrails as g')
     .where('g.status', '=', 'active')
     .where(e => standing(e, filter))
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll('g')
-    .orderBy('g.created_at', 'desc')
-    .orderBy('g.id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll('g').orderBy('g.created_at', 'desc').orderBy('g.id'), page)
 }
 
 /** Newest first. */

@@ -2,6 +2,7 @@ import type {Seal} from '../base/seal.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Tags} from '../schema/tags.ts'
 import type {Db} from './database.ts'
+import {called, paged, slugFirst} from './rows.ts'
 import type {IntegrationModelsTable, IntegrationsTable, IntegrationWorkspacesTable} from './tables/catalog.ts'
 import {tagged} from './tags.ts'
 
@@ -46,8 +47,8 @@ export function findIntegration(db: Db, organisation_id: string, named: string):
     .where('organisation_id', '=', organisation_id)
     .where('status', '=', 'active')
     .where('is_hidden', '=', 0)
-    .where(e => e.or([e('slug', '=', named), e('id', '=', named)]))
-    .orderBy(e => e.case().when('slug', '=', named).then(0).else(1).end())
+    .where(called(named))
+    .orderBy(slugFirst(named))
     .executeTakeFirst()
 }
 
@@ -89,15 +90,7 @@ export async function listIntegrations(db: Db, filter: IntegrationFilter, page: 
       )
   }
   for (const [key, value] of Object.entries(tags)) matching = matching.where(tagged('i.tags', key, value))
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll('i')
-    .orderBy('i.created_at', 'desc')
-    .orderBy('i.id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll('i').orderBy('i.created_at', 'desc').orderBy('i.id'), page)
 }
 
 export async function integrationSlugTaken(db: Db, organisation_id: string, slug: string): Promise<boolean> {

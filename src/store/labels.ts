@@ -3,7 +3,7 @@ import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Reach} from './collections.ts'
 import type {Database, Db} from './database.ts'
-import {containing} from './rows.ts'
+import {containing, paged} from './rows.ts'
 import type {LabelsTable} from './tables/prompts.ts'
 
 export async function insertLabel(db: Db, row: LabelsTable) {
@@ -34,16 +34,14 @@ export async function listLabels(
 ): Promise<Paged<LabelsTable>> {
   let matching = active(db, reach)
   if (search !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy(e => e.case().when('workspace_id', 'is', null).then(1).else(0).end())
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(
+    matching
+      .selectAll()
+      .orderBy(e => e.case().when('workspace_id', 'is', null).then(1).else(0).end())
+      .orderBy('created_at', 'desc')
+      .orderBy('id'),
+    page,
+  )
 }
 
 /** Takes a label from every version that bears it. */

@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import type {LogScope} from './logs.ts'
+import {paged} from './rows.ts'
 import type {LogExportsTable} from './tables/analytics.ts'
 
 export async function insertExport(db: Db, row: LogExportsTable): Promise<void> {
@@ -24,15 +25,7 @@ export function exportById(db: Db, id: string): Promise<LogExportsTable | undefi
 /** Newest first. */
 export async function listExports(db: Db, scope: ExportScope, page: Page): Promise<Paged<LogExportsTable>> {
   const all = exportsOf(db, scope)
-  const {n} = await all.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await all
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(all.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** Those that were under way when a process ended. */
@@ -45,6 +38,18 @@ export async function updateExport(db: Db, id: string, change: Partial<LogExport
   let rows = db.updateTable('log_exports').set(change).where('id', '=', id)
   if (run !== undefined) rows = rows.where('run', '=', run).where('status', '=', 'in_progress')
   return (await rows.executeTakeFirst()).numUpdatedRows === 1n
+}
+
+/** Says that the file of a finished export is gone, and why; false when the export has changed since it was read. */
+export async function forgetFile(db: Db, {id, last_updated_at}: LogExportsTable, why: string, now: string): Promise<boolean> {
+  const {numUpdatedRows} = await db
+    .updateTable('log_exports')
+    .set({status: 'stopped', run: null, rows: null, error: why, last_updated_at: now})
+    .where('id', '=', id)
+    .where('status', '=', 'success')
+    .where('last_updated_at', '=', last_updated_at)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }
 
 function exportsOf(db: Db, {organisation_id, workspace_id, made_by}: ExportScope) {

@@ -1,44 +1,12 @@
 import {type Selectable, type SelectQueryBuilder, sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {LogRecord} from '../schema/records.ts'
+import {hourlySums, ownWorkspaces, sourcesOfKept} from './analytics/hours.ts'
 import type {Database, Db} from './database.ts'
-import type {LogsTable} from './tables/traffic.ts'
+import type {LogFilter, LogScope, Range} from './log-filter.ts'
+import type {LogObjectsTable, LogsTable} from './tables/traffic.ts'
 
-/** Whose rows: those of an organisation, or of one workspace of it, or what one user's keys did there. */
-export interface LogScope {
-  readonly organisation_id: string
-  readonly workspace_id?: string | undefined
-  /** The users whose keys made the calls. */
-  readonly user_ids?: readonly string[] | undefined
-}
-
-/** Both ends included; one that is absent is open. */
-export interface Range<T> {
-  readonly least?: T | undefined
-  readonly most?: T | undefined
-}
-
-/** What a row must be; what is absent does not narrow. A list names what may be, `metadata` what must all be there. */
-export interface LogFilter extends LogScope {
-  readonly created_at?: Range<string>
-  readonly total_tokens?: Range<number>
-  readonly prompt_tokens?: Range<number>
-  readonly completion_tokens?: Range<number>
-  readonly cost_nanousd?: Range<number>
-  readonly models?: readonly string[] | undefined
-  readonly provider_models?: readonly {readonly provider: string; readonly model: string}[] | undefined
-  readonly statuses?: readonly number[] | undefined
-  /** Slugs or ids. */
-  readonly providers?: readonly string[] | undefined
-  readonly configs?: readonly string[] | undefined
-  readonly api_key_ids?: readonly string[] | undefined
-  readonly trace_id?: string | undefined
-  readonly span_id?: string | undefined
-  readonly prompt_slug?: string | undefined
-  readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** Of the mean of what was thought of the trace: value times weight. */
-  readonly feedback?: Range<number>
-}
+export type {LogFilter, LogScope, Range} from './log-filter.ts'
 
 /** Columns that only repeat for sums what the detail says. */
 type SummedBy = 'duration_ms' | 'cache_status' | 'retry_count' | 'is_rescued'
@@ -50,6 +18,8 @@ export interface LogRow
   readonly organisation_name: string | null
   readonly workspace_slug: string | null
   readonly config_slug: string | null
+  /** How the key of its object was made; null where its bodies lie in no store of objects. */
+  readonly log_format: LogObjectsTable['format'] | null
 }
 
 type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
@@ -60,12 +30,14 @@ type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page): Promise<Paged<LogRow>> {
   const total = await countLogs(db, filter)
-  const rows = named(filteredRows(db, filter))
+  const offset = page.current_page * page.page_size
+  if (offset >= total) return {total, rows: []}
+  const rows = named(listedRows(db, filter))
   const ordered = filter.workspace_id === undefined ? rows : rows.orderBy('created_at', 'desc')
   const found = await ordered
     .orderBy('id', 'desc')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
+    .limit(Math.min(page.page_size, total - offset)) // so that none is looked for behind the last
+    .offset(offset)
     .execute()
   return {total, rows: found.map(whole)}
 }
@@ -77,22 +49,27 @@ export async function logsBehind(
   after: Pick<LogRow, 'created_at' | 'id'> | undefined,
   {limit, offset = 0}: {readonly limit: number; readonly offset?: number},
 ): Promise<LogRow[]> {
-  let rows = named(filteredRows(db, filter))
+  let rows = named(listedRows(db, filter))
   if (after) rows = rows.where(sql<boolean>`(created_at, id) < (${after.created_at}, ${after.id})`)
   const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
   return found.map(whole)
 }
 
-/** How many rows a filter finds. */
+/** How many rows a filter finds; whole hours are taken from their sums, where these know what it names. */
 export async function countLogs(db: Db, filter: LogFilter): Promise<number> {
-  const {n} = await narrowed(counted(db, filter), filter)
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
+  const {rows, hours} = await sourcesOfKept(db, filter)
+  let count = 0
+  for (const part of rows) {
+    const counted = filteredRows(db, part).select(e => e.fn.countAll<number>().as('n'))
+    count += Number((await counted.executeTakeFirstOrThrow()).n)
+  }
+  if (!hours) return count
+  const summed = hourlySums(db, filter, hours, false).select(e => e.fn.sum<number | null>('requests').as('n'))
+  return count + Number((await summed.executeTakeFirstOrThrow()).n ?? 0)
 }
 
 export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
-  const found = await named(rowsOf(db, scope).where('id', '=', id)).executeTakeFirst()
+  const found = await named(rowsOf(db, scope, 'time').where('id', '=', id)).executeTakeFirst()
   return found && whole(found)
 }
 
@@ -131,29 +108,28 @@ export async function unpricedModels(db: Db, scope: LogScope, since_at: string, 
   return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests)}))}
 }
 
-function rowsOf(db: Db, {organisation_id, workspace_id, user_ids, trace_id}: LogScope & Pick<LogFilter, 'trace_id'>): Rows {
+function rowsOf(db: Db, {organisation_id, workspace_id, user_ids}: LogScope, by: 'time' | 'trace'): Rows {
   const all = db.selectFrom('traffic.logs').where('organisation_id', '=', organisation_id)
   const rows = user_ids ? all.where('user_id', 'in', user_ids) : all
   if (workspace_id === undefined) return rows
   // The few rows of a trace have an index of their own, which is taken only where the workspace's cannot be.
-  return trace_id === undefined ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
+  return by === 'time' ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
 }
 
 /**
- * The same rows, for counting: by workspaces alone, whose index then answers without the rows. A workspace is of one organisation for
- * ever, and archived ones stay.
+ * The rows that a filter finds, in no order: by the index of time, which knows workspaces alone and answers most questions without the
+ * rows, or by that of traces. A workspace is of one organisation for ever, and archived ones stay.
  */
-function counted(db: Db, filter: LogFilter): Rows {
-  const {organisation_id, workspace_id, trace_id} = filter
-  if (trace_id !== undefined || filter.user_ids !== undefined) return rowsOf(db, filter)
-  let own = db.selectFrom('workspaces').select('workspaces.id').where('workspaces.organisation_id', '=', organisation_id)
-  if (workspace_id !== undefined) own = own.where('workspaces.id', '=', workspace_id)
-  return db.selectFrom('traffic.logs').where('workspace_id', 'in', own)
+export function filteredRows(db: Db, filter: LogFilter, by: 'time' | 'trace' = filter.trace_id === undefined ? 'time' : 'trace'): Rows {
+  if (by === 'trace') return narrowed(rowsOf(db, filter, by), filter)
+  const {user_ids} = filter
+  const rows = db.selectFrom('traffic.logs').where('workspace_id', 'in', ownWorkspaces(filter))
+  return narrowed(user_ids ? rows.where('user_id', 'in', user_ids) : rows, filter)
 }
 
-/** The rows that a filter finds, in no order. */
-export function filteredRows(db: Db, filter: LogFilter): Rows {
-  return narrowed(rowsOf(db, filter), filter)
+/** The same rows in the order of the log, which an index has. */
+function listedRows(db: Db, filter: LogFilter): Rows {
+  return narrowed(rowsOf(db, filter, filter.trace_id === undefined ? 'time' : 'trace'), filter)
 }
 
 function narrowed(rows: Rows, filter: LogFilter): Rows {
@@ -222,6 +198,7 @@ function named(rows: Rows) {
         .as('organisation_name'),
       e.selectFrom('workspaces').select('workspaces.slug').whereRef('workspaces.id', '=', 'traffic.logs.workspace_id').as('workspace_slug'),
       e.selectFrom('configs').select('configs.slug').whereRef('configs.id', '=', 'traffic.logs.config_id').as('config_slug'),
+      e.selectFrom('traffic.log_objects').select('format').whereRef('log_id', '=', 'traffic.logs.id').as('log_format'),
     ])
 }
 

@@ -2,7 +2,7 @@ import type {Seal} from '../base/seal.ts'
 import type {CapabilityDetails, McpConfigurations, McpMetadata} from '../schema/mcp-integrations.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
-import {mentioning, paged} from './rows.ts'
+import {called, mentioning, paged, slugFirst} from './rows.ts'
 import type {CapabilityType, McpCapabilitiesTable, McpIntegrationsTable, McpIntegrationWorkspacesTable} from './tables/registry.ts'
 
 type Owner = Pick<McpIntegrationsTable, 'id' | 'organisation_id'>
@@ -57,8 +57,8 @@ export function findMcpIntegration(db: Db, organisation_id: string, named: strin
     .selectAll()
     .where('organisation_id', '=', organisation_id)
     .where('status', '=', 'active')
-    .where(e => e.or([e('slug', '=', named), e('id', '=', named)]))
-    .orderBy(e => e.case().when('slug', '=', named).then(0).else(1).end())
+    .where(called(named))
+    .orderBy(slugFirst(named))
     .executeTakeFirst()
 }
 

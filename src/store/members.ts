@@ -1,4 +1,5 @@
 import type {Page, Paged} from '../schema/paging.ts'
+import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
 import {paged} from './rows.ts'
 import type {OrganisationRole, WorkspaceRole, WorkspaceUsersTable} from './tables/people.ts'
@@ -41,13 +42,7 @@ export async function updateMember(db: Db, workspace_id: string, user_id: string
 /** Ends a membership; the keys that the member has in the workspace work no longer. */
 export async function removeMember(db: Db, workspace_id: string, user_id: string, now: string) {
   await db.deleteFrom('workspace_users').where('workspace_id', '=', workspace_id).where('user_id', '=', user_id).execute()
-  await db
-    .updateTable('api_keys')
-    .set({status: 'archived', last_updated_at: now})
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
-    .where('status', '<>', 'archived')
-    .execute()
+  await archiveUserKeys(db, user_id, {workspace_id}, now)
 }
 
 /** A workspace that a user is a member of, and the settings that say what that means. */

@@ -2,7 +2,7 @@ import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import {policyEntityId} from '../schema/policy-entities.ts'
 import type {Db} from './database.ts'
-import {containing} from './rows.ts'
+import {containing, paged} from './rows.ts'
 import type {PoliciesTable} from './tables/policies.ts'
 
 export async function insertPolicy(db: Db, row: PoliciesTable) {
@@ -45,16 +45,7 @@ export async function listPolicies(db: Db, filter: PolicyFilter, page: Page): Pr
   if (filter.workspace_id !== undefined) matching = matching.where('workspace_id', '=', filter.workspace_id)
   if (filter.type) matching = matching.where('type', '=', filter.type)
   if (filter.unit) matching = matching.where('unit', '=', filter.unit)
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  if (page.page_size === 0) return {total: Number(n), rows: []}
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** All that calls of a workspace are held to, the oldest first. */

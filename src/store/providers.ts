@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Tags} from '../schema/tags.ts'
 import type {Db} from './database.ts'
+import {paged} from './rows.ts'
 import type {ProvidersTable} from './tables/catalog.ts'
 import {tagged} from './tags.ts'
 
@@ -39,17 +40,7 @@ export async function listProviders(db: Db, filter: ProviderFilter, page: Page):
   let matching = rows(db).where('p.organisation_id', '=', filter.organisation_id).where('p.status', '<>', 'archived')
   if (filter.workspace_id !== undefined) matching = matching.where('p.workspace_id', '=', filter.workspace_id)
   for (const [key, value] of Object.entries(filter.tags ?? {})) matching = matching.where(tagged('p.tags', key, value))
-  const {n} = await matching
-    .clearSelect()
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const found = await matching
-    .orderBy('p.created_at', 'desc')
-    .orderBy('p.id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows: found}
+  return paged(matching.orderBy('p.created_at', 'desc').orderBy('p.id'), page)
 }
 
 export async function providerSlugTaken(db: Db, workspace_id: string, slug: string): Promise<boolean> {
@@ -106,6 +97,7 @@ export interface ProviderForCall {
     readonly configurations_sealed: Uint8Array | null
     readonly trusts_host: boolean
     readonly allow_all_models: boolean
+    readonly secret_mappings: string
     /** Of this workspace: its own, else those said for all workspaces. */
     readonly usage_limits: string | null
     readonly rate_limits: string | null
@@ -135,6 +127,7 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
       'i.configurations_sealed',
       'i.trusts_host',
       'i.allow_all_models',
+      'i.secret_mappings',
       'iw.enabled as own_enabled',
       'iw.usage_limits as own_usage_limits',
       'iw.rate_limits as own_rate_limits',
@@ -172,6 +165,7 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
       configurations_sealed: row.configurations_sealed,
       trusts_host: row.trusts_host === 1,
       allow_all_models: row.allow_all_models === 1,
+      secret_mappings: row.secret_mappings,
       usage_limits: own ? row.own_usage_limits : global.usage_limits,
       rate_limits: own ? row.own_rate_limits : global.rate_limits,
       last_reset_at: row.own_last_reset_at,
@@ -199,5 +193,5 @@ function rows(db: Db) {
     .selectFrom('providers as p')
     .innerJoin('integrations as i', 'i.id', 'p.integration_id')
     .selectAll('p')
-    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.key_masked', 'i.slug as integration_slug'])
+    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.key_masked', 'i.secret_mappings', 'i.slug as integration_slug'])
 }

@@ -13,11 +13,15 @@ export async function deleteOlder(db: Db, kept: Retained, before_ms: number): Pr
   if (kept === 'hours') return deleteHour(db, new Date(before_ms).toISOString())
   if (kept === 'feedback') return deleteFeedback(db, new Date(before_ms).toISOString())
   const [table, key] = kept === 'bodies' ? (['traffic.log_bodies', 'log_id'] as const) : (['traffic.logs', 'id'] as const)
-  const time = Math.max(0, Math.trunc(before_ms)).toString(16).padStart(12, '0')
-  const first = `${time.slice(0, 8)}-${time.slice(8)}`
-  const oldest = db.selectFrom(table).select(key).where(key, '<', first).orderBy(key).limit(SLICE_ROWS)
+  const oldest = db.selectFrom(table).select(key).where(key, '<', firstIdFrom(before_ms)).orderBy(key).limit(SLICE_ROWS)
   const {numDeletedRows} = await db.deleteFrom(table).where(key, 'in', oldest).executeTakeFirst()
   return numDeletedRows >= SLICE_ROWS
+}
+
+/** What ids of log rows made from then on are not below. */
+export function firstIdFrom(ms: number): string {
+  const time = Math.max(0, Math.trunc(ms)).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
 async function deleteFeedback(db: Db, before: string): Promise<boolean> {

@@ -20,6 +20,15 @@ export function mentioning(columns: readonly string[], text: string): Expression
   return sql<SqlBool>`(${sql.join(each, sql` or `)})`
 }
 
+/** True for the rows whose slug or id is `named`; `slugFirst` has the one with that slug before the other. */
+export function called(named: string): Expression<SqlBool> {
+  return sql<SqlBool>`(slug = ${named} or id = ${named})`
+}
+
+export function slugFirst(named: string): Expression<number> {
+  return sql<number>`case when slug = ${named} then 0 else 1 end`
+}
+
 /** The list of `in (...)`, which may not be empty on PostgreSQL: then it holds what no column does. */
 export function anyOf<T extends string>(values: readonly T[]): T[] {
   return values.length ? [...values] : ['' as T]
@@ -42,8 +51,11 @@ export async function paged<DB, TB extends keyof DB, Row>(
   return {total: Number(n), rows}
 }
 
+/** The tables whose new rows may be given the slug of an archived one. */
+type SluggedTable = 'workspaces' | 'configs' | 'guardrails' | 'collections' | 'prompts' | 'prompt_partials'
+
 /** Frees the slug that an archived row of the organisation still has: that row goes by its slug and the last of its id from now on. */
-export async function giveUpSlug(db: Db, table: 'workspaces' | 'configs' | 'guardrails', organisation_id: string, slug: string) {
+export async function giveUpSlug(db: Db, table: SluggedTable, organisation_id: string, slug: string) {
   const archived = db.selectFrom(table).select(['id']).where('slug', '=', slug).where('organisation_id', '=', organisation_id)
   const row = await archived.where('status', '=', 'archived').executeTakeFirst()
   if (!row) return

@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import type {LogScope} from './logs.ts'
+import {paged} from './rows.ts'
 import type {SavedFiltersTable} from './tables/analytics.ts'
 
 export type SavedFilterRow = SavedFiltersTable & {readonly workspace_slug: string}
@@ -22,17 +23,7 @@ export async function savedFilterNamed(db: Db, workspace_id: string, name: strin
 /** Newest first. */
 export async function listSavedFilters(db: Db, scope: LogScope, page: Page): Promise<Paged<SavedFilterRow>> {
   const all = rowsOf(db, scope)
-  const {n} = await all
-    .clearSelect()
-    .select(e => e.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const rows = await all
-    .orderBy('saved_filters.created_at', 'desc')
-    .orderBy('saved_filters.id')
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  return paged(all.orderBy('saved_filters.created_at', 'desc').orderBy('saved_filters.id'), page)
 }
 
 export async function updateSavedFilter(db: Db, id: string, change: Partial<SavedFiltersTable>): Promise<void> {

@@ -2,7 +2,7 @@ import type {Seal} from '../base/seal.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Tags} from '../schema/tags.ts'
 import type {Db} from './database.ts'
-import {mentioning, paged} from './rows.ts'
+import {called, mentioning, paged, slugFirst} from './rows.ts'
 import type {SecretReferencesTable} from './tables/registry.ts'
 import {tagged} from './tags.ts'
 
@@ -37,8 +37,8 @@ export function findSecretReference(db: Db, organisation_id: string, named: stri
     .selectAll()
     .where('organisation_id', '=', organisation_id)
     .where('status', '=', 'active')
-    .where(e => e.or([e('slug', '=', named), e('id', '=', named)]))
-    .orderBy(e => e.case().when('slug', '=', named).then(0).else(1).end())
+    .where(called(named))
+    .orderBy(slugFirst(named))
     .executeTakeFirst()
 }
 
@@ -59,15 +59,24 @@ export function listSecretReferences(db: Db, filter: SecretReferenceFilter, page
   return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
-/** Slugs of the active MCP integrations that a reference fills a field of. */
+/** What a reference fills a field of: slugs of the active integrations, of calls and of MCP, and names of virtual keys. */
 export async function secretReferenceUsers(db: Db, {id, organisation_id}: Owner): Promise<string[]> {
+  const mapped = `%"${id}"%`
   const rows = await db
     .selectFrom('mcp_integrations')
-    .select('slug')
+    .select(['slug', 'name', e => e.val(0).as('is_hidden')])
     .where('organisation_id', '=', organisation_id)
     .where('status', '=', 'active')
-    .where('secret_mappings', 'like', `%"${id}"%`)
+    .where('secret_mappings', 'like', mapped)
+    .unionAll(
+      db
+        .selectFrom('integrations')
+        .select(['slug', 'name', 'is_hidden'])
+        .where('organisation_id', '=', organisation_id)
+        .where('status', '=', 'active')
+        .where('secret_mappings', 'like', mapped),
+    )
     .orderBy('slug')
     .execute()
-  return rows.map(row => row.slug)
+  return rows.map(row => (Number(row.is_hidden) ? row.name : row.slug))
 }

@@ -2,7 +2,7 @@ import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Reach} from './collections.ts'
 import type {Db} from './database.ts'
-import {containing} from './rows.ts'
+import {containing, paged} from './rows.ts'
 import type {TemplatesTable} from './tables/prompts.ts'
 
 /** The tables of what has versions that are published. */
@@ -41,19 +41,12 @@ export async function listTemplates(
   if (collection_id !== undefined) matching = matching.where('collection_id', '=', collection_id)
   if (search !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
   const ordered = matching.selectAll().orderBy('created_at', 'desc').orderBy('id')
-  if (!page) {
-    const rows = await ordered.execute()
-    return {total: rows.length, rows}
-  }
-  const {n} = await matching.select(e => e.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await ordered
-    .limit(page.page_size)
-    .offset(page.current_page * page.page_size)
-    .execute()
-  return {total: Number(n), rows}
+  if (page) return paged(ordered, page)
+  const rows = await ordered.execute()
+  return {total: rows.length, rows}
 }
 
-/** Slugs are never given twice. */
+/** No two rows have one slug, archived ones too. */
 export async function templateSlugTaken(db: Db, table: TemplateTable, slug: string): Promise<boolean> {
   return (await db.selectFrom(table).select('id').where('slug', '=', slug).executeTakeFirst()) !== undefined
 }

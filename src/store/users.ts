@@ -1,4 +1,5 @@
 import type {Page, Paged} from '../schema/paging.ts'
+import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
 import {paged} from './rows.ts'
 import type {OrganisationRole, OrganisationUsersTable, UsersTable} from './tables/people.ts'
@@ -71,13 +72,7 @@ export async function countOwners(db: Db, organisation_id: string): Promise<numb
 export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
   await updateOrganisationUser(db, organisation_id, user_id, {status: 'archived', last_updated_at: now})
   await db.deleteFrom('workspace_users').where('organisation_id', '=', organisation_id).where('user_id', '=', user_id).execute()
-  await db
-    .updateTable('api_keys')
-    .set({status: 'archived', last_updated_at: now})
-    .where('organisation_id', '=', organisation_id)
-    .where('user_id', '=', user_id)
-    .where('status', '<>', 'archived')
-    .execute()
+  await archiveUserKeys(db, user_id, {organisation_id}, now)
   await db
     .updateTable('sessions')
     .set({revoked_at: now})

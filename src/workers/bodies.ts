@@ -15,6 +15,8 @@ const MOST_SPARES = 4
 export class BodyQueue {
   /** How many rows lost their bodies for want of room. */
   dropped = 0
+  /** There is no room where bodies wait for the log store: none is taken. */
+  is_shut = false
   /** What waits here and what is handed over but not written. */
   weight_bytes = 0
   readonly #most_bytes: number
@@ -43,7 +45,7 @@ export class BodyQueue {
     const {log_id, request_body, response_body, response_encoding} = bodies
     const body_bytes = lengthOf(request_body) + lengthOf(response_body)
     const weight_bytes = ROW_BYTES + body_bytes
-    if (this.weight_bytes + weight_bytes > this.#most_bytes) {
+    if (this.is_shut || this.weight_bytes + weight_bytes > this.#most_bytes) {
       this.dropped++
       return
     }

@@ -44,6 +44,7 @@ export class FlusherLink {
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
   #closing = false
   #retention: PromiseWithResolvers<boolean> | undefined
+  #sealing: PromiseWithResolvers<readonly string[]> | undefined
 
   constructor(options: FlusherLinkOptions) {
     this.#options = options
@@ -99,6 +100,16 @@ export class FlusherLink {
     return this.#retention.promise
   }
 
+  /** Has no file of bodies written to that there is now, and gives their paths. */
+  seal(): Promise<readonly string[]> {
+    if (!this.#worker || this.#closing) return Promise.reject(new Error('The thread that keeps bodies is not there now.'))
+    if (!this.#sealing) {
+      this.#sealing = Promise.withResolvers()
+      this.#post({order: 'seal'})
+    }
+    return this.#sealing.promise
+  }
+
   /** Flushes up to `mark` and ends the thread; after `most_ms` without regard to what is left, which the journal then keeps. */
   async close(mark: Mark, most_ms: number): Promise<void> {
     let cancel: (() => void) | undefined
@@ -132,6 +143,8 @@ export class FlusherLink {
     this.#worker = undefined
     this.#retention?.reject(new Error('The thread that deletes has ended.'))
     this.#retention = undefined
+    this.#sealing?.reject(new Error('The thread that keeps bodies has ended.'))
+    this.#sealing = undefined
     if (this.#closing) return
     const {bodies, log, after} = this.#options
     bodies.dropped += this.#sent_rows
@@ -182,6 +195,12 @@ export class FlusherLink {
       if (fault === undefined) this.#retention?.resolve(done)
       else this.#retention?.reject(new Error((fault as Error).message, {cause: fault}))
       this.#retention = undefined
+      return
+    }
+    if (news.news === 'sealed') {
+      if (news.fault === undefined) this.#sealing?.resolve(news.packs)
+      else this.#sealing?.reject(new Error((news.fault as Error).message, {cause: news.fault}))
+      this.#sealing = undefined
       return
     }
     if (news.news === 'bodies') {

@@ -19,6 +19,8 @@ export type FlusherOrder =
   | ({readonly order: 'bodies'} & PackedBodies)
   /** Delete what is past its time, for as long as one turn may take. */
   | {readonly order: 'retain'; readonly now_ms: number}
+  /** Write to no file of bodies that there is now any more, and name them. */
+  | {readonly order: 'seal'}
   /** Finish what was asked for, bring it out of the write-ahead log, and end. */
   | {readonly order: 'close'}
 
@@ -34,4 +36,5 @@ export type FlusherNews =
   | WrittenBodies
   /** What came of a turn of retention: whether all is done, or why it is not. */
   | {readonly news: 'retained'; readonly done: boolean; readonly fault?: unknown}
+  | {readonly news: 'sealed'; readonly packs: readonly string[]; readonly fault?: unknown}
   | {readonly news: 'report'; readonly report: FlusherReport}

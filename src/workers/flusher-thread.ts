@@ -47,6 +47,8 @@ async function obey(order: FlusherOrder): Promise<void> {
     const refused = await flusher.keepBodies(order)
     const {order: _, ...packed} = order
     tell({news: 'bodies', ...packed, refused}, [packed.bytes])
+  } else if (order.order === 'seal') {
+    tell({news: 'sealed', ...(await seal(flusher))})
   } else if (order.order === 'retain') {
     await retain(order.now_ms)
   } else {
@@ -55,6 +57,14 @@ async function obey(order: FlusherOrder): Promise<void> {
     await checkpoint()
     await target?.close()
     port.close()
+  }
+}
+
+async function seal(flusher: Flusher): Promise<{packs: readonly string[]; fault?: unknown}> {
+  try {
+    return {packs: await flusher.sealBodies()}
+  } catch (fault) {
+    return {packs: [], fault: plain(fault)}
   }
 }
 

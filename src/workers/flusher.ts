@@ -87,6 +87,11 @@ export class Flusher {
     })
   }
 
+  /** Seals what bodies are kept in, behind all that were handed over before; gives the files. */
+  sealBodies(): Promise<readonly string[]> {
+    return this.#inTurn(() => this.#options.target.sealBodies())
+  }
+
   /** Resolves when everything asked for before is done. */
   idle(): Promise<void> {
     return this.#inTurn(async () => {})

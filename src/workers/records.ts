@@ -57,6 +57,10 @@ export interface Records {
   flushed(): Promise<void>
   /** Deletes bodies, rows and sums that are past their time, for one turn; true when all of them are gone. */
   retain(): Promise<boolean>
+  /** Has no file of bodies written to that there is now, and gives their paths; a table has none. */
+  sealBodies(): Promise<readonly string[]>
+  /** Takes no bodies, for want of room, or takes them again. */
+  shutBodies(is_shut: boolean): void
   /** Flushes, checkpoints and closes. Records that come later are refused. */
   close(): Promise<void>
 }
@@ -141,6 +145,10 @@ export async function startRecords({
     }),
     flushed,
     retain: () => link.retain(),
+    sealBodies: () => link.seal(),
+    shutBodies(is_shut) {
+      bodies.is_shut = is_shut
+    },
     close() {
       closed ??= (async () => {
         journal.flush()

@@ -22,6 +22,11 @@ export interface RetainLogs extends RetentionDays {
 
 const DAY_MS = 86_400_000
 
+/** How long bodies are kept. */
+export function bodyDays({log_body_retention_days, log_retention_days}: Omit<RetentionDays, 'metrics_retention_days'>): number {
+  return Math.min(log_body_retention_days, log_retention_days)
+}
+
 /** Deletes bodies, log rows and hourly sums past their time, in slices. False when the budget ended first. The ledger stays for ever. */
 export async function retainLogs({target, now_ms, clock, budget_ms, rest, ...days}: RetainLogs): Promise<boolean> {
   const drop = (kept: 'logs' | 'hours') => async (before_ms: number) => {
@@ -29,7 +34,7 @@ export async function retainLogs({target, now_ms, clock, budget_ms, rest, ...day
     return deleteOlder(target.db, kept, before_ms)
   }
   const rules: readonly (readonly [days: number, drop: (before_ms: number) => Promise<boolean>])[] = [
-    [Math.min(days.log_body_retention_days, days.log_retention_days), before_ms => target.dropBodies(before_ms)],
+    [bodyDays(days), before_ms => target.dropBodies(before_ms)],
     [days.log_retention_days, drop('logs')],
     [days.log_retention_days, before_ms => deleteOlder(target.db, 'feedback', before_ms)],
     [days.metrics_retention_days, drop('hours')],

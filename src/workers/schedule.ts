@@ -3,8 +3,20 @@ import type {Store} from '../store/database.ts'
 import {claimJob, endJob, renewJob, type WorkerKey} from '../store/workers.ts'
 import type {After} from './flusher-link.ts'
 
+/** Those of a log store that is not this machine. */
+type LogStoreJob = 'log-upload' | 'log-objects' | 'log-spool'
+
 /** The jobs in the background; a metric has a label for each. */
-export type JobName = 'key-expiry' | 'budgets' | 'alerts' | 'mail' | 'log-retention' | 'price-refresh' | 'journal-flush'
+export type JobName =
+  | 'key-expiry'
+  | 'budgets'
+  | 'alerts'
+  | 'mail'
+  | 'log-retention'
+  | 'export-retention'
+  | 'price-refresh'
+  | 'journal-flush'
+  | LogStoreJob
 
 /** One turn of a job. */
 export interface Turn {

@@ -2,6 +2,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {newId} from '../../src/base/ids.ts'
 import {hashKey} from '../../src/identity/keys.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
+import {insertHour} from '../support/logs.ts'
 import {seedUser} from '../support/people.ts'
 import {KINDS} from '../support/stores.ts'
 
@@ -58,7 +59,7 @@ describe.each(KINDS)('API keys on %s', kind => {
       rate_limits: [],
       usage_limits: null,
       last_reset_at: null,
-      reset_usage: null,
+      reset_usage: 0,
       scopes: ['workspaces.list', 'audit_logs.list'],
       defaults: {metadata: {}, config_id: null, allow_config_override: true},
       alert_emails: [],
@@ -321,8 +322,11 @@ describe.each(KINDS)('API keys on %s', kind => {
     ['another name', {name: 'b'}, 'exhausted', null],
     ['reset_usage', {reset_usage: true}, 'active', '2026-03-04T05:06:07.000Z'],
   ])('%s leaves an exhausted key %s', async (_, body, status, last_reset_at) => {
+    admin.at('2026-03-04T05:00:00.000Z')
     const {id} = await make({usage_limits: {credit_limit: 5}})
+    await insertHour(admin.store.db, {api_key_id: id, hour: '2026-03-04T05:00:00.000Z', cost_nanousd: 5_000_000_000})
     await admin.store.db.updateTable('api_keys').set({status: 'exhausted'}).where('id', '=', id).execute()
+    admin.at('2026-03-04T05:06:07.000Z')
     await change(id, body)
     expect(await shown(id)).toMatchObject({status, last_reset_at})
   })

@@ -22,6 +22,7 @@ const probes: readonly AnyOperation[] = [
     path: '/probe/:id',
     summary: '',
     params: z.strictObject({id: z.string()}),
+    spellings: {probeName: 'name', probe_id: 'id'},
     body: Body,
     reply: Empty,
     async handle({changed}) {
@@ -46,6 +47,7 @@ const probes: readonly AnyOperation[] = [
     id: 'probe.read',
     method: 'GET',
     path: '/probe',
+    also_at: ['/old-probe'],
     summary: '',
     query: z.strictObject({page: z.string().optional()}),
     handle: async ({query}) => ({query}),
@@ -166,6 +168,22 @@ describe('the door of the administration', () => {
     expect((await admin.asWorkspace('GET', '/v1/probe?page=1&page=2')).body).toEqual(
       refusal('AB01', 'query parameter page: must be a string, not a list.'),
     )
+  })
+
+  test('a field is known by the names that clients have for it, said once; what the path says may be said again', async () => {
+    const said = async (body: object) => (await admin.asWorkspace('POST', '/v1/probe/7', body)).body
+    expect(await said({probeName: 'a', probe_id: '7'})).toEqual({})
+    expect(await said({probeName: 'a', id: '7'})).toEqual({})
+    const known = '(known: name, key, nested)'
+    expect(await said({name: 'a', probe_id: '8'})).toEqual(refusal('AB01', `the request body: the key id is not known here ${known}.`))
+    expect(await said({name: 'a', probeName: 'b'})).toEqual(
+      refusal('AB01', `the request body: the key probeName is not known here ${known}.`),
+    )
+    expect(await said({probeName: 3})).toEqual(refusal('AB01', 'name: must be a string, not a number.'))
+  })
+
+  test('an operation stands at the other paths of clients too', async () => {
+    expect((await admin.asWorkspace('GET', '/v1/old-probe?page=2')).body).toEqual({query: {page: '2'}})
   })
 
   test('what is not JSON is 400, and the reason quotes nothing of it', async () => {

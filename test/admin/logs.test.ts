@@ -108,9 +108,19 @@ describe.each(KINDS)('the log on %s', kind => {
         lastUsedOptionJsonPath: 'config.targets[1].targets[3]',
       },
       metrics: expect.objectContaining({id: full}),
-      finalUntransformedRequest: {url: '/v1/chat/completions?x=1', method: 'POST', body: {model: 'gpt-5', messages: []}},
+      finalUntransformedRequest: {
+        url: '/v1/chat/completions?x=1',
+        method: 'POST',
+        headers: {'content-type': 'application/json'},
+        body: {model: 'gpt-5', messages: []},
+      },
       transformedRequest: {url: 'https://api.openai.com/v1/chat/completions', method: 'POST'},
-      originalResponse: {body: {id: 'c-1'}},
+      originalResponse: {
+        url: 'https://api.openai.com/v1/chat/completions',
+        method: 'POST',
+        headers: {'content-type': 'application/json', 'content-encoding': 'gzip'},
+        body: {id: 'c-1'},
+      },
     })
     expect(body.metrics).toEqual({
       id: full,
@@ -155,7 +165,7 @@ describe.each(KINDS)('the log on %s', kind => {
       internal_trace_id: `call-${full}`,
       mode: 'single',
       last_used_option_index: 3,
-      source: null,
+      source: 'gateway',
       runtime: null,
       runtime_version: null,
       sdk_version: null,

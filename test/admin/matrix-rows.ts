@@ -139,7 +139,7 @@ export const SECRET = {
 }
 export const MCP = {name: 'Kept', url: 'https://mcp.example.com/mcp', auth_type: 'none', transport: 'http'}
 export const DEPLOYMENT = {name: 'Kept', type: 'production'}
-const CAPABILITIES = {capabilities: [{name: 'none', type: 'tool', enabled: true}]}
+export const CAPABILITIES = (name = 'none') => ({capabilities: [{name, type: 'tool', enabled: true}]})
 const TIMES = {start_time: '2026-03-01T00:00:00Z', end_time: '2026-03-31T00:00:00Z'}
 
 /**
@@ -281,7 +281,7 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
     body: {workspaces: [{id: p.workspace, enabled: true}]},
   }),
   'mcp_integrations.list_capabilities': p => ({params: {mcpIntegrationId: p.mcp_integration}}),
-  'mcp_integrations.update_capabilities': p => ({params: {mcpIntegrationId: p.mcp_integration}, body: CAPABILITIES}),
+  'mcp_integrations.update_capabilities': p => ({params: {mcpIntegrationId: p.mcp_integration}, body: CAPABILITIES()}),
   'mcp_servers.list': inWorkspace,
   'mcp_servers.create': p => ({body: {name: 'Made', mcp_integration_id: p.mcp_integration, workspace_id: p.workspace}}),
   'mcp_servers.get': p => ({params: {mcpServerId: p.mcp_server}}),
@@ -289,7 +289,7 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'mcp_servers.delete': p => ({params: {mcpServerId: p.mcp_server}}),
   'mcp_servers.get_metadata': p => ({params: {mcpServerId: p.mcp_server}}),
   'mcp_servers.list_capabilities': p => ({params: {mcpServerId: p.mcp_server}}),
-  'mcp_servers.update_capabilities': p => ({params: {mcpServerId: p.mcp_server}, body: CAPABILITIES}),
+  'mcp_servers.update_capabilities': p => ({params: {mcpServerId: p.mcp_server}, body: CAPABILITIES()}),
   'mcp_servers.list_user_access': p => ({params: {mcpServerId: p.mcp_server}}),
   'mcp_servers.update_user_access': p => ({params: {mcpServerId: p.mcp_server}, body: {default_user_access: 'allow'}}),
   'deployments.list': () => ({}),

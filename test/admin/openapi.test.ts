@@ -50,7 +50,7 @@ test('an operation that needs a scope says which; one that needs no key says so'
 test('what is not found is described as it is said', () => {
   const missing = (path: string) => document.paths[path].get.responses[404].$ref
   expect(missing('/model-configs/pricing/{provider}/{model}')).toBe('#/components/responses/BareError')
-  expect(missing('/logs/{logId}')).toBe('#/components/responses/Error')
+  expect(missing('/logs/{logId}')).toBe('#/components/responses/NotFound')
 })
 
 test('a guardrail is described with every check and its parameters; secrets are only written', () => {

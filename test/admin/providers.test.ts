@@ -5,6 +5,7 @@ import {providers} from '../../src/admin/providers.ts'
 import {findProviderForCall} from '../../src/store/providers.ts'
 import type {ProvidersTable} from '../../src/store/tables/catalog.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
+import {insertHour} from '../support/logs.ts'
 import {KINDS} from '../support/stores.ts'
 
 const absent = refusal('AB08', 'No provider is known by this id.')
@@ -57,7 +58,7 @@ describe.each(KINDS)('providers on %s', kind => {
         name: 'Made',
         note: 'N',
         status: 'active',
-        usage_limits: budget,
+        usage_limits: {...budget, current_usage: 0, status: 'active'},
         rate_limits: [rate],
         reset_usage: null,
         expires_at: '2026-12-31T23:00:00.000Z',
@@ -209,8 +210,12 @@ describe.each(KINDS)('providers on %s', kind => {
       [{usage_limits: null}, 'active'],
     ]
     for (const [body, status] of cases) {
+      admin.at('2026-03-04T05:00:00.000Z')
       const {id, slug} = await create({usage_limits: budget})
+      const spent = {workspace_id: admin.workspace_id, provider_slug: slug, cost_nanousd: 10_000_000_000}
+      await insertHour(admin.store.db, {...spent, hour: '2026-03-04T05:00:00.000Z'})
       await mark(id, {status: 'exhausted'})
+      admin.at('2026-03-04T05:06:07.000Z')
       await admin.asWorkspace('PUT', `/v1/providers/${slug}`, body)
       expect((await admin.asWorkspace('GET', `/v1/providers/${slug}`)).body.status, JSON.stringify(body)).toBe(status)
       expect((await row(id)).last_reset_at).toBe('reset_usage' in body ? '2026-03-04T05:06:07.000Z' : null)

@@ -188,10 +188,16 @@ describe.each(KINDS)('virtual keys on %s', kind => {
     ['a private host from a workspace key', {model_config: {custom_host: 'http://192.168.0.2/v1'}}, 400, /^Invalid custom host/],
     ['a slug that is taken', {slug: 'taken'}, 409, /^The slug taken is taken by another virtual key\.$/],
     [
-      'secret references',
+      'a secret reference that nobody knows',
       {secret_mappings: [{target_field: 'key', secret_reference_id: 'x'}]},
+      404,
+      /^secret_mappings\[0\]\.secret_reference_id: no secret reference is known by the id x\.$/,
+    ],
+    [
+      'a secret for a field that there is not',
+      {secret_mappings: [{target_field: 'configurations.x', secret_reference_id: 'x'}]},
       400,
-      /^secret_mappings: secret references are not available in this version\.$/,
+      /^secret_mappings\[0\]\.target_field: expected key or model_config\.NAME\.$/,
     ],
     ['no kind', {provider: undefined}, 400, /^provider: is required/],
   ])('creating refuses %s, and keeps nothing of it', async (_, body, status, message) => {

@@ -97,6 +97,23 @@ describe.each(KINDS)('what others did, on %s', kind => {
     expect(await seen(admin.workspace_key), 'service keys see all').toEqual([3, 3, 3, 3, true, 3, 3])
   })
 
+  test('is thought of anew by those who see it, or said it', async () => {
+    const said = async (token: string, trace_id: string): Promise<string> =>
+      (await admin.send(token, 'POST', '/v1/feedback', {trace_id, value: 1})).body.feedback_ids[0]
+    await set({data_visibility: {membersViewAllData: true, managersViewAllData: true}})
+    const of_nobody = await said(admin.workspace_key, 'trace of nobody')
+    const of_member = await said(admin.workspace_key, 'trace of the member')
+    const by_member = await said(member_key, 'trace of nobody')
+    const change = async (token: string) =>
+      Promise.all(
+        [of_nobody, of_member, by_member].map(async id => (await admin.send(token, 'PUT', `/v1/feedback/${id}`, {value: 2})).status),
+      )
+    expect(await change(member_key)).toEqual([200, 200, 200])
+    await set({data_visibility: {membersViewAllData: false, managersViewAllData: false}})
+    expect(await change(member_key)).toEqual([404, 200, 200])
+    expect(await change(admin.workspace_key), 'service keys see all').toEqual([200, 200, 200])
+  })
+
   test('limits are told of the keys that the caller may list, and of the one that asks', async () => {
     await set({data_visibility: {membersViewAllData: true, managersViewAllData: true}})
     expect(await limited(admin.workspace_key)).toEqual(EVERYONE)

@@ -37,10 +37,21 @@ describe.each(KINDS)('workspaces on %s', kind => {
       is_default: false,
       defaults: {metadata: {team: 'blue'}, input_guardrails: [], output_guardrails: [], is_default: 0, object: 'workspace'},
       usage_limits: [
-        {type: 'cost', credit_limit: 10, alert_threshold: 5, periodic_reset: null, periodic_reset_days: 30, next_usage_reset_at: null},
+        {
+          type: 'cost',
+          credit_limit: 10,
+          alert_threshold: 5,
+          periodic_reset: null,
+          periodic_reset_days: 30,
+          next_usage_reset_at: null,
+          current_usage: 0,
+          status: 'active',
+        },
         {
           type: 'tokens',
           credit_limit: 1000,
+          current_usage: 0,
+          status: 'active',
           alert_threshold: null,
           periodic_reset: null,
           periodic_reset_days: null,

@@ -82,6 +82,7 @@ async function bench(options: Options): Promise<void> {
     explain: await part('explain', () => script('explain.ts')),
     limits: await part('limits', () => script('limits.ts')),
     pricing: await part('pricing', () => script('pricing.ts')),
+    apply: await part('apply', () => script('apply.ts')),
     analytics: await part('analytics', () => script('analytics.ts')),
     pii: await part('pii', () => script('pii.ts')),
     guardrails: await part('guardrails', () => script('guardrails.ts')),

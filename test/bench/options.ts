@@ -10,6 +10,7 @@ export const PARTS = [
   'image',
   'explain',
   'pricing',
+  'apply',
   'limits',
   'analytics',
   'realtime',

@@ -21,6 +21,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     analytics,
     limits,
     pricing,
+    apply,
     pii,
     guardrails,
     journal,
@@ -78,6 +79,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
   if (explain) blocks.push(`### Explain and replay\n\n\`\`\`text\n${explain.trim()}\n\`\`\``)
   if (pricing) blocks.push(`### Prices\n\n\`\`\`text\n${pricing.trim()}\n\`\`\``)
+  if (apply) blocks.push(`### Resources in git\n\n\`\`\`text\n${apply.trim()}\n\`\`\``)
   if (pii) blocks.push(`### Personal data found, on the held-out half of the labelled set\n\n\`\`\`text\n${pii.trim()}\n\`\`\``)
   if (guardrails) blocks.push(`### Guardrails\n\n\`\`\`text\n${guardrails.trim()}\n\`\`\``)
   if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)

@@ -35,6 +35,7 @@ export interface Measured {
   /** As these benchmarks print it. */
   readonly explain?: string | undefined
   readonly pricing?: string | undefined
+  readonly apply?: string | undefined
   readonly limits?: string | undefined
   readonly analytics?: string | undefined
   readonly pii?: string | undefined

@@ -57,6 +57,7 @@ function guardedBy(output: readonly Record<string, unknown>[]): Guarded & {idle(
     late: null,
     restore: null,
     tells_in_streams: false,
+    begin() {},
     statusOf: status => status,
     denied: () => fail('nothing is denied here'),
     unreadable: reason => fail(reason),

@@ -172,6 +172,9 @@ test('a batch, from its file to its output', async () => {
   expect(await openai.files.retrieve(done.output_file_id!)).toMatchObject({purpose: 'batch_output', created_at: 1_735_790_645})
   const same = await gateway.call(`/v1/batches/${BATCH}/output`, {headers: {'x-gateway-provider': '@claude'}})
   expect(asRows(await same.text())).toHaveLength(3)
+  // (10 x 3 + 3 x 15 US dollars a million) / 2, once
+  const charged = (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
+  expect(charged).toMatchObject([{cost: 0.00375, total_units: 13, ai_model: MODEL}])
 })
 
 test('a batch that is cancelled, and one that is not there', async () => {

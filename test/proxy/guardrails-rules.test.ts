@@ -146,6 +146,18 @@ describe('targets', () => {
     expect(told.rows.map((_, at) => logged(told, at)!.before_request_hooks)).toMatchObject([[{verdict: false}], [{verdict: false}]])
   })
 
+  test('a second try is told by its own answer, not by what was said of the first', async () => {
+    const second = CHAT_ROUTE.answer(['a fine one'])
+    routed.a.answer((heard, response, request) => {
+      // the first answer comes whole although a stream was asked for
+      if (routed.a.heard.length === 1) json(response, chatReply('m', 'a bad answer'))
+      else second(heard, response, request)
+    })
+    const config = {...A, retry: {attempts: 1, on_status_codes: [246]}, output_guardrails: [forbids('bad', {stream_mode: 'after'})]}
+    const told = await routed.ask(config, chat('a question', {stream: true}))
+    expect([told.status, CHAT_ROUTE.read(told.text), routed.a.heard.length]).toEqual([200, 'a fine one', 2])
+  })
+
   test('a denial is a failure that a fallback goes on from, and has its row', async () => {
     const config = {strategy: {mode: 'fallback'}, targets: [{...A, input_guardrails: [forbids('bad', {deny: true})]}, {provider: '@b'}]}
     const told = await routed.ask(config, chat('a bad thing'))

@@ -113,6 +113,7 @@ describe.each(KINDS)('identity tables on %s', kind => {
           configurations: '{}',
           configurations_sealed: null,
           tags: '{}',
+          secret_mappings: '[]',
           global_workspace_access: null,
         }
         await insertIntegration(db, {...integration, ...plain, allow_all_models: 1, global_access_enabled: 0, trusts_host: 0})

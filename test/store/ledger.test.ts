@@ -77,6 +77,28 @@ describe.each(KINDS)('the ledger on %s', kind => {
 
   const ENTRY = `call_id = 'call-0-11'`
 
+  test('is verified while another process writes', async () => {
+    const other = await database.again()
+    let release = () => {}
+    const written = new Promise<void>(begun => {
+      void other.write(async db => {
+        await db.updateTable('organisations').set({name: 'Other'}).execute()
+        const released = new Promise<void>(resolve => {
+          release = resolve
+        })
+        begun()
+        await released
+      })
+    })
+    await written
+    const report = verifyLedger(database.store, ({part}) => {
+      if (part === 'sums') release()
+    })
+    setTimeout(() => release(), 50)
+    expect((await report).breaks).toEqual([])
+    await other.close()
+  })
+
   test('one byte of an entry that was flipped is found, in whatever column', async () => {
     for (const change of [
       "model = 'gpt-4o-minj'",

@@ -2,6 +2,7 @@ import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
 import {MIGRATIONS, type Migration} from '../../migrations/index.ts'
 import {MigrationFault, migrate, migrationState} from '../../src/store/migrate.ts'
+import {insertLog} from '../support/logs.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 
 const now = () => new Date('2026-01-02T03:04:05.000Z')
@@ -33,6 +34,27 @@ describe.each(KINDS)('migrations on %s', kind => {
     await migrate(store, {now})
     expect(await store.db.selectFrom('collections').selectAll().execute()).toMatchObject([
       {organisation_id: 'o', workspace_id: 'w', name: 'Default', is_default: 1, status: 'active', parent_collection_id: null},
+    ])
+    await close()
+  })
+
+  test('rows of before there were columns to sum by get theirs from their detail', async () => {
+    const {store, close} = await testStore(kind, {migrated: false})
+    await migrate(store, {
+      now,
+      steps: MIGRATIONS.slice(
+        0,
+        MIGRATIONS.findIndex(({name}) => name === '0016_log_reads'),
+      ),
+    })
+    await insertLog(store.db, {id: 'log-1', last_byte_ms: 12.5})
+    await store.db.updateTable('traffic.logs').set({duration_ms: null, cache_status: null}).execute()
+    await insertLog(store.db, {id: 'log-2', duration_ms: 7, cache_status: 'HIT', last_byte_ms: 99})
+    await migrate(store, {now})
+    const rows = store.db.selectFrom('traffic.logs').select(['id', 'duration_ms', 'cache_status']).orderBy('id')
+    expect(await rows.execute()).toEqual([
+      {id: 'log-1', duration_ms: 13, cache_status: 'DISABLED'},
+      {id: 'log-2', duration_ms: 7, cache_status: 'HIT'},
     ])
     await close()
   })

@@ -1,10 +1,12 @@
 import type {Insertable} from 'kysely'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import type {Db} from '../../src/store/database.ts'
+import {insertIntegration} from '../../src/store/integrations.ts'
 import {keepFrom} from '../../src/store/kept.ts'
 import {deleteOlder} from '../../src/store/retention.ts'
 import type {LedgerEntriesTable, UsageHourlyTable} from '../../src/store/tables/traffic.ts'
 import {type UsageScope, usageSince} from '../../src/store/usage.ts'
+import {integrationRow} from '../support/integrations.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
 const KEY: UsageScope = {entity: 'key', id: 'key-1', workspace_id: 'ws-1'}
@@ -185,32 +187,8 @@ async function seedCatalog(db: Db) {
       })
       .execute()
   }
-  for (const id of ['i-1', 'i-2', 'i-3', 'i-4']) {
-    await db
-      .insertInto('integrations')
-      .values({
-        id,
-        slug: id,
-        organisation_id: 'org',
-        workspace_id: null,
-        name: id,
-        description: null,
-        ai_provider_id: 'some',
-        key_sealed: null,
-        key_masked: null,
-        configurations: '{}',
-        configurations_sealed: null,
-        tags: '{}',
-        allow_all_models: 1,
-        global_access_enabled: 1,
-        global_workspace_access: null,
-        trusts_host: 0,
-        is_hidden: 0,
-        status: 'active',
-        ...times,
-      })
-      .execute()
-  }
+  for (const id of ['i-1', 'i-2', 'i-3', 'i-4'])
+    await insertIntegration(db, integrationRow({id, organisation_id: 'org', ai_provider_id: 'some'}))
   const providers = [
     ['p-a', 'a', 'i-1', 'ws-1'],
     ['p-b', 'b', 'i-1', 'ws-1'],

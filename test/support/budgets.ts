@@ -1,14 +1,26 @@
 import type {Insertable} from 'kysely'
+import {onTestFinished} from 'vitest'
 import {decodeRecord, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import type {ApiKeysTable} from '../../src/store/tables/identity.ts'
 import {usageSince} from '../../src/store/usage.ts'
 import {intent, settlement, targetOf} from './records.ts'
-import type {TestStore} from './stores.ts'
+import {type StoreKind, type TestStore, testStore} from './stores.ts'
 
 export const ORGANISATION = '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a01'
 export const WORKSPACE = '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a02'
 const AT = '2026-03-01T00:00:00.000Z'
+
+/** A database with `spending`, closed when the test ends. */
+export async function spendingOn(kind: StoreKind) {
+  const database = await testStore(kind)
+  const spent = await spending(database)
+  onTestFinished(async () => {
+    await spent.target.close()
+    await database.close()
+  })
+  return {store: database.store, spent, database}
+}
 
 /** An organisation with a workspace, the way to make keys in it, and to spend on them what the ledger is to know. */
 export async function spending(database: TestStore) {

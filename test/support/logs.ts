@@ -5,7 +5,7 @@ import type {LogsTable, UsageHourlyTable} from '../../src/store/tables/traffic.t
 /** Columns of a row, and what its detail says. */
 type LogSeed = Partial<Omit<LogsTable, 'detail'>> & Partial<Omit<LogRecord, keyof LogsTable>> & {readonly id: string}
 
-/** Writes a row of the log; a plain, good call where nothing is said. */
+/** Writes a row of the log; a plain, good call where nothing is said. No sum has it, so that sums are not asked from now on. */
 export async function insertLog(db: Db, row: LogSeed) {
   const recorded = {
     parent_span_id: null,
@@ -30,6 +30,7 @@ export async function insertLog(db: Db, row: LogSeed) {
     last_byte_ms: 0,
     overhead_ms: 0,
     keeps_bodies: true,
+    prompt: undefined,
   }
   const columns = {
     call_id: `call-${row.id}`,
@@ -61,11 +62,13 @@ export async function insertLog(db: Db, row: LogSeed) {
   const said = Object.entries(row)
   const inDetail = (name: string) => Object.hasOwn(recorded, name)
   const detail = {...recorded, ...Object.fromEntries(said.filter(([name]) => inDetail(name)))}
+  const summed = {duration_ms: Math.round(detail.last_byte_ms), cache_status: detail.cache_status}
   const given = Object.fromEntries(said.filter(([name]) => !inDetail(name))) as Partial<LogsTable>
   await db
     .insertInto('traffic.logs')
-    .values({...columns, ...given, id: row.id, detail: JSON.stringify(detail)})
+    .values({...columns, ...summed, ...given, id: row.id, detail: JSON.stringify(detail)})
     .execute()
+  await db.updateTable('traffic.meta').set({value: '9999'}).where('key', '=', 'log_hourly_from').execute()
 }
 
 /** Writes a row of the hourly sums. */

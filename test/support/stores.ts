@@ -10,7 +10,8 @@ import {migrate} from '../../src/store/migrate.ts'
 const url = process.env.TEST_DATABASE_URL
 
 /** The kinds of database that a store test runs on: SQLite always, PostgreSQL where `TEST_DATABASE_URL` names a server. */
-export const KINDS: readonly ('sqlite' | 'postgres')[] = url ? ['sqlite', 'postgres'] : ['sqlite']
+export type StoreKind = 'sqlite' | 'postgres'
+export const KINDS: readonly StoreKind[] = url ? ['sqlite', 'postgres'] : ['sqlite']
 
 export interface TestStore {
   readonly store: Store
@@ -23,7 +24,7 @@ export interface TestStore {
 }
 
 /** A new, empty database of `kind`; migrated unless told not to. */
-export async function testStore(kind: 'sqlite' | 'postgres', {migrated = true} = {}): Promise<TestStore> {
+export async function testStore(kind: StoreKind, {migrated = true} = {}): Promise<TestStore> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-store-'))
   const opened: Store[] = []
   const name = `gateway_test_${randomBytes(6).toString('hex')}`

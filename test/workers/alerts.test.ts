@@ -1,26 +1,22 @@
-import {describe, expect, onTestFinished, test} from 'vitest'
+import {describe, expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
 import {readLetters} from '../../src/ports/mail/letters.ts'
+import {insertIntegration} from '../../src/store/integrations.ts'
 import {alertsJob} from '../../src/workers/alerts.ts'
 import {type Budget, budgetsJob, entityBudgets} from '../../src/workers/budgets.ts'
 import {keyExpiryJob} from '../../src/workers/key-expiry.ts'
 import type {RecipientsOf} from '../../src/workers/notices.ts'
 import type {Job} from '../../src/workers/schedule.ts'
-import {ORGANISATION, spending, WORKSPACE} from '../support/budgets.ts'
-import {KINDS, testStore} from '../support/stores.ts'
+import {ORGANISATION, spendingOn, WORKSPACE} from '../support/budgets.ts'
+import {integrationRow} from '../support/integrations.ts'
+import {KINDS} from '../support/stores.ts'
 
 const lost = new AbortController().signal
 const runAt = (job: Job, at: string) => job.run({now_ms: Date.parse(at), lost})
 
 describe.each(KINDS)('alerts on %s', kind => {
   async function setUp({mails = true, recipientsOf}: {mails?: boolean; recipientsOf?: RecipientsOf} = {}) {
-    const database = await testStore(kind)
-    const {store} = database
-    const spent = await spending(database)
-    onTestFinished(async () => {
-      await spent.target.close()
-      await database.close()
-    })
+    const {store, spent} = await spendingOn(kind)
     const lines: {msg: string}[] = []
     const log = createLog('info', 'gateway', line => void lines.push(JSON.parse(line)))
     const on = {
@@ -109,30 +105,14 @@ describe.each(KINDS)('alerts on %s', kind => {
     ])
     const stamps = {created_at: '2026-03-01T00:00:00.000Z', last_updated_at: '2026-03-01T00:00:00.000Z'}
     await store.db.updateTable('workspaces').set({usage_limits}).execute()
-    await store.db
-      .insertInto('integrations')
-      .values({
+    await insertIntegration(
+      store.db,
+      integrationRow({
         id: 'i-1',
-        slug: 'main',
         organisation_id: ORGANISATION,
-        workspace_id: null,
-        name: 'main',
-        description: null,
-        ai_provider_id: 'openai',
-        key_sealed: null,
-        key_masked: null,
-        configurations: '{}',
-        configurations_sealed: null,
-        tags: '{}',
-        allow_all_models: 1,
-        global_access_enabled: 1,
         global_workspace_access: JSON.stringify({usage_limits, rate_limits: null}),
-        trusts_host: 0,
-        is_hidden: 0,
-        status: 'active',
-        ...stamps,
-      })
-      .execute()
+      }),
+    )
     await store.db
       .insertInto('providers')
       .values({

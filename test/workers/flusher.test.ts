@@ -55,6 +55,7 @@ function memoryTarget() {
       return failure ? rows : 0
     },
     dropBodies: async () => false,
+    sealBodies: async () => [],
     async checkpoint() {},
     async close() {},
   }

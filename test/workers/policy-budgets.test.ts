@@ -1,4 +1,4 @@
-import {describe, expect, onTestFinished, test} from 'vitest'
+import {describe, expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
 import {readLetters} from '../../src/ports/mail/letters.ts'
 import {policyEntityId} from '../../src/schema/policy-entities.ts'
@@ -6,23 +6,17 @@ import {resetEntity, updatePolicy} from '../../src/store/policies.ts'
 import {alertsJob} from '../../src/workers/alerts.ts'
 import {everyoneConcerned} from '../../src/workers/notices.ts'
 import {policyBudgets} from '../../src/workers/policy-budgets.ts'
-import {ORGANISATION, spending, WORKSPACE} from '../support/budgets.ts'
+import {ORGANISATION, spendingOn, WORKSPACE} from '../support/budgets.ts'
 import {seedUser} from '../support/people.ts'
 import {policyRow} from '../support/policies.ts'
-import {KINDS, testStore} from '../support/stores.ts'
+import {KINDS} from '../support/stores.ts'
 
 const POLICY = '7c1d9a52-2b90-4c55-9a39-3ad4d17c8b01'
 const lost = new AbortController().signal
 
 describe.each(KINDS)('budgets of policies on %s', kind => {
   async function setUp() {
-    const database = await testStore(kind)
-    const {store} = database
-    const spent = await spending(database)
-    onTestFinished(async () => {
-      await spent.target.close()
-      await database.close()
-    })
+    const {store, spent} = await spendingOn(kind)
     const write = readLetters(undefined, {company_name: 'Example'})
     const log = createLog('info', 'gateway', () => {})
     const limit = (terms: object) => updatePolicy(store.db, POLICY, {terms: policyRow(POLICY, terms).terms})

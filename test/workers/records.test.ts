@@ -1,4 +1,4 @@
-import {readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect, describe as suite, test} from 'vitest'
 import {DataDirFault} from '../../src/store/data-dir.ts'
@@ -118,6 +118,41 @@ test('bodies beyond the bound are dropped and counted, and the calls are recorde
   expect(await ids(gateway, 'logs')).toEqual(['a', 'b', 'c', 'd'])
   expect(await ids(gateway, 'bodies')).toEqual(['a', 'b'])
   expect(records.status()).toMatchObject({bodies_dropped: 2, body_bytes: 0})
+})
+
+test('where bodies wait and there is no room, none are taken until there is; the calls are recorded all the same', async () => {
+  const gateway = await setUp('sqlite')
+  const records = await gateway.start()
+  const ask = asking(records)
+  const call = async (id: string) => {
+    await ask.begin(id)
+    await ask.settle(id)
+  }
+  records.shutBodies(true)
+  await call('a')
+  records.shutBodies(false)
+  await call('b')
+  await records.flushed()
+  expect([await ids(gateway, 'logs'), await ids(gateway, 'bodies')]).toEqual([['a', 'b'], ['b']])
+  expect(records.status().bodies_dropped).toBe(1)
+})
+
+test('a file of bodies that was sealed is written to no more, and all that was flushed before is in one', async () => {
+  const gateway = await setUp('sqlite')
+  const records = await gateway.start()
+  const ask = asking(records)
+  const sealed: (readonly string[])[] = [await records.sealBodies()]
+  const sizes: number[] = []
+  for (const id of ['a', 'b']) {
+    await ask.begin(id)
+    await ask.settle(id)
+    await records.flushed()
+    sealed.push(await records.sealBodies())
+    sizes.push(statSync(sealed.at(-1)![0]!).size)
+  }
+  expect(sealed.map(paths => paths.length)).toEqual([0, 1, 2])
+  expect([sealed[2]![0], sizes[0]]).toEqual([sealed[1]![0], sizes[1]])
+  expect(await ids(gateway, 'bodies')).toEqual(['a', 'b'])
 })
 
 test('a settlement too large for the journal is written without its log row', async () => {

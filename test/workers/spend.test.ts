@@ -10,8 +10,8 @@ import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {usageSince} from '../../src/store/usage.ts'
 import {entityBudgets} from '../../src/workers/budgets.ts'
 import {retainLogs} from '../../src/workers/retain-logs.ts'
-import {spending} from '../support/budgets.ts'
-import {KINDS, testStore} from '../support/stores.ts'
+import {spendingOn} from '../support/budgets.ts'
+import {KINDS} from '../support/stores.ts'
 
 const NOW = '2026-03-25T12:34:56.789Z'
 const NOW_MS = Date.parse(NOW)
@@ -28,13 +28,7 @@ const LIMIT: UsageLimit = {
 describe.each(KINDS)('what was spent, on %s,', kind => {
   /** Two keys, each with spending on many days of March, a dollar a day. */
   async function setUp() {
-    const database = await testStore(kind)
-    const {store} = database
-    const spent = await spending(database)
-    onTestFinished(async () => {
-      await spent.target.close()
-      await database.close()
-    })
+    const {store, spent, database} = await spendingOn(kind)
     for (const key of ['blue', 'green']) {
       await spent.key(key, {credit_limit: 100})
       for (let day = 1; day <= 25; day++) await spent.spend(key, 1, `2026-03-${String(day).padStart(2, '0')}T00:20:00.000Z`)

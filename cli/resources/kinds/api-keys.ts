@@ -34,6 +34,8 @@ export const apiKey: Kind = {
   name: 'api-key',
   folder: 'api-keys',
   lives_in: 'either',
+  needs: ['workspace', 'config'],
+  remark: 'Its slug is its name; `type`, and for a key of a user `user`, an e-mail address. Its secret is in no file.',
   create: 'api_keys.create',
   fields,
   secrets: NO_SECRETS,
@@ -47,6 +49,7 @@ export const apiKey: Kind = {
         const defaults = {...(row.defaults as object), config_id: config_id && place.named(config_id)}
         const user = row.user_id && (ids.get(row.user_id) ?? row.user_id)
         const workspace = row.workspace_id && place.handleOf(row.workspace_id)
+        place.knows(row.id, {kind: 'api-key', workspace, slug: row.name})
         return {kind: 'api-key', workspace, slug: row.name, id: row.id, spec: specOf(fields, {...row, defaults, user})}
       })
   },
@@ -55,7 +58,9 @@ export const apiKey: Kind = {
     const {type, ...body} = await bodyOf(resource, place)
     const at = String(type).lastIndexOf('-')
     const params = {type: String(type).slice(0, at), subtype: String(type).slice(at + 1)}
-    return (await place.gateway.call<{key: string}>('api_keys.create', {params, body})).key
+    const {id, key} = await place.gateway.call<{id: string; key: string}>('api_keys.create', {params, body})
+    place.knows(id, resource)
+    return key
   },
   async change({gateway}, {spec}, {id}, changed) {
     await gateway.call('api_keys.update', {params: {id}, body: changesOf(apiKey, spec, changed)})

@@ -37,13 +37,14 @@ export const config: Kind = {
   folder: 'configs',
   lives_in: 'workspace',
   is_slug_unique: true,
+  needs: ['workspace', 'guardrail'],
   create: 'configs.create',
   fields,
   secrets: {below: ['config'], isSecret: path => SECRET_KEYS.some(key => key === path.at(-1))},
   async read({gateway, handleOf, knows, named}) {
     const rows = await everyRow<Row>(gateway, 'configs.list')
     return eachOf(rows, async ({id, slug, workspace_id}) => {
-      knows(id, slug)
+      knows(id, {kind: 'config', workspace: workspace_id && handleOf(workspace_id), slug})
       const {data} = await gateway.call<{data: Record<string, unknown>}>('configs.get', {params: {slug: id}})
       const spec = specOf(fields, {...data, isDefault: data.is_default})
       const by_slug = mapTexts(spec, named) as typeof spec
@@ -51,7 +52,8 @@ export const config: Kind = {
     })
   },
   async make(place, resource) {
-    await place.gateway.call('configs.create', {body: bodyOf(resource, place)})
+    const {data} = await place.gateway.call<{data: {id: string}}>('configs.create', {body: bodyOf(resource, place)})
+    place.knows(data.id, resource)
     return undefined
   },
   async change({gateway}, {spec}, {id}, changed) {

@@ -9,6 +9,8 @@ export const defaults: Kind = {
   name: 'defaults',
   folder: 'defaults',
   lives_in: 'either',
+  needs: ['workspace', 'guardrail'],
+  remark: 'The guardrails that run on every call of a workspace or, without `workspace`, of the organisation. Its slug is `guardrails`.',
   create: 'organisation_defaults.update',
   fields,
   secrets: NO_SECRETS,

@@ -28,6 +28,7 @@ export const guardrail: Kind = {
   folder: 'guardrails',
   lives_in: 'either',
   is_slug_unique: true,
+  needs: ['workspace'],
   create: 'guardrails.create',
   fields,
   secrets: {
@@ -37,7 +38,7 @@ export const guardrail: Kind = {
   async read({gateway, handleOf, knows}) {
     const rows = await everyRow<Row>(gateway, 'guardrails.list')
     return eachOf(rows, async ({id, slug, workspace_id}) => {
-      knows(id, slug)
+      knows(id, {kind: 'guardrail', workspace: workspace_id && handleOf(workspace_id), slug})
       const shown = await gateway.call<Record<string, unknown>>('guardrails.get', {params: {guardrailId: id}})
       return {kind: 'guardrail', workspace: workspace_id && handleOf(workspace_id), slug, id, spec: specOf(fields, shown)}
     })

@@ -1,5 +1,6 @@
 import {explain} from '../../../src/schema/explain.ts'
 import {AccessUpdate, ModelsUpdate} from '../../../src/schema/integrations.ts'
+import {inOrder, unknownWorkspaces} from '../access.ts'
 import {isObject, type Resource, type Spec, same} from '../document.ts'
 import {CLEARED, LIMITS, TAGS, TEXT, told} from '../fields.ts'
 import {changesOf, eachOf, everyRow, type Kind, type Place, specOf} from '../kind.ts'
@@ -44,13 +45,16 @@ export const integration: Kind = {
   folder: 'integrations',
   lives_in: 'either',
   is_slug_unique: true,
+  needs: ['workspace'],
+  remark:
+    '`models` and `allow_all_models`; `workspaces` and `global_workspace_access`: who may use it. No provider is made by the way: each has a file.',
   create: 'integrations.create',
   fields,
   secrets: credentialPlaces('configurations'),
   async read(place) {
     const {gateway, handleOf, knows} = place
     return eachOf(await everyRow<Row>(gateway, 'integrations.list'), async ({id, slug, workspace_id}) => {
-      knows(id, slug)
+      knows(id, {kind: 'integration', workspace: workspace_id && handleOf(workspace_id), slug})
       const params = {slug: id}
       const shown = await gateway.call<Row>('integrations.get', {params})
       const {models} = await gateway.call<{models: Spec[]}>('integrations.list_models', {params})
@@ -95,10 +99,8 @@ export const integration: Kind = {
       return error ? [explain(error, schema, value, {root: 'spec'}).replace(/\.$/, '')] : []
     })
     if (refused.length) return refused
-    const unknown = (workspaces as Access[]).flatMap(({id}, at) =>
-      known({kind: 'workspace', workspace: null, slug: id}) ? [] : [`workspaces[${at}].id: there is no workspace ${id.slice(0, 80)}`],
-    )
-    return [...settingsFaults(spec, 'ai_provider_id', 'configurations'), ...unknown]
+    const ids = (workspaces as Access[]).map(({id}) => id)
+    return [...settingsFaults(spec, 'ai_provider_id', 'configurations'), ...unknownWorkspaces(ids, at => `workspaces[${at}].id`, known)]
   },
 }
 
@@ -155,13 +157,4 @@ function limited(value: unknown): unknown {
   if (!isObject(value)) return value
   const limits = Object.entries(LIMITS).flatMap(([name, field]) => (value[name] ? [[name, field.normal(value[name])]] : []))
   return told({...value, usage_limits: null, rate_limits: null, ...Object.fromEntries(limits)})
-}
-
-function inOrder(value: unknown, name: string, change: (each: unknown) => unknown): unknown {
-  if (!Array.isArray(value)) return value
-  const key = (each: unknown) => (isObject(each) ? String(each[name]) : '')
-  return value
-    .map(change)
-    .filter(each => each !== undefined)
-    .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
 }

@@ -32,6 +32,8 @@ export const price: Kind = {
   name: 'price',
   folder: 'prices',
   lives_in: 'organisation',
+  needs: [],
+  remark: 'A price that was set by hand. Its slug is `PROVIDER/MODEL`.',
   create: 'pricing.set',
   fields,
   secrets: NO_SECRETS,

@@ -27,6 +27,8 @@ export const workspace: Kind = {
   name: 'workspace',
   folder: 'workspaces',
   lives_in: 'organisation',
+  needs: [],
+  remark: '`default` is the one that every organisation has.',
   create: 'workspaces.create',
   fields,
   secrets: NO_SECRETS,

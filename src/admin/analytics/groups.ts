@@ -81,9 +81,8 @@ async function withSlugs(db: Db, group: Group, rows: readonly (readonly [string,
 /** `_user` of the metadata, with its cost. */
 export async function usersGrouped(call: Call<undefined, typeof ColumnsQuery>) {
   const {reader, filter} = await asked(call as never)
-  const rows = await metadataGroups(reader, filter, '_user')
   return list(
-    {total: rows.length, rows: paged(rows, call.query)},
+    await metadataGroups(reader, filter, '_user', call.query),
     ({value, requests, cost_nanousd}): z.input<typeof UserRow> => ({
       user: value,
       requests,
@@ -107,9 +106,8 @@ export async function modelsGrouped(call: Call<undefined, typeof ColumnsQuery>) 
 
 export async function metadataGrouped(call: Call<z.ZodType<{metadataKey: string}>, typeof ColumnsQuery>) {
   const {reader, filter} = await asked(call as never)
-  const rows = await metadataGroups(reader, filter, call.params.metadataKey)
   return list(
-    {total: rows.length, rows: paged(rows, call.query)},
+    await metadataGroups(reader, filter, call.params.metadataKey, call.query),
     (row): z.input<typeof MetadataRow> => ({
       metadata_value: row.value,
       requests: row.requests,

@@ -54,6 +54,18 @@ const GRAPHS: readonly (readonly [path: string, of: string, reply: z.ZodType, dr
   ['feedbacks/ai-models', 'feedback by model', ModelFeedback, rows.feedbackByModel],
 ]
 
+/** The paths of the reference that the `portkey-ai` SDK spells otherwise. */
+const SPELLED: Readonly<Record<string, string>> = {
+  'users/requests': 'users-requests',
+  'errors/rate': 'errors-rate',
+  'errors/stacks': 'errors-stack',
+  'errors/status-codes': 'errors-status-code',
+  'requests/rescued': 'requests-rescued',
+  'cache/hit-rate': 'cache-hit-rate',
+  'cache/latency': 'cache-latency',
+  'feedbacks/scores': 'feedbacks/score',
+}
+
 const groups = {tag: 'Analytics > Groups', method: 'GET'} as const
 
 /** Reports of calls: from sums by the hour where those tell what is asked, else from rows. */
@@ -64,6 +76,7 @@ export const analytics: readonly AnyOperation[] = [
       tag: 'Analytics > Graphs',
       method: 'GET',
       path: `/analytics/graphs/${path}`,
+      also_at: path in SPELLED ? [`/analytics/graphs/${SPELLED[path]}`] : [],
       summary: `Graph of ${of}`,
       scopes: SCOPES,
       query: GraphQuery,

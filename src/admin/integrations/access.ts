@@ -9,6 +9,7 @@ import * as store from '../../store/integrations.ts'
 import {type GlobalAccess, globalAccess, providerSlugTaken, workspacesWithProvider} from '../../store/providers.ts'
 import type {IntegrationsTable, IntegrationWorkspacesTable} from '../../store/tables/catalog.ts'
 import {type Call, operation} from '../operation.ts'
+import {standingsOf} from '../standings.ts'
 import {invalid} from '../tenancy.ts'
 import {makeDefaultProvider} from './default-provider.ts'
 import {integrationScopes, reachIntegration} from './reach.ts'
@@ -53,16 +54,26 @@ export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
     const row = own.get(workspace.id)
     if (!row && !openWithout(integration)) return []
     const {usage_limits, rate_limits} = row ?? global
-    return [{...workspace, enabled: !row || row.enabled === 1, usage_limits, rate_limits}]
+    return [{...workspace, enabled: !row || row.enabled === 1, usage_limits, rate_limits, last_reset_at: row?.last_reset_at ?? null}]
   })
 }
 
 async function listed(call: Call<typeof params>) {
-  const access = await effectiveAccess(call.db, await reachIntegration(call, call.params.slug, 'read'))
-  const workspaces = access.map(({usage_limits, rate_limits, ...rest}) => ({
-    ...rest,
-    ...limitViews({usage_limits, rate_limits}),
+  const integration = await reachIntegration(call, call.params.slug, 'read')
+  const access = await effectiveAccess(call.db, integration)
+  const standings = await standingsOf(call.app, access, ({id, usage_limits, last_reset_at}) => ({
+    entity: 'integration',
+    id: `${integration.id}/${id}`,
+    name: integration.slug,
+    workspace_id: id,
+    usage: usage_limits,
+    last_reset_at,
   }))
+  const workspaces = access.map(row => {
+    const {usage_limits, rate_limits, last_reset_at: _, ...rest} = row
+    const limits = limitViews({usage_limits, rate_limits})
+    return {...rest, ...limits, usage_limits: limits.usage_limits && [...standings.get(row)!.usage_limits]}
+  })
   return {total: workspaces.length, workspaces}
 }
 

@@ -10,6 +10,7 @@ import {globalAccess, providerSlugTaken} from '../../store/providers.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
 import {keepTags, readTags} from '../../store/tags.ts'
 import {type Call, operation} from '../operation.ts'
+import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
 import {invalid, isAdmin, namedWorkspace} from '../tenancy.ts'
 import {effectiveAccess, limitViews} from './access.ts'
@@ -120,6 +121,7 @@ async function created(call: Call<undefined, undefined, typeof IntegrationCreate
     global_workspace_access: null,
     trusts_host: 0,
     is_hidden: 0,
+    secret_mappings: await mappingsColumn(db, {organisation_id, workspace_id: workspace?.id ?? null}, body.secret_mappings ?? []),
     status: 'active',
     created_at: now,
     last_updated_at: now,
@@ -148,7 +150,7 @@ async function shown(call: Call<typeof params>) {
     },
     allow_all_models: integration.allow_all_models === 1,
     workspace_count: access.filter(({enabled}) => enabled).length,
-    secret_mappings: [],
+    secret_mappings: mappingsOf(integration.secret_mappings),
     pricing_adjustments: null,
   }
 }
@@ -160,6 +162,7 @@ async function updated(call: Call<typeof params, undefined, typeof IntegrationUp
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
     ...(body.tags !== undefined && {tags: keepTags(body.tags)}),
+    ...(body.secret_mappings !== undefined && {secret_mappings: await mappingsColumn(db, before, body.secret_mappings)}),
     ...credentialColumns(app, before, body, isAdmin(actor), before),
     last_updated_at: now,
   })

@@ -28,6 +28,7 @@ const common = {tag: 'Logs Export', scopes: ['logs.export'], flag: 'data_exports
 const audit = (action: 'create' | 'update' | 'manage') => ({resource: 'log_export', action})
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 const SIGNED_MS = 3_600_000
+const FILE_TYPE = 'application/x-ndjson'
 
 /** Rows of the log as files of JSON lines, at most 50,000 rows each. */
 export const logExports: readonly AnyOperation[] = [
@@ -116,6 +117,7 @@ export const logExports: readonly AnyOperation[] = [
     params: ExportPath,
     query: ExportFileQuery,
     reply: ExportSigned,
+    file_type: FILE_TYPE,
     handle: call => file(call as never) as never,
   }),
 ]
@@ -199,7 +201,7 @@ async function file({app, db, now, params, query}: Call<typeof ExportPath, typeo
   const until_ms = row && readSignature(app.seal, row, query.signature)
   const is_open = row?.status === 'success' && until_ms !== undefined && until_ms > Date.parse(now)
   const path = is_open ? await app.exports?.file(row.id) : undefined
-  return new Download(createReadStream(found(path, 'export')), 'application/x-ndjson', `${row!.id}.jsonl`)
+  return new Download(createReadStream(found(path, 'export')), FILE_TYPE, `${row!.id}.jsonl`)
 }
 
 const placeOf = ({id, organisation_id}: Pick<LogExportsTable, 'id' | 'organisation_id'>) =>

@@ -1,6 +1,7 @@
 import {mkdirSync, rmSync, writeFileSync} from 'node:fs'
 import {access, open, rename, rm} from 'node:fs/promises'
 import {join} from 'node:path'
+import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
 import {type Exported, type ExportFilters, MOST_EXPORTED, readFilters} from '../../schema/log-exports.ts'
 import type {FindBodies, FindManyBodies} from '../../store/bodies/index.ts'
@@ -171,6 +172,7 @@ async function exists(path: string): Promise<boolean> {
 
 /** Why a job failed, without what it was about. */
 function sentenceOf(fault: unknown): string {
+  if (fault instanceof Refusal) return fault.message
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : ''
   return code === 'ENOSPC'
     ? 'The disk is full.'

@@ -6,7 +6,7 @@ import {metricsOf} from '../logs.ts'
 
 /** The fields of a row that were asked for, in the order of the asking. Bodies that are not kept are null. */
 export async function exportedRow(row: LogRow, fields: readonly Exported[], bodies: LogBodiesTable | undefined): Promise<object> {
-  const metrics = metricsOf(row)
+  const metrics = metricsOf(row, {log_store_file_path_format: 'v1'})
   const {key, value} = metrics.metadata
   const said: Record<string, unknown> = {}
   for (const field of fields) {

@@ -1,15 +1,10 @@
 import {readBaseUrl} from '../../base/egress/base-url.ts'
 import {readDestination} from '../../base/egress/target.ts'
 import {readTrusted} from '../../base/egress/trust.ts'
-import {Refusal} from '../../base/errors.ts'
 import type {McpConfigurations} from '../../schema/mcp-integrations.ts'
-import type {KeptSecretMappings} from '../../schema/secret-references.ts'
 import {hasMask, mask, restored} from '../../schema/secrets.ts'
-import type {Db} from '../../store/database.ts'
 import {openConfigurations, sealConfigurations} from '../../store/mcp-integrations.ts'
-import {findSecretReference} from '../../store/secret-references.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
-import {isAllowedIn} from '../allowed-workspaces.ts'
 import {isSecretName} from '../audit.ts'
 import type {AdminServices} from '../services.ts'
 import {invalid} from '../tenancy.ts'
@@ -67,17 +62,4 @@ export function urlColumns(
 
 function originOf(url: string): string {
   return new URL(url).origin
-}
-
-/** Mappings as they are kept: references by id. Each must be known, and be for the workspace that the integration is of. */
-export async function mappingsColumn(db: Db, {organisation_id, workspace_id}: Owner, mappings: KeptSecretMappings): Promise<string> {
-  const kept = []
-  for (const [at, mapping] of mappings.entries()) {
-    const value = mapping.secret_reference_id
-    const reference = await findSecretReference(db, organisation_id, value)
-    if (!reference || (workspace_id !== null && !(await isAllowedIn(db, reference, workspace_id))))
-      throw new Refusal('parent.not_found', {field: `secret_mappings[${at}].secret_reference_id`, object: 'secret reference', value})
-    kept.push({...mapping, secret_reference_id: reference.id})
-  }
-  return JSON.stringify(kept)
 }

@@ -19,9 +19,10 @@ import {Empty} from '../../schema/paging.ts'
 import * as store from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {type Call, operation} from '../operation.ts'
+import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
 import {found, isAdmin, namedWorkspace, type Standing} from '../tenancy.ts'
-import {configurationColumns, mappingsColumn, urlColumns} from './connection.ts'
+import {configurationColumns, urlColumns} from './connection.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {effectiveMcpAccess, globalAccess} from './workspaces.ts'
 
@@ -205,6 +206,6 @@ function view(row: McpIntegrationsTable) {
     status: 'active' as const,
     type: workspace_id === null ? ('organisation' as const) : ('workspace' as const),
     configurations: JSON.parse(row.configurations) as Record<string, unknown>,
-    secret_mappings: JSON.parse(row.secret_mappings) as [],
+    secret_mappings: mappingsOf(row.secret_mappings),
   }
 }

@@ -29,8 +29,8 @@ export const acuvity = partner({
     biased_threshold: threshold,
     harmful: on('Looks for harmful content.'),
     harmful_threshold: threshold,
-    language: on('Fails a text in the language `languagevals`.'),
-    languagevals: z.string().default('').describe('The language.'),
+    language: on('Fails a text in the language `language_values`.'),
+    language_values: z.string().default('').describe('The language.'),
     pii: on('Looks for personal data.'),
     pii_redact: on('Redacts it.'),
     pii_categories: names('Which.'),
@@ -38,6 +38,7 @@ export const acuvity = partner({
     secrets_redact: on('Redacts them.'),
     secrets_categories: names('Which.'),
   },
+  parameter_aliases: {languagevals: 'language_values'},
   ask: ({texts, credentials: {apiKey}, parameters, is_input}) => ({
     url: `${apexOf(apiKey)}/_acuvity/scan`,
     headers: bearer(apiKey),
@@ -94,7 +95,7 @@ function detected(extraction: Json, parameters: Readonly<Record<string, unknown>
     const hit = (score: Json) => typeof score === 'number' && score >= least
     if (parameters[name] && namesOf(scores, hit).some(each => (keys as readonly string[]).includes(each.toLowerCase()))) found.push(name)
   }
-  const language = parameters.languagevals as string
+  const language = parameters.language_values as string
   if (parameters.language && language && among(dig(extraction, 'languages'), [language]).length) found.push('language')
   return found
 }

@@ -37,9 +37,9 @@ export const patronus: readonly PartnerCheck[] = [
     about: 'Passes when the judge finds that the answer meets the criteria.',
     sides: ['output'],
     credentials,
-    shape: {criteria: z.string().min(1).max(255).describe('The criteria, as `patronus:is-concise`.')},
-    parameter_aliases: {profile: 'criteria'},
-    ask: call => asked(call.credentials.apiKey, 'judge', call.parameters.criteria, call.context.request?.text ?? '', call.text),
+    shape: {profile: z.string().min(1).max(255).describe('The criteria, as `patronus:is-concise`.')},
+    parameter_aliases: {criteria: 'profile'},
+    ask: call => asked(call.credentials.apiKey, 'judge', call.parameters.profile, call.context.request?.text ?? '', call.text),
     read: ([reply]) => ruled(reply),
   }),
 ]

@@ -15,11 +15,7 @@ function scan(name: string, side: Side, scanners: readonly [string, ...string[]]
     sides: [side],
     credentials: {apiKey: secret('API key.')},
     shape: {
-      scanners: z
-        .array(z.enum(scanners))
-        .min(1)
-        .default([...scanners])
-        .describe('Which scanners.'),
+      scanners: z.array(z.enum(scanners)).min(1).describe('Which scanners.'),
     },
     ask: ({text, credentials, parameters}) => ({
       url: `https://api.pillarseclabs.com/api/v1/scan/${path}`,

@@ -25,10 +25,17 @@ export const entra: Login = {
     const mode = said === 'gateway' ? gatewayMode(on) : said
     if (said !== 'entra' && !OWN_HOSTS.test(host)) throw new LoginFault('The gateway shows its own Azure identity to hosts of Azure alone.')
     const scope = optionIn(options, 'azure_entra_scope') ?? scopeOf(host)
-    const who = said === 'gateway' ? NOTHING_SAID : options
-    const token = mode === 'managed' ? await managed(scope, who, on) : await client(mode, scope, who, on)
-    return {authorization: `Bearer ${token}`}
+    return {authorization: `Bearer ${await tokenOf(mode, scope, said === 'gateway' ? NOTHING_SAID : options, on)}`}
   },
+}
+
+/** A token of the gateway itself, in the mode that the settings name. */
+export async function gatewayAzureToken(scope: string, on: Logins): Promise<string> {
+  return tokenOf(gatewayMode(on), scope, NOTHING_SAID, on)
+}
+
+function tokenOf(mode: string, scope: string, who: Options, on: Logins): Promise<string> {
+  return mode === 'managed' ? managed(scope, who, on) : client(mode, scope, who, on)
 }
 
 /** Of the gateway itself nobody else says who it is. */

@@ -26,7 +26,7 @@ export const google: Login = {
     const is_own = modeOf(options) === 'own'
     if (is_own && !/\.googleapis\.com$/.test(host))
       throw new LoginFault('The gateway shows its own Google identity to hosts of Google alone.')
-    return {authorization: `Bearer ${is_own ? await ofGateway(on) : await ofAccount(options, on)}`}
+    return {authorization: `Bearer ${is_own ? await gatewayGoogleToken(on) : await ofAccount(options, on)}`}
   },
 }
 
@@ -64,7 +64,8 @@ async function ofAccount(options: Options, {fetch, now_ms, tokens}: Logins): Pro
   })
 }
 
-async function ofGateway(on: Logins): Promise<string> {
+/** A token of the gateway itself. */
+export async function gatewayGoogleToken(on: Logins): Promise<string> {
   const {fetch, now_ms, tokens} = on
   const federation = on.identity.google?.federation
   if (federation) return tokens.get(loginKey('google', 'federated'), () => federatedToken(federation, on))

@@ -26,7 +26,11 @@ const CHARACTERS_A_TOKEN = 4
 export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
   if (body.length > WHOLE_BYTES && BULKY.has(endpoint)) return readBulky(endpoint, body)
   const reply = parsed(body.toString('utf8'))
-  if (!isObject(reply)) return NOTHING
+  return isObject(reply) ? factsOf(endpoint, reply) : NOTHING
+}
+
+/** The same of an answer that is parsed: a row of a batch holds one. */
+export function factsOf(endpoint: EndpointName, reply: Said): ReplyFacts {
   const said = saidIn(reply)
   const usage = (said && readUsage(said, endpoint)) ?? unitsWithout(endpoint, reply)
   return {usage: usage && withTools(usage, reply), model: modelIn(reply)}

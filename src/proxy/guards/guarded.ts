@@ -48,6 +48,8 @@ export interface Guarded {
   readonly restore: Restore | null
   /** True when hook results are told in streams, beside what providers say (reference: guardrails, streaming). */
   readonly tells_in_streams: boolean
+  /** An answer begins: what was said of one before it no longer counts. */
+  begin(): void
   /** What the client is told in place of a good status. */
   statusOf(upstream_status: number): number
   /** The refusal that a denial comes to. */

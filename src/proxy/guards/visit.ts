@@ -99,6 +99,11 @@ class GuardedVisit implements Guarded {
     return !is_late && this.restore === null
   }
 
+  begin() {
+    this.#is_failed_after = false
+    if (this.judges_answers) this.#after = []
+  }
+
   statusOf(upstream_status: number): number {
     return statusOf(upstream_status, this.#is_failed_before || this.#is_failed_after)
   }

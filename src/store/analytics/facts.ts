@@ -1,8 +1,9 @@
-import {type RawBuilder, sql} from 'kysely'
+import {type AliasedRawBuilder, type RawBuilder, sql} from 'kysely'
 import {addCount, LATENCY_GROWTH} from '../../schema/latency.ts'
 import {filteredRows, type LogFilter} from '../logs.ts'
-import {isSummed, sourcesOf} from './hours.ts'
-import {cacheStatusIn, durationIn, promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
+import {byDay, dayOf} from './days.ts'
+import {eitherModel, type Hours, hourlySums, isSummed, ownWorkspaces, sourcesOf} from './hours.ts'
+import {promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
 
 /** What calls of one place in time, one status and one state of the cache add up to. */
 export interface Fact {
@@ -34,7 +35,7 @@ const OF_TOTALS: ReadonlySet<Dimension> = new Set(['status', 'workspace_id'])
 export async function factsOf(reader: Reader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Fact[]> {
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && by !== 'prompt' && isSummed(filter))
   const facts = []
-  for (const part of rows) facts.push(...(await fromRows(reader, part, bucket, by)))
+  for (const part of rows.flatMap(byDay)) facts.push(...(await fromRows(reader, part, bucket, by)))
   if (hours) facts.push(...(await fromHours(reader, filter, hours, bucket, by)))
   return facts.map(numbered)
 }
@@ -50,7 +51,7 @@ export async function latenciesOf(reader: Reader, filter: LogFilter, bucket: Buc
   const is_kept = by === undefined || by === 'provider' || by === 'model' || by === 'workspace_id'
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && is_kept && isSummed(filter, 'latency'))
   const found: LatencyRow[] = []
-  for (const part of rows) found.push(...(await latencyRows(reader, part, bucket, by)))
+  for (const part of rows.flatMap(byDay)) found.push(...(await latencyRows(reader, part, bucket, by)))
   if (hours) found.push(...(await latencyHours(reader, filter, hours, bucket, by)))
   const all = new Map<string, Latencies>()
   for (const row of found) {
@@ -71,45 +72,33 @@ interface LatencyRow {
 
 type Raw = {readonly [column in keyof Fact]: string | number}
 
-function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<readonly Raw[]> {
-  return filteredRows(db, filter)
-    .select(e => [
-      place('created_at', bucket).as('bucket'),
-      nameOf(kind, by).as('name'),
+async function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<Raw[]> {
+  const {keys, same} = keysOf(kind, filter, bucket, by)
+  const rows = await filteredRows(db, filter)
+    .select([
+      ...keys,
       'status',
-      cacheStatusIn(kind).as('cache_status'),
-      e.fn.countAll<number>().as('requests'),
+      sql<string>`cache_status`.as('cache_status'),
+      sql<number>`count(*)`.as('requests'),
       summed(sql`case when ${WENT_WELL} then 1 else 0 end`).as('successes'),
       summed(sql`prompt_tokens`).as('prompt_tokens'),
       summed(sql`completion_tokens`).as('completion_tokens'),
       summed(sql`cost_nanousd`).as('cost_nanousd'),
-      summed(durationIn(kind)).as('duration_ms'),
+      summed(sql`duration_ms`).as('duration_ms'),
     ])
-    .groupBy(sql`1, 2, 3, 4`)
+    .groupBy(first(keys.length + 2))
     .execute()
+  return rows.map(row => ({...same, ...row}))
 }
 
 function fromHours(
   {kind, db}: Reader,
   filter: LogFilter,
-  hours: {from: string; before: string},
+  hours: Hours,
   bucket: Bucket,
   by: Dimension | undefined,
 ): Promise<readonly Raw[]> {
-  const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(each => each)
-  let sums = db
-    .selectFrom('traffic.log_hourly')
-    .where('workspace_id', 'in', workspaces(filter))
-    .where('grain', '=', named || (by !== undefined && !OF_TOTALS.has(by)) ? 1 : 0)
-    .where('hour', '>=', hours.from)
-    .where('hour', '<', hours.before)
-  if (filter.statuses) sums = sums.where('status', 'in', filter.statuses)
-  if (filter.api_key_ids) sums = sums.where('api_key_id', 'in', filter.api_key_ids)
-  if (filter.models) sums = sums.where('model', 'in', filter.models)
-  if (filter.provider_models) sums = sums.where(eitherModel(filter.provider_models))
-  if (filter.providers) sums = sums.where('provider_slug', 'in', filter.providers)
-  if (filter.configs) sums = sums.where('config_id', 'in', configIds(filter, filter.configs))
-  return sums
+  return hourlySums(db, filter, hours, by !== undefined && !OF_TOTALS.has(by))
     .select([
       place('hour', bucket).as('bucket'),
       nameOf(kind, by).as('name'),
@@ -126,31 +115,43 @@ function fromHours(
     .execute()
 }
 
-function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<readonly LatencyRow[]> {
-  const duration = durationIn(kind)
-  const least = kind === 'sqlite' ? sql`max(${duration}, 1)` : sql`greatest(${duration}, 1)`
-  return filteredRows(db, filter)
-    .select(e => [
-      place('created_at', bucket).as('bucket'),
-      nameOf(kind, by).as('name'),
+async function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<LatencyRow[]> {
+  const {keys, same} = keysOf(kind, filter, bucket, by)
+  const least = kind === 'sqlite' ? sql`max(duration_ms, 1)` : sql`greatest(duration_ms, 1)`
+  const rows = await filteredRows(db, filter)
+    .select([
+      ...keys,
       sql<number>`cast(floor(ln(${least}) / ${sql.lit(LATENCY_GROWTH)}) as integer)`.as('latency'),
-      e.fn.countAll<number>().as('requests'),
+      sql<number>`count(*)`.as('requests'),
     ])
-    .groupBy(sql`1, 2, 3`)
+    .groupBy(first(keys.length + 1))
     .execute()
+  return rows.map(row => ({...same, ...row}))
 }
+
+/** By what rows of some days are grouped, and what is the same of all of them: that need not be sorted by. */
+function keysOf(kind: Reader['kind'], filter: LogFilter, bucket: Bucket, by: Dimension | undefined) {
+  const one = bucket === 'all' ? '' : bucket === 'day' ? dayOf(filter) : undefined
+  const keys: AliasedRawBuilder<string, 'bucket' | 'name'>[] = []
+  if (one === undefined) keys.push(place('created_at', bucket).as('bucket'))
+  if (by !== undefined) keys.push(nameOf(kind, by).as('name'))
+  return {keys, same: {bucket: one ?? '', name: ''}}
+}
+
+/** The first `count` columns, to group by. */
+const first = (count: number) => sql`${sql.raw(Array.from({length: count}, (_, at) => at + 1).join(', '))}`
 
 function latencyHours(
   {kind, db}: Reader,
   filter: LogFilter,
-  hours: {from: string; before: string},
+  hours: Hours,
   bucket: Bucket,
   by: Dimension | undefined,
 ): Promise<readonly LatencyRow[]> {
   const named = filter.models !== undefined || filter.provider_models !== undefined || by === 'provider' || by === 'model'
   let sums = db
     .selectFrom('traffic.log_latencies')
-    .where('workspace_id', 'in', workspaces(filter))
+    .where('workspace_id', 'in', ownWorkspaces(filter))
     .where('grain', '=', named ? 1 : 0)
     .where('hour', '>=', hours.from)
     .where('hour', '<', hours.before)
@@ -165,22 +166,6 @@ function latencyHours(
     ])
     .groupBy(sql`1, 2, 3`)
     .execute()
-}
-
-/** The workspaces of the scope; archived ones have a past too. */
-function workspaces({organisation_id, workspace_id}: LogFilter): RawBuilder<string> {
-  const own = workspace_id === undefined ? sql`` : sql`and id = ${workspace_id}`
-  return sql<string>`(select id from workspaces where organisation_id = ${organisation_id} ${own})`
-}
-
-function configIds({organisation_id}: LogFilter, named: readonly string[]): RawBuilder<string> {
-  const names = sql.join(named)
-  return sql<string>`(select id from configs where organisation_id = ${organisation_id} and (id in (${names}) or slug in (${names})))`
-}
-
-function eitherModel(models: NonNullable<LogFilter['provider_models']>): RawBuilder<boolean> {
-  const each = models.map(({provider, model}) => sql`(provider = ${provider} and model = ${model})`)
-  return sql<boolean>`(${sql.join(each, sql` or `)})`
 }
 
 function place(column: 'created_at' | 'hour', bucket: Bucket): RawBuilder<string> {

@@ -1,13 +1,22 @@
-import type {LogFilter, Range} from '../logs.ts'
-import type {Reader} from './reader.ts'
+import {type RawBuilder, sql} from 'kysely'
+import type {Db} from '../database.ts'
+import {keptFrom} from '../kept.ts'
+import type {LogFilter} from '../log-filter.ts'
+import {isBound} from './days.ts'
 
 const HOUR_MS = 3_600_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/
 
+/** Whole hours, by the beginnings of the first and of the one behind the last. */
+export interface Hours {
+  readonly from: string
+  readonly before: string
+}
+
 /** Where the answer stands: whole hours in the sums, what is left at both ends in rows. */
 export interface Sources {
   readonly rows: readonly LogFilter[]
-  readonly hours: {readonly from: string; readonly before: string} | null
+  readonly hours: Hours | null
 }
 
 /** Whether the sums are kept by all that the filter names; `latency` are those of how long calls took. */
@@ -22,12 +31,35 @@ export function isSummed(filter: LogFilter, sums: 'all' | 'latency' = 'all'): bo
 }
 
 /** Where to read what lies between two moments, both included. */
-export async function sourcesOf({db}: Reader, filter: LogFilter, summed: boolean): Promise<Sources> {
+export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summed: boolean): Promise<Sources> {
   const {least, most} = filter.created_at ?? {}
   if (!summed || least === undefined || most === undefined) return {rows: [filter], hours: null}
+  return parted(filter, await summedFrom(db), {least, most})
+}
+
+/**
+ * The same for the rows that are there now: sums are kept for another time than rows, and count only from where both are whole. A time
+ * may be open; the hour that has not ended is summed as far as it is.
+ */
+export async function sourcesOfKept(db: Db, filter: LogFilter): Promise<Sources> {
+  if (!isSummed(filter)) return {rows: [filter], hours: null}
+  const {least = EVER, most = NEVER} = filter.created_at ?? {}
+  const kept = [await keptFrom(db, 'logs'), await keptFrom(db, 'hours')].filter(at => at > EVER).map(nextHour)
+  const begin = [await summedFrom(db), ...kept].reduce((one, other) => (one > other ? one : other))
+  return parted(filter, begin, {least, most})
+}
+
+const EVER = '0000-01-01T00:00:00.000Z'
+const NEVER = '9999-01-01T00:00:00.000Z'
+
+/** The first hour of which all rows are in the sums. */
+async function summedFrom(db: Db): Promise<string> {
   const meta = db.selectFrom('traffic.meta').select('value').where('key', '=', 'log_hourly_from')
-  const begin = (await meta.executeTakeFirst())?.value ?? ''
-  const whole = new Date(Math.ceil(Date.parse(least) / HOUR_MS) * HOUR_MS).toISOString()
+  return (await meta.executeTakeFirst())?.value ?? ''
+}
+
+function parted(filter: LogFilter, begin: string, {least, most}: {least: string; most: string}): Sources {
+  const whole = nextHour(least)
   const from = whole > begin ? whole : begin
   const before = new Date(Math.floor((Date.parse(most) + 1) / HOUR_MS) * HOUR_MS).toISOString()
   if (from >= before) return {rows: [filter], hours: null}
@@ -37,8 +69,39 @@ export async function sourcesOf({db}: Reader, filter: LogFilter, summed: boolean
   return {rows, hours: {from, before}}
 }
 
-const beforeThat = (time: string) => new Date(Date.parse(time) - 1).toISOString()
-
-function isBound(range: Range<unknown> | undefined): boolean {
-  return range?.least !== undefined || range?.most !== undefined
+/** The sums of these hours that a filter finds: the totals of workspaces where it names nothing that those do not know, and none is asked for. */
+export function hourlySums(db: Db, filter: LogFilter, hours: Hours, by_name: boolean) {
+  const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(each => each)
+  let sums = db
+    .selectFrom('traffic.log_hourly')
+    .where('workspace_id', 'in', ownWorkspaces(filter))
+    .where('grain', '=', named || by_name ? 1 : 0)
+    .where('hour', '>=', hours.from)
+    .where('hour', '<', hours.before)
+  if (filter.statuses) sums = sums.where('status', 'in', filter.statuses)
+  if (filter.api_key_ids) sums = sums.where('api_key_id', 'in', filter.api_key_ids)
+  if (filter.models) sums = sums.where('model', 'in', filter.models)
+  if (filter.provider_models) sums = sums.where(eitherModel(filter.provider_models))
+  if (filter.providers) sums = sums.where('provider_slug', 'in', filter.providers)
+  if (filter.configs) sums = sums.where('config_id', 'in', configIds(filter, filter.configs))
+  return sums
 }
+
+/** The workspaces of the scope; archived ones have a past too. */
+export function ownWorkspaces({organisation_id, workspace_id}: LogFilter): RawBuilder<string> {
+  const own = workspace_id === undefined ? sql`` : sql`and id = ${workspace_id}`
+  return sql<string>`(select id from workspaces where organisation_id = ${organisation_id} ${own})`
+}
+
+export function eitherModel(models: NonNullable<LogFilter['provider_models']>): RawBuilder<boolean> {
+  const each = models.map(({provider, model}) => sql`(provider = ${provider} and model = ${model})`)
+  return sql<boolean>`(${sql.join(each, sql` or `)})`
+}
+
+function configIds({organisation_id}: LogFilter, named: readonly string[]): RawBuilder<string> {
+  const names = sql.join(named)
+  return sql<string>`(select id from configs where organisation_id = ${organisation_id} and (id in (${names}) or slug in (${names})))`
+}
+
+const nextHour = (time: string) => new Date(Math.ceil(Date.parse(time) / HOUR_MS) * HOUR_MS).toISOString()
+const beforeThat = (time: string) => new Date(Date.parse(time) - 1).toISOString()

@@ -1,7 +1,9 @@
 import {sql} from 'kysely'
+import type {Page, Paged} from '../../schema/paging.ts'
 import {filteredRows, type LogFilter} from '../logs.ts'
+import {byDay} from './days.ts'
 import {BUCKETS, type Bucket, type Dimension, nameOf} from './facts.ts'
-import {durationIn, fromMetadata, type Reader, summed} from './reader.ts'
+import {fromMetadata, type Reader, summed} from './reader.ts'
 
 const USER = '_user'
 
@@ -12,18 +14,22 @@ export interface Users {
   readonly requests: number
 }
 
-/** How many users calls name, in the metadata `_user`. */
+/** How many users calls name, in the metadata `_user`. Of the whole nothing is known from its days: a user may call in several. */
 export async function usersOf({kind, db}: Reader, filter: LogFilter, bucket: Bucket): Promise<Users[]> {
   const user = fromMetadata(kind, USER)
-  const rows = await filteredRows(db, filter)
-    .select([
-      sql<string>`substr(created_at, 1, ${sql.lit(BUCKETS[bucket])})`.as('bucket'),
-      sql<number>`count(distinct ${user})`.as('users'),
-      sql<number>`count(${user})`.as('requests'),
-    ])
-    .groupBy(sql`1`)
-    .execute()
-  return rows.map(row => ({bucket: row.bucket, users: Number(row.users), requests: Number(row.requests)}))
+  const found: Users[] = []
+  for (const part of bucket === 'all' ? [filter] : byDay(filter)) {
+    const rows = await filteredRows(db, part)
+      .select([
+        sql<string>`substr(created_at, 1, ${sql.lit(BUCKETS[bucket])})`.as('bucket'),
+        sql<number>`count(distinct ${user})`.as('users'),
+        sql<number>`count(${user})`.as('requests'),
+      ])
+      .groupBy(sql`1`)
+      .execute()
+    for (const row of rows) found.push({bucket: row.bucket, users: Number(row.users), requests: Number(row.requests)})
+  }
+  return found
 }
 
 export interface MetadataGroup {
@@ -37,37 +43,59 @@ export interface MetadataGroup {
 }
 
 /** Calls by what their metadata says of `key`, the most first; those that say nothing of it are left out. */
-export async function metadataGroups({kind, db}: Reader, filter: LogFilter, key: string): Promise<MetadataGroup[]> {
+export async function metadataGroups({kind, db}: Reader, filter: LogFilter, key: string, page: Page): Promise<Paged<MetadataGroup>> {
+  const value = fromMetadata(kind, key)
+  const rows = await filteredRows(db, filter)
+    .where(sql<boolean>`${value} is not null`)
+    .select([
+      value.as('value'),
+      sql<number>`count(*)`.as('requests'),
+      summed(sql`cost_nanousd`).as('cost_nanousd'),
+      summed(sql`prompt_tokens + completion_tokens`).as('tokens'),
+      sql<string>`max(created_at)`.as('last_seen'),
+      sql<number>`count(*) over ()`.as('total'),
+    ])
+    .groupBy(sql`1`)
+    .orderBy('requests', 'desc')
+    .orderBy('value')
+    .limit(page.page_size)
+    .offset(page.current_page * page.page_size)
+    .execute()
+  const values = rows.map(row => String(row.value))
+  const thoughts = values.length === 0 ? new Map() : await thoughtsOf({kind, db}, filter, key, values)
+  return {
+    total: Number(rows[0]?.total ?? (page.current_page === 0 ? 0 : await valuesOf({kind, db}, filter, key))),
+    rows: rows.map(row => ({
+      value: String(row.value),
+      requests: Number(row.requests),
+      cost_nanousd: Number(row.cost_nanousd),
+      tokens: Number(row.tokens),
+      last_seen: row.last_seen,
+      ...(thoughts.get(String(row.value)) ?? {feedback: null, with_feedback: 0}),
+    })),
+  }
+}
+/** How many values rows have of a key of their metadata. */
+async function valuesOf({kind, db}: Reader, filter: LogFilter, key: string): Promise<number> {
+  const values = filteredRows(db, filter).select(sql<number>`count(distinct ${fromMetadata(kind, key)})`.as('values'))
+  return Number((await values.executeTakeFirstOrThrow()).values)
+}
+
+/** What was thought of calls by the value of their metadata: from the few traces of which anything was. */
+async function thoughtsOf({kind, db}: Reader, filter: LogFilter, key: string, values: readonly string[]) {
+  const value = fromMetadata(kind, key)
   const thoughts = db
     .selectFrom('traffic.feedback')
     .where('organisation_id', '=', filter.organisation_id)
     .groupBy('trace_id')
     .select([sql<string>`trace_id`.as('thought_of'), sql<number>`avg(value * weight)`.as('mean')])
-  const rows = await filteredRows(db, filter)
-    .leftJoin(thoughts.as('thoughts'), 'thoughts.thought_of', 'traffic.logs.trace_id')
-    .where(sql<boolean>`${fromMetadata(kind, key)} is not null`)
-    .select([
-      fromMetadata(kind, key).as('value'),
-      sql<number>`count(*)`.as('requests'),
-      summed(sql`cost_nanousd`).as('cost_nanousd'),
-      summed(sql`prompt_tokens + completion_tokens`).as('tokens'),
-      sql<string>`max(created_at)`.as('last_seen'),
-      sql<number | null>`avg(mean)`.as('feedback'),
-      sql<number>`count(mean)`.as('with_feedback'),
-    ])
+  const rows = await filteredRows(db, filter, 'trace')
+    .innerJoin(thoughts.as('thoughts'), 'thoughts.thought_of', 'traffic.logs.trace_id')
+    .where(sql<boolean>`${value} in (${sql.join(values)})`)
+    .select([value.as('value'), sql<number>`avg(mean)`.as('feedback'), sql<number>`count(mean)`.as('with_feedback')])
     .groupBy(sql`1`)
-    .orderBy('requests', 'desc')
-    .orderBy('value')
     .execute()
-  return rows.map(row => ({
-    value: String(row.value),
-    requests: Number(row.requests),
-    cost_nanousd: Number(row.cost_nanousd),
-    tokens: Number(row.tokens),
-    last_seen: row.last_seen,
-    feedback: row.feedback === null ? null : Number(row.feedback),
-    with_feedback: Number(row.with_feedback),
-  }))
+  return new Map(rows.map(row => [String(row.value), {feedback: Number(row.feedback), with_feedback: Number(row.with_feedback)}] as const))
 }
 
 export interface Seen {
@@ -78,11 +106,15 @@ export interface Seen {
 
 /** When calls of each group came, the first and the last. */
 export async function seenOf({kind, db}: Reader, filter: LogFilter, by: Dimension): Promise<Seen[]> {
-  const rows = await filteredRows(db, filter)
-    .select([nameOf(kind, by).as('name'), sql<string>`min(created_at)`.as('first_seen'), sql<string>`max(created_at)`.as('last_seen')])
-    .groupBy(sql`1`)
-    .execute()
-  return rows
+  const all = new Map<string, Seen>()
+  for (const part of byDay(filter)) {
+    const rows = await filteredRows(db, part)
+      .select([nameOf(kind, by).as('name'), sql<string>`min(created_at)`.as('first_seen'), sql<string>`max(created_at)`.as('last_seen')])
+      .groupBy(sql`1`)
+      .execute()
+    for (const row of rows) all.set(row.name, {...row, first_seen: all.get(row.name)?.first_seen ?? row.first_seen})
+  }
+  return [...all.values()]
 }
 
 export interface Rescued {
@@ -119,11 +151,7 @@ export interface TraceRow {
 }
 
 /** Traces, the newest first. */
-export async function tracesOf(
-  {kind, db}: Reader,
-  filter: LogFilter,
-  page: {readonly current_page: number; readonly page_size: number},
-): Promise<{total: number; rows: TraceRow[]}> {
+export async function tracesOf({db}: Reader, filter: LogFilter, page: Page): Promise<Paged<TraceRow>> {
   const {total} = await filteredRows(db, filter).select(sql<number>`count(distinct trace_id)`.as('total')).executeTakeFirstOrThrow()
   const rows = await filteredRows(db, filter)
     .select([
@@ -134,7 +162,7 @@ export async function tracesOf(
       ),
       summed(sql`cost_nanousd`).as('cost_nanousd'),
       summed(sql`prompt_tokens + completion_tokens`).as('total_tokens'),
-      summed(durationIn(kind)).as('duration_ms'),
+      summed(sql`duration_ms`).as('duration_ms'),
       sql<string>`min(created_at)`.as('first_at'),
       sql<string>`max(created_at)`.as('last_at'),
     ])

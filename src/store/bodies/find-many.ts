@@ -1,9 +1,8 @@
-import {open} from 'node:fs/promises'
 import {join} from 'node:path'
 import type {Db} from '../database.ts'
 import type {StoreOptions} from '../dialect/index.ts'
 import type {LogBodiesTable} from '../tables/traffic.ts'
-import {type BodiesOf, DAY_MS, decompress, EARLIEST_MS, LATEST_MS, modified, read} from './find.ts'
+import {type BodiesOf, DAY_MS, decompress, EARLIEST_MS, LATEST_MS, modified, openPack, read} from './find.ts'
 import {BATCH_HEAD_BYTES, COMPRESSED, dayOf, listPacks, PACKS_FOLDER, PLAIN} from './packs.ts'
 import {readRows} from './rows.ts'
 
@@ -50,7 +49,8 @@ async function findManyInPacks(folder: string, rows: readonly BodiesOf[], found:
 
 /** One pack, from its beginning; what cannot be read there ends it. */
 async function search(path: string, wanted: Wanted): Promise<void> {
-  const file = await open(path)
+  const file = await openPack(path)
+  if (!file) return
   try {
     let start = 0
     let window = await read(file, 0, WINDOW_BYTES)

@@ -48,7 +48,8 @@ export async function findInPacks(folder: string, {id, created_at, last_byte_ms}
 export const DAY_MS = 86_400_000
 
 async function search(path: string, id: string, from_ms: number, to_ms: number): Promise<LogBodiesTable | undefined> {
-  const file = await open(path)
+  const file = await openPack(path)
+  if (!file) return undefined
   try {
     let window = await read(file, 0, WINDOW_BYTES)
     let at = 0
@@ -85,6 +86,16 @@ export const decompress = promisify(zstdDecompress)
 export async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const {buffer, bytesRead} = await file.read(Buffer.allocUnsafe(length), 0, length, position)
   return buffer.subarray(0, bytesRead)
+}
+
+/** Undefined for a pack that is deleted by now: it was past its time, or a store of objects has what was in it. */
+export async function openPack(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path)
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw fault
+  }
 }
 
 /** A pack may be deleted while it is looked for. */

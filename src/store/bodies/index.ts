@@ -1,4 +1,6 @@
 export {type BodiesOf, bodyFinder, type FindBodies, findInPacks} from './find.ts'
 export {type FindManyBodies, manyBodiesFinder} from './find-many.ts'
+export {fromObject, type ObjectOf, toObject} from './object.ts'
 export {openPacks, PACKS_FOLDER, type Packs} from './packs.ts'
 export {mostRowBytes, type PackedBodies, type RowFields, readRows, writeRow} from './rows.ts'
+export {type BodySpool, openSpool, type SpoolOptions, type WaitingBatch, type WaitingBodies} from './spool.ts'

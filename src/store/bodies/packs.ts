@@ -27,6 +27,8 @@ const FAST = {params: {[constants.ZSTD_c_compressionLevel]: 1}}
 export interface Packs {
   /** Appends a batch; gives how many rows were refused: all of them, and `onFault` is told why, or none. */
   append(batch: PackedBodies, onFault: (fault: unknown) => void): number
+  /** Writes to none of the packs there are any more; gives their paths, oldest first. */
+  seal(): string[]
   /** Removes packs that were last written before `before_ms`. */
   deleteOlder(before_ms: number): void
   close(): void
@@ -74,9 +76,13 @@ export function openPacks(folder: string, {most_bytes = MOST_BYTES, most_ms = MO
         return rows
       }
     },
+    seal() {
+      close()
+      return listPacks(folder).map(({path}) => path)
+    },
     deleteOlder(before_ms) {
       for (const pack of listPacks(folder)) {
-        if (pack.begun_ms >= before_ms || statSync(pack.path).mtimeMs >= before_ms) continue
+        if (pack.begun_ms >= before_ms || (statSync(pack.path, {throwIfNoEntry: false})?.mtimeMs ?? before_ms) >= before_ms) continue
         rmSync(pack.path, {force: true})
       }
       for (const day of daysIn(folder)) if (day < dayOf(before_ms)) removeEmpty(join(folder, day))
@@ -96,7 +102,7 @@ export function listPacks(folder: string, from_day = '', to_day = '~'): Pack[] {
   return daysIn(folder)
     .filter(day => day >= from_day && day <= to_day)
     .flatMap(day =>
-      readdirSync(join(folder, day))
+      namesIn(join(folder, day))
         .filter(name => name.endsWith(SUFFIX))
         .sort()
         .map(name => ({path: join(folder, day, name), begun_ms: Number(name.split('-', 1)[0])})),
@@ -108,10 +114,14 @@ export function dayOf(ms: number): string {
 }
 
 function daysIn(folder: string): string[] {
+  return namesIn(folder)
+    .filter(name => /^\d{4}-\d\d-\d\d$/.test(name))
+    .sort()
+}
+
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
-      .filter(name => /^\d{4}-\d\d-\d\d$/.test(name))
-      .sort()
   } catch (fault) {
     if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw fault

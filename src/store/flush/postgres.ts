@@ -74,6 +74,7 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
       }
       return refused
     },
+    sealBodies: async () => [],
     dropBodies: before_ms => deleteOlder(db, 'bodies', before_ms),
     async checkpoint() {},
     close,

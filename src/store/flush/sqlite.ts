@@ -115,6 +115,9 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     async keepBodies(bodies, onRefused) {
       return packs.append(bodies, onRefused)
     },
+    async sealBodies() {
+      return packs.seal()
+    },
     async dropBodies(before_ms) {
       packs.deleteOlder(before_ms)
       return false

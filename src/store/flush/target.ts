@@ -27,6 +27,8 @@ export interface FlushTarget {
   apply(slice: Slice): Promise<void>
   /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
   keepBodies(bodies: PackedBodies, onRefused: (fault: unknown) => void): Promise<number>
+  /** The files of bodies there are, none of which is written to from now on; a table has none. */
+  sealBodies(): Promise<readonly string[]>
   /** Brings what was written out of the write-ahead log, where the database leaves that to us. */
   checkpoint(): Promise<void>
   close(): Promise<void>

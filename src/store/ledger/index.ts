@@ -17,7 +17,7 @@ export async function verifyLedger(store: Store, onProgress: (progress: LedgerPr
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(db => verify(db, work => work(db), onProgress))
-  return verify(store.db, work => store.db.transaction().execute(work), onProgress)
+  return verify(store.db, work => store.write(work), onProgress)
 }
 
 async function verify(db: Db, atOnce: AtOnce, onProgress: (progress: LedgerProgress) => void): Promise<LedgerReport> {

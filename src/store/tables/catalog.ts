@@ -26,6 +26,8 @@ export interface IntegrationsTable {
   trusts_host: number
   /** 1 for the integration of one virtual key, which is reached through that key alone. */
   is_hidden: number
+  /** JSON list: fields that are filled from secret references, these by id. */
+  secret_mappings: string
   /** The slug of an archived row is free again. */
   status: 'active' | 'archived'
   created_at: string

@@ -84,6 +84,17 @@ export interface LogBodiesTable {
   cut: number
 }
 
+/** Bodies that lie in a store of objects; those of a row that is not here lie in this database or beside it, or are not kept. */
+export interface LogObjectsTable {
+  log_id: string
+  key: string
+  /** How the key was made. */
+  format: 'v1' | 'v2'
+  bytes: number
+  /** When it was put there. */
+  created_at: string
+}
+
 /** Sums by hour, workspace, key, provider and model: kept as entries arrive, so that no report reads every row. */
 export interface UsageHourlyTable {
   hour: string

@@ -11,7 +11,7 @@ export const EXECUTABLE = join(root, 'dist/gateway')
 const ADMIN_KEY = 'gk-bench-admin-key-of-at-least-32-characters'
 const WORKSPACE_KEY = 'gk-bench-workspace-key-of-at-least-32-characters'
 const MOST_PER_MINUTE = 100_000_000
-const READY_PATIENCE_MS = 20_000
+const READY_PATIENCE_MS = 60_000
 const STOP_PATIENCE_MS = 40_000
 
 /** The command that is our gateway: the sources, or the executable. */

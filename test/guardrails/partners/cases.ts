@@ -572,6 +572,7 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
   {
     check: 'pillar.scanResponse',
     side: 'output',
+    parameters: {scanners: ['pii', 'secrets', 'toxic_language']},
     credentials: key,
     asked: {
       host: 'api.pillarseclabs.com',

@@ -1,0 +1,42 @@
+import {called, isObject, type Spec} from './document.ts'
+import type {Field, Known, Place} from './kind.ts'
+
+/** Objects of a list in the order of what names them, each in its one form; those without a form are left out. */
+export function inOrder(value: unknown, name: string, change: (each: unknown) => unknown): unknown {
+  if (!Array.isArray(value)) return value
+  const key = (each: unknown) => (isObject(each) ? String(each[name]) : '')
+  return value
+    .map(change)
+    .filter(each => each !== undefined)
+    .sort((a, b) => compared(key(a), key(b)))
+}
+
+/** Texts, each once and in order. */
+export function textsInOrder(value: unknown): unknown {
+  return Array.isArray(value) ? [...new Set(value.map(String))].sort(compared) : value
+}
+
+export function compared(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The workspaces that a resource of the organisation is for; without the field it is for all. */
+export const ALLOWED: Field = {normal: textsInOrder}
+
+/** The field as the gateway shows it, its workspaces by their words. */
+export function allowedOf({allow_all_workspaces, allowed_workspaces}: Spec, {handleOf}: Place): unknown {
+  return allow_all_workspaces === true ? undefined : (allowed_workspaces as string[]).map(handleOf)
+}
+
+/** What is sent for it. */
+export function allowedBody(allowed: unknown, {slugOf}: Place): Spec {
+  return allowed === undefined ? {allow_all_workspaces: true} : {allowed_workspaces: (allowed as string[]).map(slugOf)}
+}
+
+/** What is wrong in a list of workspaces. */
+export function unknownWorkspaces(names: readonly unknown[], pathOf: (at: number) => string, known: Known): string[] {
+  return names.flatMap((name, at) => {
+    const address = {kind: 'workspace', workspace: null, slug: String(name)}
+    return known(address) ? [] : [`${pathOf(at)}: there is no ${called(address).slice(0, 80)}`]
+  })
+}

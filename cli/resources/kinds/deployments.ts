@@ -1,0 +1,46 @@
+import {ALLOWED, allowedBody, allowedOf, unknownWorkspaces} from '../access.ts'
+import type {Spec} from '../document.ts'
+import {TEXT} from '../fields.ts'
+import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+
+interface Row extends Spec {
+  readonly id: string
+  readonly slug: string
+}
+
+const fields: Kind['fields'] = {name: TEXT, type: TEXT, config: {none: {}}, allowed_workspaces: ALLOWED}
+
+/** Deployments: the gateways an organisation runs. */
+export const deployment: Kind = {
+  name: 'deployment',
+  folder: 'deployments',
+  lives_in: 'organisation',
+  needs: ['workspace'],
+  remark: '`allowed_workspaces`: those it is for; without it, all.',
+  create: 'deployments.create',
+  fields,
+  secrets: NO_SECRETS,
+  async read(place) {
+    const rows = await everyRow<Row>(place.gateway, 'deployments.list')
+    return rows.map(row => ({
+      kind: 'deployment',
+      workspace: null,
+      slug: row.slug,
+      id: row.id,
+      spec: specOf(fields, {...row, allowed_workspaces: allowedOf(row, place)}),
+    }))
+  },
+  body: (resource, place) => ({...bodyOf(resource, place), ...allowedIn(resource.spec, place)}),
+  ...plainWrites('deployments', 'deploymentId', () => deployment),
+  async change(place, {spec}, {id}, changed) {
+    const {allowed_workspaces: _, ...body} = changesOf(deployment, spec, changed)
+    const access = changed.includes('allowed_workspaces') ? allowedBody(spec.allowed_workspaces, place) : {}
+    await place.gateway.call('deployments.update', {params: {deploymentId: id}, body: {...body, ...access}})
+  },
+  faults: async ({spec}, known) => unknownWorkspaces((spec.allowed_workspaces ?? []) as string[], at => `allowed_workspaces[${at}]`, known),
+}
+
+/** The workspaces by their slugs, where they can be read as such: what is no list is refused as it is. */
+export function allowedIn({allowed_workspaces: allowed}: Spec, place: Parameters<typeof allowedBody>[1]): Spec {
+  return Array.isArray(allowed) && allowed.every(each => typeof each === 'string') ? allowedBody(allowed, place) : {}
+}

@@ -1,0 +1,33 @@
+import type {Spec} from '../document.ts'
+import {CLEARED} from '../fields.ts'
+import {everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+
+interface Row extends Spec {
+  readonly id: string
+  readonly name: string
+  readonly workspace_id: string | null
+  readonly is_universal: boolean
+}
+
+const fields: Kind['fields'] = {description: CLEARED, color_code: CLEARED}
+
+/** Labels of versions of prompts; those that everyone has are in no file. */
+export const label: Kind = {
+  name: 'label',
+  folder: 'labels',
+  lives_in: 'workspace',
+  needs: ['workspace'],
+  remark: 'Its slug is its name. Those that every workspace has are in no file.',
+  create: 'labels.create',
+  fields,
+  secrets: NO_SECRETS,
+  async read({gateway, handleOf, knows}) {
+    const rows = await everyRow<Row>(gateway, 'labels.list')
+    for (const {id, name, workspace_id} of rows) knows(id, {kind: 'label', workspace: workspace_id && handleOf(workspace_id), slug: name})
+    return rows
+      .filter(({is_universal}) => !is_universal)
+      .map(row => ({kind: 'label', workspace: handleOf(row.workspace_id!), slug: row.name, id: row.id, spec: specOf(fields, row)}))
+  },
+  body: ({slug, workspace, spec}, {slugOf}) => ({name: slug, workspace_id: slugOf(workspace!), ...spec}),
+  ...plainWrites('labels', 'labelId', () => label),
+}

@@ -1,0 +1,34 @@
+import type {Spec} from '../document.ts'
+import {everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+
+interface Row extends Spec {
+  readonly id: string
+  readonly name: string
+  readonly workspace_id: string
+}
+
+const fields: Kind['fields'] = {filters: {none: {}}}
+
+/** Filters of the log under a name. */
+export const savedFilter: Kind = {
+  name: 'saved-filter',
+  folder: 'saved-filters',
+  lives_in: 'workspace',
+  needs: ['workspace'],
+  remark: 'Its slug is its name.',
+  create: 'saved_filters.create',
+  fields,
+  secrets: NO_SECRETS,
+  async read({gateway, handleOf}) {
+    const rows = await everyRow<Row>(gateway, 'saved_filters.list')
+    return rows.map(row => ({
+      kind: 'saved-filter',
+      workspace: handleOf(row.workspace_id),
+      slug: row.name,
+      id: row.id,
+      spec: specOf(fields, row),
+    }))
+  },
+  body: ({slug, workspace, spec}, {slugOf}) => ({name: slug, workspace_id: slugOf(workspace!), filters: {}, ...spec}),
+  ...plainWrites('saved_filters', 'id', () => savedFilter),
+}

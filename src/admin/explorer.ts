@@ -1,0 +1,75 @@
+import {createHash} from 'node:crypto'
+import {promisify} from 'node:util'
+import {gzip} from 'node:zlib'
+import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
+import {type AssetName, readAsset} from '../base/runtime.ts'
+
+/** What the page is made of, below `/docs/`. Everything comes from here: a browser needs no other network. */
+const FILES: readonly AssetName[] = [
+  'explorer.css',
+  'explorer.js',
+  'swagger-ui.css',
+  'swagger-ui.js',
+  'swagger-ui.LICENSE.txt',
+  'swagger-ui.NOTICE.txt',
+  'swagger-ui-bundle.js.LICENSE.txt',
+]
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+}
+
+/** Nothing is run, styled or asked for but what this server sends; images in its style sheets are `data:`. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-cache',
+  vary: 'accept-encoding',
+} as const
+
+/** Serves the explorer of the interface at `/docs`, to everyone: it says what `/v1/openapi.json` says. A key that is typed in stays in the page. */
+export function mountExplorer(server: FastifyInstance): void {
+  server.get('/docs', (request, reply) => send('explorer.html', request, reply))
+  // addresses in the page are relative to it, so that it works below a path of a proxy too
+  server.get('/docs/', (_, reply) => reply.redirect('../docs', 308))
+  for (const name of FILES) server.get(`/docs/${name}`, (request, reply) => send(name, request, reply))
+}
+
+async function send(name: AssetName, request: FastifyRequest, reply: FastifyReply) {
+  const {bytes, zipped, tag} = await loaded(name)
+  reply
+    .headers(HEADERS)
+    .header('etag', tag)
+    .type(TYPES[name.slice(name.lastIndexOf('.') + 1)]!)
+  if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
+  if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return reply.send(bytes)
+  return reply.header('content-encoding', 'gzip').send(zipped)
+}
+
+interface Loaded {
+  readonly bytes: Buffer
+  readonly zipped: Buffer
+  readonly tag: string
+}
+
+const known = new Map<AssetName, Promise<Loaded>>()
+
+function loaded(name: AssetName): Promise<Loaded> {
+  const before = known.get(name)
+  if (before) return before
+  const now = load(name)
+  known.set(name, now)
+  return now
+}
+
+async function load(name: AssetName): Promise<Loaded> {
+  const bytes = await readAsset(name)
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  return {bytes, zipped: await promisify(gzip)(bytes), tag: `W/"${hash}"`}
+}

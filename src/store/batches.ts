@@ -1,0 +1,41 @@
+import type {Db} from './database.ts'
+import {anyOf} from './rows.ts'
+import type {BatchesTable} from './tables/batches.ts'
+
+/** Where a provider's ids of batches are told apart. */
+export type BatchPlace = Pick<BatchesTable, 'workspace_id' | 'provider' | 'integration_id'>
+
+/** A provider that gives one id twice speaks of one batch: the first call that made it is charged. */
+export async function insertBatch(db: Db, row: BatchesTable): Promise<void> {
+  await db
+    .insertInto('batches')
+    .values(row)
+    .onConflict(conflict => conflict.columns(['workspace_id', 'batch_id', 'provider', 'integration_id']).doNothing())
+    .execute()
+}
+
+/** Those of the ids whose batches are not charged yet, as far as it is known; and whether the ledger has the entry all the same. */
+export async function unsettledBatches(db: Db, {workspace_id, provider, integration_id}: BatchPlace, ids: readonly string[]) {
+  const rows = await db
+    .selectFrom('batches as b')
+    .leftJoin('traffic.ledger_entries as e', join => join.onRef('e.call_id', '=', 'b.call_id').on('e.attempt', '=', 1))
+    .select(['b.call_id', 'b.batch_id', 'b.charge', 'e.call_id as entry'])
+    .where('b.workspace_id', '=', workspace_id)
+    .where('b.provider', '=', provider)
+    .where('b.integration_id', '=', integration_id)
+    .where('b.batch_id', 'in', anyOf(ids))
+    .where('b.settled_at', 'is', null)
+    .execute()
+  return rows.map(({entry, ...row}) => ({...row, has_entry: entry !== null}))
+}
+
+/** Notes that a batch was charged; false when somebody else did. */
+export async function settleBatch(db: Db, call_id: string, settled_at: string): Promise<boolean> {
+  const {numUpdatedRows} = await db
+    .updateTable('batches')
+    .set({settled_at})
+    .where('call_id', '=', call_id)
+    .where('settled_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0
+}

@@ -1,0 +1,35 @@
+/** Whose rows: those of an organisation, or of one workspace of it, or what one user's keys did there. */
+export interface LogScope {
+  readonly organisation_id: string
+  readonly workspace_id?: string | undefined
+  /** The users whose keys made the calls. */
+  readonly user_ids?: readonly string[] | undefined
+}
+
+/** Both ends included; one that is absent is open. */
+export interface Range<T> {
+  readonly least?: T | undefined
+  readonly most?: T | undefined
+}
+
+/** What a row must be; what is absent does not narrow. A list names what may be, `metadata` what must all be there. */
+export interface LogFilter extends LogScope {
+  readonly created_at?: Range<string>
+  readonly total_tokens?: Range<number>
+  readonly prompt_tokens?: Range<number>
+  readonly completion_tokens?: Range<number>
+  readonly cost_nanousd?: Range<number>
+  readonly models?: readonly string[] | undefined
+  readonly provider_models?: readonly {readonly provider: string; readonly model: string}[] | undefined
+  readonly statuses?: readonly number[] | undefined
+  /** Slugs or ids. */
+  readonly providers?: readonly string[] | undefined
+  readonly configs?: readonly string[] | undefined
+  readonly api_key_ids?: readonly string[] | undefined
+  readonly trace_id?: string | undefined
+  readonly span_id?: string | undefined
+  readonly prompt_slug?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  /** Of the mean of what was thought of the trace: value times weight. */
+  readonly feedback?: Range<number>
+}

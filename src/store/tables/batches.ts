@@ -1,0 +1,17 @@
+/** A batch that a call made at a provider. */
+export interface BatchesTable {
+  /** Of the entry that charges it: made with the row, so that it is charged once however often it is seen to be done. */
+  call_id: string
+  workspace_id: string
+  /** The kind of provider. */
+  provider: string
+  /** Empty where the client brought its own credentials. */
+  integration_id: string
+  /** As the provider names it. */
+  batch_id: string
+  /** JSON object: whom it is charged to, and what is known of it. */
+  charge: string
+  created_at: string
+  /** When the ledger took it; null while it is not charged. */
+  settled_at: string | null
+}

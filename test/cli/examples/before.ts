@@ -1,0 +1,91 @@
+import {readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {namePolicy} from './fill.ts'
+import {THING} from './names.ts'
+import type {Stage} from './runner.ts'
+
+type Before = (stage: Stage, argv: readonly string[]) => Promise<unknown>
+
+const gone =
+  (...paths: readonly (readonly [path: string, body?: object])[]): Before =>
+  async ({inject}) => {
+    for (const [path, body] of paths) await inject('DELETE', path, body)
+  }
+const policy =
+  (kind: 'usage' | 'rate'): Before =>
+  ({db}) =>
+    db(store => namePolicy(store, kind))
+const exportIn =
+  (status: 'draft' | 'in_progress'): Before =>
+  ({db}) =>
+    db(store =>
+      store
+        .updateTable('log_exports')
+        .set({status, run: status === 'draft' ? null : 'run'})
+        .where('id', '=', THING)
+        .execute(),
+    )
+const emailIn = (argv: readonly string[]) => argv.find(word => word.includes('@'))
+const userGone: Before = async ({inject}, argv) => {
+  const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}
+  await inject('DELETE', `/admin/users/${data.find(({email}) => email === emailIn(argv))!.id}`)
+}
+const written: Before = async ({inject}) => {
+  await inject('POST', `/logs/exports/${THING}/start`)
+  for (let status = ''; status !== 'success'; ) ({status} = (await inject('GET', `/logs/exports/${THING}`)) as {status: string})
+}
+
+/** What is done before an example of a command runs: a name that it makes is freed, what it goes on with is brought there. */
+export const BEFORE: Readonly<Record<string, Before>> = {
+  'providers create': gone(['/providers/my-openai?workspace_id=research']),
+  'integrations create': gone(['/integrations/shared-openai']),
+  'virtual-keys create': gone(['/virtual-keys/old-openai?workspace_id=research']),
+  'secret-references create': gone(['/secret-references/vault-mcp']),
+  'mcp-integrations create': gone(['/mcp-integrations/house-docs']),
+  'mcp-servers create': gone(['/mcp-servers/docs']),
+  'deployments create': gone(['/deployments/eu-1']),
+  'labels create': async ({inject}) => {
+    const {data} = (await inject('GET', '/labels?search=canary')) as {data: {id: string}[]}
+    await inject('DELETE', `/labels/${data[0]!.id}`)
+  },
+  'organisations create': ({db}) =>
+    db(store => store.updateTable('organisations').set({slug: 'green'}).where('slug', '=', 'blue').execute()),
+  'users create': userGone,
+  'invites create': userGone,
+  'members add': async ({inject}, argv) => {
+    if (argv.includes('billing')) await inject('POST', '/admin/workspaces', {name: 'billing', slug: 'billing'})
+    if (emailIn(argv) !== 'ada@example.com') return
+
+    const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}
+    await inject('DELETE', `/admin/workspaces/research/users/${data.find(({email}) => email === 'ada@example.com')!.id}`)
+  },
+  'invites accept': async ({inject, folder}) => {
+    const {invite_link} = (await inject('POST', '/admin/users/invites', {email: 'new@example.com', role: 'member'})) as {
+      invite_link: string
+    }
+    writeFileSync(join(folder, 'invite-token'), invite_link.split('token=')[1]!)
+  },
+  'workspaces delete': async ({inject, db}) => {
+    await db(store => store.updateTable('workspaces').set({slug: 'usual', name: 'usual'}).where('slug', '=', 'research').execute())
+    await inject('POST', '/admin/workspaces', {name: 'research', slug: 'research'})
+  },
+  ...Object.fromEntries(['show', 'update', 'delete', 'entities', 'reset'].map(verb => [`policies usage ${verb}`, policy('usage')])),
+  ...Object.fromEntries(['show', 'update', 'delete', 'entities'].map(verb => [`policies rate ${verb}`, policy('rate')])),
+  'logs export start': exportIn('draft'),
+  'logs export change': exportIn('draft'),
+  'logs export cancel': exportIn('in_progress'),
+  'logs export download': written,
+  'bundle keygen': async ({folder}) => {
+    for (const name of ['prices.key', 'prices.pub']) rmSync(join(folder, name))
+  },
+  'bundle create': async ({folder}) => rmSync(join(folder, 'prices.bundle')),
+  'bundle rollback': ({inject, folder}) => {
+    const text = (name: string) => readFileSync(join(folder, name), 'utf8')
+    return inject('POST', '/bundles', {bundle: JSON.parse(text('prices.bundle')), public_key: text('prices.pub')})
+  },
+  'prompts run': async ({inject, folder}) => {
+    await inject('PUT', '/prompts/pp-greeting-1a2b3c', {patch: true, virtual_key: 'demo', model: 'echo'})
+    await inject('PUT', '/prompts/pp-greeting-1a2b3c/makeDefault', {version: 4})
+    writeFileSync(join(folder, 'key.txt'), 'gk-examples-workspace-key-of-at-least-32-chars')
+  },
+}

@@ -1,0 +1,29 @@
+/** Examples of --help that no test can run, and why. */
+export const UNRUN: Readonly<Record<string, string>> = {
+  'gateway pricing diff https://prices.example.com/list.json': 'asks a host elsewhere',
+  'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01': 'asks a host elsewhere',
+}
+
+/** What lines of the pages begin with that no test can run, and why. */
+export const UNRUN_OF_PAGES: Readonly<Record<string, string>> = {
+  'npm start': 'the gateway of the checkout: gateway serve --demo is run',
+  'npm test': 'these tests',
+  'npm run build': 'makes the executable, which test/vitest.binary.ts tries',
+  'curl http://127.0.0.1:8787': 'calls the gateway of the line before, as test/server.test.ts does',
+  'sudo ./install.sh': 'installs for the whole machine: test/install.test.ts does it in a folder',
+  'SMTP_HOST=mail.example.com': 'a mail server and a secret of somebody’s own: test/ports has a mail server',
+  'mkdir -p /tmp/pkg/app': 'asks the registry of packages',
+  'cp REPO/': 'another packager, which is not installed here',
+  'echo \'{"name":"gateway"': 'another packager, which is not installed here',
+  'N=node-v24': 'another packager, which is not installed here',
+  'cd app': 'another packager, which is not installed here',
+  '"pkg":{"assets"': 'another packager, which is not installed here',
+}
+
+/** Pages whose lines follow from each other: the test that runs each in order and looks at what it prints, and how many there are. */
+export const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, lines: number]>> = {
+  'docs/pricing.md': ['pricing-page.test.ts', 11],
+  'docs/gitops.md': ['gitops-page.test.ts', 5],
+  'docs/guardrails.md': ['guardrails-page.test.ts', 8],
+  'docs/prompts.md': ['prompts-page.test.ts', 12],
+}

@@ -1,4 +1,4 @@
-import {policyEntityId} from '../../../src/schema/policies.ts'
+import {policyEntityId} from '../../../src/schema/policy-entities.ts'
 import type {Db} from '../../../src/store/database.ts'
 import {insertLog} from '../../support/logs.ts'
 import {type Inject, LOG, MAPPING, POLICY, SESSION, THING} from './names.ts'

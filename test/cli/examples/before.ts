@@ -1,6 +1,6 @@
 import {readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
-import {namePolicy} from './fill.ts'
+import {logCall, namePolicy} from './fill.ts'
 import {THING} from './names.ts'
 import type {Stage} from './runner.ts'
 
@@ -48,8 +48,7 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     const {data} = (await inject('GET', '/labels?search=canary')) as {data: {id: string}[]}
     await inject('DELETE', `/labels/${data[0]!.id}`)
   },
-  'organisations create': ({db}) =>
-    db(store => store.updateTable('organisations').set({slug: 'green'}).where('slug', '=', 'blue').execute()),
+  'organisations show': ({inject}) => inject('POST', '/operator/organisations', {name: 'Blue', slug: 'blue'}),
   'users create': userGone,
   'invites create': userGone,
   'members add': async ({inject}, argv) => {
@@ -60,7 +59,11 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     await inject('DELETE', `/admin/workspaces/research/users/${data.find(({email}) => email === 'ada@example.com')!.id}`)
   },
   'invites accept': async ({inject, folder}) => {
-    const {invite_link} = (await inject('POST', '/admin/users/invites', {email: 'new@example.com', role: 'member'})) as {
+    const {invite_link} = (await inject('POST', '/admin/users/invites', {
+      email: 'new@example.com',
+      role: 'member',
+      workspaces: [{id: 'research', role: 'member'}],
+    })) as {
       invite_link: string
     }
     writeFileSync(join(folder, 'invite-token'), invite_link.split('token=')[1]!)
@@ -71,6 +74,8 @@ export const BEFORE: Readonly<Record<string, Before>> = {
   },
   ...Object.fromEntries(['show', 'update', 'delete', 'entities', 'reset'].map(verb => [`policies usage ${verb}`, policy('usage')])),
   ...Object.fromEntries(['show', 'update', 'delete', 'entities'].map(verb => [`policies rate ${verb}`, policy('rate')])),
+  'logs show': ({db}) => db(logCall),
+  'logs trace': ({db}) => db(logCall),
   'logs export start': exportIn('draft'),
   'logs export change': exportIn('draft'),
   'logs export cancel': exportIn('in_progress'),

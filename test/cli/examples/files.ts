@@ -17,6 +17,8 @@ const LOG_ROW = {
   response: {status: 200, body: {}},
 }
 
+const ABILITIES = {name: 'openai', description: '', default: {params: []}}
+
 /** The files that examples name, by path. */
 export const FILES: Readonly<Record<string, string>> = {
   'openai.key': 'sk-openai-0123456789',
@@ -40,5 +42,7 @@ export const FILES: Readonly<Record<string, string>> = {
   'price.json': JSON.stringify(PRICE.pricing_config),
   'litellm.yaml': LITELLM,
   'calls.json': JSON.stringify([LOG_ROW]),
+  'capabilities/openai.json': JSON.stringify(ABILITIES),
+  'capabilities/anthropic.json': JSON.stringify(ABILITIES),
   'prices/openai.json': JSON.stringify({'gpt-4o': PRICE}),
 }

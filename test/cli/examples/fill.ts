@@ -15,7 +15,6 @@ export async function fill(inject: Inject) {
   const archived = await made('/admin/workspaces', {name: 'Old', slug: 'ws-research-1a2b3c'})
   await inject('DELETE', '/admin/workspaces/ws-research-1a2b3c', {name: 'Old'})
   void archived
-  await made('/operator/organisations', {name: 'Blue', slug: 'blue'})
   for (const email of ['ada@example.com', 'bob@example.com', 'owner@example.com'])
     await made('/operator/users', {email, role: email.startsWith('owner') ? 'owner' : 'member'})
   const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}
@@ -82,11 +81,6 @@ export async function fill(inject: Inject) {
 
 /** Gives what was made the ids that examples name, and writes what calls would have. */
 export async function fixIds(db: Db) {
-  const {organisation_id, id: workspace_id} = await db
-    .selectFrom('workspaces')
-    .selectAll()
-    .where('slug', '=', 'research')
-    .executeTakeFirstOrThrow()
   const tables = {
     log_exports: THING,
     saved_filters: THING,
@@ -114,7 +108,7 @@ export async function fixIds(db: Db) {
       last_updated_at: NOW,
     })
     .execute()
-  await insertLog(db, {id: LOG, trace_id: 'checkout-4711', created_at: NOW, organisation_id, workspace_id, model: 'gpt-5', status: 200})
+  await logCall(db)
 }
 
 /** Of the two kinds of policies, the first of this one gets the id of the examples. */
@@ -124,4 +118,12 @@ export async function namePolicy(db: Db, kind: 'usage' | 'rate') {
   const value_key = 'metadata._user:bob'
   const entity_id = policyEntityId(POLICY, value_key)
   await db.insertInto('traffic.policy_usage').values({policy_id: POLICY, entity_id, since_at: NOW, value_key, used: 1}).execute()
+}
+
+/** Writes the call that examples name. Its id tells of a day long gone, and so a gateway that serves takes it away again. */
+export async function logCall(db: Db) {
+  await db.deleteFrom('traffic.logs').where('id', '=', LOG).execute()
+  const home = await db.selectFrom('workspaces').selectAll().where('slug', '=', 'research').executeTakeFirstOrThrow()
+  const {organisation_id, id: workspace_id} = home
+  await insertLog(db, {id: LOG, trace_id: 'checkout-4711', created_at: NOW, organisation_id, workspace_id, model: 'gpt-5', status: 200})
 }

@@ -44,7 +44,7 @@ async function rename(folder: string, work: (db: Db) => Promise<unknown>) {
 }
 
 function writeFiles(folder: string) {
-  mkdirSync(join(folder, 'prices'))
+  for (const name of ['prices', 'capabilities']) mkdirSync(join(folder, name))
   for (const [path, text] of Object.entries(FILES)) writeFileSync(join(folder, path), text)
   const db = new Sqlite(join(folder, 'one-api.db'))
   db.exec(`

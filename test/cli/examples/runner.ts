@@ -13,7 +13,7 @@ import {openStore} from '../../../src/store/dialect/index.ts'
 import {run, type Said} from '../support.ts'
 import {BEFORE} from './before.ts'
 import {prepare} from './instance.ts'
-import {ADMIN_KEY, type Inject, LOG, POLICY} from './names.ts'
+import {ADMIN_KEY, type Inject, LOG, POLICY, WORKSPACE_KEY} from './names.ts'
 import {readLine} from './shell.ts'
 
 export type Mode = 'here' | 'there'
@@ -53,8 +53,10 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
     await stage?.close()
     stage = undefined
   }
-  const opened = async () => {
-    stage ??= await openStage(template, mode)
+  const opened = async (command: string) => {
+    const demo = DEMO.includes(command)
+    if (demo) await reset()
+    stage ??= await openStage(template, mode, demo)
     return stage
   }
   return {
@@ -63,7 +65,7 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
       const line = readLine(text)
       if (!line) throw new Error(`${text} runs no gateway.`)
       const command = commandOf(line.argv)
-      const {app, url, folder, ...rest} = await opened()
+      const {app, url, folder, ...rest} = await opened(command)
       const is_own = OWN.includes(command) || OWN.includes(line.argv[0]!)
       const before = BEFORE[command]
       await before?.({folder, ...rest}, line.argv)
@@ -72,7 +74,8 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
       const place: string[] = []
       const there = mode === 'there' && !is_own
       if (there && !argv.includes('--url')) place.push('--url', url!)
-      if (there && !argv.some(word => word === '--api-key-file')) place.push('--api-key', ADMIN_KEY)
+      if (there && !argv.some(word => word === '--api-key-file'))
+        place.push('--api-key', OF_WORKSPACE.includes(command) ? WORKSPACE_KEY : ADMIN_KEY)
       if (!there && !is_own && !argv.includes('--data-dir')) place.push('--data-dir', join(folder, 'data'))
       const shared: CreateApp = async () => ({
         ...forwarded(app),
@@ -86,7 +89,7 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
       if (is_own) await app.drain()
       const said = await run([...argv, ...place], {
         folder,
-        env: {GATEWAY_DATA_DIR: join(folder, 'data'), SCIM_ENABLED: 'ON', ...SECRETS, ...line.env},
+        env: {...settingsIn(folder), ...SECRETS, ...line.env},
         now_ms: Date.now(),
         createApp: is_own ? served(() => raise('SIGTERM')) : shared,
         onListening(given) {
@@ -96,7 +99,7 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
         ...(line.input && {stdin: 'text' in line.input ? line.input.text : readFileSync(resolve(folder, line.input.file), 'utf8')}),
       })
       const performed = requests.flatMap(operationsOf)
-      const changed = before !== undefined || is_own || requests.some(each => !each.startsWith('GET ')) || FILES_CHANGE.includes(command)
+      const changed = before !== undefined || is_own || requests.some(each => each.startsWith('DELETE ')) || TAKE_AWAY.includes(command)
       if (!keeps && changed) await reset()
       return {...said, performed}
     },
@@ -108,8 +111,35 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
   }
 }
 
-const FILES_CHANGE = ['export', 'import', 'bundle create', 'logs export run', 'logs export download']
+/** Those that call a model, which the demo provider is. */
+const DEMO = ['prompts run']
+/** Those for which a key of a workspace is needed at a URL. */
+const OF_WORKSPACE = ['prompts render']
+/** Commands after which something that other examples name is not what it was, beside those that delete. */
+const TAKE_AWAY = [
+  'keys create',
+  'collections create',
+  'organisations create',
+  'bundle apply',
+  'labels update',
+  'workspaces update',
+  'export',
+  'apply',
+  'import',
+  'api',
+  'pricing sync',
+  'pricing rollback',
+  'logs export run',
+]
 const SECRETS = {OPENAI_API_KEY: 'sk-openai-0123456789', ANTHROPIC_API_KEY: 'sk-anthropic-0123456789', MASTER_KEY: 'sk-master-0123456789'}
+
+function settingsIn(folder: string) {
+  return {
+    GATEWAY_DATA_DIR: join(folder, 'data'),
+    SCIM_ENABLED: 'ON',
+    MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH: join(folder, 'capabilities'),
+  }
+}
 
 function forwarded(app: App) {
   return {first_run: app.first_run, notes: app.notes, listen: () => app.listen(), drain: () => app.drain()}
@@ -132,12 +162,12 @@ function served(listens: () => void): CreateApp {
   }
 }
 
-async function openStage(template: string, mode: Mode) {
+async function openStage(template: string, mode: Mode, demo: boolean) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-example-'))
   cpSync(template, folder, {recursive: true})
   const data = join(folder, 'data')
-  const {settings} = readSettings({env: {GATEWAY_DATA_DIR: data, PORT: '0', SCIM_ENABLED: 'ON'}})
-  const app = await createApp(settings, {role: mode === 'there' ? 'server' : 'operator', log, demo: mode === 'there'})
+  const {settings} = readSettings({env: {...settingsIn(folder), PORT: '0'}})
+  const app = await createApp(settings, {role: mode === 'there' ? 'server' : 'operator', log, demo})
   const url = mode === 'there' ? (await app.listen()).url : undefined
   return {
     app,
@@ -170,6 +200,7 @@ function placed(word: string, {command, folder, url}: {command: string; folder: 
     .replace('/var/lib/gateway', join(folder, 'data'))
     .replace(/^\.\/data$/, join(folder, 'data'))
     .replace(/https:\/\/gateway\.example\.com|http:\/\/localhost:8787/, there)
+    .replace(/^key\.txt$/, join(folder, 'key.txt'))
     .replace(/^one-api\.db$/, join(folder, 'one-api.db'))
     .replace('gi-...', readToken(folder))
 }

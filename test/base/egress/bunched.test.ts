@@ -39,7 +39,7 @@ test('a later turn is a bunch of its own', async () => {
   expect(left).toEqual(['one a', 'one b'])
 })
 
-test('an end does not wait, and a socket that is destroyed meanwhile hinders nobody', async () => {
+test('an end does not wait, and a socket that is destroyed sends first what was written to it', async () => {
   const left: string[] = []
   const [one, gone, other] = sockets(left, 'one', 'gone', 'other')
   one!.write('a')
@@ -48,5 +48,5 @@ test('an end does not wait, and a socket that is destroyed meanwhile hinders nob
   one!.end('d')
   gone!.destroy()
   await turn()
-  expect(left).toEqual(['one ad', 'other c'])
+  expect(left).toEqual(['one ad', 'gone b', 'other c'])
 })

@@ -1,6 +1,5 @@
 import {CommandFault} from '../../fault.ts'
 import type {Place} from '../kind.ts'
-import type {VersionRow} from './prompts.ts'
 
 interface PromptPlace {
   readonly id: string
@@ -12,7 +11,7 @@ export async function labelsOf(
   {gateway, slugsOf}: Place,
   id: string,
   workspace: string | null,
-  rows: readonly VersionRow[],
+  rows: readonly {readonly label_id: string | null}[],
 ): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   if (!rows.some(({label_id}) => label_id !== null)) return found

@@ -25,7 +25,7 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   onTestFinished(() => gateway.close())
   const listed = async () => (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data
   await expect
-    .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name), {timeout: 10_000})
+    .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name))
     .toEqual(['alerts', 'budgets', 'export-retention', 'journal-flush', 'key-expiry', 'log-retention'])
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toContain('gateway_worker_runs_total{worker="log-retention",outcome="ok"} 1')

@@ -132,18 +132,22 @@ describe('a gateway over one data directory', () => {
     expect(await tried(await start(env), env)).toEqual({...ON, ...OFF[name]})
   })
 
-  test.each(names)('with %s off refuses the operations that are gone, and no other', async name => {
-    const {paths, status, errorCode} = GONE[name]
-    const gateway = await start({[FLAGS[name].env]: 'OFF'})
-    const wrong: string[] = []
-    for (const {method, path, id} of OPERATIONS) {
-      const said = await ask(gateway, method, `/v1${path.replace(/:\w+/g, 'none')}`)
-      const is_gone = status === 404 ? said.message.startsWith('Nothing is served at') : said.message.includes(`${FLAGS[name].env}=OFF`)
-      if (is_gone !== paths.test(path)) wrong.push(`${id}: ${said.status} ${said.message}`)
-      if (is_gone && (said.status !== status || said.errorCode !== errorCode)) wrong.push(`${id}: ${said.status} ${said.errorCode}`)
-    }
-    expect(wrong).toEqual([])
-  })
+  test.each(names)(
+    'with %s off refuses the operations that are gone, and no other',
+    async name => {
+      const {paths, status, errorCode} = GONE[name]
+      const gateway = await start({[FLAGS[name].env]: 'OFF'})
+      const wrong: string[] = []
+      for (const {method, path, id} of OPERATIONS) {
+        const said = await ask(gateway, method, `/v1${path.replace(/:\w+/g, 'none')}`)
+        const is_gone = status === 404 ? said.message.startsWith('Nothing is served at') : said.message.includes(`${FLAGS[name].env}=OFF`)
+        if (is_gone !== paths.test(path)) wrong.push(`${id}: ${said.status} ${said.message}`)
+        if (is_gone && (said.status !== status || said.errorCode !== errorCode)) wrong.push(`${id}: ${said.status} ${said.errorCode}`)
+      }
+      expect(wrong).toEqual([])
+    },
+    120_000,
+  )
 })
 
 interface Seeded {

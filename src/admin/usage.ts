@@ -29,7 +29,7 @@ async function summed(call: Call<undefined, typeof UsageQuery>): Promise<z.input
   await app.settled?.()
   const from = hourOf(query.since)
   const until = query.until && hourOf(query.until)
-  const raw = await usageSums(db, query.by, {...scope, workspace_id: scope.workspace_id, from, until})
+  const raw = await usageSums(app.reads ?? db, query.by, {...scope, workspace_id: scope.workspace_id, from, until})
   const named = await namesOf(call, query.by, raw)
   const sums = new Map<string, Said>()
   for (const row of raw) {

@@ -8,7 +8,7 @@ import type {Intent, LogRecord, Settlement} from '../schema/records.ts'
 import {totals, UNIT} from '../schema/usage.ts'
 import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
 import type {Call} from './call.ts'
-import {idIn} from './errand-run.ts'
+import {idIn, plainId} from './errand-run.ts'
 import type {Outgoing} from './outgoing.ts'
 import {priceOf} from './pricing.ts'
 import type {ProxyServices} from './services.ts'
@@ -176,5 +176,5 @@ function batchesIn(plain: Buffer | null): readonly Batch[] {
   const said = plain ? parsed(plain.toString()) : null
   if (!isObject(said)) return []
   const listed: readonly unknown[] = Array.isArray(said.data) ? said.data : [said]
-  return listed.filter((each): each is Batch => isObject(each) && typeof each.id === 'string' && each.id !== '')
+  return listed.flatMap(each => (isObject(each) && typeof each.id === 'string' && each.id !== '' ? [{...each, id: plainId(each.id)}] : []))
 }

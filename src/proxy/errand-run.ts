@@ -169,7 +169,12 @@ const MOST_DECODED = 3
 /** The id in a path: ids with slashes come percent-encoded, once by us and once more by careful clients. */
 export function idIn(path: string): string {
   const rest = /^\/(?:files|batches|fine_tuning\/jobs)\/(.+)$/.exec(path)?.[1] ?? ''
-  let id = rest.replace(AFTER_ID, '')
+  return plainId(rest.replace(AFTER_ID, ''))
+}
+
+/** An id as its provider says it: what the gateway tells of ids with slashes is percent-encoded. */
+export function plainId(said: string): string {
+  let id = said
   for (let times = 0; times < MOST_DECODED && id.includes('%'); times++) {
     try {
       id = decodeURIComponent(id)

@@ -24,6 +24,24 @@ const USES: ReadonlySet<EndpointName> = new Set([
 /** Endpoints that say text in tokens: what they used can be estimated from the text. */
 export const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
 
+/** Endpoints of jobs and files: the usage that their answers tell is that of other calls. */
+const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set([
+  'uploadFile',
+  'listFiles',
+  'retrieveFile',
+  'deleteFile',
+  'retrieveFileContent',
+  'createBatch',
+  'listBatches',
+  'retrieveBatch',
+  'cancelBatch',
+  'getBatchOutput',
+  'createFinetune',
+  'listFinetunes',
+  'retrieveFinetune',
+  'cancelFinetune',
+])
+
 /** What is known of an attempt once it ended. */
 export interface Ended {
   readonly endpoint: EndpointName
@@ -56,6 +74,7 @@ export function usedBy(ended: Ended): Used {
   const {endpoint, asked, asked_bytes, status, outcome, plain} = ended
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.said?.model ?? null}
   const said = ended.said ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
+  if (TELLS_OF_OTHERS.has(endpoint)) return {usage: emptyUsage(), source: 'none', said_model: said.model}
   const told = outcome === 'ok' ? 'provider' : 'partial'
   if (said.usage) {
     const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage

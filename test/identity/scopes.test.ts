@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import {holds, may, ungrantable} from '../../src/identity/may.ts'
-import {holdersOf, plainScope, SCOPES, scopesOf} from '../../src/identity/scopes.ts'
+import {holdersOf, NEWER_SCOPES, plainScope, SCOPES, scopesOf} from '../../src/identity/scopes.ts'
 
 const KINDS = ['organisation-service', 'workspace-service', 'workspace-user'] as const
 
@@ -8,6 +8,23 @@ test('there are 139 scopes, and every one has a holder', () => {
   expect(SCOPES.size).toBe(139)
   expect([...SCOPES].filter(scope => !holdersOf(scope).length)).toEqual([])
   for (const scope of SCOPES) expect(scope).toMatch(/^[a-z_]+\.[a-z]+$/)
+})
+
+test('29 are marked as newer than the release that the others are of (reference: scopes)', () => {
+  const of = (resource: string, actions: string) => actions.split(' ').map(action => `${resource}.${action}`)
+  const all = 'create read update delete list'
+  const newer = [
+    ...['organisation', 'workspace'].flatMap(kind => of(`${kind}_service_api_keys`, 'rotate')),
+    ...of('workspace_user_api_keys', 'rotate'),
+    ...of('organisation_settings', 'read update'),
+    ...of('organisation_guardrails', all),
+    ...of('organisation_exclusions', 'update list'),
+    ...of('guardrails', 'invoke'),
+    ...['organisation_agent_integrations', 'workspace_agent_integrations', 'agent_servers'].flatMap(resource => of(resource, all)),
+    ...of('agents', 'invoke'),
+  ]
+  expect([...NEWER_SCOPES].sort()).toEqual(newer.sort())
+  expect(newer).toHaveLength(29)
 })
 
 test.each([
@@ -33,6 +50,7 @@ test('a user key can hold nothing that a service key of its workspace cannot', (
 test('a colon is as good as a dot', () => {
   expect(plainScope('deployments:create')).toBe('deployments.create')
   expect(plainScope('policies.create')).toBe('policies.create')
+  for (const scope of SCOPES) expect(plainScope(scope.replace('.', ':'))).toBe(scope)
 })
 
 test('any one scope suffices; list is not read', () => {

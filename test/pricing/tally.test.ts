@@ -34,14 +34,26 @@ describe('several requests that are charged as one', () => {
 
   test('have each the tier of its own length', () => {
     const of = price({rates: {input: 1_000_000}, tiers: [{above: 10, rates: {input: 9_000_000}}]})
-    const {cost_nanousd, usage} = tallied([[tokens(10), of], [tokens(11), of]], false) // biome-ignore format: two requests
+    const {cost_nanousd, usage} = tallied(
+      [
+        [tokens(10), of],
+        [tokens(11), of],
+      ],
+      false,
+    )
     expect(cost_nanousd).toBe(10_000 + 99_000)
     expect(usage).toEqual(tokens(21))
   })
 
   test('have a batch price where there is one, and tell of those that have none', () => {
     const of = price({rates: {input: 1_000_000}, batch: {rates: {input: 300_000}}})
-    const tally = tallied([[tokens(10), of], [tokens(10), undefined]], true) // biome-ignore format: two requests
+    const tally = tallied(
+      [
+        [tokens(10), of],
+        [tokens(10), undefined],
+      ],
+      true,
+    )
     expect([tally.cost_nanousd, tally.unpriced, tally.requests]).toEqual([3_000, true, 2])
   })
 
@@ -52,7 +64,12 @@ describe('several requests that are charged as one', () => {
     fc.assert(
       fc.property(fc.array(one, {maxLength: 20}), fc.boolean(), (usages, batch) => {
         const sum = usages.reduce((whole, usage) => addUsage(whole, usage), emptyUsage())
-        expect(tallied(usages.map(usage => [usage, of] as const), batch).cost_nanousd).toBe(cost(sum, of, {at, batch}).cost_nanousd) // biome-ignore format: one sentence
+        expect(
+          tallied(
+            usages.map(usage => [usage, of] as const),
+            batch,
+          ).cost_nanousd,
+        ).toBe(cost(sum, of, {at, batch}).cost_nanousd)
       }),
     )
   })

@@ -87,7 +87,11 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     expect((await ask('/batches', {method: 'POST', body: JSON.stringify(body)})).status).toBe(200)
   }
   const done = (more: object = {}) => void Object.assign(batch, {status: 'completed', output_file_id: OUTPUT}, more)
-  const poll = async (provider = 'main') => expect((await ask(`/batches/${BATCH}`, {provider})).status).toBe(200)
+  /** Reads the answer to its end, which waits until the batch is charged. */
+  const poll = async (provider = 'main') => {
+    const shown = await ask(`/batches/${BATCH}`, {provider})
+    expect([shown.status, await shown.json()]).toEqual([200, batch])
+  }
   const downloads = () => twin.heard.filter(({path}) => path.startsWith('/v1/files/')).length
 
   /** What the ledger has of batches, and whether all of it holds. */
@@ -128,7 +132,7 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     await Promise.all([poll(), poll(), poll()])
     expect([await charged(), downloads()]).toEqual([[ONCE], 1])
     expect(await (await ask(`/batches/${BATCH}/output`)).text()).toBe(asLines(ROWS).toString())
-    await ask('/batches')
+    await (await ask('/batches')).text()
     await poll()
     expect([await charged(), downloads()]).toEqual([[ONCE], 2])
     const [row] = (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
@@ -145,7 +149,9 @@ describe.each(KINDS)('a batch, on %s,', kind => {
       Object.assign(batch, {id: `batch_${at}`, status: 'in_progress', output_file_id: null})
       await create()
       done({status: 'cancelled'})
-      expect((await show()).status).toBe(200)
+      const shown = await show()
+      expect(shown.status).toBe(200)
+      await shown.text() // ends once the batch is charged
       expect(await charged()).toEqual(Array(at + 1).fill(ONCE))
     }
   })
@@ -180,7 +186,10 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     output_status = 404
     done({model: 'tested', usage: {input_tokens: 1003, output_tokens: 501}, request_counts: {total: 3, completed: 2, failed: 1}})
     await poll()
+    await poll()
     expect(await charged()).toEqual([ONCE])
+    const costs = (await gateway.logs()).map(({cost}) => Number(cost)).filter(cost => cost > 0)
+    expect(costs, 'to be told of it costs nothing').toEqual([1.5035])
   })
 
   test('has the model’s price for batches, and the prices of several models', async () => {

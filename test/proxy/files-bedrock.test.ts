@@ -146,7 +146,13 @@ test('a batch, from its file to its output', async () => {
       '{"totalRecordCount":2,"processedRecordCount":2,"successRecordCount":1,"errorRecordCount":1,"inputTokenCount":9,"outputTokenCount":3}',
     ),
   )
+  const first_seen = await gateway.call(`/v1/batches/${JOB}/output`, {headers: {'x-gateway-provider': '@bedrock'}})
+  expect(asRows(await first_seen.text())).toHaveLength(2)
+  // (9 x 0.25 + 3 x 1.25 US dollars a million) / 2
+  const charged = async () => (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
+  expect(await charged()).toMatchObject([{cost: 0.0003, total_units: 12, ai_model: MODEL}])
   const done = await openai.batches.retrieve(batch.id)
+  expect(await charged()).toHaveLength(1)
   expect(done).toMatchObject({
     status: 'completed',
     completed_at: 1_735_790_645,

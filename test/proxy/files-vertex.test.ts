@@ -134,6 +134,9 @@ test('a batch for Gemini, from its file to its output', async () => {
   ])
   const same = await gateway.call(`/v1/batches/${NUMBER}/output`, {headers: {'x-gateway-provider': '@vertex'}})
   expect(asRows(await same.text()).map(each => each.custom_id)).toEqual(['Frage Ä/2', 'a-1'])
+  // (5 x 0.30 + 2 x 2.50 US dollars a million) / 2
+  const charged = (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
+  expect(charged).toMatchObject([{cost: 0.000325, total_units: 7, ai_model: 'gemini-2.5-flash'}])
 })
 
 test('a batch for Claude keeps its ids, and one for an open model its rows', async () => {

@@ -12,9 +12,11 @@ import {createSeal} from '../../src/base/seal.ts'
 import {openChecking} from '../../src/checking.ts'
 import {makeKey} from '../../src/identity/keys.ts'
 import {scopesOf} from '../../src/identity/scopes.ts'
+import {ROUTING} from '../../src/server.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {insertKey} from '../../src/store/api-keys.ts'
 import {bodyFinder} from '../../src/store/bodies/index.ts'
+import type {Db} from '../../src/store/database.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
 import type {ApiKeysTable, AuditLogsTable, WorkspacesTable} from '../../src/store/tables/identity.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
@@ -34,10 +36,12 @@ interface Options {
   readonly env?: Record<string, string>
   readonly operations?: readonly AnyOperation[]
   readonly actorOf?: MountOptions['actorOf']
+  /** Where reads that take time are made, of the folder of the database. @default its own connection */
+  readonly readsOf?: (folder: string) => Db
 }
 
 /** A control plane on loopback over a new database with one organisation; its clock stands at `2026-03-04T05:06:07.000Z`. */
-export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf}: Options = {}) {
+export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf, readsOf}: Options = {}) {
   const {store, folder, options, close} = await testStore(kind)
   let now = new Date('2026-03-04T05:06:07.000Z')
   const published: ChangedTable[] = []
@@ -50,6 +54,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     check_world: checking.check_world,
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),
+    ...(readsOf && {reads: readsOf(folder)}),
     now: () => now,
     published: tables => void published.push(...tables),
     failed: (cause, where) => void faults.push({cause, ...where}),
@@ -66,7 +71,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   })
   Object.assign(services, {exports})
   const first = (await firstRun(store, now)) as FirstRun
-  const server = fastify()
+  const server = fastify({routerOptions: ROUTING})
   mountAdmin(server, operations, services, {checks_replies: true, ...(actorOf && {actorOf})})
   const url = await server.listen({host: '127.0.0.1', port: 0})
 

@@ -20,17 +20,10 @@ fact('1.3.0', 'current_usage fractional', async () => {
   await ok('PUT', '/integrations/demo/models', {
     models: [{slug: 'dear', enabled: true, is_custom: true, pricing_config: {type: 'static', pay_as_you_go: price}}],
   })
-  const policy = await ok('POST', '/policies/usage-limits', {
-    ...{workspace_id: home().id, type: 'cost', credit_limit: 1},
-    ...{conditions: [{key: 'metadata.fact', value: 'usage'}], group_by: [{key: 'metadata.fact'}]},
-  })
-  expect((await chat('Hello', {model: '@demo/dear', headers: {'x-gateway-metadata': '{"fact":"usage"}'}})).status).toBe(200)
-  const entities = async () => {
-    await gateway().app.flushed()
-    return (await ok('GET', `/policies/usage-limits/${policy.id}/entities`)).data
-  }
-  await expect.poll(entities, {timeout: 10_000}).toMatchObject([{value_key: 'metadata.fact:usage', current_usage: expect.any(Number)}])
-  const [{current_usage}] = await entities()
+  const {key: spends, id} = await key({usage_limits: {type: 'cost', credit_limit: 1}})
+  expect((await chat('Hello', {model: '@demo/dear', key: spends})).status).toBe(200)
+  await gateway().app.flushed()
+  const {current_usage} = (await ok('GET', `/api-keys/${id}`)).usage_limits
   expect(current_usage).toBeGreaterThan(0)
   expect(Number.isInteger(current_usage)).toBe(false)
 })

@@ -10,8 +10,8 @@ import {readTrusted} from './base/egress/trust.ts'
 import type {Log} from './base/log.ts'
 import {version} from './base/runtime.ts'
 import type {Seal} from './base/seal.ts'
-import {batchBook} from './batch-book.ts'
 import {createFlights} from './cache/flight.ts'
+import {deferredBook} from './deferred-book.ts'
 import {checkMemory} from './guardrails/world.ts'
 import {createLimits, type Limits} from './limits/index.ts'
 import {credentialOrigins, ownIdentity, placeDefaults} from './own-identity.ts'
@@ -166,7 +166,7 @@ export async function openDataPlane({
       azure_authority: settings.azure_authority_host,
     }),
     place_defaults: placeDefaults(settings),
-    batches: batchBook(store),
+    deferred: deferredBook(store),
     shelf: (workspace_id, provider) => new FolderShelf(join(directory.folder, 'files', workspace_id, provider), now),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),

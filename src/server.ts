@@ -26,6 +26,8 @@ export interface ServerParts {
 
 /** Headers may hold a whole config. */
 const MOST_HEADER_BYTES = 64 << 10
+/** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
+export const ROUTING = {maxParamLength: MOST_HEADER_BYTES, ignoreTrailingSlash: false}
 
 /** Puts administration, data plane and health together on one HTTP server. It does not listen yet. */
 export function createServer({settings, log, version, admin, proxy, metrics, unready}: ServerParts): FastifyInstance {
@@ -33,7 +35,7 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     logger: false,
     bodyLimit: settings.max_json_payload_size_in_mb * 2 ** 20,
     forceCloseConnections: 'idle',
-    routerOptions: {maxParamLength: 1024, ignoreTrailingSlash: false},
+    routerOptions: ROUTING,
     serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
   })
   if (proxy) server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))

@@ -63,3 +63,13 @@ test('flags switch whole parts off, and say which variable did', async () => {
   expect((await gateway.chat(JSON.parse(ask), {...headers, 'x-gateway-api-key': key})).status).toBe(200)
   await gateway.close()
 })
+
+test('an id that is longer than any is refused as others are', async () => {
+  const gateway = await startGateway()
+  const reply = await gateway.call(`/v1/prompts/${'x'.repeat(5000)}`)
+  expect([reply.status, await reply.json()]).toEqual([
+    400,
+    {success: false, data: {message: 'path parameter promptId: must have at most 255 characters.', errorCode: 'AB01'}},
+  ])
+  await gateway.close()
+})

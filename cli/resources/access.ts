@@ -33,6 +33,11 @@ export function allowedBody(allowed: unknown, {slugOf}: Place): Spec {
   return allowed === undefined ? {allow_all_workspaces: true} : {allowed_workspaces: (allowed as string[]).map(slugOf)}
 }
 
+/** The workspaces by their slugs, where they can be read as such: what is no list is refused as it is. */
+export function allowedIn({allowed_workspaces: allowed}: Spec, place: Place): Spec {
+  return Array.isArray(allowed) && allowed.every(each => typeof each === 'string') ? allowedBody(allowed, place) : {}
+}
+
 /** What is wrong in a list of workspaces. */
 export function unknownWorkspaces(names: readonly unknown[], pathOf: (at: number) => string, known: Known): string[] {
   return names.flatMap((name, at) => {

@@ -3,8 +3,9 @@ import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {may} from '../identity/may.ts'
-import {explain, type Place} from '../schema/explain.ts'
+import {explain, nameOf, type Place} from '../schema/explain.ts'
 import {ownHeaders} from '../schema/headers.ts'
+import {wayToNul} from '../schema/nul.ts'
 import {FLAGS, type FlagName} from '../settings/flags.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
@@ -182,12 +183,12 @@ type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
 /** The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one. */
 function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
-  const {params, query, body} = operation
+  const {params, query, body, takes_nul} = operation
   const said = respelled(operation, request.body === undefined ? {} : request.body)
   return {
-    params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter '}),
+    params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter ', takes_nul}),
     query: checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '}),
-    body: checked(body, withoutEchoes(body, said, request), {root: 'the request body'}),
+    body: checked(body, withoutEchoes(body, said, request), {root: 'the request body', takes_nul}),
   }
 }
 
@@ -261,9 +262,11 @@ function originOf(request: FastifyRequest): string {
   return `${is_secure ? 'https' : 'http'}://${request.host || 'localhost'}`
 }
 
-function checked(schema: z.ZodType | undefined, input: unknown, place: Place): unknown {
+function checked(schema: z.ZodType | undefined, input: unknown, place: Place & {readonly takes_nul?: boolean | undefined}): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(input)
+  const nul = result.success && !place.takes_nul && wayToNul(result.data)
+  if (nul) throw new Refusal('body.invalid', {issues: `${nameOf(nul, place)}: must hold no NUL character.`})
   if (result.success) return result.data
   throw new Refusal('body.invalid', {issues: explain(result.error, schema, input, place)})
 }

@@ -25,6 +25,7 @@ export const logInserts = [
     summary: 'Put calls that were made elsewhere into the log',
     scopes: ['completions.write', 'logs.write'],
     only_reads: true,
+    takes_nul: true,
     body: LogInserts,
     reply: z.literal('ok'),
     handle: inserted,

@@ -76,6 +76,8 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly only_reads?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
+  /** Texts of its path and body may hold NUL characters: the database is told of none. */
+  readonly takes_nul?: true
   /** Its reply is a file of this type, and not what `reply` says. */
   readonly file_type?: string
   /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */

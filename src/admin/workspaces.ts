@@ -165,7 +165,7 @@ async function archived(call: One<typeof WorkspaceDelete>) {
   }
   await store.archiveWorkspace(db, workspace.id, now)
   call.about(workspace.id, workspace.id)
-  call.changed('workspaces', 'api_keys', 'providers', 'configs', 'guardrails', 'integrations')
+  call.changed('workspaces', 'api_keys', 'providers', 'configs', 'guardrails', 'integrations', 'policies', 'prompts')
   return {}
 }
 

@@ -56,6 +56,11 @@ export function dispatchOf({method, path, headers, body, destination}: Outgoing)
   return {method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}
 }
 
+/** Where it went, or what its errand called last; null for a provider that answers in this process. */
+export function upstreamUrl({errand, destination, path}: Pick<Outgoing, 'errand' | 'destination' | 'path'>): string | null {
+  return errand?.url ?? (destination ? destination.origin + path.split('?', 1)[0] : null)
+}
+
 const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
 /** Endpoints of other clients' words: a provider that has neither them nor chat cannot be asked. */
 const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])

@@ -12,8 +12,8 @@ import type {Options} from '../providers/options.ts'
 import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
 import type {Circuits} from '../routing/breaker.ts'
 import type {StickyMemory} from '../routing/choose.ts'
-import type {BatchBook} from '../schema/batches.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
+import type {DeferredBook} from '../schema/deferred.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Shelf} from '../schema/shelf.ts'
 import type {Usage} from '../schema/usage.ts'
@@ -165,7 +165,8 @@ export interface ProxyServices {
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
   /** What the gateway keeps of a workspace's files for one kind of provider. */
   shelf(workspace_id: string, provider: string): Shelf
-  readonly batches: BatchBook
+  /** Work that calls began and that is charged when it is seen to have ended. */
+  readonly deferred: DeferredBook
   /** What logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
   /** Options of places that hold where nobody says otherwise. */

@@ -4,10 +4,10 @@ import {estimateTokens} from '../providers/openai/observe.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../schema/usage.ts'
-import {chargeBatches} from './batches.ts'
 import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE, type Passage} from './call.ts'
 import type {Copy} from './copy.ts'
-import type {Outgoing} from './outgoing.ts'
+import {chargeDeferred} from './deferred.ts'
+import {type Outgoing, upstreamUrl} from './outgoing.ts'
 import {costOf, priceOf} from './pricing.ts'
 import type {ProxyServices} from './services.ts'
 import type {Stream} from './stream.ts'
@@ -62,7 +62,7 @@ export interface Settling {
 
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
 export function settle(said: Settling, on: ProxyServices, done: () => void): void {
-  const charged = chargeBatches(said, on)
+  const charged = chargeDeferred(said, on)
   if (charged) void charged.then(() => write(said, on, done))
   else write(said, on, done)
 }
@@ -195,9 +195,11 @@ function amend({guarded}: Call, row: Settlement, on: ProxyServices): void {
 }
 
 /** What the provider said it used, or what is to be made of its silence. */
-function usageOf({endpoint, body}: Call, {stream, status, outcome, said, received_bytes}: Reply, plain: Buffer | null): Used {
+function usageOf({endpoint, body, incoming}: Call, {stream, status, outcome, said, received_bytes}: Reply, plain: Buffer | null): Used {
   return usedBy({
     endpoint,
+    method: incoming.method,
+    path: incoming.route.path,
     asked: body.kind === 'json' ? body.bytes : null,
     asked_bytes: 'bytes' in body ? body.bytes.length : null,
     status,
@@ -224,7 +226,7 @@ function logRow({call, outgoing, reply, passage, is_last}: Settling, now: number
   return logOf(call, passage, {
     response_status: statusOf(reply, is_last, call),
     is_stream: reply.stream !== null,
-    upstream_url: outgoing.errand?.url ?? (outgoing.destination ? outgoing.destination.origin + outgoing.path.split('?', 1)[0] : null),
+    upstream_url: upstreamUrl(outgoing),
     response_bytes: reply.received_bytes,
     error: reply.fault?.message ?? reply.stream?.failed?.message ?? null,
     connect_ms: sent_at ? sent_at - queued_at : null,

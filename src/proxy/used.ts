@@ -1,3 +1,4 @@
+import {underWay} from '../providers/openai/background.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../providers/openai/observe.ts'
 import {countBodyTokens} from '../providers/openai/tokens.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
@@ -24,27 +25,30 @@ const USES: ReadonlySet<EndpointName> = new Set([
 /** Endpoints that say text in tokens: what they used can be estimated from the text. */
 export const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
 
-/** Endpoints of jobs and files: the usage that their answers tell is that of other calls. */
-const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set([
-  'uploadFile',
-  'listFiles',
-  'retrieveFile',
-  'deleteFile',
-  'retrieveFileContent',
-  'createBatch',
-  'listBatches',
-  'retrieveBatch',
-  'cancelBatch',
-  'getBatchOutput',
-  'createFinetune',
-  'listFinetunes',
-  'retrieveFinetune',
-  'cancelFinetune',
-])
+/** Endpoints that begin or end jobs, and take files: the usage that their answers tell is that of other calls. */
+const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'createFinetune', 'cancelFinetune'])
+/** Methods that use nothing up: they show what is there, or take it away. */
+export const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
+/** Where a response may be begun that is made in the background: it is charged once it ended. */
+const BEGINS_RESPONSES: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'proxy'])
+/** By pass-through an end is put to what another call began: a response, a run, a job. */
+const CANCELS = /^[\w/.:%~-]+\/cancel$/
+
+/** What was asked for: an endpoint, or by pass-through whatever its path means. */
+export interface AskedFor {
+  readonly endpoint: EndpointName
+  readonly method: string
+  /** Behind `/v1`, without the query. */
+  readonly path: string
+}
+
+/** True where the usage that an answer tells is that of another call, which is charged for it. */
+export function isOfOthers({endpoint, method, path}: AskedFor): boolean {
+  return FREE_METHODS.has(method) || TELLS_OF_OTHERS.has(endpoint) || (endpoint === 'proxy' && CANCELS.test(path))
+}
 
 /** What is known of an attempt once it ended. */
-export interface Ended {
-  readonly endpoint: EndpointName
+export interface Ended extends AskedFor {
   /** The body that was sent, where it is JSON; null for all others. */
   readonly asked: Buffer | null
   /** Its length, where it is kept; null where it passed unread. */
@@ -74,13 +78,13 @@ export function usedBy(ended: Ended): Used {
   const {endpoint, asked, asked_bytes, status, outcome, plain} = ended
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.said?.model ?? null}
   const said = ended.said ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
-  if (TELLS_OF_OTHERS.has(endpoint)) return {usage: emptyUsage(), source: 'none', said_model: said.model}
+  const nothing: Used = {usage: emptyUsage(), source: 'none', said_model: said.model}
+  if (isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const told = outcome === 'ok' ? 'provider' : 'partial'
   if (said.usage) {
     const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage
     return {usage, source: told, said_model: said.model}
   }
-  const nothing: Used = {usage: emptyUsage(), source: 'none', said_model: said.model}
   if (!USES.has(endpoint)) return nothing
   const units = asked && requestUnits(endpoint, asked)
   if (units) return {usage: units, source: told, said_model: said.model}

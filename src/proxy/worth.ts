@@ -5,6 +5,7 @@ import {emptyUsage, imageUnit, UNIT, type Usage} from '../schema/usage.ts'
 import type {Call} from './call.ts'
 import {SLICE_TOKENS, type Worth} from './holding.ts'
 import type {Outgoing} from './outgoing.ts'
+import {FREE_METHODS} from './used.ts'
 
 /** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536). */
 const IMAGE_TOKENS = 6240
@@ -14,7 +15,6 @@ const SOUND_BYTES_A_SECOND = 4000
 const SOUND_TOKENS_A_SECOND = 10
 /** The longest document that is read at once (Mistral, OCR). */
 const MOST_PAGES = 1000
-const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
 export function worthOf(call: Call, out: Outgoing): Worth | null {

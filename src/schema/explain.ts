@@ -21,7 +21,7 @@ export interface Place {
  */
 export function explain(error: z.ZodError, schema: z.ZodType, input: unknown, place: Place): string {
   const issues = error.issues.flatMap(settled)
-  const said = issues.slice(0, MOST_ISSUES).map(issue => `${named(issue.path, place)}: ${complaint(issue, schema, input)}`)
+  const said = issues.slice(0, MOST_ISSUES).map(issue => `${nameOf(issue.path, place)}: ${complaint(issue, schema, input)}`)
   const more = issues.length - said.length
   const line = said.join('; ') + (more > 0 ? `; and ${more} more` : '')
   return line.endsWith('?') ? line : `${line}.`
@@ -32,7 +32,8 @@ export function fieldPath(path: Path): string {
   return path.reduce<string>((way, key) => (typeof key === 'number' ? `${way}[${key}]` : way ? `${way}.${String(key)}` : String(key)), '')
 }
 
-function named(path: Path, {root, before = ''}: Place): string {
+/** What to call the field at `path`. */
+export function nameOf(path: Path, {root, before = ''}: Place): string {
   return path.length ? `${before}${fieldPath(path)}` : root
 }
 

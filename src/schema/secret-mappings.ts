@@ -14,7 +14,7 @@ export function secretMappings(fields?: {readonly pattern: RegExp; readonly expe
   const named = z.string().min(1).max(255)
   const target_field = fields ? named.regex(fields.pattern, `expected ${fields.expected}`) : named
   return z
-    .array(SecretMapping.extend({target_field, secret_reference_id: Handle}))
+    .array(SecretMapping.extend({target_field, secret_reference_id: Handle, secret_key: z.string().min(1).max(255).nullable().optional()}))
     .max(50)
     .refine(all => new Set(all.map(each => each.target_field)).size === all.length, 'names a target_field twice: send each once')
 }

@@ -2,10 +2,10 @@ import type {Db} from './database.ts'
 import {anyOf} from './rows.ts'
 import type {BatchesTable} from './tables/batches.ts'
 
-/** Where a provider's ids of batches are told apart. */
+/** Where a provider's ids of batches and responses are told apart. */
 export type BatchPlace = Pick<BatchesTable, 'workspace_id' | 'provider' | 'integration_id'>
 
-/** A provider that gives one id twice speaks of one batch: the first call that made it is charged. */
+/** A provider that gives one id twice speaks of one batch, or one response: the first call that made it is charged. */
 export async function insertBatch(db: Db, row: BatchesTable): Promise<void> {
   await db
     .insertInto('batches')
@@ -14,7 +14,7 @@ export async function insertBatch(db: Db, row: BatchesTable): Promise<void> {
     .execute()
 }
 
-/** Those of the ids whose batches are not charged yet, as far as it is known; and whether the ledger has the entry all the same. */
+/** Those of the ids that are not charged yet, as far as it is known; and whether the ledger has the entry all the same. */
 export async function unsettledBatches(db: Db, {workspace_id, provider, integration_id}: BatchPlace, ids: readonly string[]) {
   const rows = await db
     .selectFrom('batches as b')
@@ -29,7 +29,7 @@ export async function unsettledBatches(db: Db, {workspace_id, provider, integrat
   return rows.map(({entry, ...row}) => ({...row, has_entry: entry !== null}))
 }
 
-/** Notes that a batch was charged; false when somebody else did. */
+/** Notes that it was charged; false when somebody else did. */
 export async function settleBatch(db: Db, call_id: string, settled_at: string): Promise<boolean> {
   const {numUpdatedRows} = await db
     .updateTable('batches')

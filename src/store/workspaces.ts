@@ -81,6 +81,16 @@ export async function archiveWorkspace(db: Db, id: string, now: string) {
   }
   for (const table of ['integration_workspaces', 'mcp_integration_workspaces'] as const)
     await db.updateTable(table).set({enabled: 0, last_updated_at: now}).where('workspace_id', '=', id).execute()
+  for (const table of ['labels', 'policies'] as const)
+    await db.updateTable(table).set(archived).where('workspace_id', '=', id).where('status', '=', 'active').execute()
+  // The default one is there for the workspace that comes back, and empty by then.
+  await db
+    .updateTable('collections')
+    .set(archived)
+    .where('workspace_id', '=', id)
+    .where('status', '=', 'active')
+    .where('is_default', '=', 0)
+    .execute()
   await db.updateTable('scim_mappings').set(archived).where('workspace_id', '=', id).where('status', '=', 'active').execute()
 }
 

@@ -56,31 +56,6 @@ export const DEVIATIONS: readonly Deviation[] = [
     granted: `${LATER}: 1.15`,
   },
   {
-    operations: ['POST /integrations', 'PUT /integrations/{slug}', 'POST /virtual-keys', 'PUT /virtual-keys/{slug}'],
-    differs: ['body secret_mappings[].target_field: not asked', 'body secret_mappings[].secret_reference_id: not asked'],
-    granted: 'issue Administration, resources: the managers of secret references are a later issue; without them no call could be made',
-  },
-  {
-    operations: ['GET /integrations/{slug}', 'GET /virtual-keys/{slug}'],
-    differs: ['reply secret_mappings[].*: absent'],
-    granted: 'issue Administration, resources: the managers of secret references are a later issue; without them no call could be made',
-  },
-  {
-    operations: ['GET /virtual-keys'],
-    differs: ['reply data[].secret_mappings[].*: absent'],
-    granted: 'issue Administration, resources: the managers of secret references are a later issue; without them no call could be made',
-  },
-  {
-    operations: ['GET /mcp-integrations'],
-    differs: ['reply data[].secret_mappings[].value_format: absent'],
-    granted: `${LATER}: 1.15`,
-  },
-  {
-    operations: ['GET /mcp-integrations/{mcpIntegrationId}'],
-    differs: ['reply secret_mappings[].value_format: absent'],
-    granted: `${LATER}: 1.15`,
-  },
-  {
     operations: ['POST /api-keys/{type}/{sub-type}', 'PUT /api-keys/{id}'],
     differs: ['body rotation_policy*: not taken'],
     granted: `${LATER}: 1.13`,

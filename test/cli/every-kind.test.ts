@@ -157,6 +157,10 @@ const WRONG: Readonly<Record<string, readonly [file: string, says: string]>> = {
     '{kind: secret-reference, slug: s, spec: {name: S, manager_type: aws_sm, secret_path: p, auth_config: {aws_auth_type: accessKey}}}',
     'spec.auth_config.aws_access_key_id: is required',
   ],
+  filled: [
+    '{kind: integration, slug: m, spec: {name: M, ai_provider_id: openai, secret_mappings: [{target_field: key, secret_reference_id: absent}]}}',
+    'spec.secret_mappings[0].secret_reference_id: there is no secret-reference absent',
+  ],
   mcp: [
     '{kind: mcp-integration, slug: m, spec: {name: M, url: "https://m.example.com", auth_type: none, transport: http, secret_mappings: [{target_field: url, secret_reference_id: absent}]}}',
     'spec.secret_mappings[0].secret_reference_id: there is no secret-reference absent',

@@ -175,6 +175,10 @@ async function fillRegistry({admin}: TestGateway, people: Readonly<Record<string
     secret_path: 'prod/docs',
     secret_key: 'token',
   })
+  await admin('PUT', '/integrations/red-cloud', {secret_mappings: [{target_field: 'key', secret_reference_id: 'aws-docs'}]})
+  await admin('PUT', '/virtual-keys/blue-old?workspace_id=ws-blue', {
+    secret_mappings: [{target_field: 'key', secret_reference_id: 'aws-docs', secret_key: 'blue'}],
+  })
   const mcp = {auth_type: 'headers', transport: 'http', url: 'https://mcp.example.com/mcp'}
   await made('/mcp-integrations', {
     ...mcp,

@@ -35,6 +35,8 @@ for (const [name, cases] of Object.entries(TABLES)) {
       const plain = said.reply ? Buffer.from(JSON.stringify(said.reply)) : null
       const used = usedBy({
         endpoint: said.endpoint,
+        method: 'POST',
+        path: '',
         asked,
         asked_bytes: asked?.length ?? null,
         status: said.status ?? 200,

@@ -97,7 +97,7 @@ describe.each(KINDS)('a batch, on %s,', kind => {
   /** What the ledger has of batches, and whether all of it holds. */
   async function charged() {
     await gateway.app.flushed()
-    const store = await openStore(database?.options ?? {kind: 'sqlite', folder, role: 'operator'})
+    const store = await openStore(database?.options ?? {kind: 'sqlite', folder, role: 'server'})
     try {
       const entries = await store.db
         .selectFrom('traffic.ledger_entries')
@@ -175,7 +175,7 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     output_status = 503
     await poll()
     expect(await charged()).toEqual([])
-    expect(gateway.lines.some(line => line.includes('a batch could not be charged yet'))).toBe(true)
+    expect(gateway.lines.some(line => line.includes('what ended could not be charged yet'))).toBe(true)
     output_status = 200
     await poll()
     expect(await charged()).toEqual([ONCE])

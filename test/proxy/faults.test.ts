@@ -67,7 +67,7 @@ async function plane(
     shelf: () => {
       throw new Error('no shelf')
     },
-    batches: {under_way: new Map(), open: async () => undefined, unsettled: async () => [], settle: async () => true},
+    deferred: {under_way: new Map(), open: async () => undefined, unsettled: async () => [], settle: async () => true},
     logins: openLogins({fetch: () => Promise.reject(new Error('no network')), now_ms: () => 0}),
     sticky: createStickyMemory(),
     circuits: createCircuits(),

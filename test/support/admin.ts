@@ -12,6 +12,7 @@ import {createSeal} from '../../src/base/seal.ts'
 import {openChecking} from '../../src/checking.ts'
 import {makeKey} from '../../src/identity/keys.ts'
 import {scopesOf} from '../../src/identity/scopes.ts'
+import {ROUTING} from '../../src/server.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {insertKey} from '../../src/store/api-keys.ts'
 import {bodyFinder} from '../../src/store/bodies/index.ts'
@@ -70,7 +71,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   })
   Object.assign(services, {exports})
   const first = (await firstRun(store, now)) as FirstRun
-  const server = fastify()
+  const server = fastify({routerOptions: ROUTING})
   mountAdmin(server, operations, services, {checks_replies: true, ...(actorOf && {actorOf})})
   const url = await server.listen({host: '127.0.0.1', port: 0})
 

@@ -9,9 +9,17 @@ import {migrate} from '../../src/store/migrate.ts'
 
 const url = process.env.TEST_DATABASE_URL
 
-/** The kinds of database that a store test runs on: SQLite always, PostgreSQL where `TEST_DATABASE_URL` names a server. */
 export type StoreKind = 'sqlite' | 'postgres'
-export const KINDS: readonly StoreKind[] = url ? ['sqlite', 'postgres'] : ['sqlite']
+
+/**
+ * The kinds of database that a store test runs on: SQLite, and PostgreSQL where `TEST_DATABASE_URL` names a server. Where services are
+ * `TEST_SERVICES=required`, SQLite had its turn before.
+ */
+export const KINDS: readonly StoreKind[] = url
+  ? process.env.TEST_SERVICES === 'required'
+    ? ['postgres']
+    : ['sqlite', 'postgres']
+  : ['sqlite']
 
 export interface TestStore {
   readonly store: Store

@@ -1,4 +1,4 @@
-import {ALLOWED, allowedBody, allowedOf, unknownWorkspaces} from '../access.ts'
+import {ALLOWED, allowedBody, allowedIn, allowedOf, unknownWorkspaces} from '../access.ts'
 import type {Spec} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
@@ -38,9 +38,4 @@ export const deployment: Kind = {
     await place.gateway.call('deployments.update', {params: {deploymentId: id}, body: {...body, ...access}})
   },
   faults: async ({spec}, known) => unknownWorkspaces((spec.allowed_workspaces ?? []) as string[], at => `allowed_workspaces[${at}]`, known),
-}
-
-/** The workspaces by their slugs, where they can be read as such: what is no list is refused as it is. */
-export function allowedIn({allowed_workspaces: allowed}: Spec, place: Parameters<typeof allowedBody>[1]): Spec {
-  return Array.isArray(allowed) && allowed.every(each => typeof each === 'string') ? allowedBody(allowed, place) : {}
 }

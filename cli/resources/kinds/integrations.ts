@@ -4,6 +4,7 @@ import {inOrder, unknownWorkspaces} from '../access.ts'
 import {isObject, type Resource, type Spec, same} from '../document.ts'
 import {CLEARED, LIMITS, TAGS, TEXT, told} from '../fields.ts'
 import {changesOf, eachOf, everyRow, type Kind, type Place, specOf} from '../kind.ts'
+import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import {credentialPlaces, providerKind, settingsFaults, settingsField} from './providers.ts'
 
 interface Model {
@@ -27,6 +28,7 @@ const base: Kind['fields'] = {
   description: CLEARED,
   key: CLEARED,
   configurations: settingsField('ai_provider_id'),
+  secret_mappings: MAPPINGS,
   tags: TAGS,
 }
 const modelFields: Kind['fields'] = {
@@ -45,9 +47,9 @@ export const integration: Kind = {
   folder: 'integrations',
   lives_in: 'either',
   is_slug_unique: true,
-  needs: ['workspace'],
+  needs: ['workspace', 'secret-reference'],
   remark:
-    '`models` and `allow_all_models`; `workspaces` and `global_workspace_access`: who may use it. No provider is made by the way: each has a file.',
+    '`models` and `allow_all_models`; `workspaces` and `global_workspace_access`: who may use it. `secret_mappings` name secret references by slug. No provider is made by the way: each has a file.',
   create: 'integrations.create',
   fields,
   secrets: credentialPlaces('configurations'),
@@ -65,7 +67,14 @@ export const integration: Kind = {
       const workspaces = listed
         .map(({id: of, enabled, usage_limits, rate_limits}) => ({id: handleOf(String(of)), enabled, usage_limits, rate_limits}))
         .filter(({id: _, ...access}) => !(is_open && same(limited(access), usual)))
-      const spec = specOf(fields, {...shown, key: shown.masked_key, global_workspace_access: global, models, workspaces})
+      const spec = specOf(fields, {
+        ...shown,
+        key: shown.masked_key,
+        secret_mappings: mappingsOf(shown, place),
+        global_workspace_access: global,
+        models,
+        workspaces,
+      })
       return {kind: 'integration', workspace: workspace_id && handleOf(workspace_id), slug, id, spec}
     })
   },
@@ -100,7 +109,8 @@ export const integration: Kind = {
     })
     if (refused.length) return refused
     const ids = (workspaces as Access[]).map(({id}) => id)
-    return [...settingsFaults(spec, 'ai_provider_id', 'configurations'), ...unknownWorkspaces(ids, at => `workspaces[${at}].id`, known)]
+    const faults = [...settingsFaults(spec, 'ai_provider_id', 'configurations'), ...unknownReferences(spec, known)]
+    return [...faults, ...unknownWorkspaces(ids, at => `workspaces[${at}].id`, known)]
   },
 }
 

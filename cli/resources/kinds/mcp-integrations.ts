@@ -2,9 +2,10 @@ import {isSecretName} from '../../../src/admin/audit.ts'
 import {explain} from '../../../src/schema/explain.ts'
 import {McpAccessUpdate} from '../../../src/schema/mcp-integrations.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
-import {isObject, type Resource, type Spec} from '../document.ts'
+import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT, told} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, type Place, plainWrites, specOf} from '../kind.ts'
+import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 
 interface Row extends Spec {
   readonly id: string
@@ -23,7 +24,7 @@ const base: Kind['fields'] = {
   auth_type: TEXT,
   transport: TEXT,
   configurations: {none: {}},
-  secret_mappings: {none: [], normal: value => inOrder(value, 'target_field', each => told(each))},
+  secret_mappings: MAPPINGS,
 }
 const accessFields: Kind['fields'] = {
   global_workspace_access: {none: {enabled: false}, normal: value => told(value, {enabled: false})},
@@ -47,7 +48,7 @@ export const mcpIntegration: Kind = {
     isSecret: path => path[0] === 'configurations' && path.slice(1).some(part => typeof part === 'string' && isSecretName(part)),
   },
   async read(place) {
-    const {gateway, handleOf, knows, named} = place
+    const {gateway, handleOf, knows} = place
     return eachOf(await everyRow<Row>(gateway, 'mcp_integrations.list'), async ({id, slug, workspace_id}) => {
       const workspace = workspace_id && handleOf(workspace_id)
       knows(id, {kind: 'mcp-integration', workspace, slug})
@@ -56,10 +57,7 @@ export const mcpIntegration: Kind = {
       const listed = (await gateway.call<{workspaces: Access[]}>('mcp_integrations.list_workspaces', {params})).workspaces
       const is_open = workspace_id !== null || (shown.global_workspace_access as {enabled: boolean}).enabled
       const workspaces = listed.filter(({enabled}) => enabled !== is_open).map(({id: of, enabled}) => ({id: handleOf(of), enabled}))
-      const secret_mappings = (shown.secret_mappings as Spec[]).map(each => ({
-        ...each,
-        secret_reference_id: named(String(each.secret_reference_id)),
-      }))
+      const secret_mappings = mappingsOf(shown, place)
       return {kind: 'mcp-integration', workspace, slug, id, spec: specOf(fields, {...shown, secret_mappings, workspaces})}
     })
   },
@@ -89,14 +87,8 @@ export const mcpIntegration: Kind = {
     const {error} = McpAccessUpdate.safeParse(value)
     if (error) return [explain(error, McpAccessUpdate, value, {root: 'spec'}).replace(/\.$/, '')]
     if (workspace !== null && global_workspace_access) return ['global_workspace_access: belongs to integrations of the organisation']
-    const mappings = Array.isArray(spec.secret_mappings) ? spec.secret_mappings.filter(isObject) : []
-    const unknown = mappings.flatMap(({secret_reference_id}, at) => {
-      const slug = String(secret_reference_id)
-      if (known({kind: 'secret-reference', workspace: null, slug})) return []
-      return [`secret_mappings[${at}].secret_reference_id: there is no secret-reference ${slug.slice(0, 80)}`]
-    })
     const ids = (workspaces as Access[]).map(({id}) => id)
-    return [...unknown, ...unknownWorkspaces(ids, at => `workspaces[${at}].id`, known)]
+    return [...unknownReferences(spec, known), ...unknownWorkspaces(ids, at => `workspaces[${at}].id`, known)]
   },
 }
 

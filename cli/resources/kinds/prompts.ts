@@ -13,7 +13,7 @@ interface Row {
   readonly name: string
   readonly collection_id: string
 }
-export interface VersionRow {
+interface VersionRow {
   readonly id: string
   readonly prompt_version: number
   readonly prompt_template: Spec

@@ -6,6 +6,7 @@ import type {Resource} from '../document.ts'
 import {CLEARED, LIMITS, MOMENT, TAGS, TEXT} from '../fields.ts'
 import type {Field, Found, Kind, Place} from '../kind.ts'
 import {bodyOf, changesOf, everyRow, NO_SECRETS, specOf} from '../kind.ts'
+import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import type {SecretPlaces} from '../secrets.ts'
 
 interface Row {
@@ -89,25 +90,36 @@ async function takeOver({gateway, slugOf, named}: Place, {slug, workspace, spec}
   return undefined
 }
 
-const keyFields: Kind['fields'] = {...common, provider: providerKind, key: TEXT, model_config: settingsField('provider')}
+const keyFields: Kind['fields'] = {
+  ...common,
+  provider: providerKind,
+  key: CLEARED,
+  model_config: settingsField('provider'),
+  secret_mappings: MAPPINGS,
+}
 
 /** Virtual keys, each with a credential of its own. */
 export const virtualKey: Kind = {
   name: 'virtual-key',
   folder: 'virtual-keys',
   lives_in: 'workspace',
-  needs: ['workspace'],
+  needs: ['workspace', 'secret-reference'],
+  remark: '`secret_mappings` name secret references by slug.',
   create: 'virtual_keys.create',
   fields: keyFields,
   secrets: credentialPlaces('model_config'),
-  async read({gateway, handleOf}) {
+  async read(place) {
+    const {gateway, handleOf} = place
     const rows = await everyRow<Row>(gateway, 'virtual_keys.list')
     return rows
       .filter(row => 'masked_key' in row)
-      .map(row => foundOf('virtual-key', row, handleOf, specOf(keyFields, {...row, key: row.masked_key})))
+      .map(row => {
+        const shown = {...row, key: row.masked_key, secret_mappings: mappingsOf(row, place)}
+        return foundOf('virtual-key', row, handleOf, specOf(keyFields, shown))
+      })
   },
   ...writes('virtual_keys', () => virtualKey),
-  faults: async ({spec}) => settingsFaults(spec, 'provider', 'model_config'),
+  faults: async ({spec}, known) => [...settingsFaults(spec, 'provider', 'model_config'), ...unknownReferences(spec, known)],
 }
 
 function foundOf(kind: string, row: Row, handleOf: Place['handleOf'], spec: Found['spec']): Found {

@@ -1,11 +1,10 @@
 import {explain} from '../../../src/schema/explain.ts'
 import {AUTH, AUTH_SECRETS, type Manager} from '../../../src/schema/secret-references.ts'
 import {hasMask} from '../../../src/schema/secrets.ts'
-import {ALLOWED, allowedBody, allowedOf, unknownWorkspaces} from '../access.ts'
+import {ALLOWED, allowedBody, allowedIn, allowedOf, unknownWorkspaces} from '../access.ts'
 import {isObject, type Spec} from '../document.ts'
 import {CLEARED, TAGS, TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, plainWrites, specOf} from '../kind.ts'
-import {allowedIn} from './deployments.ts'
 
 interface Row {
   readonly id: string

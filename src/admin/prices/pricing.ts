@@ -25,6 +25,7 @@ export const pricing = [
     scopes: null,
     atRoot: true,
     takes_rest: true,
+    takes_nul: true,
     bare_404: true,
     params: PricingPath,
     reply: PricingView,

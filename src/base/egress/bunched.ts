@@ -12,11 +12,17 @@ type Bunched = Socket & {[isWaiting]: boolean}
  */
 export function bunched(socket: Socket): Socket {
   const own = Object.assign(socket, {[isWaiting]: false})
-  const {write} = socket
+  const {write, destroy} = socket
   own.write = ((...said: Parameters<typeof write>) => {
     wait(own)
     return write.apply(own, said)
   }) as typeof write
+  // a call that is given up before its turn ended counts as sent all the same: what stands in the ledger, the provider received
+  own.destroy = fault => {
+    if (own[isWaiting]) own.uncork()
+    destroy.call(own, fault)
+    return own
+  }
   return own
 }
 

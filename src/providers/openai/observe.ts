@@ -29,7 +29,7 @@ const LONGEST_MESSAGE = 2000
 /** The model stands in small events; a picture is not parsed to look for it. */
 const MODEL_BYTES = 64 * 1024
 /** Endpoints whose events carry pictures or all of the answer, and the usage behind them. */
-const LARGE: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'imageGenerate', 'imageEdit', 'createSpeech'])
+const LARGE: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'getModelResponse', 'imageGenerate', 'imageEdit', 'createSpeech'])
 const LARGE_EVENT_BYTES = 16 * 1024 * 1024
 
 /** Types of the event after which a client takes the answer for whole; `[DONE]` is one everywhere. */

@@ -1,4 +1,4 @@
-/** A batch that a call made at a provider. */
+/** A batch that a call made at a provider, or a response that is made there in the background. */
 export interface BatchesTable {
   /** Of the entry that charges it: made with the row, so that it is charged once however often it is seen to be done. */
   call_id: string

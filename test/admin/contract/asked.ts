@@ -10,7 +10,7 @@ const GATEWAY_CALL = {
   metadata: {trace_id: 'trace-1', span_id: 'span-1', span_name: 'Ask'},
 }
 const slugged = (slug: string): Asked => ({params: {slug}})
-const mapped = (p: Furnished) => ({secret_mappings: [{target_field: 'url', secret_reference_id: p.secret_reference}]})
+const mapped = (p: Furnished, target_field: string) => ({secret_mappings: [bodies.mapping(p.secret_reference, target_field)]})
 
 /**
  * What is asked of operations whose every field the plain question of the matrix does not reach: several questions where the reference
@@ -46,6 +46,7 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
   ],
   'members.add': p => [{params: {workspaceId: p.workspace}, body: {users: [{id: p.newcomer, role: 'member'}]}}],
   'collections.delete': p => [{params: {collectionId: p.spare_collection}}],
+  'secret_references.delete': p => [{params: {secretReferenceId: p.spare_secret_reference}}],
   'guardrails.delete': p => [{params: {guardrailId: p.spare_guardrail}}],
   'configs.delete': p => [slugged(p.spare_config)],
   'integrations.update_models': p => [{...slugged(p.integration), body: {models: [MODEL], allow_all_models: true}}],
@@ -75,13 +76,13 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
     ...Object.entries(bodies.CONFIGURATIONS).map(([ai_provider_id, configurations]) => ({
       body: {name: 'Made', ai_provider_id, key: 'sk-0123456789', configurations},
     })),
-    {body: {name: 'Made', ai_provider_id: 'openai', workspace_id: p.workspace}},
+    {body: {name: 'Made', ai_provider_id: 'openai', workspace_id: p.workspace, ...mapped(p, 'key')}},
   ],
   'integrations.get': p => p.integrations.map(slugged),
   'integrations.update': p =>
     Object.values(bodies.CONFIGURATIONS).map((configurations, at) => ({
       ...slugged(p.integrations[at]!),
-      body: {key: 'sk-0123456789', configurations},
+      body: {configurations, ...(at ? {key: 'sk-0123456789'} : mapped(p, 'key'))},
     })),
   'integrations.update_workspaces': p => [
     {
@@ -97,10 +98,11 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
     {
       ...slugged(p.deployed_virtual_key),
       query: {workspace_id: p.workspace},
-      body: {key: 'sk-0123456789', deploymentConfig: [{apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}]},
+      body: {...mapped(p, 'key'), deploymentConfig: [{apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}]},
     },
   ],
   'virtual_keys.create': p => [
+    {body: {name: 'Made', provider: 'openai', workspace_id: p.workspace, ...mapped(p, 'key')}},
     {
       body: {
         name: 'Made',
@@ -130,11 +132,11 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
         auth_type: 'none',
         transport: 'http',
         workspace_id: p.workspace,
-        ...mapped(p),
+        ...mapped(p, 'url'),
       },
     },
   ],
-  'mcp_integrations.update': p => [{params: {mcpIntegrationId: p.mcp_integration}, body: mapped(p)}],
+  'mcp_integrations.update': p => [{params: {mcpIntegrationId: p.mcp_integration}, body: mapped(p, 'url')}],
   'mcp_integrations.list_workspaces': p => [
     {params: {mcpIntegrationId: p.mcp_integration}},
     {params: {mcpIntegrationId: p.mcp_integration}, query: {version: 'v2'}},

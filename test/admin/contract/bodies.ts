@@ -263,3 +263,9 @@ export const PRICES = {
   },
   finetune_config: {pay_per_token: price, pay_per_hour: price},
 }
+
+/** A field that is filled from a secret reference. */
+export const mapping = (secret_reference_id: string, target_field: string) => ({
+  ...{target_field, secret_reference_id},
+  ...{secret_key: 'key', value_format: 'string'},
+})

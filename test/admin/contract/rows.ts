@@ -26,6 +26,7 @@ export interface Furnished extends Place {
   readonly workspace_name: string
   /** Rows that nothing names. */
   readonly spare_collection: string
+  readonly spare_secret_reference: string
   readonly spare_guardrail: string
   readonly spare_config: string
   /** An export that is under way. */
@@ -91,6 +92,18 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
   ).slug
   const spare_config = (await made('/configs', {name: 'Spare', config: {provider: 'openai'}, workspace_id})).slug
 
+  const reference = {
+    name: 'Kept',
+    description: 'Kept',
+    secret_path: 'models',
+    secret_key: 'key',
+    tags: {team: 'blue'},
+    ...bodies.SECRETS[0],
+  }
+  const secret_reference = (await made('/secret-references', reference)).id
+  const spare_secret_reference = (await made('/secret-references', reference)).id
+  const mapped = (target_field: string) => ({secret_mappings: [bodies.mapping(secret_reference, target_field)]})
+
   const integrations: string[] = []
   for (const [ai_provider_id, configurations] of Object.entries(bodies.CONFIGURATIONS)) {
     const {slug} = await made('/integrations', {name: 'Kept', description: 'Kept', ai_provider_id, key: 'sk-0123456789', configurations})
@@ -99,10 +112,11 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     integrations.push(slug)
   }
   const integration = integrations[0]!
+  await ask('PUT', `/integrations/${integration}`, mapped('configurations.openai_project'))
   await ask('PUT', `/integrations/${integration}/models`, {models: [MODEL], allow_all_models: true})
   const held = {...bodies.LIMITS, rate_limits: bodies.LIMITS.rate_limits[0], expires_at: FUTURE, note: 'Kept', workspace_id}
   const provider = (await made('/providers', {name: 'Kept', integration_id: integration, ...held})).slug
-  const virtual_key = (await made('/virtual-keys', {name: 'Kept', provider: 'openai', key: 'sk-0123456789', ...held})).slug
+  const virtual_key = (await made('/virtual-keys', {name: 'Kept', provider: 'openai', ...mapped('key'), ...held})).slug
   const deployment_of = {apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}
   const azure = {provider: 'azure-openai', key: 'sk-0123456789', resourceName: 'resource', deploymentConfig: [deployment_of]}
   const deployed_virtual_key = (await made('/virtual-keys', {name: 'Deployed', ...azure, ...held})).slug
@@ -143,16 +157,14 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     .values({...spent, policy_id: rate_policy, used: 5})
     .execute()
 
-  const auth = bodies.SECRETS[0]!
-  const kept = {name: 'Kept', description: 'Kept', secret_path: 'models', secret_key: 'key', tags: {team: 'blue'}}
-  const secret_reference = (await made('/secret-references', {...kept, ...auth})).id
-  const secret_mappings = [
-    {target_field: 'configurations.custom_headers.authorization', secret_reference_id: secret_reference, secret_key: 'key'},
-  ]
-
   const mcp = {name: 'Kept', description: 'Kept', url: 'https://mcp.example.com/mcp', auth_type: 'headers', transport: 'http', workspace_id}
-  const mcp_integration = (await made('/mcp-integrations', {...mcp, configurations: {custom_headers: {'x-team': 'blue'}}, secret_mappings}))
-    .id
+  const mcp_integration = (
+    await made('/mcp-integrations', {
+      ...mcp,
+      configurations: {custom_headers: {'x-team': 'blue'}},
+      ...mapped('configurations.custom_headers.authorization'),
+    })
+  ).id
   await putMcpCapabilities(db, mcp_integration, [{type: 'tool', name: 'search', details: CAPABILITY}], AT)
   await putMcpMetadata(db, mcp_integration, METADATA)
   const mcp_server = (await made('/mcp-servers', {name: 'Kept', description: 'Kept', mcp_integration_id: mcp_integration, workspace_id})).id
@@ -219,6 +231,7 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     done_export,
     running_export,
     spare_collection,
+    spare_secret_reference,
     spare_guardrail,
     spare_config,
     shared_mcp_integration,

@@ -81,7 +81,10 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, string>>>
   '1.7.3': {'introspection email/username': 'OAuth of MCP', 'JWT read/list control-plane scopes': 'tokens'},
   '1.10.0': {'SCIM user mode': 'the SCIM protocol', 'SCIM group delete without mapping works': 'the SCIM protocol'},
   '1.11.1': {OIDC_CUSTOM_SCOPES: 'single sign-on'},
-  '1.12.0': {'federated storage auth': 'the store of bodies, tested where it is', 'descriptive JWT errors': 'tokens'},
+  '1.12.0': {
+    'federated storage auth': 'no administration: test/ports/blobs.test.ts, gcs_assume by a federation',
+    'descriptive JWT errors': 'tokens',
+  },
 }
 
 export type Release = keyof typeof FACTS

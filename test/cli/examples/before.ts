@@ -32,7 +32,11 @@ const userGone: Before = async ({inject}, argv) => {
 }
 const written: Before = async ({inject}) => {
   await inject('POST', `/logs/exports/${THING}/start`)
-  for (let status = ''; status !== 'success'; ) ({status} = (await inject('GET', `/logs/exports/${THING}`)) as {status: string})
+  for (let status = 'in_progress'; status !== 'success'; ) {
+    if (status !== 'in_progress') throw new Error(`The export is ${status}.`)
+    ;({status} = (await inject('GET', `/logs/exports/${THING}`)) as {status: string})
+    await new Promise(resolve => setImmediate(resolve))
+  }
 }
 
 /** What is done before an example of a command runs: a name that it makes is freed, what it goes on with is brought there. */

@@ -114,7 +114,7 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
 /** Those that call a model, which the demo provider is. */
 const DEMO = ['prompts run']
 /** Those for which a key of a workspace is needed at a URL. */
-const OF_WORKSPACE = ['prompts render']
+const OF_WORKSPACE = ['prompts render', 'logs insert', 'feedback add', 'feedback change']
 /** Commands after which something that other examples name is not what it was, beside those that delete. */
 const TAKE_AWAY = [
   'keys create',

@@ -1,0 +1,33 @@
+import type {EndpointName} from './endpoints.ts'
+import type {Intent} from './records.ts'
+
+/** Work that a call began and nobody was charged for yet: a batch, or a response that is made in the background. */
+export interface Deferred {
+  /** Of its entry in the ledger, which there is one of (core rule 2). */
+  readonly call_id: string
+  /** As the provider names it. */
+  readonly id: string
+  readonly charge: DeferredCharge
+  /** The ledger has the entry already: the process ended before it could say so. */
+  readonly has_entry: boolean
+}
+
+/** Whom it is charged to: the call that began it. */
+export interface DeferredCharge {
+  readonly intent: Intent
+  /** What is asked for in it. */
+  readonly endpoint: EndpointName
+  readonly span_id: string
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** What the gateway remembers of such work, in every process. */
+export interface DeferredBook {
+  /** Work that is being charged by this process, by the call of its entry. */
+  readonly under_way: Map<string, Promise<void>>
+  open(work: Deferred, now: string): Promise<void>
+  /** Those of `ids` that are not charged yet. */
+  unsettled(of: Pick<Intent, 'workspace_id' | 'provider' | 'integration_id'>, ids: readonly string[]): Promise<readonly Deferred[]>
+  /** False when somebody else did. */
+  settle(call_id: string, now: string): Promise<boolean>
+}

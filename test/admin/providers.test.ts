@@ -247,6 +247,7 @@ describe.each(KINDS)('providers on %s', kind => {
       key_sealed: null,
       configurations: '{}',
       configurations_sealed: null,
+      secret_mappings: '[]',
       trusts_host: false,
       allow_all_models: true,
       usage_limits: null,

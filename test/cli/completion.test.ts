@@ -27,7 +27,7 @@ test('the script of bash is valid, and offers the commands and options of the pl
   const script = await scriptOf('bash')
   expect(spawnSync('bash', ['-n'], {input: script, encoding: 'utf8'})).toMatchObject({status: 0, stderr: ''})
   expect(offered(script, ['gateway', 'ke'])).toEqual(['keys'])
-  expect(offered(script, ['gateway', 'keys', ''])).toEqual(['create', 'list', 'show', 'update', 'rotate', 'delete'])
+  expect(offered(script, ['gateway', 'keys', ''])).toEqual(['create', 'list', 'show', 'self', 'update', 'rotate', 'delete'])
   expect(offered(script, ['gateway', 'keys', 'create', '--ex'])).toEqual(['--expires'])
   expect(offered(script, ['gateway', '--data-dir', '/srv', 'keys', 'create', 'blue', '--j'])).toEqual(['--json'])
   expect(offered(script, ['gateway', 'serve', '--drain'])).toEqual(['--drain-timeout-ms'])

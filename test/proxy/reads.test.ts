@@ -194,6 +194,21 @@ describe('a response in the background', () => {
     expect(await charged()).toEqual([{...ONCE, endpoint: 'proxy'}])
   })
 
+  test('a run of an assistant is charged once to the call that began it', async () => {
+    const run = {id: 'run_7', object: 'thread.run', model: 'tested'}
+    kept = {...run, status: 'queued', usage: null}
+    await ask('POST', '/threads/thread_1/runs', {body: {assistant_id: 'asst_1'}})
+    kept = {...run, status: 'requires_action', usage: null}
+    await ask('GET', '/threads/thread_1/runs/run_7')
+    kept = {...run, status: 'queued', usage: null}
+    await ask('POST', '/threads/thread_1/runs/run_7/submit_tool_outputs', {body: {tool_outputs: []}})
+    expect(await charged()).toEqual([])
+    kept = {...run, status: 'completed', usage: chatReply('tested').usage}
+    await ask('GET', '/threads/thread_1/runs/run_7')
+    await ask('GET', '/threads/thread_1/runs/run_7')
+    expect(await charged()).toMatchObject([{endpoint: 'proxy', model: 'tested', usage_source: 'provider'}])
+  })
+
   test('that tells zeros while it waits is charged for what it used in the end', async () => {
     Object.assign(kept, {status: 'queued', usage: ZEROS})
     await create()

@@ -1,3 +1,4 @@
+import {availableParallelism} from 'node:os'
 import {defineConfig} from 'vitest/config'
 
 export default defineConfig({
@@ -6,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/binary.test.ts', 'test/bench/**'],
     pool: 'forks',
+    // of two processors both: the usual is all but one, and most tests wait for a server of their own half of the time
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 30_000,
     // how long a busy machine may take until a condition holds; a test that waits for one fails at its own timeout else

@@ -124,6 +124,7 @@ async function open(page: Page, url: string) {
 /** Status and body of a chat that is tried as the page proposes it. */
 async function tried(page: Page): Promise<[string, string]> {
   if (!(await page.read(`document.querySelector('${CHAT} .btn.execute') !== null`))) await page.click(`${CHAT} .opblock-summary-control`)
+  await page.until(`document.querySelector('${CHAT} textarea')?.value.includes('messages')`)
   await page.click(`${CHAT} .btn.execute`)
   const row = `document.querySelector('${CHAT} .live-responses-table tbody tr')`
   await page.until(`${row}?.querySelector('.microlight') != null`)

@@ -8,6 +8,7 @@ import {openStore} from '../../src/store/dialect/index.ts'
 import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {chatReply, type FakeProvider, fakeProvider, type Heard, json} from '../support/provider.ts'
+import {KINDS} from '../support/stores.ts'
 
 /** Cents a token: 10 US dollars a million in, 40 out. */
 const PRICE = {request_token: {price: 0.001}, response_token: {price: 0.004}}
@@ -108,7 +109,10 @@ const begin = async (path?: string) => {
 }
 const end = (more: object = {}) => void Object.assign(kept, {status: 'completed', usage: USAGE}, more)
 
-describe('a call that shows or takes away what is kept costs nothing, whatever it tells of usage,', () => {
+/** The ledger is read from its file here, as only SQLite has one. */
+const suite = describe.runIf(KINDS.includes('sqlite'))
+
+suite('a call that shows or takes away what is kept costs nothing, whatever it tells of usage,', () => {
   const RUN = {id: 'run_1', object: 'thread.run', status: 'completed', model: 'tested', usage: chatReply('tested').usage}
   test.each([
     ['GET', '/responses/resp_1', undefined],
@@ -140,7 +144,7 @@ describe('a call that shows or takes away what is kept costs nothing, whatever i
   })
 })
 
-describe('a response in the background', () => {
+suite('a response in the background', () => {
   test('costs nothing until it ended, and then once, however often and in parallel it is fetched', async () => {
     await begin()
     await ask('GET', '/responses/resp_1')

@@ -81,7 +81,7 @@ async function bench(options: Options): Promise<void> {
     ),
     explain: await part('explain', () => script('explain.ts')),
     limits: await part('limits', () => script('limits.ts')),
-    pricing: await part('pricing', () => script('pricing.ts')),
+    pricing: await part('pricing', () => script('pricing.ts', ...(options.is_binary ? ['--binary'] : []))),
     apply: await part('apply', () => script('apply.ts')),
     analytics: await part('analytics', () => script('analytics.ts')),
     pii: await part('pii', () => script('pii.ts')),

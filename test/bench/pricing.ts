@@ -1,12 +1,13 @@
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
-import {join, resolve} from 'node:path'
+import {join} from 'node:path'
 import {openCatalogue} from '../../src/pricing/catalogue.ts'
 import {cost} from '../../src/pricing/cost.ts'
 import {KeptPrices} from '../../src/pricing/kept.ts'
 import {PriceMemory} from '../../src/pricing/memory.ts'
 import {openPrices} from '../../src/pricing/prices.ts'
 import {run} from './processes.ts'
+import {gatewayCommand} from './subjects/gateway.ts'
 
 /** Models of a sync, and the milliseconds that the whole command may take, from its start to its end. */
 const MODELS = 3000
@@ -16,7 +17,7 @@ const COSTS = 1_000_000
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-pricing-'))
 try {
-  const gateway = [process.execPath, resolve(import.meta.dirname, '../../bin/gateway.ts'), '--data-dir', join(folder, 'data')] as const
+  const gateway = [...gatewayCommand(process.argv.includes('--binary')), '--data-dir', join(folder, 'data')] as const
   mkdirSync(join(folder, 'prices'))
   await run([...gateway, 'init'])
   await timed(`gateway pricing sync of ${MODELS} models, all new`, () => sync(gateway, 0.0001))

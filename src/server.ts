@@ -5,9 +5,10 @@ import {mountExplorer} from './admin/explorer.ts'
 import {mountLater} from './admin/later.ts'
 import type {AnyOperation} from './admin/operation.ts'
 import {Refusal} from './base/errors.ts'
+import {putBefore} from './base/ingress/front.ts'
 import type {Log} from './base/log.ts'
 import type {CallProxy} from './proxy/proxy.ts'
-import {isUnified, pattern} from './proxy/routes.ts'
+import {isReadWhole, isUnified, pattern} from './proxy/routes.ts'
 import type {Settings} from './settings/index.ts'
 
 export interface ServerParts {
@@ -26,6 +27,7 @@ export interface ServerParts {
 
 /** Headers may hold a whole config. */
 const MOST_HEADER_BYTES = 64 << 10
+const KEEP_ALIVE_MS = 75_000
 /** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
 export const ROUTING = {maxParamLength: MOST_HEADER_BYTES, ignoreTrailingSlash: false}
 
@@ -38,6 +40,7 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     routerOptions: ROUTING,
     serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
   })
+  if (proxy) putBefore(server.server, {takes: isReadWhole, handle: proxy.handle, keep_alive_ms: KEEP_ALIVE_MS})
   if (proxy) server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
   if (settings.enable_cors) answerPreflights(server, settings)
   server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
@@ -70,7 +73,7 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
 
 /** The server itself, with Fastify's listener or in front of it. A call may take as long as it takes: deadlines are the data plane's. */
 function listener({tls_key: key, tls_cert: cert, tls_ca: ca}: Settings, answer: RequestListener) {
-  const options = {maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout: 75_000, requestTimeout: 0}
+  const options = {maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0}
   return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
 }
 

@@ -1,5 +1,6 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
+import {type ClientRequest, PlainRequest} from '../base/ingress/request.ts'
 import {type Edits, edited, type Span, topLevel} from '../base/json.ts'
 import {type FieldSpan, formField, withField} from '../base/multipart.ts'
 import type {Json} from '../providers/translation.ts'
@@ -46,9 +47,15 @@ const MOST_MEMBER_BYTES = 1 << 20
 const LARGE_BYTES = 1 << 20
 
 /** Reads a request to its end; refuses one longer than `limit_mb`. */
-export function readBytes(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
+export function readBytes(request: ClientRequest, limit_mb: number): Buffer | Promise<Buffer> {
+  if (Number(request.headers['content-length']) > limit_mb * 2 ** 20) throw new Refusal('body.too_large', {limit_mb})
+  if (!(request instanceof PlainRequest)) return readMessage(request, limit_mb)
+  const body = request.body()
+  return body instanceof Promise ? body.catch(() => Promise.reject(new Refusal('client.gone'))) : body
+}
+
+function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
   const most = limit_mb * 2 ** 20
-  if (Number(request.headers['content-length']) > most) return Promise.reject(new Refusal('body.too_large', {limit_mb}))
   return new Promise((resolve, reject) => {
     // A large body goes to its place as it comes; kept in parts it would be there twice when they are joined.
     const said_length = Number(request.headers['content-length'])

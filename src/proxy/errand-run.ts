@@ -13,6 +13,7 @@ import {applyParams} from '../routing/params.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {checkAllowed} from './allowed-model.ts'
 import {wholeOf} from './body.ts'
+import {messageOf} from './incoming.ts'
 import type {ProxyServices} from './services.ts'
 import {splitModel} from './target.ts'
 import {asUntranslatable, isStrict, JSON_TYPE} from './translate.ts'
@@ -140,14 +141,14 @@ export class ErrandRun {
     if (body.kind === 'form') return readParts(once(body.bytes), type)
     if (body.kind !== 'stream') return null
     // The request outlives what is read of it: its connection still has to carry the answer.
-    this.#request = incoming.request.iterator({destroyOnReturn: false})
+    this.#request = messageOf(incoming).iterator({destroyOnReturn: false})
     return readParts(this.#request, type)
   }
 
   /** What is left of the request flows away: a client that still sends it would not read the answer. */
   #leaveRequest() {
-    const {request} = this.#of.call.incoming
-    void this.#request?.return?.().then(() => request.resume())
+    const {incoming} = this.#of.call
+    void this.#request?.return?.().then(() => messageOf(incoming).resume())
   }
 
   #words(endpoint: EndpointName, named: string): Translation | null {

@@ -1,12 +1,13 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import {newSpanId, newTimeId} from '../base/ids.ts'
+import {type ClientRequest, PlainRequest} from '../base/ingress/request.ts'
 import {type OwnHeader, type OwnHeaders, ownHeaders} from '../schema/headers.ts'
 import {type Route, route} from './routes.ts'
 
 /** A request as it came in: what it asks for, our headers, its place in a trace. Nothing is trusted yet. */
 export interface Incoming {
-  readonly request: IncomingMessage
+  readonly request: ClientRequest
   readonly method: string
   readonly route: Route
   readonly headers: IncomingHttpHeaders
@@ -33,7 +34,7 @@ export interface Credentials {
 }
 
 /** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */
-export function readIncoming(request: IncomingMessage, now_ms: number, administered: (path: string) => boolean): Incoming {
+export function readIncoming(request: ClientRequest, now_ms: number, administered: (path: string) => boolean): Incoming {
   const {headers} = request
   const own = ownHeaders(headers)
   const method = request.method ?? 'GET'
@@ -48,6 +49,12 @@ export function readIncoming(request: IncomingMessage, now_ms: number, administe
     at_ms: now_ms,
     started: performance.now(),
   }
+}
+
+/** The request whose body is on the wire still. */
+export function messageOf({request}: Pick<Incoming, 'request'>): IncomingMessage {
+  if (request instanceof PlainRequest) throw new Error('A plain request is read whole.')
+  return request
 }
 
 /** The value of one of our headers, under either prefix. */

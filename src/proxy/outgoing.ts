@@ -15,7 +15,7 @@ import {type JsonBody, rewritten, wholeOf} from './body.ts'
 import type {Call} from './call.ts'
 import {type ErrandOf, ErrandRun} from './errand-run.ts'
 import {heldBy} from './held-by.ts'
-import type {Credentials, Incoming} from './incoming.ts'
+import {type Credentials, type Incoming, messageOf} from './incoming.ts'
 import type {ProxyServices} from './services.ts'
 import {addClientHeaders, handOn, placed, type Target} from './target.ts'
 import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
@@ -212,7 +212,7 @@ function headersOf(
 
 function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): Outgoing['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
-  if (body.kind === 'stream') return incoming.request
+  if (body.kind === 'stream') return messageOf(incoming)
   const {edits, params} = target
   if (body.kind === 'form' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
   if (params.drop_params?.some(path => /[.[]/.test(path))) return reshaped(body, target, model, is_metered)

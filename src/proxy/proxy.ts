@@ -1,6 +1,8 @@
-import type {IncomingMessage, ServerResponse} from 'node:http'
+import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../base/errors.ts'
+import type {ClientRequest} from '../base/ingress/request.ts'
+import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasErrand, loginOf} from '../providers/places/reach.ts'
 import {hasParams} from '../routing/params.ts'
@@ -25,7 +27,7 @@ import {splitModel, type Target} from './target.ts'
 
 /** The data plane: takes requests under `/v1` that are not the administration's. */
 export interface CallProxy {
-  handle(request: IncomingMessage, response: ServerResponse): void
+  handle(request: ClientRequest, response: ClientResponse): void
   /** Takes a session over WebSocket, from the server's `upgrade` event. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Drops what was worked out from integrations, providers and configs. */
@@ -93,7 +95,7 @@ async function firstTarget(routings: Routings, incoming: Incoming, caller: Calle
 const SCOPE = 'completions.write'
 
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
-async function proxy(request: IncomingMessage, relay: Relay, plane: Plane, prompts: Prompts): Promise<void> {
+async function proxy(request: ClientRequest, relay: Relay, plane: Plane, prompts: Prompts): Promise<void> {
   const {on, routings, live} = plane
   let incoming: Incoming | undefined
   let call: Call | undefined
@@ -178,7 +180,7 @@ interface Refused {
   /** Attempts at the target that have no row of their own. */
   readonly tries?: number
   readonly relay: Relay
-  readonly request: IncomingMessage
+  readonly request: ClientRequest
   readonly on: ProxyServices
 }
 
@@ -219,7 +221,7 @@ function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, t
   }
 }
 
-function bareHeaders(incoming: Incoming | undefined, request: IncomingMessage, on: ProxyServices): string[] {
+function bareHeaders(incoming: Incoming | undefined, request: ClientRequest, on: ProxyServices): string[] {
   const trace = incoming ? [`${incoming.own.prefix}-trace-id`, incoming.trace.trace_id] : []
   return [...trace, ...on.cors(request.headers.origin)]
 }

@@ -1,5 +1,5 @@
-import type {ServerResponse} from 'node:http'
 import type {Socket} from 'node:net'
+import type {ClientResponse} from '../base/ingress/response.ts'
 import type {OwnAnswer} from './refuse.ts'
 
 const ONE_PIECE_BYTES = 8 << 10
@@ -18,13 +18,13 @@ export interface RelaySource {
  * so that a short answer leaves in one piece with its length.
  */
 export class Relay {
-  readonly #response: ServerResponse
+  readonly #response: ClientResponse
   readonly #gateway: {readonly draining: boolean}
   #head: {readonly status: number; readonly headers: string[]; readonly says_length: boolean} | undefined
   #over = false
   #source: RelaySource | null = null
 
-  constructor(response: ServerResponse, gateway: {readonly draining: boolean}) {
+  constructor(response: ClientResponse, gateway: {readonly draining: boolean}) {
     this.#response = response
     this.#gateway = gateway
     response.on('error', () => undefined) // 'close' follows
@@ -85,7 +85,7 @@ export class Relay {
     this.#writeHead()
     // a Latin-1 string carries any bytes, and leaves with the head in one piece
     if (whole) this.#response.end(last.toString('latin1'), 'latin1')
-    else this.#response.end(last)
+    else this.#response.end(last, 'latin1')
   }
 
   /** Answers in our own name; cuts the connection when another answer has begun. */
@@ -97,7 +97,7 @@ export class Relay {
     if (retry_after_s !== null) all.push('retry-after', String(retry_after_s))
     if (close || this.#gateway.draining) all.push('connection', 'close')
     this.#response.writeHead(status, all)
-    this.#response.end(body)
+    this.#response.end(body, 'utf8')
   }
 
   /** Ends the connection without the answer's end, so that the client cannot take what it has for the whole. */

@@ -41,6 +41,11 @@ export function isUnified(method: string | undefined, url: string | undefined): 
   return endpoint !== undefined && !endpoint.later
 }
 
+/** True for a path of the table whose calls hold JSON, and so are read whole before anything else is done. */
+export function isReadWhole(path: string): boolean {
+  return isUnified('POST', path) && fixed.get(`POST ${path.slice(3)}`)?.body === 'json'
+}
+
 function later(endpoint: Endpoint, path: string): Endpoint {
   if (endpoint.later) throw new Refusal('route.later', {path: `/v1${path}`})
   return endpoint

@@ -1,0 +1,66 @@
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
+import type {PlainHead} from './head.ts'
+
+/** A request as the data plane takes it: node:http's, or a plain one. */
+export type ClientRequest = IncomingMessage | PlainRequest
+
+/** A request that is plain: its body has a length, and is read whole or not at all. */
+export class PlainRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly #body_bytes: number
+  #parts: Buffer[] = []
+  #missing_bytes: number
+  #waiting: {readonly resolve: (body: Buffer) => void; readonly reject: (fault: Error) => void} | undefined
+  #is_lost = false
+  #is_dropped = false
+
+  constructor(method: string, url: string, {headers, body_bytes}: PlainHead) {
+    this.method = method
+    this.url = url
+    this.headers = headers
+    this.#body_bytes = body_bytes
+    this.#missing_bytes = body_bytes
+  }
+
+  /** All of its body has come. */
+  get complete(): boolean {
+    return this.#missing_bytes === 0
+  }
+
+  /** The body, once; rejects when the client leaves before all of it has come. */
+  body(): Buffer | Promise<Buffer> {
+    if (this.complete) return this.#whole()
+    if (this.#is_lost) return Promise.reject(new Error('the client left'))
+    return new Promise((resolve, reject) => {
+      this.#waiting = {resolve, reject}
+    })
+  }
+
+  /** Takes what belongs to it from the front of `bytes`; gives the rest. */
+  take(bytes: Buffer): Buffer | undefined {
+    const own = bytes.length <= this.#missing_bytes ? bytes : bytes.subarray(0, this.#missing_bytes)
+    if (!this.#is_dropped) this.#parts.push(own)
+    this.#missing_bytes -= own.length
+    if (this.complete) this.#waiting?.resolve(this.#whole())
+    return own.length < bytes.length ? bytes.subarray(own.length) : undefined
+  }
+
+  /** Nobody reads it: what still comes of it is passed over. */
+  drop(): void {
+    this.#is_dropped = true
+    this.#parts = []
+  }
+
+  lost(): void {
+    this.#is_lost = true
+    this.#waiting?.reject(new Error('the client left'))
+  }
+
+  #whole(): Buffer {
+    const parts = this.#parts
+    this.#parts = []
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts, this.#body_bytes)
+  }
+}

@@ -1,0 +1,154 @@
+import {STATUS_CODES} from 'node:http'
+import type {Socket} from 'node:net'
+
+/** What an answer is written to: node:http's `ServerResponse`, or that of a plain request. */
+export interface ClientResponse {
+  readonly headersSent: boolean
+  /** Nothing of it is yet to come from us. */
+  readonly writableFinished: boolean
+  readonly socket: Socket | null
+  /** `close` is told at the end of the answer or of the connection, whichever comes first. */
+  on(event: 'error' | 'close' | 'drain', listener: () => void): unknown
+  /** `headers`: name, value, name, value. */
+  writeHead(status: number, headers: string[]): unknown
+  flushHeaders(): void
+  /** False when the socket is full. */
+  write(chunk: Buffer): boolean
+  /** `encoding` is that of a string. */
+  end(last: Buffer | string, encoding: 'latin1' | 'utf8'): unknown
+  destroy(): unknown
+}
+
+/** Told when the answer is written; `keeps`: the connection may go on. */
+type Ended = (keeps: boolean) => void
+
+const NOT_OF_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+const ONE_PIECE_BYTES = 8 << 10
+
+/** The answer to a plain request, HTTP/1.1 (RFC 9112): with its length where the head says it, else in chunks. */
+export class PlainResponse implements ClientResponse {
+  readonly socket: Socket
+  readonly #ended: Ended
+  readonly #keep_alive: string
+  #head = ''
+  #has_body = true
+  #is_chunked = false
+  #keeps = true
+  #over = false
+  headersSent = false
+  #onClose: (() => void) | undefined
+  #onDrain: (() => void) | undefined
+
+  /** `keep_alive`: the lines that say how long the connection is kept. */
+  constructor(socket: Socket, keep_alive: string, ended: Ended) {
+    this.socket = socket
+    this.#keep_alive = keep_alive
+    this.#ended = ended
+  }
+
+  get writableFinished(): boolean {
+    return this.#over
+  }
+
+  on(event: 'error' | 'close' | 'drain', listener: () => void): void {
+    if (event === 'close') this.#onClose = listener
+    else if (event === 'drain') this.#onDrain = listener
+  }
+
+  writeHead(status: number, headers: string[]): void {
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
+    let has_date = false
+    let has_length = false
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at]!
+      const value = headers[at + 1]!
+      if (NOT_OF_A_VALUE.test(value)) throw new TypeError(`The value of the header ${name} cannot be sent.`)
+      if (name === 'connection') {
+        this.#keeps = value !== 'close'
+        continue
+      }
+      if (name === 'date') has_date = true
+      else if (name === 'content-length') has_length = true
+      head += `${name}: ${value}\r\n`
+    }
+    this.#has_body = status !== 204 && status !== 304
+    this.#is_chunked = this.#has_body && !has_length
+    if (!has_date) head += `Date: ${httpDate()}\r\n`
+    head += this.#keeps ? this.#keep_alive : 'Connection: close\r\n'
+    this.#head = `${head}${this.#is_chunked ? 'Transfer-Encoding: chunked\r\n' : ''}\r\n`
+    this.headersSent = true
+  }
+
+  flushHeaders(): void {
+    if (this.#head) this.socket.write(this.#taken(), 'latin1')
+  }
+
+  write(chunk: Buffer): boolean {
+    if (!this.#has_body) return true
+    const {socket} = this
+    if (!this.#is_chunked) return this.#send(chunk)
+    const size = `${this.#taken()}${chunk.length.toString(16)}\r\n`
+    // a Latin-1 string carries any bytes, and leaves in one piece
+    if (chunk.length <= ONE_PIECE_BYTES) return socket.write(`${size}${chunk.toString('latin1')}\r\n`, 'latin1')
+    socket.cork()
+    socket.write(size, 'latin1')
+    socket.write(chunk)
+    const takes_more = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return takes_more
+  }
+
+  end(last: Buffer | string, encoding: 'latin1' | 'utf8'): void {
+    if (this.#over) return
+    this.#over = true
+    if (this.#is_chunked) {
+      if (last.length > 0) this.write(typeof last === 'string' ? Buffer.from(last, encoding) : last)
+      this.socket.write(`${this.#taken()}0\r\n\r\n`, 'latin1')
+    } else if (!this.#has_body || last.length === 0) this.flushHeaders()
+    else if (typeof last === 'string' && encoding === 'latin1') this.socket.write(this.#taken() + last, 'latin1')
+    else this.#send(typeof last === 'string' ? Buffer.from(last) : last)
+    this.#ended(this.#keeps)
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+
+  /** The connection has ended, or goes on to the next request. */
+  closed(): void {
+    this.#onClose?.()
+  }
+
+  drained(): void {
+    this.#onDrain?.()
+  }
+
+  #send(bytes: Buffer): boolean {
+    const {socket} = this
+    if (!this.#head) return socket.write(bytes)
+    socket.cork()
+    socket.write(this.#taken(), 'latin1')
+    const takes_more = socket.write(bytes)
+    socket.uncork()
+    return takes_more
+  }
+
+  #taken(): string {
+    const head = this.#head
+    this.#head = ''
+    return head
+  }
+}
+
+let date = ''
+let date_until_ms = 0
+
+/** The time as HTTP says it, to the second (RFC 9110, section 5.6.7). */
+function httpDate(): string {
+  const now_ms = Date.now()
+  if (now_ms >= date_until_ms || now_ms < date_until_ms - 1000) {
+    date_until_ms = now_ms - (now_ms % 1000) + 1000
+    date = new Date(now_ms).toUTCString()
+  }
+  return date
+}

@@ -1,6 +1,8 @@
 import {isExecutable, version} from '../src/base/runtime.ts'
+import {beginFrugally} from './frugal.ts'
 
 const args = process.argv.slice(2)
+if (isExecutable && args[0] === 'serve') beginFrugally()
 const said = versionAsked(args)
 if (said === undefined) run()
 else console.log(said)

@@ -75,6 +75,7 @@ describe('the executable for this machine', () => {
     for (const path of ['/docs', '/docs/explorer.js', '/docs/swagger-ui.js', '/docs/swagger-ui.css'])
       expect(await network.fetch(URL + path), path).toMatchObject({status: 200, body: expect.stringMatching(/swagger-?ui/i)})
 
+    expect(settingsOfMalloc(server.pid!)).toEqual(['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=1000000'])
     server.kill('SIGTERM')
     expect((await once(server, 'exit'))[0]).toBe(0)
     expect(await log).not.toContain(key)
@@ -84,7 +85,20 @@ describe('the executable for this machine', () => {
     const rows = Array.isArray(listed) ? listed : listed.data
     expect(rows).toEqual([expect.objectContaining({ai_model: expect.stringContaining('echo')})])
   })
+
+  test('leaves it to the operator how memory is given back', async () => {
+    const server = network.start(['/usr/bin/env', 'MALLOC_ARENA_MAX=4', gateway, 'serve', '--data-dir', join(folder, 'data')], folder)
+    expect((await network.fetch(`${URL}/livez`)).status).toBe(200)
+    expect(settingsOfMalloc(server.pid!)).toEqual(['MALLOC_ARENA_MAX=4'])
+    server.kill('SIGTERM')
+    expect((await once(server, 'exit'))[0]).toBe(0)
+  })
 })
+
+function settingsOfMalloc(pid: number): readonly string[] {
+  const names = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  return names.filter(each => each.startsWith('MALLOC_')).sort()
+}
 
 describe('the executable for arm64, emulated', () => {
   const gateway = join(dist, process.arch === 'arm64' ? 'gateway' : 'gateway-linux-arm64')

@@ -21,7 +21,11 @@ export function serve(flags: readonly FlagOption[]): Command {
   return withSettings(command, flags, {listed: true}).action(async ({demo}: {demo?: true}, self: Command) => {
     const {world, settings: read, sources} = await openSession(self, flagsOf(self, flags))
     const {settings} = await read()
-    const [{createLog}, {notifyServiceManager}] = await Promise.all([import('../../src/base/log.ts'), import('../../src/base/notify.ts')])
+    const [{createLog}, {notifyServiceManager}, {restAfterLoad}] = await Promise.all([
+      import('../../src/base/log.ts'),
+      import('../../src/base/notify.ts'),
+      import('../../src/base/rest.ts'),
+    ])
     const log = createLog(
       settings.log_level,
       settings.service_name,
@@ -34,6 +38,7 @@ export function serve(flags: readonly FlagOption[]): Command {
         for (const note of app.notes) log.info(note)
         const url = await start(app, settings, log, world, demo === true)
         await notifyServiceManager('ready', sources.env.NOTIFY_SOCKET)
+        restAfterLoad()
         const signal = await stop.heard
         log.info({signal, url}, 'stopping: running calls may finish')
         await Promise.all([app.drain(), notifyServiceManager('stopping', sources.env.NOTIFY_SOCKET)])

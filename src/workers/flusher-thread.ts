@@ -1,5 +1,6 @@
 import {setTimeout as sleep, setImmediate as turn} from 'node:timers/promises'
 import {parentPort, workerData} from 'node:worker_threads'
+import {restAfterLoad} from '../base/rest.ts'
 import {sqliteBinding} from '../base/runtime.ts'
 import {type FlushTarget, openTarget} from '../store/flush/index.ts'
 import {Flusher, type FlusherReport} from './flusher.ts'
@@ -23,6 +24,7 @@ let wrote = false
 const opened = open()
 port.on('message', (order: FlusherOrder) => void obey(order))
 setInterval(() => void checkpoint(), CHECKPOINT_EVERY_MS).unref()
+restAfterLoad()
 
 async function open(): Promise<Flusher> {
   for (let tries = 1; ; tries++) {

@@ -33,7 +33,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   if (soak) {
     blocks.push(
       `### Soak\n\n${soak.calls} calls in ${soak.took_s.toFixed(0)} s. Resident memory: lowest early ${figure(soak.early_mb, 1)} MB, ` +
-        `lowest late ${figure(soak.late_mb, 1)} MB, after the load ${figure(soak.rss_mb, 1)} MB.`,
+        `lowest late ${figure(soak.late_mb, 1)} MB, with the last call ${figure(soak.end_mb, 1)} MB, after the load and at rest ${figure(soak.rss_mb, 1)} MB.`,
     )
   }
   if (translation) {

@@ -11,7 +11,9 @@ import type {Subject} from './subjects/subject.ts'
 export interface Soak {
   readonly calls: number
   readonly took_s: number
-  /** After the load. */
+  /** With the last call. */
+  readonly end_mb: number
+  /** After the load, when the gateway has come to rest. */
   readonly rss_mb: number
   /** The lowest sample while calls 25-30 % and 95-100 % were made; of 200,000 the 50,000th-60,000th and the 190,000th-200,000th. */
   readonly early_mb: number
@@ -20,6 +22,8 @@ export interface Soak {
 
 const SAMPLE_MS = 25
 const PATIENCE_S = 300
+/** A gateway gives memory back three seconds after it had something to do (src/base/rest.ts). */
+const REST_MS = 8000
 
 /** Sends `calls` calls of 1 KB with 32 clients and watches the memory meanwhile. The provider counts them. */
 export async function soak(subject: Subject, provider: Provider, calls: number, {folder, processors}: LoadOptions): Promise<Soak> {
@@ -39,8 +43,9 @@ export async function soak(subject: Subject, provider: Provider, calls: number, 
     if (share >= 0.95) low.late = Math.min(low.late, rss_mb)
   }
   const took_s = (performance.now() - began) / 1000
+  const end_mb = rssMb(subject.pid)
   await load.kill()
   if (made < calls) throw new Error(`the soak made ${made} of ${calls} calls in ${took_s.toFixed(0)} s: ${load.said()}`)
-  await sleep(1000)
-  return {calls: made, took_s, rss_mb: rssMb(subject.pid), early_mb: low.early, late_mb: low.late}
+  await sleep(REST_MS)
+  return {calls: made, took_s, end_mb, rss_mb: rssMb(subject.pid), early_mb: low.early, late_mb: low.late}
 }

@@ -1,6 +1,6 @@
 import {maxHeaderSize} from 'node:http'
 import {errors} from 'undici'
-import {COLON, CR, IN_TOKEN, IN_VALUE, LF, PLACES, SEMICOLON} from './bytes.ts'
+import {BACKSLASH, COLON, CR, EQUALS, IN_TOKEN, IN_VALUE, LF, PLACES, QUOTE, SEMICOLON} from './bytes.ts'
 import {broken} from './reply-head.ts'
 
 /** Sizes stay exact as numbers. */
@@ -9,15 +9,21 @@ const MOST_DIGITS = 13
 const BEFORE_SIZE = 0
 const SIZE = 1
 const EXTENSION = 2
-const SIZE_LF = 3
-const DATA = 4
-const DATA_LF = 5
-const TRAILER = 6
-const TRAILER_NAME = 7
-const TRAILER_VALUE = 8
-const TRAILER_LF = 9
-const LAST_LF = 10
-const OVER = 11
+const NAME = 3
+const VALUE_START = 4
+const VALUE = 5
+const QUOTED = 6
+const ESCAPED = 7
+const AFTER_QUOTES = 8
+const SIZE_LF = 9
+const DATA = 10
+const DATA_LF = 11
+const TRAILER = 12
+const TRAILER_NAME = 13
+const TRAILER_VALUE = 14
+const TRAILER_LF = 15
+const LAST_LF = 16
+const OVER = 17
 
 /** The frame of a chunked body (RFC 9112 7.1), byte by byte. Extensions and trailers are checked, bounded and dropped. */
 export class Chunks {
@@ -41,7 +47,7 @@ export class Chunks {
   /** Reads what frames the data: gives where data begins (`left` is above zero), or where the body is over, or `to`. */
   read(bytes: Buffer, from: number, to: number): number {
     let at = from
-    if (this.left > 0) return at
+    if (this.#at === DATA && this.left > 0) return at
     for (; at < to && this.#at !== OVER; at++) {
       const byte = bytes[at]!
       switch (this.#at) {
@@ -57,8 +63,13 @@ export class Chunks {
           else this.#addDigit(byte)
           break
         case EXTENSION:
-          if (byte === CR) this.#at = SIZE_LF
-          else this.#skip(byte, 'INVALID_CHUNK_SIZE', 'Invalid character in chunk extensions')
+        case NAME:
+        case VALUE_START:
+        case VALUE:
+        case QUOTED:
+        case ESCAPED:
+        case AFTER_QUOTES:
+          this.#at = this.#skipExtension(byte)
           break
         case SIZE_LF:
           expect(byte, LF)
@@ -87,7 +98,7 @@ export class Chunks {
           break
         case TRAILER_VALUE:
           if (byte === CR) this.#at = TRAILER_LF
-          else this.#skip(byte, 'INVALID_HEADER_TOKEN', 'Invalid header value char')
+          else this.#count(byte, IN_VALUE, 'INVALID_HEADER_TOKEN')
           break
         case TRAILER_LF:
           expect(byte, LF)
@@ -112,18 +123,29 @@ export class Chunks {
     this.#at = EXTENSION
   }
 
+  /** `;name`, `;name=token` or `;name="words"`. */
+  #skipExtension(byte: number): number {
+    const at = this.#at
+    if (at === ESCAPED || (at === QUOTED && byte !== QUOTE && byte !== BACKSLASH)) {
+      this.#count(byte, IN_VALUE, 'INVALID_CHUNK_SIZE')
+      return QUOTED
+    }
+    if (at === QUOTED) return byte === QUOTE ? AFTER_QUOTES : ESCAPED
+    if (byte === CR && (at === NAME || at === VALUE || at === AFTER_QUOTES)) return SIZE_LF
+    if (byte === SEMICOLON && (at === NAME || at === VALUE || at === AFTER_QUOTES)) return EXTENSION
+    if (byte === EQUALS && at === NAME) return VALUE_START
+    if (byte === QUOTE && at === VALUE_START) return QUOTED
+    this.#count(byte, at === AFTER_QUOTES ? 0 : IN_TOKEN, 'INVALID_CHUNK_SIZE')
+    return at === EXTENSION || at === NAME ? NAME : VALUE
+  }
+
   #name(byte: number) {
-    if (!(PLACES[byte]! & IN_TOKEN)) throw broken('INVALID_HEADER_TOKEN', 'Invalid header token')
+    this.#count(byte, IN_TOKEN, 'INVALID_HEADER_TOKEN')
     this.#at = TRAILER_NAME
-    this.#count()
   }
 
-  #skip(byte: number, code: string, what: string) {
-    if (!(PLACES[byte]! & IN_VALUE)) throw broken(code, what)
-    this.#count()
-  }
-
-  #count() {
+  #count(byte: number, place: number, code: string) {
+    if (!(PLACES[byte]! & place)) throw broken(code, 'Invalid character in a chunked body')
     if (++this.#beside >= maxHeaderSize) throw new errors.HeadersOverflowError()
   }
 }

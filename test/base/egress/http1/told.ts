@@ -26,6 +26,9 @@ export function tell(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, more
       onRequestStart(controller, context) {
         more.onRequestStart?.(controller, context)
       },
+      onBodySent(chunk) {
+        more.onBodySent?.(chunk)
+      },
       onResponseStart(controller, status, headers, reason) {
         told.heads.push({status, headers: {...headers}, reason})
         more.onResponseStart?.(controller, status, headers, reason)

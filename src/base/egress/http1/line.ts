@@ -35,8 +35,10 @@ export class Line implements Way {
   readonly #onEnd = () => this.#atEnd()
   readonly #onError = (fault: Error) => this.fail(fault)
   readonly #onClose = () => {
-    this.fail(new errors.SocketError('closed'))
-    this.#owner.gone(this)
+    this.#is_shut = true
+    if (this.#call?.paused)
+      this.#has_ended = true // what is held comes first
+    else this.fail(new errors.SocketError('closed'))
   }
   #call: Call | null = null
   #stage = HEAD
@@ -50,6 +52,8 @@ export class Line implements Way {
   #is_sending = false
   #has_ended = false
   #is_closed = false
+  /** The socket has said `close`. */
+  #is_shut = false
   #keeps = true
 
   constructor(socket: Socket, owner: Lines) {
@@ -130,6 +134,7 @@ export class Line implements Way {
     this.#held = null
     this.#begun = null
     this.#socket.destroy()
+    if (this.#is_shut) this.#owner.gone(this)
   }
 
   #take(bytes: Buffer, length: number, is_lent: boolean) {
@@ -235,7 +240,7 @@ export class Line implements Way {
 
   #end(call: Call, has_more: boolean) {
     this.#call = null
-    if (this.#keeps && !has_more && !this.#is_sending && !this.#is_closed) this.#owner.rests(this)
+    if (this.#keeps && !has_more && !this.#is_sending && !this.#has_ended) this.#owner.rests(this)
     else this.#close()
     call.end()
   }

@@ -177,6 +177,33 @@ test('a paused call is told nothing until it is resumed, not even its end', asyn
   }
 })
 
+test('what was held of a paused call comes, though its connection is gone; unless the pool is destroyed', async () => {
+  for (const is_destroyed of [false, true]) {
+    const there = wired()
+    let controller: Dispatcher.DispatchController | undefined
+    const call = tell(
+      there.pool,
+      {},
+      {
+        onResponseStart(given) {
+          controller = given
+          given.pause()
+        },
+      },
+    )
+    const wire = await there.wire(0)
+    wire.push('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabcdef')
+    wire.destroy()
+    await once(wire, 'close')
+    if (is_destroyed) await there.pool.destroy()
+    controller!.resume()
+    const {body, end} = await call
+    if (is_destroyed) expect(end).toMatchObject({code: 'UND_ERR_DESTROYED'})
+    else expect([body, end]).toEqual(['abcdef', 'whole'])
+    await there.pool.close()
+  }
+})
+
 test('no more is read of a paused call than sockets hold', async () => {
   const big = Buffer.alloc(64 << 20)
   const {port, sockets} = await serveText(socket => {

@@ -89,6 +89,7 @@ async function bench(options: Options): Promise<void> {
     journal: await part('journal', () => script('journal.ts', JOURNAL_CALLS)),
     flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
     usage: await part('usage', () => script('usage.ts', USAGE_ENTRIES)),
+    client: await part('client', () => script('client.ts')),
   }
   const all = checks(measured)
   const report = reportOf(measured, all, skipped)

@@ -21,6 +21,7 @@ export const PARTS = [
   'journal',
   'flush',
   'usage',
+  'client',
 ] as const
 export type Part = (typeof PARTS)[number]
 export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'ours'] as const

@@ -27,6 +27,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     journal,
     flush,
     usage,
+    client,
   } = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
@@ -85,6 +86,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)
   if (flush) blocks.push(`### Flush\n\n\`\`\`text\n${flush.trim()}\n\`\`\``)
   if (usage) blocks.push(`### Usage\n\n\`\`\`text\n${usage.trim()}\n\`\`\``)
+  if (client) blocks.push(`### Client\n\n\`\`\`text\n${client.trim()}\n\`\`\``)
   if (skipped.length) blocks.push(`### Left out\n\n${skipped.map(each => `- ${each}`).join('\n')}`)
   return blocks.join('\n\n')
 }

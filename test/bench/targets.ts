@@ -43,6 +43,7 @@ export interface Measured {
   readonly journal?: string | undefined
   readonly flush?: string | undefined
   readonly usage?: string | undefined
+  readonly client?: string | undefined
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */

@@ -1,9 +1,8 @@
 import {connect, isIP, type LookupFunction, type Socket} from 'node:net'
-import type {buildConnector} from 'undici'
 import {judge, readAddress} from './address.ts'
-import {bunched} from './bunched.ts'
 import {EgressFault, faultOf} from './faults.ts'
 import type {HostList} from './hosts.ts'
+import {lending} from './http1/lent.ts'
 import type {Lookup} from './lookup.ts'
 import {opened} from './opened.ts'
 import {type ForwardProxy, type ProxyChoice, tunnel} from './proxy.ts'
@@ -29,26 +28,25 @@ const NEXT_ADDRESS_AFTER_MS = 500
 const KEEP_ALIVE_PROBE_AFTER_MS = 60_000
 
 /**
- * The wall, where no call can go around it: undici asks this connector for every socket to `destination`. It looks the name up,
- * judges every address of the answer under the destination's trust, dials those very addresses and looks again where the socket
- * went. What undici passes (host, port, the server name taken from a `host` header) is not asked.
+ * The wall, where no call can go around it: a pool asks this connector for every socket to `destination`. It looks the name up, judges
+ * every address of the answer under the destination's trust, dials those very addresses and looks again where the socket went. What a
+ * call says (its `host` header) is not asked. Rejects with an `EgressFault`.
  */
-export function connector(how: Dialling): buildConnector.connector {
+export function connector(how: Dialling): () => Promise<Socket> {
   const secure = securing(how.destination.hostname, how.tls)
-  return (_, answer) => {
+  return async () => {
     const abort = new AbortController()
     const late = () => abort.abort(new EgressFault('unreachable', `no connection within ${how.connect_timeout_ms} ms`))
     const timer = setTimeout(late, how.connect_timeout_ms)
     how.dials.add(abort)
-    dial(how, secure, abort.signal)
-      .finally(() => {
-        clearTimeout(timer)
-        how.dials.delete(abort)
-      })
-      .then(
-        socket => answer(null, bunched(socket)),
-        error => answer(faultOf(error), null),
-      )
+    try {
+      return await dial(how, secure, abort.signal)
+    } catch (error) {
+      throw faultOf(error)
+    } finally {
+      clearTimeout(timer)
+      how.dials.delete(abort)
+    }
   }
 }
 
@@ -80,7 +78,9 @@ async function direct({destination}: Dialling, addresses: readonly string[], sig
       null,
       addresses.map(address => ({address, family: isIP(address)})),
     )
+  const lent = destination.secure ? null : lending()
   const socket = connect({
+    ...(lent && {onread: lent.onread}),
     host: destination.hostname,
     port: destination.port,
     lookup: pinned,
@@ -90,6 +90,7 @@ async function direct({destination}: Dialling, addresses: readonly string[], sig
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_PROBE_AFTER_MS,
   })
+  lent?.lend(socket)
   await opened(socket, 'connect', signal)
   const {remoteAddress} = socket
   if (addresses.some(address => readAddress(address) === readAddress(remoteAddress ?? ''))) return socket

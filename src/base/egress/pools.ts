@@ -1,9 +1,9 @@
 import type {Dispatcher} from 'undici'
 import {Refusal} from '../errors.ts'
 import {connector} from './connector.ts'
-import {CountedPool} from './counted-pool.ts'
 import {EgressFault} from './faults.ts'
 import {type HostList, NO_HOSTS} from './hosts.ts'
+import {LinePool} from './http1/pool.ts'
 import {type Lookup, sharing, systemLookup} from './lookup.ts'
 import type {ProxyChoice} from './proxy.ts'
 import {type Asker, type Destination, Destinations} from './target.ts'
@@ -29,12 +29,12 @@ export interface EgressOptions {
   readonly own_pools?: number
 }
 
-type Shelf = Map<string, CountedPool>
+type Shelf = Map<string, LinePool>
 
 /**
  * The way out: everything the gateway calls, it calls through a pool from here, and every socket of a pool went through the wall
  * (`connector`). Calls share sockets only when they go to the same origin under the same trust, or for the same integration, and,
- * for custom hosts that callers name, from the same workspace. Deadlines after the connection are the caller's: undici's are off.
+ * for custom hosts that callers name, from the same workspace. Deadlines after the connection are the caller's.
  * Redirects are replies like any other. TLS settings are one set for all pools.
  */
 export class Egress {
@@ -43,7 +43,7 @@ export class Egress {
   readonly #destinations: Destinations
   readonly #own: Shelf = new Map()
   readonly #custom = new Map<string, Shelf>()
-  readonly #retired = new Set<CountedPool>()
+  readonly #retired = new Set<LinePool>()
   readonly #dials = new Set<AbortController>()
   #clock = 0
   #closed = false
@@ -83,12 +83,12 @@ export class Egress {
     await Promise.all(this.#all().map(pool => pool.destroy()))
   }
 
-  #open(destination: Destination, workspace: string): CountedPool {
+  #open(destination: Destination, workspace: string): LinePool {
     if (this.#closed) throw new Refusal('draining')
     this.#makeRoom(destination, workspace)
     const {connections, waiting_calls} = this.#options
-    const connect = connector({...this.#options, destination, tls: this.#tls, dials: this.#dials})
-    const pool = new CountedPool(destination.origin, {...UNDICI, connections, connect}, waiting_calls)
+    const dial = connector({...this.#options, destination, tls: this.#tls, dials: this.#dials})
+    const pool = new LinePool({dial, host: new URL(destination.origin).host, connections, waiting_calls})
     if (!isCustom(destination)) this.#own.set(destination.key, pool)
     else this.#custom.set(workspace, (this.#custom.get(workspace) ?? new Map()).set(destination.key, pool))
     return pool
@@ -117,7 +117,7 @@ export class Egress {
     for (const [workspace, {size}] of this.#custom) if (size === 0) this.#custom.delete(workspace)
   }
 
-  #all(): CountedPool[] {
+  #all(): LinePool[] {
     const shelves = [this.#own, ...this.#custom.values()]
     return [...shelves.flatMap(shelf => [...shelf.values()]), ...this.#retired]
   }
@@ -133,9 +133,6 @@ const DEFAULTS = {
   custom_pools_per_workspace: 32,
   own_pools: 4096,
 } as const
-
-/** Zero is never for undici. Its own timers are coarse and do not run while a call waits (core rule 16). */
-const UNDICI = {pipelining: 1, keepAliveTimeout: 60_000, headersTimeout: 0, bodyTimeout: 0, allowH2: false} as const
 
 function isCustom({trust}: Destination): boolean {
   return trust === 'public' || trust === 'listed'

@@ -53,7 +53,7 @@ export function tunnel(proxy: ForwardProxy, address: string, port: number, tls: 
   return new Promise((resolve, reject) => {
     const request = proxy.secure ? requestSecure({...options, ...tls, servername}) : requestPlain(options)
     request.once('connect', (reply, socket: Socket, head) => {
-      socket.on('error', reject) // stays: an error must have a listener until undici adds its own
+      socket.on('error', reject) // stays: an error must have a listener until a line adds its own
       const status = reply.statusCode ?? 0
       if (status >= 200 && status < 300) {
         if (head.length > 0) socket.unshift(head)

@@ -1,0 +1,125 @@
+import {Readable} from 'node:stream'
+import {type Dispatcher, errors} from 'undici'
+import {readHead} from './request-head.ts'
+
+/** Who counts calls. */
+export interface Owner {
+  /** A call has come to its end. */
+  left(): void
+}
+
+/** What a call is on its way over. */
+export interface Way {
+  fail(fault: Error): void
+  pause(): void
+  resume(call: Call): void
+}
+
+export type Streamed = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>
+
+/** One request and its handler, from when it is dispatched to its one end: the reply's, an error or an upgrade. */
+export class Call implements Dispatcher.DispatchController {
+  readonly handler: Dispatcher.DispatchHandler
+  readonly method: string
+  readonly upgrade: string | null
+  /** See `RequestHead.text`. */
+  readonly head: string
+  readonly length: number | null
+  readonly closes: boolean
+  readonly bytes: Buffer | null
+  readonly stream: Streamed | null
+  readonly #owner: Owner
+  #way: Way | null = null
+  is_over = false
+  aborted = false
+  paused = false
+  reason: Error | null = null
+
+  /** `host` is what calls that name none are for. */
+  constructor(owner: Owner, options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, host: string) {
+    const {text, length, closes} = readHead(options, host)
+    const {body} = options
+    this.#owner = owner
+    this.handler = handler
+    this.method = options.method
+    this.upgrade = typeof options.upgrade === 'string' ? options.upgrade : null
+    this.head = text
+    this.length = length
+    this.closes = closes
+    this.bytes = bytesOf(body)
+    this.stream = this.bytes === null && body != null && body !== '' && !(body instanceof Uint8Array) ? streamOf(body) : null
+    if (this.bytes && length !== null && length !== this.bytes.length) throw new errors.RequestContentLengthMismatchError()
+    if (this.stream instanceof Readable) this.stream.on('error', nothing) // it is told when the stream is read
+  }
+
+  /** Tells the handler that it leaves now; false when that was the end of it. */
+  begin(): boolean {
+    try {
+      this.handler.onRequestStart?.(this, null)
+    } catch (fault) {
+      this.fail(fault as Error)
+    }
+    return !this.is_over
+  }
+
+  /** It is on its way over `way`. */
+  goes(way: Way): void {
+    this.#way = way
+  }
+
+  abort(reason: Error): void {
+    if (this.is_over) return
+    this.aborted = true
+    this.reason = reason
+    if (this.#way) this.#way.fail(reason)
+    else this.fail(reason)
+  }
+
+  pause(): void {
+    this.paused = true
+    this.#way?.pause()
+  }
+
+  resume(): void {
+    if (!this.paused) return
+    this.paused = false
+    if (!this.is_over) this.#way?.resume(this)
+  }
+
+  fail(fault: Error): void {
+    if (this.is_over) return
+    this.leave()
+    this.handler.onResponseError?.(this, fault)
+  }
+
+  end(): void {
+    this.leave()
+    try {
+      this.handler.onResponseEnd?.(this, {})
+    } catch (fault) {
+      this.handler.onResponseError?.(this, fault as Error)
+    }
+  }
+
+  /** Counts it out. */
+  leave(): void {
+    this.is_over = true
+    this.#way = null
+    if (this.stream instanceof Readable) this.stream.destroy()
+    this.#owner.left()
+  }
+}
+
+function bytesOf(body: Dispatcher.DispatchOptions['body']): Buffer | null {
+  if (typeof body === 'string') return body === '' ? null : Buffer.from(body)
+  if (!(body instanceof Uint8Array) || body.length === 0) return null
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+}
+
+function streamOf(body: NonNullable<Dispatcher.DispatchOptions['body']>): Streamed {
+  if (typeof body === 'object' && (Symbol.asyncIterator in body || (Symbol.iterator in body && !('append' in body))))
+    return body as Streamed
+  throw new errors.InvalidArgumentError('body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable')
+}
+
+function nothing() {}

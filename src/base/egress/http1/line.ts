@@ -1,0 +1,269 @@
+import type {Socket} from 'node:net'
+import {errors} from 'undici'
+import {bunched} from '../bunched.ts'
+import type {Call, Way} from './call.ts'
+import {Chunks} from './chunks.ts'
+import {readFrom} from './lent.ts'
+import {broken, ReplyHead} from './reply-head.ts'
+import {sendBytes, sendStream, TAKES_BODY} from './send.ts'
+
+/** Who has the lines. */
+export interface Lines {
+  /** `line` takes another call. */
+  rests(line: Line): void
+  /** Its socket is closed, or another's. */
+  gone(line: Line): void
+}
+
+const HEAD = 0
+const COUNTED = 1
+const CHUNKED = 2
+const UNTIL_CLOSE = 3
+/** One head is read at a time, and is of no use when its call was told. */
+const head = new ReplyHead()
+
+/** One connection, for one call at a time. */
+export class Line implements Way {
+  /** When it is to be closed unless a call comes, on the clock of `performance.now`. */
+  rests_until = 0
+  /** How long the server says that it keeps it; null where it does not. */
+  keeps_s: number | null = null
+  readonly #socket: Socket
+  readonly #owner: Lines
+  readonly #chunks = new Chunks()
+  readonly #stopReading: () => void
+  readonly #onEnd = () => this.#atEnd()
+  readonly #onError = (fault: Error) => this.fail(fault)
+  readonly #onClose = () => {
+    this.#is_shut = true
+    if (this.#call?.paused)
+      this.#has_ended = true // what is held comes first
+    else this.fail(new errors.SocketError('closed'))
+  }
+  #call: Call | null = null
+  #stage = HEAD
+  /** Bytes of a counted body yet to come. */
+  #left = 0
+  /** What came of a head. */
+  #begun: Buffer | null = null
+  /** What came after a call was paused. */
+  #held: Buffer | null = null
+  #is_reading = false
+  #is_sending = false
+  #has_ended = false
+  #is_closed = false
+  /** The socket has said `close`. */
+  #is_shut = false
+  #keeps = true
+
+  constructor(socket: Socket, owner: Lines) {
+    this.#socket = socket
+    this.#owner = owner
+    this.#stopReading = readFrom(socket, (bytes, length, is_lent) => this.#take(bytes, length, is_lent))
+    socket.on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose)
+  }
+
+  get is_open(): boolean {
+    return !this.#is_closed
+  }
+
+  /** Sends `call`; true when it does not, as its handler wants no more of it. */
+  send(call: Call): boolean {
+    if (!call.begin()) return true
+    if (this.#is_closed) {
+      call.fail(new errors.SocketError('closed'))
+      return false
+    }
+    call.goes(this)
+    this.#call = call
+    this.#stage = HEAD
+    this.#keeps = !call.closes && (TAKES_BODY.has(call.method) || (call.bytes === null && call.stream === null))
+    try {
+      if (call.stream) this.#sendStream(call, call.stream)
+      else sendBytes(this.#socket, call)
+    } catch (fault) {
+      this.fail(fault as Error)
+    }
+    return false
+  }
+
+  /** Ends its call with `fault`, if it has one, and its socket. */
+  fail(fault: Error): void {
+    const call = this.#call
+    this.#call = null
+    this.#close()
+    call?.fail(fault)
+  }
+
+  ref(): void {
+    this.#socket.ref()
+  }
+
+  unref(): void {
+    this.#socket.unref()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  /** Goes on with what was held, then with what comes. */
+  resume(call: Call): void {
+    if (!this.#is_reading) {
+      const held = this.#held ?? NOTHING
+      this.#held = null
+      this.#read(call, held, 0, held.length, false)
+    }
+    if (this.#is_closed || this.#call?.paused) return
+    if (this.#has_ended) this.#atEnd()
+    else this.#socket.resume()
+  }
+
+  #sendStream(call: Call, stream: NonNullable<Call['stream']>) {
+    this.#is_sending = true
+    sendStream(this.#socket, call, stream).then(
+      () => {
+        this.#is_sending = false
+      },
+      fault => call.abort(fault),
+    )
+  }
+
+  #close() {
+    this.#is_closed = true
+    this.#held = null
+    this.#begun = null
+    this.#socket.destroy()
+    if (this.#is_shut) this.#owner.gone(this)
+  }
+
+  #take(bytes: Buffer, length: number, is_lent: boolean) {
+    const call = this.#call
+    if (!call) return this.#close() // nobody asked
+    if (this.#begun) {
+      const whole = Buffer.concat([this.#begun, bytes.subarray(0, length)])
+      this.#begun = null
+      return this.#read(call, whole, 0, whole.length, false)
+    }
+    this.#read(call, bytes, 0, length, is_lent)
+  }
+
+  #read(call: Call, bytes: Buffer, at: number, to: number, is_lent: boolean) {
+    this.#is_reading = true
+    try {
+      this.#readAll(call, bytes, at, to, is_lent)
+    } catch (fault) {
+      if (this.#call === call) this.fail(fault as Error) // else the handler was told already
+    } finally {
+      this.#is_reading = false
+    }
+  }
+
+  #readAll(call: Call, bytes: Buffer, from: number, to: number, is_lent: boolean) {
+    let at = from
+    while (this.#call === call) {
+      if (call.paused) return this.#hold(bytes, at, to)
+      if (this.#stage === HEAD) {
+        if (at === to) return
+        const end = head.read(bytes, at, to)
+        if (end < 0) {
+          this.#begun = copied(bytes, at, to)
+          return
+        }
+        at = end
+        if (head.status === 101) return this.#upgrade(call, copied(bytes, at, to))
+        this.#begin(call)
+      } else {
+        if (this.#stage === CHUNKED) {
+          at = this.#chunks.read(bytes, at, to)
+          if (this.#chunks.is_over) return this.#end(call, at < to)
+          this.#left = this.#chunks.left
+        } else if (this.#stage === COUNTED && this.#left === 0) return this.#end(call, at < to)
+        if (at === to) return
+        const end = this.#stage === UNTIL_CLOSE ? to : Math.min(to, at + this.#left)
+        this.#left -= end - at
+        this.#chunks.left = this.#left
+        const piece = is_lent ? copied(bytes, at, end) : at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end)
+        at = end
+        call.handler.onResponseData?.(call, piece)
+      }
+    }
+  }
+
+  #hold(bytes: Buffer, at: number, to: number) {
+    const rest = copied(bytes, at, to)
+    this.#held = this.#held ? Buffer.concat([this.#held, rest]) : rest
+  }
+
+  #begin(call: Call) {
+    const {status, headers, reason, length, is_chunked} = head
+    if (status === 100) throw new errors.SocketError('bad response') // it was not asked for
+    if (!head.keeps) this.#keeps = false
+    if (status >= 200) {
+      if (call.method === 'HEAD' || status === 204 || status === 304) {
+        if (call.method !== 'HEAD' && (is_chunked || length)) this.#keeps = false // what may follow would be the next reply
+        this.#stage = COUNTED
+        this.#left = 0
+      } else if (is_chunked) {
+        this.#stage = CHUNKED
+        this.#chunks.start()
+      } else if (length !== null) {
+        this.#stage = COUNTED
+        this.#left = length
+      } else {
+        this.#stage = UNTIL_CLOSE
+        this.#keeps = false
+      }
+      this.keeps_s = head.keeps_s
+    }
+    call.handler.onResponseStart?.(call, status, headers as Record<string, string>, reason)
+  }
+
+  #upgrade(call: Call, rest: Buffer) {
+    if (!call.upgrade || !head.is_upgrade) throw new errors.SocketError('bad upgrade')
+    const {status, headers} = head
+    this.#call = null
+    this.#is_closed = true
+    this.#owner.gone(this)
+    call.leave()
+    this.#stopReading()
+    this.#socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
+    if (rest.length > 0) this.#socket.unshift(rest)
+    const socket = bunched(this.#socket)
+    try {
+      call.handler.onRequestUpgrade?.(call, status, headers, socket)
+    } catch (fault) {
+      socket.destroy()
+      call.handler.onResponseError?.(call, fault as Error)
+    }
+  }
+
+  #end(call: Call, has_more: boolean) {
+    this.#call = null
+    if (this.#keeps && !has_more && !this.#is_sending && !this.#has_ended) this.#owner.rests(this)
+    else this.#close()
+    call.end()
+  }
+
+  #atEnd() {
+    const call = this.#call
+    if (!call) return this.#close()
+    if (call.paused) {
+      this.#has_ended = true
+      return
+    }
+    if (this.#stage === UNTIL_CLOSE) return this.#end(call, false)
+    const is_cut = !this.#keeps && this.#stage !== HEAD
+    if (is_cut && this.#stage === COUNTED) this.fail(new errors.ResponseContentLengthMismatchError())
+    else if (is_cut) this.fail(broken('INVALID_EOF_STATE', 'Stream ended unexpectedly'))
+    else this.fail(new errors.SocketError('other side closed'))
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function copied(bytes: Buffer, at: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - at)
+  bytes.copy(copy, 0, at, to)
+  return copy
+}

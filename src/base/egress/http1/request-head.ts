@@ -1,0 +1,114 @@
+import {type Dispatcher, errors} from 'undici'
+
+/** What leaves before a body. */
+export interface RequestHead {
+  /** All lines but those that tell the body's length, and the empty one. */
+  readonly text: string
+  /** The length that the caller says its body has. */
+  readonly length: number | null
+  /** True when no other request may follow on the line. */
+  readonly closes: boolean
+}
+
+/** Reads a request's head; `host` is said where the headers name none. What could end a line early is an `InvalidArgumentError`. */
+export function readHead({method, path, headers, upgrade, reset}: Dispatcher.DispatchOptions, host: string): RequestHead {
+  if (typeof path !== 'string' || !path.startsWith('/') || NOT_IN_PATHS.test(path)) throw wrong('request path')
+  if (typeof method !== 'string' || (!METHODS.has(method) && !TOKEN.test(method))) throw wrong('request method')
+  if (method === 'CONNECT') throw new errors.NotSupportedError('CONNECT is not supported')
+  if (upgrade && (typeof upgrade !== 'string' || NOT_IN_VALUES.test(upgrade))) throw wrong('upgrade header')
+  const said: Said = {lines: '', host: null, length: null, closes: method === 'HEAD' || reset === true}
+  if (headers) addAll(said, headers)
+  const connection = upgrade ? `upgrade\r\nupgrade: ${upgrade}` : said.closes ? 'close' : 'keep-alive'
+  return {
+    text: `${method} ${path} HTTP/1.1\r\nhost: ${said.host ?? host}\r\nconnection: ${connection}\r\n${said.lines}`,
+    length: said.length,
+    closes: said.closes || Boolean(upgrade),
+  }
+}
+
+interface Said {
+  lines: string
+  host: string | null
+  length: number | null
+  closes: boolean
+}
+
+function addAll(said: Said, headers: NonNullable<Dispatcher.DispatchOptions['headers']>): void {
+  if (Array.isArray(headers)) {
+    if (headers.length % 2 !== 0) throw wrong('headers array')
+    for (let at = 0; at < headers.length; at += 2) add(said, String(headers[at]), headers[at + 1])
+  } else if (Symbol.iterator in headers) {
+    for (const [name, value] of headers as Iterable<[string, string | string[] | undefined]>) add(said, name, value)
+  } else {
+    for (const name of Object.keys(headers)) add(said, name, (headers as Record<string, unknown>)[name])
+  }
+}
+
+function add(said: Said, name: string, value: unknown): void {
+  if (value === undefined) return
+  const meaning = NAMES.get(name) ?? meaningOf(name)
+  if (Array.isArray(value) && meaning === 'plain') for (const one of value) said.lines += `${name}: ${textOf(name, one)}\r\n`
+  else if (meaning === 'plain') said.lines += `${name}: ${textOf(name, value)}\r\n`
+  else addMeant(said, meaning, name, textOf(name, value))
+}
+
+function addMeant(said: Said, meaning: Exclude<Meaning, 'plain'>, name: string, text: string): void {
+  if (meaning === 'refused') throw wrong(`${name} header`)
+  if (meaning === 'expect') throw new errors.NotSupportedError('expect header not supported')
+  if (meaning === 'host') {
+    if (said.host !== null) throw wrong('second host header')
+    said.host = text
+  } else if (meaning === 'content-length') {
+    if (said.length !== null || !/^\d{1,15}$/.test(text)) throw wrong('content-length header')
+    said.length = Number(text)
+  } else {
+    for (const token of text.toLowerCase().split(',')) {
+      if (!TOKEN.test(token.trim())) throw wrong('connection header')
+      if (token.trim() === 'close') said.closes = true
+    }
+  }
+}
+
+function textOf(name: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : value === null ? '' : typeof value === 'object' ? '\n' : `${value}`
+  if (NOT_IN_VALUES.test(text)) throw wrong(`${name} header`)
+  return text
+}
+
+function meaningOf(name: string): Meaning {
+  const meaning = NAMES.get(name.toLowerCase())
+  if (meaning) return meaning
+  if (!TOKEN.test(name)) throw wrong('header key')
+  return 'plain'
+}
+
+function wrong(what: string): Error {
+  return new errors.InvalidArgumentError(`invalid ${what}`)
+}
+
+type Meaning = 'plain' | 'host' | 'content-length' | 'connection' | 'refused' | 'expect'
+
+const NAMES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ...[
+    'accept',
+    'accept-encoding',
+    'authorization',
+    'api-key',
+    'content-encoding',
+    'content-type',
+    'traceparent',
+    'user-agent',
+    'x-api-key',
+  ].map(name => [name, 'plain'] as const),
+  ['host', 'host'],
+  ['content-length', 'content-length'],
+  ['connection', 'connection'],
+  ['transfer-encoding', 'refused'],
+  ['keep-alive', 'refused'],
+  ['upgrade', 'refused'],
+  ['expect', 'expect'],
+])
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])
+const TOKEN = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/
+const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
+const NOT_IN_PATHS = /[^\x21-\xff]/

@@ -1,0 +1,315 @@
+import {once} from 'node:events'
+import {connect} from 'node:net'
+import {setImmediate as turn} from 'node:timers/promises'
+import type {Dispatcher} from 'undici'
+import {afterEach, expect, test, vi} from 'vitest'
+import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
+import {codeOf, poolTo, serveText, type Told, tell, wired} from './told.ts'
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+afterEach(() => void vi.useRealTimers())
+
+/** Asks, and answers on the wire that the call went over. */
+async function answered(there: ReturnType<typeof wired>, place: number, said = OK): Promise<Told> {
+  const call = tell(there.pool)
+  const wire = await there.wire(place)
+  wire.push(said)
+  wire.written = ''
+  return call
+}
+
+test('calls of a turn leave at its end, and the line used last goes first', async () => {
+  const there = wired()
+  const calls = [tell(there.pool), tell(there.pool)]
+  for (const place of [1, 0]) (await there.wire(place)).push(OK)
+  await Promise.all(calls)
+  for (const wire of there.wires) wire.written = ''
+  const next = tell(there.pool)
+  expect(there.wires.map(({written}) => written)).toEqual(['', ''])
+  await turn()
+  expect(there.wires.map(({written}) => written)).toEqual([expect.stringContaining('GET / HTTP/1.1\r\n'), ''])
+  there.wires[0]!.push(OK)
+  expect((await next).end).toBe('whole')
+})
+
+test('a line rests for a minute, or two seconds less than the server says', async () => {
+  vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'performance']})
+  for (const [said, rests_ms] of [
+    ['', 60_000],
+    ['keep-alive: timeout=7\r\n', 5000],
+    ['keep-alive: timeout=3600\r\n', 600_000],
+  ] as const) {
+    const there = wired()
+    const reply = `HTTP/1.1 200 OK\r\nconnection: keep-alive\r\n${said}content-length: 0\r\n\r\n`
+    await answered(there, 0, reply)
+    vi.advanceTimersByTime(rests_ms - 1)
+    await answered(there, 0, reply)
+    vi.advanceTimersByTime(rests_ms - 1)
+    expect(there.wires[0]!.destroyed).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(there.wires[0]!.destroyed).toBe(true)
+    await answered(there, 1, reply)
+    await there.pool.destroy()
+  }
+})
+
+test.each([
+  ['connection: close', 'HTTP/1.1 200 OK\r\nConnection: Close\r\ncontent-length: 0\r\n\r\n'],
+  ['close in a list', 'HTTP/1.1 200 OK\r\nconnection: keep-alive, close\r\ncontent-length: 0\r\n\r\n'],
+  ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
+  ['a keep-alive of two seconds', 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n'],
+  ['close among the news', 'HTTP/1.1 103 Soon\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+  ['204 with a body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n'],
+  ['304 with chunks', 'HTTP/1.1 304 Not Modified\r\ntransfer-encoding: chunked\r\n\r\n'],
+])('%s is the last answer of a line', async (_, said) => {
+  const there = wired()
+  expect((await answered(there, 0, said)).end).toBe('whole')
+  expect(there.wires[0]!.destroyed).toBe(true)
+})
+
+test('HTTP/1.0 is kept where it says so', async () => {
+  const there = wired()
+  for (let round = 0; round < 2; round++) await answered(there, 0, 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n')
+  expect(there.wires).toHaveLength(1)
+})
+
+test('nothing follows on a line after HEAD, nor after a body where none belongs', async () => {
+  for (const asked of [{method: 'HEAD'}, {method: 'DELETE', body: 'x'}] as const) {
+    const there = wired()
+    const call = tell(there.pool, asked)
+    const wire = await there.wire(0)
+    wire.push(asked.method === 'HEAD' ? 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n' : OK)
+    expect((await call).end).toBe('whole')
+    expect(wire.destroyed).toBe(true)
+  }
+})
+
+test('a line that the server closed while it rested is not used, and one that closes under a call is not tried again', async () => {
+  const there = wired()
+  await answered(there, 0)
+  const second = tell(there.pool, {method: 'POST', body: 'x'})
+  there.wires[0]!.push(null)
+  const other = await there.wire(1)
+  other.push(OK)
+  expect((await second).end).toBe('whole')
+  other.written = ''
+  const third = tell(there.pool, {method: 'POST', body: 'x'})
+  await there.wire(1)
+  other.push(null)
+  expect(codeOf(await third)).toBe('UND_ERR_SOCKET')
+  expect(there.wires).toHaveLength(2)
+})
+
+test('who aborts is told at once, with the reason, and the line is closed', async () => {
+  const there = wired()
+  const seen: string[] = []
+  let controller: Dispatcher.DispatchController | undefined
+  const call = tell(
+    there.pool,
+    {},
+    {
+      onRequestStart(given) {
+        controller = given
+      },
+      onResponseError: (_, error) => void seen.push(error.message),
+    },
+  )
+  const wire = await there.wire(0)
+  controller!.abort(new Error('enough'))
+  seen.push('aborted')
+  controller!.abort(new Error('again'))
+  expect(seen).toEqual(['enough', 'aborted'])
+  expect(controller).toMatchObject({aborted: true, reason: new Error('enough')})
+  expect(wire.destroyed).toBe(true)
+  expect((await call).body).toBe('')
+  expect(there.pool.live).toBe(0)
+})
+
+test('a call that is aborted as it begins leaves nothing on its line, which the next one has', async () => {
+  const there = wired()
+  await answered(there, 0)
+  const given_up = await tell(there.pool, {}, {onRequestStart: controller => controller.abort(new Error('too late'))})
+  expect(codeOf(given_up)).toBe('too late')
+  expect(there.wires[0]!.written).toBe('')
+  expect((await answered(there, 0)).end).toBe('whole')
+})
+
+test('a paused call is told nothing until it is resumed, not even its end', async () => {
+  for (const framed of [
+    'content-length: 6\r\n\r\nabcdef',
+    'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n',
+    '\r\nabcdef',
+  ]) {
+    const there = wired()
+    const pieces: string[] = []
+    let controller: Dispatcher.DispatchController | undefined
+    const call = tell(
+      there.pool,
+      {},
+      {
+        onRequestStart(given) {
+          controller = given
+        },
+        onResponseStart: () => controller!.pause(),
+        onResponseData(_, piece) {
+          pieces.push(piece.toString())
+          controller!.pause()
+        },
+      },
+    )
+    const wire = await there.wire(0)
+    wire.push(`HTTP/1.1 200 OK\r\n${framed}`)
+    if (framed.startsWith('\r\n')) wire.push(null)
+    let is_over = false
+    void call.then(() => {
+      is_over = true
+    })
+    for (let round = 0; !is_over; round++) {
+      const before = pieces.length
+      await turn()
+      expect(pieces.length).toBe(before)
+      if (round === 0) expect(pieces).toEqual([])
+      controller!.resume()
+      expect(pieces.length - before).toBeLessThanOrEqual(1)
+      await turn()
+    }
+    expect([pieces.join(''), (await call).end]).toEqual(['abcdef', 'whole'])
+  }
+})
+
+test('what was held of a paused call comes, though its connection is gone; unless the pool is destroyed', async () => {
+  for (const is_destroyed of [false, true]) {
+    const there = wired()
+    let controller: Dispatcher.DispatchController | undefined
+    const call = tell(
+      there.pool,
+      {},
+      {
+        onResponseStart(given) {
+          controller = given
+          given.pause()
+        },
+      },
+    )
+    const wire = await there.wire(0)
+    wire.push('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabcdef')
+    wire.destroy()
+    await once(wire, 'close')
+    if (is_destroyed) await there.pool.destroy()
+    controller!.resume()
+    const {body, end} = await call
+    if (is_destroyed) expect(end).toMatchObject({code: 'UND_ERR_DESTROYED'})
+    else expect([body, end]).toEqual(['abcdef', 'whole'])
+    await there.pool.close()
+  }
+})
+
+test('no more is read of a paused call than sockets hold', async () => {
+  const big = Buffer.alloc(64 << 20)
+  const {port, sockets} = await serveText(socket => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${big.length}\r\n\r\n`)
+    socket.write(big)
+  })
+  for (const is_lent of [true, false]) {
+    let controller: Dispatcher.DispatchController | undefined
+    let received = 0
+    const {promise: begun, resolve} = Promise.withResolvers<void>()
+    const call = tell(
+      poolTo(port, is_lent),
+      {},
+      {
+        onResponseStart(given) {
+          controller = given
+          given.pause()
+          resolve()
+        },
+        onResponseData(_, piece) {
+          received += piece.length
+        },
+      },
+    )
+    await begun
+    const socket = sockets.at(-1)!
+    let before = -1
+    for (let still = 0; still < 50; before = socket.bytesWritten - socket.writableLength) {
+      still = socket.bytesWritten - socket.writableLength === before ? still + 1 : 0
+      await turn()
+    }
+    expect([received, socket.writableLength > 0]).toEqual([0, true])
+    controller!.resume()
+    expect((await call).end).toBe('whole')
+    expect(received).toBe(big.length)
+  }
+}, 60_000)
+
+test.each(['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd', 'onBodySent'])(
+  'a fault of the handler in %s ends its call, and no other',
+  async place => {
+    const there = wired()
+    const faulty = () => {
+      throw new Error(place)
+    }
+    const call = tell(there.pool, {method: 'POST', body: 'x'}, {[place]: faulty})
+    if (place !== 'onRequestStart') (await there.wire(0)).push(OK)
+    expect(codeOf(await call)).toBe(place)
+    expect(there.pool.live).toBe(0)
+    for (const wire of there.wires) wire.written = ''
+    const next = tell(there.pool)
+    const wire = await vi.waitUntil(() => there.wires.find(({written, destroyed}) => written !== '' && !destroyed))
+    wire.push(OK)
+    expect((await next).end).toBe('whole')
+  },
+)
+
+test('an upgrade hands over a socket that nobody reads, and what came behind the head', async () => {
+  const {port, sockets} = await serveText(socket =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello'),
+  )
+  for (const is_lent of [true, false]) {
+    const pool = poolTo(port, is_lent)
+    const {socket, headers} = await pool.upgrade({path: '/', protocol: 'websocket'})
+    expect([headers.upgrade, pool.live]).toEqual(['websocket', 0])
+    await turn()
+    const there = sockets.at(-1)!
+    there.write(' again')
+    let heard = ''
+    socket.on('data', bytes => {
+      heard += bytes
+    })
+    while (heard !== 'hello again') await turn()
+    const said = once(there, 'data')
+    socket.write('and here')
+    expect(String((await said)[0])).toBe('and here')
+    const ended = once(socket, 'end')
+    there.end()
+    await ended
+    await pool.close()
+  }
+})
+
+test('a refused upgrade is an answer like others', async () => {
+  const there = wired()
+  const call = tell(there.pool, {upgrade: 'websocket'})
+  const wire = await there.wire(0)
+  expect(wire.written).toContain('connection: upgrade\r\nupgrade: websocket\r\n')
+  wire.push('HTTP/1.1 403 No\r\ncontent-length: 2\r\n\r\nno')
+  expect(await call).toMatchObject({heads: [{status: 403}], body: 'no', end: 'whole'})
+  expect(wire.destroyed).toBe(true)
+})
+
+test('lines at rest keep no process', async () => {
+  const {port} = await serveText(socket => socket.write(OK))
+  const seen: string[] = []
+  const socket = connect({port, host: '127.0.0.1'})
+  await once(socket, 'connect')
+  for (const name of ['ref', 'unref'] as const) {
+    vi.spyOn(socket, name).mockImplementation(() => {
+      seen.push(name)
+      return socket
+    })
+  }
+  const pool = new LinePool({host: 'x', connections: 1, waiting_calls: 0, dial: async () => socket})
+  for (let round = 0; round < 2; round++) await tell(pool)
+  await pool.close()
+  expect(seen).toEqual(['unref', 'ref', 'unref'])
+})

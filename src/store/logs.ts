@@ -10,7 +10,7 @@ import type {LogObjectsTable, LogsTable} from './tables/traffic.ts'
 
 export type {LogFilter, LogScope, Range} from './log-filter.ts'
 
-/** Columns that only repeat for sums what the detail says. */
+/** Columns that older rows do not have: their detail says it. */
 type SummedBy = 'duration_ms' | 'cache_status' | 'retry_count' | 'is_rescued'
 
 /** A row of the log: its columns, what else was recorded, and the names of what it speaks of; null where there is no such thing any more. */
@@ -125,8 +125,8 @@ function named(rows: Rows) {
     ])
 }
 
-/** A row as it is stored, its detail unfolded; where both say a thing the column counts. */
+/** A row as it is stored, its detail unfolded; where both say a thing the column counts, if it has it. */
 function whole<T extends Pick<LogsTable, 'detail' | SummedBy>>({detail, duration_ms, cache_status, retry_count, is_rescued, ...row}: T) {
   const {response_status, ...recorded} = JSON.parse(detail) as LogRecord
-  return {...recorded, ...row}
+  return {...recorded, cache_status: cache_status ?? recorded.cache_status, retry_count: retry_count ?? recorded.retry_count, ...row}
 }

@@ -1,5 +1,5 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
-import {decodeRecord, type FlushRecord, type FlushTarget, isRowFault} from '../store/flush/index.ts'
+import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf} from '../store/flush/index.ts'
 import {type JournalRecord, type Mark, type Owner, readJournal} from '../store/journal/index.ts'
 
 /** Something the operator should read in the log. */
@@ -172,12 +172,8 @@ export class Flusher {
 
   /** The money counts, though the log row be wrong. */
   async #applyRefused({record, payload, end}: Pending, to: Mark, fault: unknown): Promise<void> {
-    const {settlement} = record
-    this.#setAside(record.id, payload, 'the database refuses it', end, fault)
-    await this.#apply(
-      settlement.log && record.entry ? [{record: {...record, settlement: {...settlement, log: null}}, payload, end}] : [],
-      to,
-    )
+    this.#setAside(nameOf(record), payload, 'the database refuses it', end, fault)
+    await this.#apply(record.row && isEntry(record) ? [{record: {...record, row: null}, payload, end}] : [], to)
   }
 
   #moved(to: Mark): void {
@@ -191,7 +187,7 @@ export class Flusher {
     if (payload.length === 0) return undefined // ends an attempt of which nothing could be known
     const at = {segment, position: end_position}
     try {
-      return decodeRecord(id, payload)
+      return decodeRecord(payload)
     } catch (fault) {
       this.#setAside(id, payload, fault instanceof SyntaxError ? 'it is not JSON' : (fault as Error).message, at)
       return undefined

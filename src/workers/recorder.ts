@@ -1,5 +1,6 @@
 import type {Log} from '../base/log.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
+import {encodeSettlement} from '../store/flush/index.ts'
 import type {Journal} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
 
@@ -38,13 +39,13 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
 
     /** An attempt is about to leave: refused (the fault) while the journal cannot also take its settlement. */
     begin(intent: Intent, done: Told): void {
-      const text = toJson(intent, done)
+      const text = written(() => JSON.stringify(intent), done)
       if (text !== undefined) journal.appendIntent(idOf(intent), text, done)
     },
 
     /** An attempt has ended. Where its log row has no room, the money is written without it. */
     settle(settlement: Settlement, kept: LogBodies | null, done: Told): void {
-      const text = toJson(settlement, done)
+      const text = written(() => encodeSettlement(settlement), done)
       if (text === undefined) return
       const failed: Told = fault => {
         counts.settlements_failed++
@@ -56,7 +57,7 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
           done()
         } else if (settlement.log === null || fault.reason === 'closed') failed(fault)
         else
-          journal.appendSettlement(idOf(settlement), JSON.stringify({...settlement, log: null}), again => {
+          journal.appendSettlement(idOf(settlement), encodeSettlement({...settlement, log: null}), again => {
             if (again) return failed(again)
             counts.rows_dropped++
             done()
@@ -71,7 +72,7 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
         counts.rows_dropped++
         log.warn({fault, call_id: settlement.call_id}, 'a log row could not be written')
       }
-      const text = toJson(settlement, told)
+      const text = written(() => encodeSettlement(settlement), told)
       if (text !== undefined) journal.append('log_row', text, told)
     },
   }
@@ -79,9 +80,9 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
 
 const idOf = ({call_id, attempt}: Intent) => `${call_id}:${attempt}`
 
-function toJson(record: object, done: Told): string | undefined {
+function written(encode: () => string, done: Told): string | undefined {
   try {
-    return JSON.stringify(record)
+    return encode()
   } catch (cause) {
     setImmediate(() => done(new Error('The record of a call cannot be written as JSON.', {cause})))
     return undefined

@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {newSpanId, newTimeId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import type {Intent, Settlement} from '../schema/records.ts'
-import {openTarget, type TargetOptions} from '../store/flush/index.ts'
+import {encodeSettlement, openTarget, type TargetOptions} from '../store/flush/index.ts'
 import {type Journal, type Mark, type Owner, type RecoveredIntent, recover} from '../store/journal/index.ts'
 import {Flusher} from './flusher.ts'
 import {setAsideIn} from './set-aside.ts'
@@ -69,7 +69,7 @@ export async function settleOpen(
     const intent = readIntent(payload)
     if (!intent) log.error({record: id}, 'an attempt that was cut off cannot be read and is not charged')
     const settlement = intent && recoveredSettlement(intent, now_ms)
-    const text = settlement ? JSON.stringify(settlement) : ''
+    const text = settlement ? encodeSettlement(settlement) : ''
     const fault = await new Promise<Error | undefined>(resolve => journal.appendSettlement(id, text, resolve))
     if (fault) log.error({fault, record: id}, 'an attempt that was cut off could not be settled; the next start tries again')
     else if (settlement) recovered.push(settlement)

@@ -39,8 +39,8 @@ async function measure(what: string, traceId: (now_ms: number) => string): Promi
     await journal.close()
 
     const reading = process.cpuUsage()
-    for (const {kind, id, payload} of readJournal({folder: journal_folder, ...owner, from: mark, warn: console.error}))
-      if (kind === 'settlement') decodeRecord(id, payload)
+    for (const {kind, payload} of readJournal({folder: journal_folder, ...owner, from: mark, warn: console.error}))
+      if (kind === 'settlement') decodeRecord(payload)
     const read = process.cpuUsage(reading)
 
     const target = await openTarget({kind: 'sqlite', folder}, writer, owner.epoch)

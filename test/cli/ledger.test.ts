@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {sql} from 'kysely'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {openStore} from '../../src/store/dialect/index.ts'
-import {decodeRecord, openTarget} from '../../src/store/flush/index.ts'
+import {decodeRecord, encodeSettlement, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {intent, logRecord, settlement} from '../support/records.ts'
 import {run} from './support.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
     await target.apply({
       from,
       to: {segment: 1, position: 1},
-      records: said.map(each => decodeRecord('', Buffer.from(JSON.stringify(each)))),
+      records: said.map(each => decodeRecord(Buffer.from(encodeSettlement(each)))),
     })
     await target.close()
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {sql} from 'kysely'
 import {afterEach, describe, expect, test} from 'vitest'
 import type {Outcome, Settlement} from '../../src/schema/records.ts'
-import {CHAIN_START, decodeRecord, type FlushTarget, MarkMoved, openTarget} from '../../src/store/flush/index.ts'
+import {CHAIN_START, decodeRecord, encodeSettlement, type FlushTarget, MarkMoved, openTarget} from '../../src/store/flush/index.ts'
 import type {Mark} from '../../src/store/journal/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {verifyLedger} from '../../src/store/ledger/index.ts'
@@ -32,7 +32,7 @@ async function open(kind: 'sqlite' | 'postgres') {
 function applier(target: FlushTarget) {
   return async (...settlements: readonly Settlement[]) => {
     const from = await target.readMark()
-    const records = settlements.map(said => decodeRecord('', Buffer.from(JSON.stringify(said))))
+    const records = settlements.map(said => decodeRecord(Buffer.from(encodeSettlement(said))))
     await target.apply({from, to: {segment: from.segment, position: from.position + 1}, records})
   }
 }
@@ -59,7 +59,7 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect(await entriesOf(database)).toEqual([
       {...row, sequence: 1, counter_keys: JSON.stringify(counter_keys), writer: WRITER, chain: expect.stringMatching(/^[0-9a-f]{64}$/)},
     ])
-    const {id, created_at, span_id, response_status, metadata} = log!
+    const {id, created_at, span_id, response_status, metadata, cache_status, retry_count, ...detail} = log!
     const {attempt, admitted_at, settled_at, ...shared} = row
     expect(await logsOf(database)).toEqual([
       {
@@ -69,10 +69,10 @@ describe.each(KINDS)('a flush into %s', kind => {
         span_id,
         status: response_status,
         metadata: JSON.stringify(metadata),
-        detail: JSON.stringify(log),
+        detail: JSON.stringify(detail),
         duration_ms: 813,
-        cache_status: 'DISABLED',
-        retry_count: 0,
+        cache_status,
+        retry_count,
         is_rescued: 0,
       },
     ])
@@ -116,7 +116,7 @@ describe.each(KINDS)('a flush into %s', kind => {
 
   test('refuses a slice that does not begin at the mark, and applies nothing of it', async () => {
     const database = await open(kind)
-    const records = [decodeRecord('', Buffer.from(JSON.stringify(settlement())))]
+    const records = [decodeRecord(Buffer.from(encodeSettlement(settlement())))]
     const slice = {from: {segment: 4, position: 64}, to: {segment: 4, position: 99}, records}
     await expect(database.target.apply(slice)).rejects.toThrow(MarkMoved)
     expect(await entriesOf(database)).toEqual([])
@@ -226,25 +226,30 @@ describe.each(KINDS)('a flush into %s', kind => {
     await database.apply(said)
     expect((await entriesOf(database))[0]!.model).toBe('a\ufffdb\ufffdc')
     const [row] = await logsOf(database)
-    expect([row!.model, JSON.parse(row!.detail)]).toEqual([
-      'a\ufffdb\ufffdc',
-      expect.objectContaining({url: '/v1/\\u0000?\u2028', metadata: {'\0': '\ufffd'}}),
-    ])
+    expect([row!.model, JSON.parse(row!.metadata)]).toEqual(['a\ufffdb\ufffdc', {'\0': '\ufffd'}])
+    expect(JSON.parse(row!.detail)).toMatchObject({url: '/v1/\\u0000?\u2028'})
     expect((await verifyLedger(database.store)).breaks).toEqual([])
   })
 
-  test('keeps the same detail wherever the record has its log row', async () => {
+  test('takes records as earlier versions wrote them', async () => {
     const database = await open(kind)
-    const nested = {a: ',"log":{"id":"no"}}', log: '{}'}
-    const {log: at_end, ...last} = settlement(intent({model: ',"log":{'}), {log: logRecord({id: 'last', metadata: nested})})
-    const {log: in_front, ...first} = settlement(intent(), {log: logRecord({id: 'first', metadata: nested})})
-    await database.apply({...last, log: at_end}, {log: in_front, ...first})
-    const rows = await logsOf(database)
-    expect(rows.map(({id}) => id)).toEqual(['first', 'last'])
-    for (const {id, metadata, detail} of rows) {
-      expect(metadata).toBe(JSON.stringify(nested))
-      expect(JSON.parse(detail)).toEqual(logRecord({id, metadata: nested}))
+    const nested = {a: ',"log":{"id":"no"}}', log: '{}', '\0': '\udfff'}
+    const said = (attempt: number, call_id: string) => {
+      const log = logRecord({id: call_id, metadata: nested})
+      const of = intent({call_id, attempt, model: ',"log":{\0'})
+      return settlement(of, {log, ...(attempt ? {usage: {input_uncached_tokens: 2, units: {pages: 1}}} : {usage: {}, cost_nanousd: 0})})
     }
+    const asObject = (said: Settlement) => decodeRecord(Buffer.from(JSON.stringify(said)))
+    const records = [asObject(said(1, 'before')), asObject({...said(2, 'before'), log: null}), asObject(said(0, 'refused'))]
+    await database.target.apply({from: START, to: {segment: 1, position: 1}, records})
+    const [old, later] = await entriesOf(database)
+    await database.apply(said(1, 'after'), said(0, 'noted'))
+    expect(old).toMatchObject({call_id: 'before', attempt: 1, usage: '{"input_uncached_tokens":2,"units":{"pages":1}}'})
+    expect(later).toMatchObject({call_id: 'before', attempt: 2})
+    const [after, was, noted, refused] = (await logsOf(database)).map(({id, call_id, ...same}) => same)
+    expect(was).toEqual(after)
+    expect(refused).toEqual(noted)
+    expect((await verifyLedger(database.store)).breaks).toEqual([])
   })
 
   test('keeps bodies', async () => {
@@ -323,12 +328,12 @@ describe.each(KINDS)('the hash chain on %s', kind => {
 })
 
 test('a record is refused with the reason, and not with what it held', () => {
-  const decode = (value: unknown) => () => decodeRecord('id:1', Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)))
+  const decode = (value: unknown) => () => decodeRecord(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)))
   expect(decode('{"secret":')).toThrow(SyntaxError)
   expect(decode('[]')).toThrow('call_id is not a text')
   expect(decode('null')).toThrow('the record is not a JSON object')
   expect(decode({...settlement(), cost_nanousd: 1.5})).toThrow('cost_nanousd is not a non-negative safe integer')
   expect(decode({...settlement(), cost_nanousd: -1})).toThrow('cost_nanousd is not a non-negative safe integer')
-  expect(decode({...settlement(), usage: {input_uncached_tokens: '1'}})).toThrow('in non-negative safe integers')
+  expect(decode({...settlement(), usage: {input_uncached_tokens: '1'}})).toThrow('prompt_tokens is not a non-negative safe integer')
   expect(decode({...settlement(), workspace_id: null})).toThrow('workspace_id is not a text')
 })

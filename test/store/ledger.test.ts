@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {sql} from 'kysely'
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
-import {decodeRecord, openTarget} from '../../src/store/flush/index.ts'
+import {decodeRecord, encodeSettlement, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {keepFrom} from '../../src/store/kept.ts'
 import {type LedgerProgress, verifyLedger} from '../../src/store/ledger/index.ts'
@@ -29,7 +29,7 @@ async function seeded(kind: 'sqlite' | 'postgres'): Promise<TestStore> {
       const failed = settlement(of(1), {outcome: 'failed', log: null, cost_nanousd: 10})
       return [failed, settlement(of(2), {log: {...log, retry_count: 1}})]
     })
-    const records = said.flat().map(each => decodeRecord('', Buffer.from(JSON.stringify(each))))
+    const records = said.flat().map(each => decodeRecord(Buffer.from(encodeSettlement(each))))
     await target.apply({from, to: {segment: 1, position: 1}, records})
     await target.close()
   }

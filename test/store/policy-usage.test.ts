@@ -1,6 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
 import type {Settlement} from '../../src/schema/records.ts'
-import {decodeRecord, type FlushTarget, openTarget} from '../../src/store/flush/index.ts'
+import {decodeRecord, encodeSettlement, type FlushTarget, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {policyEntities} from '../../src/store/policies.ts'
 import {usedSince} from '../../src/store/usage.ts'
@@ -36,7 +36,7 @@ describe.each(KINDS)('what entities of policies used, on %s', kind => {
   }
   const apply = async (...settlements: readonly Settlement[]) => {
     const from = await target.readMark()
-    const records = settlements.map(said => decodeRecord('', Buffer.from(JSON.stringify(said))))
+    const records = settlements.map(said => decodeRecord(Buffer.from(encodeSettlement(said))))
     await target.apply({from, to: {segment: from.segment, position: from.position + 1}, records})
   }
   const used = async (value_key: string, since_ms: number, policy?: string) =>

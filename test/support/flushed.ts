@@ -1,6 +1,6 @@
 import {newTimeId} from '../../src/base/ids.ts'
 import type {LogRecord, Settlement} from '../../src/schema/records.ts'
-import {decodeRecord, openTarget} from '../../src/store/flush/index.ts'
+import {decodeRecord, encodeSettlement, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {intent, logRecord, settlement, targetOf} from './records.ts'
 import type {TestStore} from './stores.ts'
@@ -15,7 +15,7 @@ export async function openFlush(database: Pick<TestStore, 'store' | 'options'>) 
     /** One slice behind the one before. */
     async apply(...settlements: readonly Settlement[]) {
       const from = await target.readMark()
-      const records = settlements.map(said => decodeRecord('', Buffer.from(JSON.stringify(said))))
+      const records = settlements.map(said => decodeRecord(Buffer.from(encodeSettlement(said))))
       await target.apply({from, to: {segment: from.segment, position: from.position + 1}, records})
     },
     close: () => target.close(),

@@ -2,9 +2,8 @@ import {mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {expect, onTestFinished, test} from 'vitest'
-import type {Settlement} from '../../src/schema/records.ts'
 import {readRows} from '../../src/store/bodies/index.ts'
-import {type FlushTarget, MarkMoved, type Slice} from '../../src/store/flush/index.ts'
+import {type FlushRecord, type FlushTarget, MarkMoved, type Slice} from '../../src/store/flush/index.ts'
 import {type Journal, openJournal} from '../../src/store/journal/index.ts'
 import {Flusher, type FlusherReport} from '../../src/workers/flusher.ts'
 import {packedBodies} from '../support/bodies.ts'
@@ -26,7 +25,7 @@ function memoryTarget() {
     slices: [] as number[],
     /** What the next transactions throw; `heard` false: after they took effect. */
     faults: [] as {fault: Error; heard: boolean}[],
-    refuses: (_: Settlement) => false,
+    refuses: (_: FlushRecord) => false,
   }
   const next = () => memory.faults.shift()
   const target: FlushTarget = {
@@ -38,11 +37,11 @@ function memoryTarget() {
       const failure = next()
       if (failure?.heard) throw failure.fault
       if (from.segment !== memory.mark.segment || from.position !== memory.mark.position) throw new MarkMoved('w', from, memory.mark)
-      if (records.some(({settlement}) => memory.refuses(settlement))) throw rowFault()
+      if (records.some(record => memory.refuses(record))) throw rowFault()
       memory.slices.push(records.length)
-      for (const {settlement: said} of records) {
-        memory.calls.push(said.call_id)
-        if (said.log) memory.logs.push(said.call_id)
+      for (const {entry, row} of records) {
+        memory.calls.push(entry.call_id)
+        if (row) memory.logs.push(entry.call_id)
       }
       memory.mark = to
       if (failure) throw failure.fault
@@ -185,7 +184,7 @@ test('a record that is no settlement is set aside once, and those around it are 
 test('a record that the database refuses is found among the others; its money counts when only its log row is wrong', async () => {
   const {journal, memory, flusher, reports, aside} = await setUp()
   const calls = Array.from({length: 20}, (_, n) => `call-${n}`)
-  memory.refuses = ({call_id, log}) => call_id === 'call-7' || (call_id === 'call-13' && log !== null)
+  memory.refuses = ({entry, row}) => entry.call_id === 'call-7' || (entry.call_id === 'call-13' && row !== null)
   await flusher.flush(record(journal, ...calls))
   expect(memory.calls).toEqual(calls.filter(call => call !== 'call-7'))
   expect(memory.logs).toEqual(calls.filter(call => call !== 'call-7' && call !== 'call-13'))

@@ -4,7 +4,7 @@ import {describe, expect, onTestFinished, test} from 'vitest'
 import {newTimeId} from '../../src/base/ids.ts'
 import {PACKS_FOLDER} from '../../src/store/bodies/index.ts'
 import {listPacks} from '../../src/store/bodies/packs.ts'
-import {decodeRecord, openTarget} from '../../src/store/flush/index.ts'
+import {decodeRecord, encodeSettlement, openTarget} from '../../src/store/flush/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {retainLogs} from '../../src/workers/retain-logs.ts'
 import {keepBodies, keptBodies} from '../support/bodies.ts'
@@ -30,7 +30,7 @@ describe.each(KINDS)('retention on %s', kind => {
     })
     const records = calls.map(({id, at}) => {
       const said = settlement(intent({call_id: id, admitted_at: at}), {log: logRecord({id, created_at: at})})
-      return decodeRecord('', Buffer.from(JSON.stringify(said)))
+      return decodeRecord(Buffer.from(encodeSettlement(said)))
     })
     await target.apply({from, to: {segment: 1, position: 64}, records})
     for (const {id, at} of calls) await keepBodies(database, {log_id: id, created_at: at}, Date.parse(at))

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto'
 import type {FeedbackTable} from '../tables/traffic.ts'
+import type {Detail} from './lines.ts'
 import type {FlushRecord} from './record.ts'
 
 export const FEEDBACK_COLUMNS = [
@@ -18,18 +19,19 @@ export const FEEDBACK_COLUMNS = [
 ] as const satisfies readonly (keyof FeedbackTable)[]
 
 /** What guardrails noted of a call. A row that is told again gives the same ids, so that each counts once. */
-export function hookFeedback({settlement}: FlushRecord): FeedbackTable[] {
-  const {log} = settlement
-  const results = log?.hook_results
-  if (!log || !results) return []
+export function hookFeedback({entry, row}: FlushRecord): FeedbackTable[] {
+  if (!row) return []
+  const [log_id, , created_at, , , , , , , , has_hooks] = row.values
+  if (!has_hooks) return []
+  const results = (JSON.parse(row.detail) as Detail).hook_results!
   const hooks = [...(results.before_request_hooks ?? []), ...(results.after_request_hooks ?? [])]
   return hooks.flatMap((hook, at) => {
     if ('skipped' in hook || !hook.feedback || !Number.isInteger(hook.feedback.value)) return []
     const {value, weight, metadata} = hook.feedback
-    const {organisation_id, workspace_id, trace_id, api_key_id, user_id} = settlement
-    const id = idFrom(`${log.id}\0${at}\0${hook.id}`)
+    const {organisation_id, workspace_id, trace_id, api_key_id, user_id} = entry
+    const id = idFrom(`${log_id}\0${at}\0${hook.id}`)
     const told = {value, weight: weight ?? 1, metadata: JSON.stringify(metadata ?? {})}
-    const times = {created_at: log.created_at, last_updated_at: log.created_at}
+    const times = {created_at, last_updated_at: created_at}
     return [{id, organisation_id, workspace_id, trace_id, api_key_id, user_id, source: 'guardrail' as const, ...told, ...times}]
   })
 }

@@ -4,7 +4,9 @@ import {openSqliteTarget} from './sqlite.ts'
 import type {FlushTarget} from './target.ts'
 
 export {CHAIN_START, link} from './chain.ts'
-export {decodeRecord, ENTRY_COLUMNS, type FlushRecord} from './record.ts'
+export {encodeSettlement} from './encode.ts'
+export {ENTRY_COLUMNS} from './lines.ts'
+export {decodeRecord, type FlushRecord, isEntry, nameOf} from './record.ts'
 export {type FlushTarget, isRowFault, MarkMoved, type Slice} from './target.ts'
 
 /** The database that a writer flushes into. But for `binding` it can be handed to another thread. */

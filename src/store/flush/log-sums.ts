@@ -1,9 +1,8 @@
 import {latencyBucket} from '../../schema/latency.ts'
-import type {LogRecord} from '../../schema/records.ts'
 import {isSuccess} from '../../schema/success.ts'
 import type {LogHourlyTable, LogLatenciesTable} from '../tables/traffic.ts'
-import {durationOf} from './duration.ts'
-import type {FlushRecord, Spent} from './record.ts'
+import type {Entry} from './lines.ts'
+import type {FlushedRow, Spent} from './record.ts'
 import {hourOf} from './sums.ts'
 
 export const LOG_SUM_KEY = [
@@ -43,8 +42,8 @@ export const LATENCY_COLUMNS = [...LATENCY_KEY, 'requests'] as const
 
 /** A row that the log did not have before. */
 export interface NewRow {
-  readonly record: FlushRecord
-  readonly log: LogRecord
+  readonly entry: Entry
+  readonly row: FlushedRow
   readonly spent: Spent
 }
 
@@ -90,13 +89,13 @@ export function logSums(rows: readonly NewRow[]): LogSums {
 function alikes(rows: readonly NewRow[]): Iterable<Alike> {
   const found = new Map<string, Alike>()
   for (const row of rows) {
-    const {record, log, spent} = row
-    const {workspace_id, api_key_id, provider_slug, provider, model, config_id, outcome} = record.settlement
-    const duration_ms = durationOf(log)
+    const {entry, spent} = row
+    const {workspace_id, api_key_id, provider_slug, provider, model, config_id} = entry
+    const [, , created_at, status, , duration_ms, cache_status] = row.row.values
     const bucket = latencyBucket(duration_ms)
-    const hour = hourOf(log.created_at)
+    const hour = hourOf(created_at)
     const names = `${workspace_id}\0${hour}\0${api_key_id}\0${provider_slug ?? ''}\0${provider}\0${model ?? ''}\0${config_id ?? ''}`
-    const key = `${names}\0${log.response_status}\0${log.cache_status}\0${bucket}`
+    const key = `${names}\0${status}\0${cache_status}\0${bucket}`
     let alike = found.get(key)
     if (!alike) {
       const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
@@ -104,7 +103,7 @@ function alikes(rows: readonly NewRow[]): Iterable<Alike> {
       found.set(key, alike)
     }
     alike.requests++
-    if (isSuccess(log.response_status, outcome)) alike.successes++
+    if (isSuccess(status, entry.outcome)) alike.successes++
     alike.prompt_tokens += BigInt(spent.prompt_tokens)
     alike.completion_tokens += BigInt(spent.completion_tokens)
     alike.cost_nanousd += BigInt(spent.cost_nanousd)
@@ -115,16 +114,16 @@ function alikes(rows: readonly NewRow[]): Iterable<Alike> {
 
 function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
   const {hour} = alike
-  const {settlement} = alike.row.record
-  const {response_status: status, cache_status} = alike.row.log
+  const {entry} = alike.row
+  const [, , , status, , , cache_status] = alike.row.row.values
   const named = grain === 1
-  const {workspace_id} = settlement
+  const {workspace_id} = entry
   const names = [
-    named ? settlement.api_key_id : '',
-    named ? (settlement.provider_slug ?? '') : '',
-    named ? settlement.provider : '',
-    named ? (settlement.model ?? '') : '',
-    named ? (settlement.config_id ?? '') : '',
+    named ? entry.api_key_id : '',
+    named ? (entry.provider_slug ?? '') : '',
+    named ? entry.provider : '',
+    named ? (entry.model ?? '') : '',
+    named ? (entry.config_id ?? '') : '',
   ] as const
   const key = `${workspace_id}\0${grain}\0${hour}\0${names.join('\0')}\0${status}\0${cache_status}`
   let sum = sums.get(key)
@@ -144,10 +143,10 @@ function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
 }
 
 function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour, bucket, requests}: Alike, grain: number): void {
-  const {settlement} = row.record
-  const {workspace_id} = settlement
-  const provider = grain === 1 ? settlement.provider : ''
-  const model = grain === 1 ? (settlement.model ?? '') : ''
+  const {entry} = row
+  const {workspace_id} = entry
+  const provider = grain === 1 ? entry.provider : ''
+  const model = grain === 1 ? (entry.model ?? '') : ''
   const key = `${workspace_id}\0${grain}\0${hour}\0${provider}\0${model}\0${bucket}`
   const sum = sums.get(key)
   if (sum) sum.requests += requests

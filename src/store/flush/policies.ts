@@ -25,19 +25,19 @@ export function policySums(records: readonly FlushRecord[]): {
 } {
   const usage = new Map<string, PolicySum>()
   const windows = new Map<string, PolicySum>()
-  for (const {settlement, prompt_tokens, completion_tokens} of records) {
-    for (const key of settlement.counter_keys) {
-      if (!key.includes('/policy/')) continue
+  for (const {entry, row} of records) {
+    if (!entry.counter_keys.includes('/policy/')) continue
+    for (const key of JSON.parse(entry.counter_keys) as string[]) {
       const found = OF_POLICY.exec(key)
       if (!found) continue
       const [, type, period, since, policy_id = '', value_key = ''] = found
       const since_at = new Date(Number(since)).toISOString()
       const is_budget = period === 'budget'
-      const day_at = `${settlement.admitted_at.slice(0, 10)}T00:00:00.000Z`
+      const day_at = `${entry.admitted_at.slice(0, 10)}T00:00:00.000Z`
       const from_at = is_budget && day_at > since_at ? day_at : since_at
       // the visits of a call are requests, its attempts there are not: the last of them has the row of the log
-      const used =
-        type === 'requests' ? (settlement.log ? 1 : 0) : type === 'tokens' ? prompt_tokens + completion_tokens : settlement.cost_nanousd
+      const tokens = entry.prompt_tokens + entry.completion_tokens
+      const used = type === 'requests' ? (row ? 1 : 0) : type === 'tokens' ? tokens : entry.cost_nanousd
       const sums = is_budget ? usage : windows
       const name = `${policy_id}\n${value_key}\n${from_at}`
       const sum = sums.get(name)

@@ -8,9 +8,10 @@ import type {LogBodiesTable} from '../tables/traffic.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
+import {ENTRY_COLUMNS} from './lines.ts'
 import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
-import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
+import {type FlushRecord, isEntry, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {hourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
 
@@ -83,17 +84,17 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
 
 /** Inserts the entries that are not there and adds them to the hourly sums; gives the hash of the last. */
 async function insertEntries(db: Db, records: readonly FlushRecord[], writer: string, chain: string): Promise<string> {
-  const left = records.filter(({entry}) => entry)
+  const left = records.filter(isEntry)
   if (left.length === 0) return chain
-  const keys = left.map(({settlement: {call_id, attempt}}) => ({call_id, attempt}))
+  const keys = left.map(({entry: {call_id, attempt}}) => ({call_id, attempt}))
   const {rows: found} = await run<{call_id: string; attempt: number}>(db, FIND_ENTRIES, [JSON.stringify(keys)])
   const known = new Set(found.map(keyOf))
-  const inserted = left.filter(({settlement}) => known.size < known.add(keyOf(settlement)).size)
+  const inserted = left.filter(({entry}) => known.size < known.add(keyOf(entry)).size)
   if (inserted.length === 0) return chain
   let last = chain
-  const rows = inserted.map(({entry}) => {
-    last = link(last, entry!)
-    return row(ENTRIES, [writer, last, ...entry!])
+  const rows = inserted.map(({text, values}) => {
+    last = link(last, text)
+    return named(ENTRIES, [writer, last, ...values])
   })
   await run(db, INSERT_ENTRIES, [JSON.stringify(rows)])
   await run(db, ADD_SUMS, [exact(hourlySums(inserted))])
@@ -116,21 +117,20 @@ function exact(sums: readonly object[]): string {
 /** Of a row that stands in the records twice, the later tells more; it counts with what the first has spent. */
 async function insertLogs(db: Db, records: readonly FlushRecord[]): Promise<void> {
   const rows = new Map<string, NewRow>()
-  for (const record of records) {
-    const {settlement} = record
-    const {log} = settlement
-    if (!log) continue
-    const first = rows.get(log.id)
+  for (const {entry, row} of records) {
+    if (!row) continue
+    const [id] = row.values
+    const first = rows.get(id)
     if (first) {
-      rows.set(log.id, {...first, record: {...first.record, detail: record.detail}})
+      rows.set(id, {...first, row: {...first.row, detail: row.detail}})
       continue
     }
-    const before = earlierAttempts(settlement, log)
-    const earlier = before ? (await run<EarlierEntry>(db, EARLIER, [settlement.call_id, before.first, before.last])).rows : []
-    rows.set(log.id, {record, log, spent: spentOver(record, earlier)})
+    const before = earlierAttempts(entry, row)
+    const earlier = before ? (await run<EarlierEntry>(db, EARLIER, [entry.call_id, before.first, before.last])).rows : []
+    rows.set(id, {entry, row, spent: spentOver(entry, earlier)})
   }
   if (rows.size === 0) return
-  const values = [...rows.values()].map(({record, log, spent}) => row(LOG_COLUMNS, logValues(record, log, spent)))
+  const values = [...rows.values()].map(({entry, row, spent}) => named(LOG_COLUMNS, logValues(entry, row, spent)))
   const {rows: told} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [JSON.stringify(values)])
   const {hours, latencies} = logSums(told.flatMap(({id, is_new}) => (is_new ? [rows.get(id)!] : [])))
   if (hours.length > 0) await run(db, ADD_LOG_SUMS, [exact(hours)])
@@ -156,7 +156,7 @@ function* slices(bodies: readonly LogBodiesTable[]): Generator<LogBodiesTable[]>
 
 const keyOf = ({call_id, attempt}: {readonly call_id: string; readonly attempt: number}) => `${call_id}:${attempt}`
 
-function row(columns: readonly string[], values: readonly SqlValue[]): Record<string, SqlValue> {
+function named(columns: readonly string[], values: readonly SqlValue[]): Record<string, SqlValue> {
   return Object.fromEntries(columns.map((column, at) => [column, values[at]!]))
 }
 

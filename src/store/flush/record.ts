@@ -1,60 +1,28 @@
-import type {LogRecord, Settlement} from '../../schema/records.ts'
-import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
-import type {LedgerEntriesTable, LogsTable} from '../tables/traffic.ts'
-import {durationOf, isRescued} from './duration.ts'
+import type {Settlement} from '../../schema/records.ts'
+import {totals, type Usage} from '../../schema/usage.ts'
+import type {LogsTable} from '../tables/traffic.ts'
+import {encodeSettlement, withoutZeros} from './encode.ts'
+import {ENTRY_COLUMNS, type Entry, type EntryColumn, type EntryValues, type RowValues} from './lines.ts'
 
 export type SqlValue = string | number | null
 
+export interface FlushedRow {
+  readonly values: RowValues
+  /** JSON: a `Detail`. */
+  readonly detail: string
+}
+
 /** A settlement as the journal held it, ready to be written. */
 export interface FlushRecord {
-  /** `<call id>:<attempt>`, to be named in reports. */
-  readonly id: string
-  readonly settlement: Settlement
-  /** The values of `ENTRY_COLUMNS`; null for a call that never left. */
-  readonly entry: readonly SqlValue[] | null
-  readonly prompt_tokens: number
-  readonly completion_tokens: number
-  /** JSON: the classes of the usage that are not zero. */
-  readonly usage: string
-  /** JSON: the settlement's `log`; null when it has none. */
-  readonly detail: string | null
+  readonly entry: Entry
+  readonly values: EntryValues
+  /** JSON of the values: what the hash covers. */
+  readonly text: string
+  readonly row: FlushedRow | null
 }
 
 /** What a log row says of money: its own entry's, or the sum over the attempts at its target. */
-export type Spent = Pick<FlushRecord, 'prompt_tokens' | 'completion_tokens' | 'usage'> & {
-  readonly cost_nanousd: number
-  readonly unpriced: boolean
-}
-
-/** The columns of an entry that its hash covers, in this order. Writer and hash stand beside them. */
-export const ENTRY_COLUMNS = [
-  'call_id',
-  'attempt',
-  'trace_id',
-  'organisation_id',
-  'workspace_id',
-  'api_key_id',
-  'user_id',
-  'provider_id',
-  'provider_slug',
-  'integration_id',
-  'config_id',
-  'provider',
-  'model',
-  'endpoint',
-  'admitted_at',
-  'settled_at',
-  'outcome',
-  'status',
-  'usage',
-  'usage_source',
-  'prompt_tokens',
-  'completion_tokens',
-  'cost_nanousd',
-  'unpriced',
-  'delivered',
-  'counter_keys',
-] as const satisfies readonly (keyof LedgerEntriesTable)[]
+export type Spent = Pick<Entry, 'prompt_tokens' | 'completion_tokens' | 'usage' | 'cost_nanousd' | 'unpriced'>
 
 export const LOG_COLUMNS = [
   'id',
@@ -90,105 +58,111 @@ export const LOG_COLUMNS = [
   'is_rescued',
 ] as const satisfies readonly (keyof LogsTable)[]
 
+/** `<call id>:<attempt>`, to be named in reports. */
+export const nameOf = ({entry}: FlushRecord): string => `${entry.call_id}:${entry.attempt}`
+
+/** A call that never left has a row of the log and no entry of the ledger. */
+export const isEntry = ({entry}: FlushRecord): boolean => entry.attempt !== 0
+
 /**
- * Reads a record of the journal. Throws with a sentence when no entry can be made of it; it never says what the record held. What is
- * wrong with a log row the database finds: the money counts without it.
+ * Reads a record of the journal (`encodeSettlement`). Throws with a sentence when no entry can be made of it; it never says what the record
+ * held. What is wrong with a log row the database finds: the money counts without it.
  */
-export function decodeRecord(id: string, payload: Buffer): FlushRecord {
-  const {settlement, detail} = parse(payload)
-  const {prompt_tokens, completion_tokens, usage} = counted(settlement.usage ?? {})
-  const values = entryOf(settlement, {prompt_tokens, completion_tokens, usage})
-  return {
-    id: id || `${settlement.call_id}:${settlement.attempt}`,
-    settlement,
-    entry: settlement.attempt === 0 ? null : values,
-    prompt_tokens,
-    completion_tokens,
-    usage,
-    detail,
-  }
+export function decodeRecord(payload: Buffer): FlushRecord {
+  const text = linesOf(payload)
+  const entry_end = text.indexOf('\n')
+  if (entry_end < 0) return recordOf(text, null)
+  const row_end = text.indexOf('\n', entry_end + 1)
+  const values = JSON.parse(text.slice(entry_end + 1, row_end)) as RowValues
+  return recordOf(text.slice(0, entry_end), {values, detail: text.slice(row_end + 1)})
 }
 
-/** Tokens and classes as the columns hold them. */
-export function counted(usage: Partial<Usage>): Pick<FlushRecord, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
-  const {prompt_tokens, completion_tokens} = totals(usage)
-  if (!isCount(prompt_tokens) || !isCount(completion_tokens)) throw new Error('usage is not in non-negative safe integers')
-  return {prompt_tokens, completion_tokens, usage: withoutZeros(usage)}
-}
-
-function entryOf(said: Settlement, {prompt_tokens, completion_tokens, usage}: ReturnType<typeof counted>): SqlValue[] {
-  const values = [
-    said.call_id,
-    said.attempt,
-    said.trace_id,
-    said.organisation_id,
-    said.workspace_id,
-    said.api_key_id,
-    said.user_id,
-    said.provider_id,
-    said.provider_slug,
-    said.integration_id,
-    said.config_id,
-    said.provider,
-    said.model,
-    said.endpoint,
-    said.admitted_at,
-    said.settled_at,
-    said.outcome,
-    said.status,
-    usage,
-    said.usage_source,
-    prompt_tokens,
-    completion_tokens,
-    said.cost_nanousd,
-    said.unpriced ? 1 : 0,
-    said.delivered ? 1 : 0,
-    JSON.stringify(said.counter_keys),
-  ]
+function recordOf(text: string, row: FlushedRow | null): FlushRecord {
+  const values = JSON.parse(text) as EntryValues
   // a value that the database would convert would not have the hash of what it stores
-  for (let at = 0; at < values.length; at++) {
+  for (let at = 0; at < ENTRY_COLUMNS.length; at++) {
     const value = values[at]
     if (value === null && MAY_BE_NULL[at]) continue
     if (IS_NUMBER[at] ? !isCount(value) : typeof value !== 'string')
       throw new Error(`${ENTRY_COLUMNS[at]} is not ${IS_NUMBER[at] ? 'a non-negative safe integer' : 'a text'}`)
   }
-  return values
+  return {entry: named(values), values, text, row}
+}
+
+/** The values by their names. Written by hand, as this is done for every call. */
+function named(values: EntryValues): Entry {
+  return {
+    call_id: values[0],
+    attempt: values[1],
+    trace_id: values[2],
+    organisation_id: values[3],
+    workspace_id: values[4],
+    api_key_id: values[5],
+    user_id: values[6],
+    provider_id: values[7],
+    provider_slug: values[8],
+    integration_id: values[9],
+    config_id: values[10],
+    provider: values[11],
+    model: values[12],
+    endpoint: values[13],
+    admitted_at: values[14],
+    settled_at: values[15],
+    outcome: values[16],
+    status: values[17],
+    usage: values[18],
+    usage_source: values[19],
+    prompt_tokens: values[20],
+    completion_tokens: values[21],
+    cost_nanousd: values[22],
+    unpriced: values[23],
+    delivered: values[24],
+    counter_keys: values[25],
+  }
+}
+
+/** Tokens and classes as the columns hold them. */
+export function counted(usage: Partial<Usage>): Pick<Spent, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
+  const {prompt_tokens, completion_tokens} = totals(usage)
+  if (!isCount(prompt_tokens) || !isCount(completion_tokens)) throw new Error('usage is not in non-negative safe integers')
+  return {prompt_tokens, completion_tokens, usage: withoutZeros(usage)}
 }
 
 /** The values of `LOG_COLUMNS`. */
-export function logValues({settlement: said, detail}: FlushRecord, log: LogRecord, spent: Spent): SqlValue[] {
+export function logValues(entry: Entry, {values, detail}: FlushedRow, spent: Spent): SqlValue[] {
+  const [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued] = values
   return [
-    log.id,
-    said.call_id,
-    said.trace_id,
-    log.span_id,
-    log.created_at,
-    said.organisation_id,
-    said.workspace_id,
-    said.api_key_id,
-    said.user_id,
-    said.provider_id,
-    said.provider_slug,
-    said.integration_id,
-    said.config_id,
-    said.provider,
-    said.model,
-    said.endpoint,
-    log.response_status,
+    id,
+    entry.call_id,
+    entry.trace_id,
+    span_id,
+    created_at,
+    entry.organisation_id,
+    entry.workspace_id,
+    entry.api_key_id,
+    entry.user_id,
+    entry.provider_id,
+    entry.provider_slug,
+    entry.integration_id,
+    entry.config_id,
+    entry.provider,
+    entry.model,
+    entry.endpoint,
+    status,
     spent.prompt_tokens,
     spent.completion_tokens,
     spent.usage,
-    said.usage_source,
+    entry.usage_source,
     spent.cost_nanousd,
-    spent.unpriced ? 1 : 0,
-    said.outcome,
-    said.delivered ? 1 : 0,
-    JSON.stringify(log.metadata),
+    spent.unpriced,
+    entry.outcome,
+    entry.delivered,
+    metadata,
     detail,
-    durationOf(log),
-    log.cache_status,
-    log.retry_count,
-    isRescued(log, said.outcome),
+    duration_ms,
+    cache_status,
+    retry_count,
+    is_rescued,
   ]
 }
 
@@ -200,7 +174,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   'cost_nanousd',
   'unpriced',
   'delivered',
-] satisfies (typeof ENTRY_COLUMNS)[number][])
+] satisfies EntryColumn[])
 const NULLABLE: ReadonlySet<string> = new Set([
   'user_id',
   'provider_id',
@@ -209,7 +183,7 @@ const NULLABLE: ReadonlySet<string> = new Set([
   'config_id',
   'model',
   'status',
-] satisfies (typeof ENTRY_COLUMNS)[number][])
+] satisfies EntryColumn[])
 const IS_NUMBER = ENTRY_COLUMNS.map(column => NUMBERS.has(column))
 const MAY_BE_NULL = ENTRY_COLUMNS.map(column => NULLABLE.has(column))
 
@@ -217,45 +191,11 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** A settlement and the JSON of its log row; as this is done for every call, that text is taken from the payload where it can be. */
-function parse(payload: Buffer): Pick<FlushRecord, 'settlement' | 'detail'> {
+/** The lines of a record. Earlier versions wrote the settlement itself. */
+function linesOf(payload: Buffer): string {
   const text = payload.toString('utf8')
-  return text.includes('\\u') ? parseWhole(text, storable) : (parseParted(text) ?? parseWhole(text))
-}
-
-const LOG_MEMBER = ',"log":{'
-
-/** Where the log row is the last member, as the recorder writes it; else one of the parts is not JSON, and this gives undefined. */
-function parseParted(text: string): Pick<FlushRecord, 'settlement' | 'detail'> | undefined {
-  const at = text.indexOf(LOG_MEMBER)
-  if (at < 0) return undefined
-  const detail = text.slice(at + LOG_MEMBER.length - 1, -1)
-  try {
-    const settlement = JSON.parse(`${text.slice(0, at)}}`) as Settlement & {log: LogRecord}
-    settlement.log = JSON.parse(detail) as LogRecord
-    return {settlement, detail}
-  } catch {
-    return undefined
-  }
-}
-
-function parseWhole(text: string, revive?: typeof storable): Pick<FlushRecord, 'settlement' | 'detail'> {
-  const value: unknown = JSON.parse(text, revive)
-  if (typeof value !== 'object' || value === null) throw new Error('the record is not a JSON object')
-  const settlement = value as Settlement
-  return {settlement, detail: settlement.log ? JSON.stringify(settlement.log) : null}
-}
-
-/** NUL and halves of surrogate pairs, which no text column of PostgreSQL holds, become U+FFFD: clients choose metadata and models. */
-function storable(_: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value
-}
-
-/** A JSON object. Written by hand, as this is done for every call. */
-function withoutZeros(usage: Partial<Usage>): string {
-  let text = ''
-  for (const name of TOKEN_CLASSES) if (usage[name]) text += `${text && ','}"${name}":${usage[name]}`
-  const units = Object.entries(usage.units ?? {}).filter(([, count]) => count)
-  if (units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
-  return `{${text}}`
+  if (text.startsWith('[')) return text
+  const said: unknown = JSON.parse(text)
+  if (typeof said !== 'object' || said === null) throw new Error('the record is not a JSON object')
+  return encodeSettlement(said as Settlement)
 }

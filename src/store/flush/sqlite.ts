@@ -8,9 +8,10 @@ import type {Mark} from '../journal/index.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
+import {ENTRY_COLUMNS} from './lines.ts'
 import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
-import {ENTRY_COLUMNS, type FlushRecord, LOG_COLUMNS, logValues} from './record.ts'
+import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
 import {hourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, MarkMoved, type Slice, spentOver} from './target.ts'
 
@@ -66,16 +67,15 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   }
   /** Gives the row when the log did not have it; one that comes again tells more of the same call: what guardrails said that nobody waited for. */
   const writeLog = (record: FlushRecord): NewRow | undefined => {
-    const {settlement} = record
-    const {log} = settlement
-    if (!log) return undefined
-    const before = earlierAttempts(settlement, log)
-    const entries = before ? (earlier.all(settlement.call_id, before.first, before.last) as EarlierEntry[]) : []
-    const spent = spentOver(record, entries)
-    const is_new = insertLog.run(...logValues(record, log, spent)).changes === 1
-    if (!is_new) tellAgain.run(record.detail, log.id)
+    const {entry, row} = record
+    if (!row) return undefined
+    const before = earlierAttempts(entry, row)
+    const entries = before ? (earlier.all(entry.call_id, before.first, before.last) as EarlierEntry[]) : []
+    const spent = spentOver(entry, entries)
+    const is_new = insertLog.run(...logValues(entry, row, spent)).changes === 1
+    if (!is_new) tellAgain.run(row.detail, row.values[0])
     for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
-    return is_new ? {record, log, spent} : undefined
+    return is_new ? {entry, row, spent} : undefined
   }
   return {
     db: new Kysely<Database>({dialect: new SqliteDialect({database: raw})}),
@@ -92,9 +92,9 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
         const inserted: FlushRecord[] = []
         const rows: NewRow[] = []
         for (const record of records) {
-          if (record.entry) {
-            const next = link(chain, record.entry)
-            if (insertEntry.run(...record.entry, writer, next).changes === 1) {
+          if (isEntry(record)) {
+            const next = link(chain, record.text)
+            if (insertEntry.run(...record.values, writer, next).changes === 1) {
               chain = next
               inserted.push(record)
             }

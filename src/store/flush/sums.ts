@@ -25,17 +25,17 @@ export function hourOf(admitted_at: string): string {
 /** The hourly sums of entries, each row once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
 export function hourlySums(records: readonly FlushRecord[]): HourlySum[] {
   const sums = new Map<string, HourlySum>()
-  for (const {settlement, prompt_tokens, completion_tokens} of records) {
-    const {workspace_id, api_key_id, provider} = settlement
-    const hour = hourOf(settlement.admitted_at)
-    const provider_slug = settlement.provider_slug ?? ''
-    const model = settlement.model ?? ''
+  for (const {entry} of records) {
+    const {workspace_id, api_key_id, provider} = entry
+    const hour = hourOf(entry.admitted_at)
+    const provider_slug = entry.provider_slug ?? ''
+    const model = entry.model ?? ''
     const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider_slug}\0${provider}\0${model}`
     let sum = sums.get(key)
     if (!sum) {
       sum = {
         hour,
-        organisation_id: settlement.organisation_id,
+        organisation_id: entry.organisation_id,
         workspace_id,
         api_key_id,
         provider_slug,
@@ -51,11 +51,11 @@ export function hourlySums(records: readonly FlushRecord[]): HourlySum[] {
       sums.set(key, sum)
     }
     sum.requests++
-    if (settlement.outcome !== 'ok') sum.failures++
-    if (settlement.unpriced) sum.unpriced++
-    sum.prompt_tokens += BigInt(prompt_tokens)
-    sum.completion_tokens += BigInt(completion_tokens)
-    sum.cost_nanousd += BigInt(settlement.cost_nanousd)
+    if (entry.outcome !== 'ok') sum.failures++
+    sum.unpriced += entry.unpriced
+    sum.prompt_tokens += BigInt(entry.prompt_tokens)
+    sum.completion_tokens += BigInt(entry.completion_tokens)
+    sum.cost_nanousd += BigInt(entry.cost_nanousd)
   }
   return [...sums.keys()].sort().map(key => sums.get(key)!)
 }

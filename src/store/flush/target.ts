@@ -1,9 +1,9 @@
-import type {LogRecord, Settlement} from '../../schema/records.ts'
 import {addUsage, type Usage} from '../../schema/usage.ts'
 import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import type {Mark} from '../journal/index.ts'
-import {counted, type FlushRecord, type Spent} from './record.ts'
+import type {Entry} from './lines.ts'
+import {counted, type FlushedRow, type FlushRecord, type Spent} from './record.ts'
 
 /** Consecutive records of the journal: everything behind `from` and before `to`. */
 export interface Slice {
@@ -68,20 +68,20 @@ export interface EarlierEntry {
 }
 
 /** The attempts at the same target before this one, first and last; undefined when there was none (core rule 2: a row covers its retries). */
-export function earlierAttempts({attempt, covers}: Pick<Settlement, 'attempt' | 'covers'>, {retry_count}: LogRecord) {
+export function earlierAttempts({attempt}: Pick<Entry, 'attempt'>, {values}: FlushedRow) {
+  const [, , , , , , , retry_count, , covers] = values
   if (Array.isArray(covers) && covers[0] >= 1 && covers[1] >= covers[0]) return {first: covers[0] as number, last: covers[1] as number}
   if (attempt < 2 || !(retry_count >= 1)) return undefined
   return {first: Math.max(1, attempt - Math.trunc(retry_count)), last: attempt - 1}
 }
 
-/** What the row of `record` says of money, the earlier attempts at its target with it. */
-export function spentOver(record: FlushRecord, earlier: readonly EarlierEntry[]): Spent {
-  const {cost_nanousd, unpriced} = record.settlement
-  if (earlier.length === 0) return {...record, cost_nanousd, unpriced}
-  const usage = earlier.map(entry => JSON.parse(entry.usage) as Partial<Usage>).reduce(addUsage, record.settlement.usage)
+/** What the row of `entry` says of money, the earlier attempts at its target with it. */
+export function spentOver(entry: Entry, earlier: readonly EarlierEntry[]): Spent {
+  if (earlier.length === 0) return entry
+  const usage = [entry, ...earlier].map(each => JSON.parse(each.usage) as Partial<Usage>).reduce(addUsage)
   return {
     ...counted(usage),
-    cost_nanousd: earlier.reduce((sum, entry) => sum + entry.cost_nanousd, cost_nanousd),
-    unpriced: unpriced || earlier.some(entry => entry.unpriced === 1),
+    cost_nanousd: earlier.reduce((sum, each) => sum + each.cost_nanousd, entry.cost_nanousd),
+    unpriced: entry.unpriced || earlier.some(each => each.unpriced === 1) ? 1 : 0,
   }
 }

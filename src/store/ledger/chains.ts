@@ -47,7 +47,7 @@ export async function verifyChains(db: Db, onEntries: (entries: number) => void)
       const walk = walks.get(writer) ?? {chain: CHAIN_START, reached: true}
       walks.set(writer, walk)
       const values = ENTRY_COLUMNS.map(column => plain(entry[column]))
-      if (link(walk.chain, values) !== chain && !breaks.has(writer)) {
+      if (link(walk.chain, JSON.stringify(values)) !== chain && !breaks.has(writer)) {
         const text = `Entry ${call_id}:${attempt} of ${settled_at} is not what writer ${writer} recorded, or an entry before it is missing.`
         breaks.set(writer, {kind: 'chain', writer, entry: {sequence, call_id, attempt, settled_at}, text})
       }

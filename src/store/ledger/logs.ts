@@ -14,7 +14,7 @@ interface Row {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly cost_nanousd: number
-  readonly detail: string
+  readonly cache_status: string | null
 }
 
 type Entry = Pick<Row, 'call_id' | 'prompt_tokens' | 'completion_tokens' | 'cost_nanousd'>
@@ -34,7 +34,7 @@ export async function verifyLogs(
   for (let after = ''; ; ) {
     const page: Row[] = await db
       .selectFrom('traffic.logs')
-      .select(['id', 'call_id', 'created_at', 'endpoint', 'outcome', 'prompt_tokens', 'completion_tokens', 'cost_nanousd', 'detail'])
+      .select(['id', 'call_id', 'created_at', 'endpoint', 'outcome', 'prompt_tokens', 'completion_tokens', 'cost_nanousd', 'cache_status'])
       .where('id', '>', after)
       .orderBy('id')
       .limit(PAGE_ROWS)
@@ -70,7 +70,7 @@ function isSound(row: Row, entries: readonly Entry[]): boolean {
   if (entries.some((_, first) => begins(row, entries, first))) return true
   // a row that no attempt belongs to costs nothing: refused before it left, answered from the cache, the session around its turns
   const is_free = row.cost_nanousd === 0 && row.prompt_tokens === 0 && row.completion_tokens === 0
-  return is_free && (entries.length === 0 || row.outcome !== 'ok' || row.endpoint === 'realtime' || isHit(row))
+  return is_free && (entries.length === 0 || row.outcome !== 'ok' || row.endpoint === 'realtime' || /HIT/.test(row.cache_status ?? ''))
 }
 
 /** Whether the entries from `first` on, one or more, come to what the row says. */
@@ -89,11 +89,3 @@ function begins(row: Row, entries: readonly Entry[], first: number): boolean {
 
 /** More than a target is ever tried for one call. */
 const MOST_TRIES = 64
-
-function isHit({detail}: Row): boolean {
-  try {
-    return /HIT/.test((JSON.parse(detail) as {cache_status?: string}).cache_status ?? '')
-  } catch {
-    return false
-  }
-}

@@ -1,0 +1,110 @@
+import type {LogRecord, Settlement} from '../../schema/records.ts'
+import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
+import {durationOf, isRescued} from './duration.ts'
+import type {Detail, EntryValues, RowValues} from './lines.ts'
+
+/**
+ * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what the hash of the entry
+ * covers; where there is a row of the log, its `RowValues`; and its detail, which is stored as it stands here. Arrays, as this is done
+ * for every call.
+ */
+export function encodeSettlement(said: Settlement): string {
+  const text = linesOf(said)
+  return text.includes('\\u') ? linesOf(JSON.parse(JSON.stringify(said), storable) as Settlement) : text
+}
+
+function linesOf(said: Settlement): string {
+  const entry = JSON.stringify(entryOf(said))
+  const {log} = said
+  return log ? `${entry}\n${JSON.stringify(rowOf(said, log))}\n${JSON.stringify(detailOf(log))}` : entry
+}
+
+/** NUL and halves of surrogate pairs, which no text column of PostgreSQL holds, become U+FFFD: clients choose metadata and models. */
+function storable(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value
+}
+
+function entryOf(said: Settlement): EntryValues {
+  const {prompt_tokens, completion_tokens} = totals(said.usage ?? {})
+  return [
+    said.call_id,
+    said.attempt,
+    said.trace_id,
+    said.organisation_id,
+    said.workspace_id,
+    said.api_key_id,
+    said.user_id,
+    said.provider_id,
+    said.provider_slug,
+    said.integration_id,
+    said.config_id,
+    said.provider,
+    said.model,
+    said.endpoint,
+    said.admitted_at,
+    said.settled_at,
+    said.outcome,
+    said.status,
+    withoutZeros(said.usage ?? {}),
+    said.usage_source,
+    prompt_tokens,
+    completion_tokens,
+    said.cost_nanousd,
+    said.unpriced ? 1 : 0,
+    said.delivered ? 1 : 0,
+    JSON.stringify(said.counter_keys),
+  ]
+}
+
+function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
+  return [
+    log.id,
+    log.span_id,
+    log.created_at,
+    log.response_status,
+    JSON.stringify(log.metadata),
+    durationOf(log),
+    log.cache_status,
+    log.retry_count,
+    isRescued(log, outcome),
+    covers ?? null,
+    log.hook_results ? 1 : 0,
+  ]
+}
+
+/** What no column of the row says. */
+function detailOf(log: LogRecord): Detail {
+  return {
+    parent_span_id: log.parent_span_id,
+    span_name: log.span_name,
+    method: log.method,
+    url: log.url,
+    upstream_url: log.upstream_url,
+    is_stream: log.is_stream,
+    is_passthrough: log.is_passthrough,
+    mode: log.mode,
+    option_path: log.option_path,
+    request_bytes: log.request_bytes,
+    response_bytes: log.response_bytes,
+    error: log.error,
+    warning: log.warning,
+    auth_ms: log.auth_ms,
+    plan_ms: log.plan_ms,
+    connect_ms: log.connect_ms,
+    first_byte_ms: log.first_byte_ms,
+    last_byte_ms: log.last_byte_ms,
+    overhead_ms: log.overhead_ms,
+    keeps_bodies: log.keeps_bodies,
+    prompt: log.prompt,
+    hook_results: log.hook_results,
+  }
+}
+
+/** A JSON object of the classes and units that were used. */
+export function withoutZeros(usage: Partial<Usage>): string {
+  let text = ''
+  for (const name of TOKEN_CLASSES) if (usage[name]) text += `${text && ','}"${name}":${usage[name]}`
+  const units = Object.entries(usage.units ?? {}).filter(([, count]) => count)
+  if (units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
+  return `{${text}}`
+}

@@ -36,8 +36,10 @@ export type EntryColumn = (typeof ENTRY_COLUMNS)[number]
 /** A ledger entry by the names of its columns. */
 export type Entry = Readonly<Pick<LedgerEntriesTable, EntryColumn>>
 
+type ValuesOf<C extends readonly EntryColumn[]> = {readonly [K in keyof C]: Entry[C[K]]}
+
 /** The values of `ENTRY_COLUMNS`. */
-export type EntryValues = {readonly [K in keyof typeof ENTRY_COLUMNS]: Entry[(typeof ENTRY_COLUMNS)[K]]}
+export type EntryValues = ValuesOf<typeof ENTRY_COLUMNS>
 
 /** What is told of a row of the log beside its entry; then the attempts it covers, and 1 where guardrails spoke. */
 export type RowValues = readonly [

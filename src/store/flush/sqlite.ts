@@ -12,8 +12,9 @@ import {ENTRY_COLUMNS} from './lines.ts'
 import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
+import {prepareCall} from './sqlite-call.ts'
 import {hourlySums} from './sums.ts'
-import {type EarlierEntry, earlierAttempts, type FlushTarget, MarkMoved, type Slice, spentOver} from './target.ts'
+import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
 
 /** 16 MB: pages that are written again and again are copied into the file less often. */
 const CHECKPOINT_PAGES = 4096
@@ -39,6 +40,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   const commit = raw.prepare('commit')
   const mark = raw.prepare('select segment, position, chain from traffic.journal_marks where writer = ? and epoch = ?')
   const moveMark = raw.prepare('update traffic.journal_marks set segment = ?, position = ?, chain = ? where writer = ?')
+  const insertCall = prepareCall(raw, writer)
   const insertEntry = raw.prepare(insert('ledger_entries', [...ENTRY_COLUMNS, 'writer', 'chain'], '(call_id, attempt)'))
   const insertLog = raw.prepare(insert('logs', LOG_COLUMNS, '(id)'))
   const tellAgain = raw.prepare('update traffic.logs set detail = ? where id = ?')
@@ -66,16 +68,51 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     }
   }
   /** Gives the row when the log did not have it; one that comes again tells more of the same call: what guardrails said that nobody waited for. */
-  const writeLog = (record: FlushRecord): NewRow | undefined => {
-    const {entry, row} = record
+  const insertRow = ({entry, row}: FlushRecord): NewRow | undefined => {
     if (!row) return undefined
     const before = earlierAttempts(entry, row)
     const entries = before ? (earlier.all(entry.call_id, before.first, before.last) as EarlierEntry[]) : []
     const spent = spentOver(entry, entries)
     const is_new = insertLog.run(...logValues(entry, row, spent)).changes === 1
     if (!is_new) tellAgain.run(row.detail, row.values[0])
-    for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
     return is_new ? {entry, row, spent} : undefined
+  }
+  const apply = ({from, to, records}: Slice, are_new: boolean) =>
+    transaction(() => {
+      const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
+      if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
+      let {chain} = found
+      const inserted: FlushRecord[] = []
+      const rows: NewRow[] = []
+      for (const record of records) {
+        const {entry, row} = record
+        const next = isEntry(record) ? link(chain, record.text) : chain
+        if (are_new && isEntry(record) && row && !earlierAttempts(entry, row)) {
+          insertCall(record, next)
+          chain = next
+          inserted.push(record)
+          rows.push({entry, row, spent: entry})
+        } else {
+          if (isEntry(record) && insertEntry.run(...record.values, writer, next).changes === 1) {
+            chain = next
+            inserted.push(record)
+          }
+          const written = insertRow(record)
+          if (written) rows.push(written)
+        }
+        for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
+      }
+      addAll(inserted, rows)
+      moveMark.run(to.segment, to.position, chain, writer)
+    })
+  const addAll = (inserted: readonly FlushRecord[], rows: readonly NewRow[]) => {
+    for (const sum of hourlySums(inserted)) addSums.run(SUM_COLUMNS.map(column => sum[column]))
+    const {usage, windows} = policySums(inserted)
+    for (const sum of usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
+    for (const sum of windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
+    const {hours, latencies} = logSums(rows)
+    for (const sum of hours) addLogSums.run(LOG_SUM_COLUMNS.map(column => sum[column]))
+    for (const sum of latencies) addLatencies.run(LATENCY_COLUMNS.map(column => sum[column]))
   }
   return {
     db: new Kysely<Database>({dialect: new SqliteDialect({database: raw})}),
@@ -84,33 +121,13 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       if (!found) throw new MarkMoved(writer, {segment: 0, position: 0}, undefined)
       return {segment: found.segment, position: found.position}
     },
-    async apply({from, to, records}: Slice) {
-      transaction(() => {
-        const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
-        if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
-        let {chain} = found
-        const inserted: FlushRecord[] = []
-        const rows: NewRow[] = []
-        for (const record of records) {
-          if (isEntry(record)) {
-            const next = link(chain, record.text)
-            if (insertEntry.run(...record.values, writer, next).changes === 1) {
-              chain = next
-              inserted.push(record)
-            }
-          }
-          const row = writeLog(record)
-          if (row) rows.push(row)
-        }
-        for (const sum of hourlySums(inserted)) addSums.run(SUM_COLUMNS.map(column => sum[column]))
-        const {usage, windows} = policySums(inserted)
-        for (const sum of usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
-        for (const sum of windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
-        const {hours, latencies} = logSums(rows)
-        for (const sum of hours) addLogSums.run(LOG_SUM_COLUMNS.map(column => sum[column]))
-        for (const sum of latencies) addLatencies.run(LATENCY_COLUMNS.map(column => sum[column]))
-        moveMark.run(to.segment, to.position, chain, writer)
-      })
+    async apply(slice) {
+      try {
+        apply(slice, true)
+      } catch (fault) {
+        if (!isRowFault(fault)) throw fault
+        apply(slice, false) // what is there already, in part or whole
+      }
     },
     async keepBodies(bodies, onRefused) {
       return packs.append(bodies, onRefused)

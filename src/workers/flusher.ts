@@ -140,7 +140,9 @@ export class Flusher {
       await this.#apply(records, end)
       applied += records.length
     }
-    for (const record of readJournal({folder, ...owner, from: this.#read, up_to, warn: warning => this.#warn(warning)})) {
+    // where no writer runs, the end of what it left is found by looking at every record
+    const through = up_to && {up_to, without: 'intent' as const}
+    for (const record of readJournal({folder, ...owner, from: this.#read, ...through, warn: warning => this.#warn(warning)})) {
       end = {segment: record.segment, position: record.end_position}
       const decoded = this.#decode(record)
       if (decoded) {

@@ -36,10 +36,18 @@ async function measure(what: string, traceId: (now_ms: number) => string): Promi
     const mark = await openMark(store, writer, owner.epoch)
     const journal = await openJournal({folder: journal_folder, ...owner, mark, open: []})
     const recorded_ms = await record(journal, traceId)
+    const up_to = journal.position()
     await journal.close()
 
     const reading = process.cpuUsage()
-    for (const {kind, payload} of readJournal({folder: journal_folder, ...owner, from: mark, warn: console.error}))
+    for (const {kind, payload} of readJournal({
+      folder: journal_folder,
+      ...owner,
+      from: mark,
+      up_to,
+      without: 'intent',
+      warn: console.error,
+    }))
       if (kind === 'settlement') decodeRecord(payload)
     const read = process.cpuUsage(reading)
 
@@ -48,7 +56,7 @@ async function measure(what: string, traceId: (now_ms: number) => string): Promi
     const flusher = new Flusher({target, folder: journal_folder, owner, mark, report: console.error, setAside: console.error, sleep})
     const flushing = process.cpuUsage()
     const began = performance.now()
-    const applied = await flusher.flush()
+    const applied = await flusher.flush(up_to)
     const took_ms = performance.now() - began
     const flushed = process.cpuUsage(flushing)
     await target.close()

@@ -111,16 +111,23 @@ export function claimedLength(buffer: Buffer, at: number): number {
   return buffer.readUInt32LE(at)
 }
 
+/** The kind of the record at `at`, as claimed. */
+export function claimedKind(buffer: Buffer, at: number): Kind | undefined {
+  return KINDS[buffer[at + 8]! - 1]
+}
+
 /** The kind, id and payload (a copy) of the whole record at `at`; undefined when it is not what was written there. */
 export function decodeRecord(buffer: Buffer, at: number): {kind: Kind; id: string; payload: Buffer} | undefined {
   const length = claimedLength(buffer, at)
   const end = at + HEAD_BYTES + length
   if (crc32(buffer.subarray(at + 8, end), length) !== buffer.readUInt32LE(at + 4)) return undefined
-  const kind = KINDS[buffer[at + 8]! - 1]
+  const kind = claimedKind(buffer, at)
   const id_bytes = buffer[at + 9]!
   if (kind === undefined || id_bytes > length) return undefined
   const body = at + HEAD_BYTES + id_bytes
-  return {kind, id: buffer.toString('utf8', at + HEAD_BYTES, body), payload: Buffer.from(buffer.subarray(body, end))}
+  const payload = Buffer.allocUnsafe(end - body)
+  buffer.copy(payload, 0, body, end)
+  return {kind, id: buffer.toString('utf8', at + HEAD_BYTES, body), payload}
 }
 
 export function isZero(bytes: Buffer, from: number, to: number): boolean {

@@ -1,5 +1,15 @@
 import type {ReadableFiles} from './files.ts'
-import {claimedLength, decodeRecord, HEAD_BYTES, HEADER_BYTES, isZero, type Kind, MOST_ID_BYTES, MOST_PAYLOAD_BYTES} from './format.ts'
+import {
+  claimedKind,
+  claimedLength,
+  decodeRecord,
+  HEAD_BYTES,
+  HEADER_BYTES,
+  isZero,
+  type Kind,
+  MOST_ID_BYTES,
+  MOST_PAYLOAD_BYTES,
+} from './format.ts'
 
 /** A record as it was written. `payload` is the reader's own copy. The mark behind it is `{segment, position: end_position}`. */
 export interface SegmentRecord {
@@ -28,15 +38,22 @@ let spare: Buffer | undefined
 
 /**
  * The records of the segment at `path` from `from` on, in order; it returns why it stopped. `up_to` is a place known to be the end of a
- * record (the writer's position): nothing behind it is looked at, and stopping before it is damage.
- * Reads slices of 256 KB; holds no more than one slice or one record.
+ * record (the writer's position): nothing behind it is looked at, and stopping before it is damage. Records of the kind `without` are gone
+ * past, whatever they hold. Reads slices of 256 KB; holds no more than one slice or one record.
  */
-export function* readSegment(files: ReadableFiles, path: string, from: number, up_to?: number): Generator<SegmentRecord, SegmentEnd> {
+export function* readSegment(
+  files: ReadableFiles,
+  path: string,
+  from: number,
+  up_to?: number,
+  without?: Kind,
+): Generator<SegmentRecord, SegmentEnd> {
   const fd = files.openSync(path, 'r')
   let window: Window | undefined
   try {
     window = new Window(files, fd, Math.max(from, HEADER_BYTES), up_to)
     for (;;) {
+      if (without) window.pass(without)
       const {position} = window
       const record = window.next()
       if (typeof record === 'string') return {reason: up_to !== undefined && position < up_to ? 'damaged' : record, position}
@@ -83,6 +100,16 @@ class Window {
     this.#at += size
     this.position += size
     return record
+  }
+
+  /** Moves behind the records of `kind` that stand at `position` whole. */
+  pass(kind: Kind): void {
+    while (this.#have(HEAD_BYTES) && claimedKind(this.#bytes, this.#at) === kind) {
+      const size = HEAD_BYTES + claimedLength(this.#bytes, this.#at)
+      if (size > HEAD_BYTES + MOST_ID_BYTES + MOST_PAYLOAD_BYTES || !this.#have(size)) return
+      this.#at += size
+      this.position += size
+    }
   }
 
   /** Leaves its memory to the next window. */

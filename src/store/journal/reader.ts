@@ -1,6 +1,6 @@
 import {join} from 'node:path'
 import {nodeFiles, type ReadableFiles} from './files.ts'
-import {decodeHeader, HEADER_BYTES, type Mark, type Owner, type SegmentHeader, segmentName, segmentNumber} from './format.ts'
+import {decodeHeader, HEADER_BYTES, type Kind, type Mark, type Owner, type SegmentHeader, segmentName, segmentNumber} from './format.ts'
 import {readSegment, type SegmentRecord} from './read-segment.ts'
 
 export interface JournalRecord extends SegmentRecord {
@@ -26,6 +26,8 @@ export interface ReadJournal extends Owner {
   readonly from: Mark
   /** Where the writer stands; without it, all there is (when no writer runs). */
   readonly up_to?: Mark
+  /** A kind of record to go past unread: no damage is looked for in it. */
+  readonly without?: Kind
   readonly warn: (warning: JournalWarning) => void
   readonly files?: ReadableFiles
 }
@@ -81,6 +83,7 @@ export function* readJournal({
   epoch,
   from,
   up_to,
+  without,
   warn,
   files = nodeFiles,
 }: ReadJournal): Generator<JournalRecord, boolean> {
@@ -103,7 +106,7 @@ export function* readJournal({
     const start = number === from.segment ? from.position : HEADER_BYTES
     const end = number === up_to?.segment ? up_to.position : endBy(segments[index + 1]?.header, header)
     if (end !== undefined && start >= end) continue
-    const reading = readSegment(files, join(folder, segmentName(number)), start, end)
+    const reading = readSegment(files, join(folder, segmentName(number)), start, end, without)
     let step = reading.next()
     for (; !step.done; step = reading.next()) yield {...step.value, segment: number}
     const {reason, position} = step.value

@@ -159,6 +159,25 @@ test('reading goes on from any mark, and stops at the place it was told', async 
   }
 })
 
+test('a kind of record is gone past on demand, and damage in what gives its length is still found', async () => {
+  const {folder, bytes, places, records} = await killedSegment()
+  const end = places[2]![1]
+  const others = (of: Buffer) => {
+    const reading = readSegment(filesOf(of), '', 0, end, 'intent')
+    const read: string[] = []
+    let step = reading.next()
+    for (; !step.done; step = reading.next()) read.push(said({...step.value, segment: 1}))
+    return {read, reason: step.value.reason}
+  }
+  expect(others(bytes)).toEqual({read: [records[1]], reason: 'end'})
+  const longer = Buffer.from(bytes)
+  longer.writeUInt32LE(longer.readUInt32LE(places[0]![0]) + 1, places[0]![0])
+  expect(others(longer)).toEqual({read: [], reason: 'damaged'})
+  const mark = {segment: 1, position: end}
+  const warn = () => expect.fail()
+  expect([...readJournal({folder, ...OWNER, from: START, up_to: mark, without: 'intent', warn})].map(said)).toEqual([records[1]])
+})
+
 test('records across and larger than the slices are read whole, with a few reads', async () => {
   const {journal, folder} = await testJournal({segment_bytes: 4 * 1024 * 1024})
   const payloads = [100_000, 200_000, 5, 1_000_000, 300_000, 262_134, 7].map((size, n) => String(n).repeat(size))

@@ -24,11 +24,14 @@ export interface FlusherLinkOptions {
 }
 
 const TICK_MS = 50
+/** Behind a flush of so much, the next may wait longer: what a transaction costs, whatever it holds, is then shared by more calls. */
+const MUCH_BYTES = 256 * 1024
+const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
 
 /**
- * The main thread's end of the flusher: gathers what was written for 50 ms, then has it flushed, one order at a time. A thread that
- * dies is started anew: what it had not written stands in the journal.
+ * The main thread's end of the flusher: gathers what was written for 50 ms, under load for 100, then has it flushed, one order at a
+ * time. A thread that dies is started anew: what it had not written stands in the journal.
  */
 export class FlusherLink {
   readonly #options: FlusherLinkOptions
@@ -38,6 +41,7 @@ export class FlusherLink {
   /** Whether a flush was ordered and not answered. */
   #ordered = false
   #behind_since_ms: number | undefined
+  #tick_ms = TICK_MS
   #sent_bytes = 0
   #sent_rows = 0
   #cancel: (() => void) | undefined
@@ -75,7 +79,7 @@ export class FlusherLink {
   /** Something waits: it goes out with the next tick. */
   #soon(): void {
     if (this.#cancel || this.#closing) return
-    this.#cancel = this.#options.after(TICK_MS, () => {
+    this.#cancel = this.#options.after(this.#tick_ms, () => {
       this.#cancel = undefined
       this.#send()
     })
@@ -164,6 +168,7 @@ export class FlusherLink {
     if (!this.#worker) return
     if (!this.#ordered && isBefore(this.#flushed, this.#wanted)) {
       this.#ordered = true
+      this.#tick_ms = isMuch(this.#flushed, this.#wanted) ? BUSY_TICK_MS : TICK_MS
       this.#post({order: 'flush', up_to: this.#wanted})
     }
     this.#sendBodies()
@@ -214,6 +219,7 @@ export class FlusherLink {
       this.#flushed = news.up_to
       const is_behind = isBefore(this.#flushed, this.#wanted)
       this.#behind_since_ms = is_behind ? now() : undefined
+      if (!is_behind) this.#tick_ms = TICK_MS
       if (is_behind && this.#waiting.length > 0) this.#send()
       else if (is_behind) this.#soon()
       onCommitted(news.committed)
@@ -225,3 +231,5 @@ export class FlusherLink {
     })
   }
 }
+
+const isMuch = (from: Mark, to: Mark) => from.segment !== to.segment || to.position - from.position >= MUCH_BYTES

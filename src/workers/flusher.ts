@@ -22,7 +22,7 @@ export interface FlusherOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-const SLICE_RECORDS = 500
+const SLICE_RECORDS = 1000
 const SLICE_BYTES = 4 * 1024 * 1024
 const FIRST_DELAY_MS = 10
 const MOST_DELAY_MS = 2_000

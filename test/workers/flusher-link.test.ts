@@ -78,6 +78,22 @@ test('what is written is gathered for 50 ms, and one order is under way at a tim
   expect(committed).toEqual([20, 25])
 })
 
+test('while much comes it is gathered for 100 ms, and for 50 again once nothing did', () => {
+  const {link, threads, timers, tick} = setUp()
+  const [thread] = threads as [Thread]
+  const much = 300_000
+  link.written(at(much))
+  tick(50)
+  link.written(at(2 * much))
+  expect(timers.map(({ms}) => ms)).toEqual([100])
+  thread.flushes(much)
+  tick(100)
+  expect(thread.wants()).toEqual([much, 2 * much])
+  thread.flushes(2 * much)
+  link.written(at(2 * much + 10))
+  expect(timers.map(({ms}) => ms)).toEqual([50])
+})
+
 test('a flush that is waited for goes out at once, and waits for the bodies too', async () => {
   const {link, bodies, threads} = setUp()
   const [thread] = threads as [Thread]

@@ -1,12 +1,16 @@
 import type {LogBodies} from '../schema/records.ts'
 import {mostRowBytes, type PackedBodies, type RowFields, writeRow} from '../store/bodies/index.ts'
 
-type Block = Buffer<ArrayBuffer>
+/** Shared with the thread that writes it: memory that goes from one thread to another counts as new there, and has its garbage collected. */
+type Block = Buffer<SharedArrayBuffer>
 
 /** What headers and bookkeeping weigh, roughly: many small rows are many rows too. */
 const ROW_BYTES = 2048
 const BLOCK_BYTES = 512 * 1024
 const MOST_SPARES = 4
+
+const newBlock = (bytes: number): Block => Buffer.from(new SharedArrayBuffer(bytes))
+const NOTHING = newBlock(0)
 
 /**
  * Bodies on their way to the disk. They do not pass through the journal, so what waits is bounded and the rest is dropped.
@@ -20,7 +24,7 @@ export class BodyQueue {
   /** What waits here and what is handed over but not written. */
   weight_bytes = 0
   readonly #most_bytes: number
-  #block: Block = Buffer.alloc(0)
+  #block: Block = NOTHING
   #end = 0
   #rows = 0
   #weight_bytes = 0
@@ -78,20 +82,20 @@ export class BodyQueue {
   }
 
   /** Takes back the memory of what was written. */
-  reuse(bytes: ArrayBuffer): void {
+  reuse(bytes: SharedArrayBuffer): void {
     if (bytes.byteLength === BLOCK_BYTES && this.#spares.length < MOST_SPARES) this.#spares.push(Buffer.from(bytes))
   }
 
   /** Begins a block with room for a row of `bytes`. */
   #begin(bytes: number) {
     this.#close()
-    this.#block = (bytes <= BLOCK_BYTES ? this.#spares.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(bytes, BLOCK_BYTES))
+    this.#block = (bytes <= BLOCK_BYTES ? this.#spares.pop() : undefined) ?? newBlock(Math.max(bytes, BLOCK_BYTES))
   }
 
   #close() {
     if (this.#rows === 0) return
     this.#full.push({bytes: this.#block.buffer, used_bytes: this.#end, rows: this.#rows, weight_bytes: this.#weight_bytes})
-    this.#block = Buffer.alloc(0)
+    this.#block = NOTHING
     this.#end = 0
     this.#rows = 0
     this.#weight_bytes = 0

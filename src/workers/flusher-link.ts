@@ -180,12 +180,12 @@ export class FlusherLink {
       const packed = bodies.pack(now())!
       this.#sent_bytes += packed.weight_bytes
       this.#sent_rows += packed.rows
-      this.#post({order: 'bodies', ...packed}, [packed.bytes])
+      this.#post({order: 'bodies', ...packed})
     }
   }
 
-  #post(order: FlusherOrder, hand_over: ArrayBuffer[] = []): void {
-    this.#worker?.postMessage(order, hand_over)
+  #post(order: FlusherOrder): void {
+    this.#worker?.postMessage(order)
   }
 
   #hear(news: FlusherNews): void {

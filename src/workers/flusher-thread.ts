@@ -16,7 +16,7 @@ const OPEN_AGAIN_MS = 500
 
 const port = parentPort!
 const {target: options, folder, owner, writer, retention} = workerData as FlusherSetup
-const tell = (news: FlusherNews, hand_over: ArrayBuffer[] = []) => port.postMessage(news, hand_over)
+const tell = (news: FlusherNews) => port.postMessage(news)
 const report = (said: FlusherReport) => tell({news: 'report', report: {...said, fault: plain(said.fault)}})
 let target: FlushTarget | undefined
 let wrote = false
@@ -48,7 +48,7 @@ async function obey(order: FlusherOrder): Promise<void> {
   } else if (order.order === 'bodies') {
     const refused = await flusher.keepBodies(order)
     const {order: _, ...packed} = order
-    tell({news: 'bodies', ...packed, refused}, [packed.bytes])
+    tell({news: 'bodies', ...packed, refused})
   } else if (order.order === 'seal') {
     tell({news: 'sealed', ...(await seal(flusher))})
   } else if (order.order === 'retain') {

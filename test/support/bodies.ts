@@ -22,7 +22,9 @@ export const PLAIN_ROW = {
 export function packedBodies(rows: readonly Row[], packed_ms: number): PackedBodies {
   const buffer = Buffer.alloc(rows.reduce((sum, row) => sum + mostRowBytes(fieldsOf({...PLAIN_ROW, ...row})), 8))
   const used_bytes = rows.reduce((at, row) => writeRow(buffer, at, fieldsOf({...PLAIN_ROW, ...row}), row.cut === 1), 0)
-  return {bytes: buffer.buffer.slice(0), used_bytes, rows: rows.length, weight_bytes: buffer.length, packed_ms}
+  const bytes = new SharedArrayBuffer(buffer.length)
+  Buffer.from(bytes).set(buffer)
+  return {bytes, used_bytes, rows: rows.length, weight_bytes: buffer.length, packed_ms}
 }
 
 /** Keeps bodies where the gateway keeps them. */

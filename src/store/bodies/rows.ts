@@ -3,7 +3,7 @@ import type {LogBodiesTable} from '../tables/traffic.ts'
 /** Bodies of log rows in one piece of memory, so that another thread takes them without a copy, and a file in one write. */
 export interface PackedBodies {
   /** The rows, one behind the other; what follows `used_bytes` is of no meaning. */
-  readonly bytes: ArrayBuffer
+  readonly bytes: SharedArrayBuffer
   readonly used_bytes: number
   readonly rows: number
   /** What they weigh until they are written. */

@@ -7,7 +7,9 @@ type Block = Buffer<SharedArrayBuffer>
 /** What headers and bookkeeping weigh, roughly: many small rows are many rows too. */
 const ROW_BYTES = 2048
 const BLOCK_BYTES = 512 * 1024
-const MOST_SPARES = 4
+/** Blocks kept to be filled again: as many as wait while the database is flushed under load, and few once nothing waits. */
+const MOST_SPARES = 16
+const IDLE_SPARES = 4
 
 const newBlock = (bytes: number): Block => Buffer.from(new SharedArrayBuffer(bytes))
 const NOTHING = newBlock(0)
@@ -83,7 +85,9 @@ export class BodyQueue {
 
   /** Takes back the memory of what was written. */
   reuse(bytes: SharedArrayBuffer): void {
-    if (bytes.byteLength === BLOCK_BYTES && this.#spares.length < MOST_SPARES) this.#spares.push(Buffer.from(bytes))
+    if (bytes.byteLength === BLOCK_BYTES) this.#spares.push(Buffer.from(bytes))
+    const most = this.weight_bytes === 0 ? IDLE_SPARES : MOST_SPARES
+    if (this.#spares.length > most) this.#spares.length = most
   }
 
   /** Begins a block with room for a row of `bytes`. */

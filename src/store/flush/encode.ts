@@ -1,7 +1,7 @@
 import type {LogRecord, Settlement} from '../../schema/records.ts'
-import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
+import {INPUT_CLASSES, OUTPUT_CLASSES, type Usage} from '../../schema/usage.ts'
 import {durationOf, isRescued} from './duration.ts'
-import type {Detail, EntryValues, RowValues} from './lines.ts'
+import type {Detail, Entry, EntryValues, RowValues} from './lines.ts'
 
 /**
  * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what the hash of the entry
@@ -25,7 +25,7 @@ function storable(_: string, value: unknown): unknown {
 }
 
 function entryOf(said: Settlement): EntryValues {
-  const {prompt_tokens, completion_tokens} = totals(said.usage ?? {})
+  const {prompt_tokens, completion_tokens, usage} = counted(said.usage ?? {})
   return [
     said.call_id,
     said.attempt,
@@ -45,7 +45,7 @@ function entryOf(said: Settlement): EntryValues {
     said.settled_at,
     said.outcome,
     said.status,
-    withoutZeros(said.usage ?? {}),
+    usage,
     said.usage_source,
     prompt_tokens,
     completion_tokens,
@@ -100,11 +100,24 @@ function detailOf(log: LogRecord): Detail {
   }
 }
 
-/** A JSON object of the classes and units that were used. */
-export function withoutZeros(usage: Partial<Usage>): string {
+/** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero. */
+export function counted(usage: Partial<Usage>): Pick<Entry, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
+  let prompt_tokens = 0
+  let completion_tokens = 0
   let text = ''
-  for (const name of TOKEN_CLASSES) if (usage[name]) text += `${text && ','}"${name}":${usage[name]}`
-  const units = Object.entries(usage.units ?? {}).filter(([, count]) => count)
-  if (units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
-  return `{${text}}`
+  for (const name of INPUT_CLASSES) {
+    const count = usage[name]
+    if (!count) continue
+    prompt_tokens += count
+    text += `${text && ','}"${name}":${count}`
+  }
+  for (const name of OUTPUT_CLASSES) {
+    const count = usage[name]
+    if (!count) continue
+    completion_tokens += count
+    text += `${text && ','}"${name}":${count}`
+  }
+  const units = usage.units && Object.entries(usage.units).filter(([, count]) => count)
+  if (units && units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
+  return {prompt_tokens, completion_tokens, usage: `{${text}}`}
 }

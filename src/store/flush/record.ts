@@ -1,7 +1,6 @@
 import type {Settlement} from '../../schema/records.ts'
-import {totals, type Usage} from '../../schema/usage.ts'
 import type {LogsTable} from '../tables/traffic.ts'
-import {encodeSettlement, withoutZeros} from './encode.ts'
+import {encodeSettlement} from './encode.ts'
 import {ENTRY_COLUMNS, type Entry, type EntryColumn, type EntryValues, type RowValues} from './lines.ts'
 
 export type SqlValue = string | number | null
@@ -121,13 +120,6 @@ function named(values: EntryValues): Entry {
   }
 }
 
-/** Tokens and classes as the columns hold them. */
-export function counted(usage: Partial<Usage>): Pick<Spent, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
-  const {prompt_tokens, completion_tokens} = totals(usage)
-  if (!isCount(prompt_tokens) || !isCount(completion_tokens)) throw new Error('usage is not in non-negative safe integers')
-  return {prompt_tokens, completion_tokens, usage: withoutZeros(usage)}
-}
-
 /** The values of `LOG_COLUMNS`. */
 export function logValues(entry: Entry, {values, detail}: FlushedRow, spent: Spent): SqlValue[] {
   const [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued] = values
@@ -187,7 +179,7 @@ const NULLABLE: ReadonlySet<string> = new Set([
 const IS_NUMBER = ENTRY_COLUMNS.map(column => NUMBERS.has(column))
 const MAY_BE_NULL = ENTRY_COLUMNS.map(column => NULLABLE.has(column))
 
-function isCount(value: unknown): boolean {
+export function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 

@@ -2,8 +2,9 @@ import {addUsage, type Usage} from '../../schema/usage.ts'
 import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import type {Mark} from '../journal/index.ts'
+import {counted} from './encode.ts'
 import type {Entry} from './lines.ts'
-import {counted, type FlushedRow, type FlushRecord, type Spent} from './record.ts'
+import {type FlushedRow, type FlushRecord, isCount, type Spent} from './record.ts'
 
 /** Consecutive records of the journal: everything behind `from` and before `to`. */
 export interface Slice {
@@ -79,8 +80,10 @@ export function earlierAttempts({attempt}: Pick<Entry, 'attempt'>, {values}: Flu
 export function spentOver(entry: Entry, earlier: readonly EarlierEntry[]): Spent {
   if (earlier.length === 0) return entry
   const usage = [entry, ...earlier].map(each => JSON.parse(each.usage) as Partial<Usage>).reduce(addUsage)
+  const sum = counted(usage)
+  if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')
   return {
-    ...counted(usage),
+    ...sum,
     cost_nanousd: earlier.reduce((sum, each) => sum + each.cost_nanousd, entry.cost_nanousd),
     unpriced: entry.unpriced || earlier.some(each => each.unpriced === 1) ? 1 : 0,
   }

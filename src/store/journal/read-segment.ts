@@ -33,7 +33,7 @@ export interface SegmentEnd {
 
 const SLICE_BYTES = 256 * 1024
 const NOTHING = Buffer.alloc(0)
-/** The flusher reads some twenty times a second, and V8 is in no hurry to give so much memory back. */
+/** The flusher reads ten to twenty times a second, and V8 is in no hurry to give so much memory back. */
 let spare: Buffer | undefined
 
 /**

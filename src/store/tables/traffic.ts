@@ -63,7 +63,7 @@ export interface LogsTable {
   outcome: string
   delivered: number
   metadata: string
-  /** JSON object: the `LogRecord` as it was recorded. What rows are chosen or summed by stands in columns. */
+  /** JSON object: what of the `LogRecord` no column says; in rows of earlier versions, all of it. */
   detail: string
   /** Until the last byte. This and what follows is null in rows from before there were such columns: their detail has it. */
   duration_ms: number | null

@@ -6,6 +6,7 @@ import {CHAIN_START, decodeRecord, encodeSettlement, type FlushTarget, MarkMoved
 import type {Mark} from '../../src/store/journal/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {verifyLedger} from '../../src/store/ledger/index.ts'
+import {findLog} from '../../src/store/logs.ts'
 import {keptBodies, packedBodies, type Row} from '../support/bodies.ts'
 import {ADMITTED_AT, intent, logBodies, logRecord, settlement, targetOf} from '../support/records.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
@@ -76,6 +77,11 @@ describe.each(KINDS)('a flush into %s', kind => {
         is_rescued: 0,
       },
     ])
+    const {organisation_id} = said
+    expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({...detail, cache_status, retry_count})
+    const whole = {detail: JSON.stringify({...log, cache_status: 'HIT', retry_count: 3}), cache_status: null, retry_count: null}
+    await database.store.db.updateTable('traffic.logs').set(whole).execute()
+    expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({...detail, cache_status: 'HIT', retry_count: 3})
     expect(await sumsOf(database)).toEqual([
       {
         hour: '2026-03-04T05:00:00.000Z',

@@ -1,16 +1,16 @@
 import {readlinkSync} from 'node:fs'
 
 /**
- * glibc gives each thread memory of its own and keeps what was freed for next time: after a load that is 30 MB and more which nobody uses. With
- * one arena, trimmed at its end, they go back to the system (mallopt(3)); the threads here seldom allocate at once.
+ * glibc gives each thread memory of its own and keeps what was freed for next time: after a load that is 30 MB which nobody uses. With one arena
+ * what one thread freed serves another (mallopt(3)); the threads here seldom allocate at once.
  */
-const MALLOC: Readonly<Record<string, string>> = {MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1000000'}
+const ONE_ARENA = {MALLOC_ARENA_MAX: '1'}
 
-/** Begins this process anew, under its own number, as glibc reads its settings only then. An operator who sets one of them has chosen. */
+/** Begins this process anew, under its own number, as glibc reads its settings only then. An operator who sets this one has chosen. */
 export function beginFrugally(): void {
   const {env, execve, pid, execPath, argv0, argv} = process
-  if (!execve || Object.keys(MALLOC).some(name => env[name] !== undefined)) return
-  if (runs(pid) === execPath) execve(execPath, [argv0, ...argv.slice(2)], {...env, ...MALLOC})
+  if (!execve || env.MALLOC_ARENA_MAX !== undefined) return
+  if (runs(pid) === execPath) execve(execPath, [argv0, ...argv.slice(2)], {...env, ...ONE_ARENA})
 }
 
 /** The program that the system runs: an emulator's own, where there is one, and then it could not begin anew. */

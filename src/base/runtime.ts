@@ -44,8 +44,8 @@ export async function readAsset(name: AssetName): Promise<Buffer> {
   return readFile(new URL(`../../${ASSETS[name]}`, import.meta.url))
 }
 
-/** What a thread makes in passing. It goes from one batch to the next and keeps nothing, so that more would only be memory. */
-const YOUNG_MB = 6
+/** What a thread makes in passing: a batch of the flusher's should be gone before a collection looks at it. */
+const YOUNG_MB = 24
 
 /** Starts the named worker thread with `data` as its workerData. It takes the SQLite library that this thread has. */
 export function startWorker(name: WorkerName, data?: unknown): Worker {

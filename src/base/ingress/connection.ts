@@ -90,7 +90,10 @@ export class Connection {
     this.#ingress.closed(this)
   }
 
-  readonly #onDrain = () => this.#response?.drained()
+  readonly #onDrain = () => {
+    if (this.#response) this.#response.drained()
+    else this.#socket.resume()
+  }
 
   #lose() {
     this.#is_closing = true
@@ -145,6 +148,7 @@ export class Connection {
   #next() {
     this.#request = undefined
     if (this.#ahead.length > 0) this.#handOver(Buffer.concat(this.#ahead))
+    else if (this.#socket.writableNeedDrain) this.#socket.pause() // who does not read its answers asks no more
   }
 
   #handOver(bytes: Buffer) {

@@ -445,6 +445,24 @@ describe('connections', () => {
     await expect.poll(client.isOver).toBe(true)
   })
 
+  test('whose client reads no answer are asked no more until it does', async () => {
+    const large = Buffer.alloc(16 << 20)
+    handle = (_, response) => {
+      response.writeHead(200, ['content-length', String(large.length)])
+      response.end(large, 'latin1')
+    }
+    const client = await dial()
+    client.socket.pause()
+    for (let sent = 0; sent < 10; sent++) {
+      client.write(post('/plain', 'x'))
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+    expect(plain).toBe(1)
+    handle = echo
+    client.socket.resume()
+    await expect.poll(() => plain + by_node).toBe(10)
+  })
+
   test('whose client reads nothing hold up the end of the server for seconds at most', async () => {
     vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'Date']})
     handle = (_, response) => {

@@ -27,6 +27,7 @@ export function restAfterLoad({load = loadHere(), rest = collect}: RestOptions =
     if (!was_busy || idle < LOOKS_IDLE) return
     was_busy = false
     rest()
+    load() // what that took is none
   }, LOOK_MS).unref()
   return () => clearInterval(timer)
 }

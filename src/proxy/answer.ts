@@ -27,7 +27,8 @@ export function answerHeaders(
   const headers: string[] = []
   for (const name in theirs) {
     const value = theirs[name]
-    if (value === undefined || KEPT_BACK.has(name) || isOwn(name) || (how.rewrites && name === 'content-length')) continue
+    if (value === undefined || KEPT_BACK.has(name) || isOwn(name)) continue
+    if (name === 'content-length' && (how.rewrites || how.is_stream)) continue // a stream may end otherwise than its provider said
     if (name.startsWith('access-control-') && how.on.settings.enable_cors) continue
     if (typeof value === 'string') headers.push(name, value)
     else for (const each of value) headers.push(name, each)

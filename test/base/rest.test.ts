@@ -51,3 +51,22 @@ test('nothing is given back once it is stopped', () => {
   stop()
   expect(pass(60, 0)).toBe(0)
 })
+
+test('the time that it takes itself is no load', () => {
+  let busy = 0
+  stop()
+  stop = restAfterLoad({
+    load() {
+      const was = busy
+      busy = 0
+      return was
+    },
+    rest() {
+      rests++
+      busy = 0.1
+    },
+  })
+  busy = 0.5
+  pass(600, 0)
+  expect(rests).toBe(1)
+})

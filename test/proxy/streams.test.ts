@@ -96,6 +96,15 @@ test('a provider that dies in the middle is told of in the stream, on a boundary
   expect(text).not.toContain('[DONE]')
 })
 
+test('a stream of a length that its provider does not keep has its end all the same', async () => {
+  provider.answer((_, response) => {
+    response.writeHead(200, {'content-type': 'text/event-stream', 'content-length': '5000'})
+    response.write(events[0])
+  })
+  const text = await (await gateway.chat(asked(), AT_LOOP)).text()
+  expect(text).toContain('"type":"timeout_error"')
+})
+
 test('a silence inside an answer longer than the limit ends it', async () => {
   const upstream = held()
   const request = open(asked())

@@ -54,11 +54,20 @@ export class Connection {
     socket.on('error', ignore)
   }
 
+  /** No call is under way; of one that is answered some may be yet to come. */
   get isIdle(): boolean {
-    return this.#request === undefined
+    return this.#request === undefined || this.#is_answered
+  }
+
+  /** Ends it once what was written has left. */
+  close(): void {
+    if (this.#is_closing) return
+    this.#is_closing = true
+    this.#socket.destroySoon()
   }
 
   destroy(): void {
+    this.#is_closing = true
     this.#socket.destroy()
   }
 
@@ -81,7 +90,10 @@ export class Connection {
     this.#ingress.closed(this)
   }
 
-  readonly #onDrain = () => this.#response?.drained()
+  readonly #onDrain = () => {
+    if (this.#response) this.#response.drained()
+    else this.#socket.resume()
+  }
 
   #lose() {
     this.#is_closing = true
@@ -125,19 +137,18 @@ export class Connection {
   readonly #ended = (keeps: boolean) => {
     const response = this.#response
     this.#is_answered = true
+    this.idle_since_ms = Date.now()
     this.#response = undefined
-    if (!keeps || !this.#ingress.keeps) {
-      this.#is_closing = true
-      this.#socket.destroySoon()
-    } else if (this.#request?.complete) this.#next()
+    if (!keeps || !this.#ingress.keeps || this.#is_closing) this.close()
+    else if (this.#request?.complete) this.#next()
     else this.#request?.drop()
     response?.closed()
   }
 
   #next() {
     this.#request = undefined
-    this.idle_since_ms = Date.now()
     if (this.#ahead.length > 0) this.#handOver(Buffer.concat(this.#ahead))
+    else if (this.#socket.writableNeedDrain) this.#socket.pause() // who does not read its answers asks no more
   }
 
   #handOver(bytes: Buffer) {

@@ -13,6 +13,8 @@ export interface FrontOptions {
 }
 
 const SWEEP_MS = 5000
+/** How long a server that closes waits for clients that have yet to read the end of their answers. */
+const LAST_BYTES_MS = 5000
 
 /**
  * Stands before a node:http (or node:https) server: it reads plain requests itself, for a third of the processor time, and gives a connection
@@ -33,14 +35,17 @@ export function putBefore(server: Server, {takes, handle, keep_alive_ms}: FrontO
     handOver(connection, socket, came) {
       connections.delete(connection)
       for (const accept of accepts) accept.call(server, socket)
+      socket.resume() // before an upgrade may stop it
       socket.emit('data', came)
-      socket.resume()
     },
   }
   server.removeAllListeners(connected)
   server.on(connected, (socket: Socket) => connections.add(new Connection(socket, ingress, Date.now())))
   const closeIdle = (before_ms: number) => {
-    for (const connection of connections) if (connection.isIdle && connection.idle_since_ms < before_ms) connection.destroy()
+    for (const connection of connections) if (connection.isIdle && connection.idle_since_ms < before_ms) connection.close()
+  }
+  const destroyIdle = () => {
+    for (const connection of connections) if (connection.isIdle) connection.destroy()
   }
   let sweep: NodeJS.Timeout | undefined
   server.on('listening', () => {
@@ -51,6 +56,7 @@ export function putBefore(server: Server, {takes, handle, keep_alive_ms}: FrontO
   server.closeIdleConnections = () => {
     closeIdleConnections.call(server)
     closeIdle(Number.POSITIVE_INFINITY)
+    setTimeout(destroyIdle, LAST_BYTES_MS).unref()
   }
   server.closeAllConnections = () => {
     closeAllConnections.call(server)

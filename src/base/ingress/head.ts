@@ -9,6 +9,7 @@ export interface PlainHead {
 
 const MOST_FIELDS = 100
 const MOST_NAMES = 1000
+const LONGEST_KEPT_NAME = 64
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** What no field value holds (RFC 9110, section 5.5). */
 const NOT_OF_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/
@@ -50,8 +51,14 @@ function nameOf(said: string): string | undefined {
   if (known !== undefined) return known
   if (!TOKEN.test(said)) return undefined
   const name = said.toLowerCase()
-  if (names.size < MOST_NAMES) names.set(said, name)
+  if (names.size < MOST_NAMES && said.length <= LONGEST_KEPT_NAME) keepName(said)
   return name
+}
+
+/** As a copy: `said` would hold all of its head. */
+function keepName(said: string) {
+  const copy = Buffer.from(said).toString()
+  names.set(copy, copy.toLowerCase())
 }
 
 function trimmed(text: string, from: number, to: number): string {

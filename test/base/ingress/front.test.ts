@@ -224,6 +224,18 @@ describe('what is not plain goes to node:http', () => {
     client.write('GET /plain HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\nfirst')
     await client.hears('heard first')
   })
+
+  test('an upgrade whose socket is read later: nothing that comes until then is lost', async () => {
+    server.on('upgrade', (_, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+      setTimeout(() => socket.on('data', (bytes: Buffer) => socket.end(`heard ${bytes}`)), 50)
+    })
+    const client = await dial()
+    client.write('GET /plain HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\n')
+    await client.hears('101')
+    client.write('second')
+    await client.hears('heard second')
+  })
 })
 
 test('however the bytes of requests are cut, in time or sent ahead, each has its answer, in order', async () => {
@@ -416,5 +428,74 @@ describe('connections', () => {
     answer!()
     await closed
     await busy.hears('last')
+  })
+
+  test('whose request was answered before all of it came are closed after their time, too', async () => {
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'Date']})
+    await new Promise(resolve => server.close(resolve))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    handle = (_, response) => say(response, 'early')
+    const client = await dial()
+    client.write(post('/plain', 'xx').slice(0, -1))
+    await client.hears('early')
+    vi.advanceTimersByTime(KEEP_ALIVE_MS - 10_000)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(client.isOver()).toBe(false)
+    vi.advanceTimersByTime(20_000)
+    await expect.poll(client.isOver).toBe(true)
+  })
+
+  test('whose client reads no answer are asked no more until it does', async () => {
+    const large = Buffer.alloc(16 << 20)
+    handle = (_, response) => {
+      response.writeHead(200, ['content-length', String(large.length)])
+      response.end(large, 'latin1')
+    }
+    const client = await dial()
+    client.socket.pause()
+    for (let sent = 0; sent < 10; sent++) {
+      client.write(post('/plain', 'x'))
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+    expect(plain).toBe(1)
+    handle = echo
+    client.socket.resume()
+    await expect.poll(() => plain + by_node).toBe(10)
+  })
+
+  test('whose client reads nothing hold up the end of the server for seconds at most', async () => {
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'Date']})
+    handle = (_, response) => {
+      response.writeHead(200, ['connection', 'close'])
+      response.end(Buffer.alloc(32 << 20), 'latin1')
+    }
+    const client = await dial()
+    client.socket.pause()
+    client.write(post('/plain', 'x'))
+    while (plain < 1) await new Promise(resolve => setImmediate(resolve))
+    const closed = new Promise(resolve => server.close(resolve))
+    vi.advanceTimersByTime(6000)
+    await closed
+    client.socket.destroy()
+  })
+
+  test.each(['their time is over', 'the server closes'])('whose client reads slowly get the rest of their answer when %s', async when => {
+    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'Date']})
+    await new Promise(resolve => server.close(resolve))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const large = Buffer.alloc(32 << 20, 'x')
+    handle = (_, response) => {
+      response.writeHead(200, ['content-length', String(large.length)])
+      response.end(large, 'latin1')
+    }
+    const client = await dial()
+    client.socket.pause()
+    client.write(post('/plain', 'x'))
+    await expect.poll(() => plain).toBe(1)
+    if (when === 'the server closes') server.close()
+    else vi.advanceTimersByTime(KEEP_ALIVE_MS + 10_000)
+    client.socket.resume()
+    await expect.poll(client.isOver, {timeout: 5000}).toBe(true)
+    expect(client.heard().length).toBeGreaterThan(large.length)
   })
 })

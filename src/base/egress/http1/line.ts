@@ -109,11 +109,10 @@ export class Line implements Way {
 
   /** Goes on with what was held, then with what comes. */
   resume(call: Call): void {
-    if (!this.#is_reading) {
-      const held = this.#held ?? NOTHING
-      this.#held = null
-      this.#read(call, held, 0, held.length, false)
-    }
+    if (this.#is_reading) return void this.#socket.resume()
+    const held = this.#held ?? NOTHING
+    this.#held = null
+    this.#read(call, held, 0, held.length, false)
     if (this.#is_closed || this.#call?.paused) return
     if (this.#has_ended) this.#atEnd()
     else this.#socket.resume()

@@ -204,6 +204,33 @@ test('what was held of a paused call comes, though its connection is gone; unles
   }
 })
 
+test('a call that is paused and resumed while it is told what was held misses nothing', async () => {
+  const there = wired()
+  let controller: Dispatcher.DispatchController | undefined
+  const call = tell(
+    there.pool,
+    {},
+    {
+      onResponseStart(given) {
+        controller = given
+        given.pause()
+      },
+      onResponseData(given) {
+        given.pause()
+        given.resume()
+      },
+    },
+  )
+  const wire = await there.wire(0)
+  wire.push('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n')
+  await turn()
+  wire.destroy()
+  await once(wire, 'close')
+  controller!.resume()
+  const {body, end} = await call
+  expect([body, end]).toEqual(['abcdef', 'whole'])
+})
+
 test('no more is read of a paused call than sockets hold', async () => {
   const big = Buffer.alloc(64 << 20)
   const {port, sockets} = await serveText(socket => {

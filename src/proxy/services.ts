@@ -110,7 +110,8 @@ export interface Prices {
 /** The journal as the data plane sees it. `done` runs once the record outlives the process, or with the fault that kept it from it. */
 export interface Recorder {
   begin(intent: Intent, done: (fault?: Error) => void): void
-  settle(settlement: Settlement, bodies: LogBodies | null, done: (fault?: Error) => void): void
+  /** `intent` is what it ends, where that is not what it says itself. */
+  settle(settlement: Settlement, bodies: LogBodies | null, done: (fault?: Error) => void, intent?: Intent): void
   /** A call that never left: a row of the log, no entry of the ledger. */
   note(settlement: Settlement, bodies: LogBodies | null): void
 }

@@ -79,6 +79,7 @@ function write(said: Settling, on: ProxyServices, done: () => void): void {
   const log = logRow(said, now)
   const settlement: Settlement = {
     ...intent,
+    ...(hasLeft(reply) ? {} : neverMade(intent, passage)),
     model,
     hold_nanousd: 0,
     settled_at: isoTime(on.now()),
@@ -93,10 +94,11 @@ function write(said: Settling, on: ProxyServices, done: () => void): void {
   }
   spend({tokens: prompt_tokens + completion_tokens, cost_nanousd})
   const bodies = !has_row ? null : bodiesOf(call, {headers: reply.headers, ...loggedBody(call.endpoint, reply, plain, on)}, on)
-  on.recorder.settle(settlement, bodies, fault => {
+  const written = (fault?: Error) => {
     if (fault) on.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
     done()
-  })
+  }
+  on.recorder.settle(settlement, bodies, written, intent)
   amend(call, settlement, on)
   if (!is_last) return
   on.metrics.ended({
@@ -114,6 +116,17 @@ function write(said: Settling, on: ProxyServices, done: () => void): void {
     unpriced,
     cache_status: passage.cache_status,
   })
+}
+
+/** False when its client was gone before any of it was sent: a provider that heard nothing has no place in the ledger. */
+function hasLeft({times, fault}: Reply): boolean {
+  return times.sent_at > 0 || fault?.code !== 'client.gone'
+}
+
+/** The intent ends as that of no attempt: its row covers the ones before it. */
+function neverMade({attempt}: Intent, {retry_count}: Passage): Pick<Settlement, 'attempt' | 'counter_keys' | 'covers'> {
+  const covers = retry_count > 0 ? {covers: [attempt - retry_count, attempt - 1] as const} : {}
+  return {attempt: 0, counter_keys: [], ...covers}
 }
 
 /** Writes the row of a call that was refused before it could leave. */

@@ -43,21 +43,21 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
       if (text !== undefined) journal.appendIntent(idOf(intent), text, done)
     },
 
-    /** An attempt has ended. Where its log row has no room, the money is written without it. */
-    settle(settlement: Settlement, kept: LogBodies | null, done: Told): void {
+    /** An attempt has ended: that of `intent`. Where its log row has no room, the money is written without it. */
+    settle(settlement: Settlement, kept: LogBodies | null, done: Told, intent: Intent = settlement): void {
       const text = written(() => encodeSettlement(settlement), done)
       if (text === undefined) return
       const failed: Told = fault => {
         counts.settlements_failed++
         done(fault)
       }
-      journal.appendSettlement(idOf(settlement), text, fault => {
+      journal.appendSettlement(idOf(intent), text, fault => {
         if (!fault) {
           keep(kept, settlement)
           done()
         } else if (settlement.log === null || fault.reason === 'closed') failed(fault)
         else
-          journal.appendSettlement(idOf(settlement), encodeSettlement({...settlement, log: null}), again => {
+          journal.appendSettlement(idOf(intent), encodeSettlement({...settlement, log: null}), again => {
             if (again) return failed(again)
             counts.rows_dropped++
             done()

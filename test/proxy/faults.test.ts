@@ -174,7 +174,8 @@ test('a call that is given up while it waits for a connection never leaves, cost
   request.end(body)
   await expect.poll(() => waiting).toBeDefined()
   request.destroy()
-  await expect.poll(() => settlements).toMatchObject([{outcome: 'aborted', status: null, cost_nanousd: 0, usage: {}, delivered: false}])
+  const never = {outcome: 'aborted', status: null, attempt: 0, cost_nanousd: 0, usage: {}, delivered: false}
+  await expect.poll(() => settlements).toMatchObject([never])
   const late = controller()
   waiting!.onRequestStart?.(late, {})
   expect(late.reason).toBeInstanceOf(Error)
@@ -191,14 +192,16 @@ test('a client that is gone before the intent is written costs no call', async (
       begin: (_, done) => {
         write = done
       },
-      settle: (settlement, _, done) => {
+      settle: (settlement, _, done, intent) => {
         settled.push(settlement)
+        ended = intent?.attempt
         done()
       },
       note: () => undefined,
     },
   })
   const settled: Settlement[] = settlements
+  let ended: number | undefined
   const request = httpRequest(url, {method: 'POST', headers})
   request.on('error', () => undefined)
   request.end(body)
@@ -207,7 +210,7 @@ test('a client that is gone before the intent is written costs no call', async (
   await new Promise(resolve => setTimeout(resolve, 30))
   write!()
   await expect.poll(() => settled.length).toBe(1)
-  expect([settled[0]!.outcome, dispatched]).toEqual(['aborted', 0])
+  expect([settled[0]!.outcome, settled[0]!.attempt, ended, dispatched]).toEqual(['aborted', 0, 1, 0])
 })
 
 test('a journal that takes no intent refuses the call with 503, and nothing leaves', async () => {

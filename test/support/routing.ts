@@ -108,9 +108,11 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
       const rows = await store.db.selectFrom('traffic.logs').selectAll().where('trace_id', '=', trace_id).orderBy('id').execute()
       return {
         entries,
-        rows: rows.map(({detail, duration_ms, cache_status, retry_count, is_rescued, ...row}) => ({
+        rows: rows.map(({detail, duration_ms, is_rescued, retry_count, cache_status, ...row}) => ({
           ...(JSON.parse(detail) as Row),
           ...row,
+          retry_count: retry_count!,
+          cache_status: cache_status!,
         })),
       }
     } finally {

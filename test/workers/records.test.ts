@@ -105,6 +105,21 @@ suite.each(KINDS)('records on %s', kind => {
   })
 })
 
+test('an attempt that never left ends its intent, has its row of the log, and no entry of the ledger', async () => {
+  const gateway = await setUp('sqlite')
+  const records = await gateway.start()
+  await asking(records).begin('gone')
+  const ended = intent({call_id: 'gone'})
+  const row = settlement({...ended, attempt: 0, counter_keys: []}, {outcome: 'aborted', log: logRecord({id: 'gone'})})
+  expect(await new Promise<Error | undefined>(done => records.recorder.settle(row, null, done, ended))).toBeUndefined()
+  await records.flushed()
+  expect(records.status().open_intents).toBe(0)
+  expect([await ids(gateway, 'logs'), await outcomes(gateway)]).toEqual([['gone'], []])
+  await records.close()
+  const again = await gateway.start()
+  expect(again.report.recovered).toBe(0)
+})
+
 test('bodies beyond the bound are dropped and counted, and the calls are recorded all the same', async () => {
   const gateway = await setUp('sqlite')
   const records = await gateway.start({most_body_bytes: 100_000})

@@ -4,6 +4,8 @@ import {readHead} from './request-head.ts'
 
 /** Who counts calls. */
 export interface Owner {
+  /** Sends now what leaves at the end of the turn. */
+  send(): void
   /** A call has come to its end. */
   left(): void
 }
@@ -30,6 +32,7 @@ export class Call implements Dispatcher.DispatchController {
   readonly stream: Streamed | null
   readonly #owner: Owner
   #way: Way | null = null
+  #is_begun = false
   is_over = false
   aborted = false
   paused = false
@@ -52,13 +55,15 @@ export class Call implements Dispatcher.DispatchController {
     if (this.stream instanceof Readable) this.stream.on('error', nothing) // it is told when the stream is read
   }
 
-  /** Tells the handler that it leaves now; false when that was the end of it. */
+  /** Tells the handler, once, that it leaves now; false when that was the end of it. */
   begin(): boolean {
+    if (this.#is_begun) return !this.is_over
     try {
       this.handler.onRequestStart?.(this, null)
     } catch (fault) {
       this.fail(fault as Error)
     }
+    this.#is_begun = true
     return !this.is_over
   }
 
@@ -71,6 +76,8 @@ export class Call implements Dispatcher.DispatchController {
     if (this.is_over) return
     this.aborted = true
     this.reason = reason
+    // given up before its turn ended it counts as sent all the same: what stands in the ledger, the provider received
+    if (this.#is_begun && !this.#way) this.#owner.send()
     if (this.#way) this.#way.fail(reason)
     else this.fail(reason)
   }

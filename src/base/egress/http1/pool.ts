@@ -48,6 +48,7 @@ export class LinePool extends Dispatcher implements Owner, Lines {
   #timer: NodeJS.Timeout | undefined
   #timer_at = 0
   #is_due = false
+  #is_sending = false
 
   constructor(options: PoolOptions) {
     super()
@@ -61,13 +62,15 @@ export class LinePool extends Dispatcher implements Owner, Lines {
       if (this.live >= connections + waiting_calls) throw new EgressFault('queue_full', 'too many calls wait for it')
       if (this.closed) throw new errors.ClientClosedError()
       if (this.destroyed) throw new errors.ClientDestroyedError()
-      this.#queue.push(new Call(this, options, handler, host))
+      const call = new Call(this, options, handler, host)
+      this.live++
+      this.#queue.push(call)
+      this.#soon()
+      if (this.#queue.length <= this.#resting.length) call.begin() // there is a line for it
     } catch (fault) {
       handler.onResponseError?.(null as unknown as Controller, fault as Error)
       return false
     }
-    this.live++
-    this.#soon()
     return true
   }
 
@@ -120,8 +123,10 @@ export class LinePool extends Dispatcher implements Owner, Lines {
 
   /** Sends what there is a line for; the rest waits for one. */
   send(): void {
+    if (this.#is_sending) return
     const queue = this.#queue
     this.#is_due = false
+    this.#is_sending = true
     let sent = 0
     try {
       while (sent < queue.length && this.#place(queue[sent]!)) sent++
@@ -130,12 +135,14 @@ export class LinePool extends Dispatcher implements Owner, Lines {
       this.#soon()
       throw fault
     } finally {
+      this.#is_sending = false
       if (sent >= queue.length) queue.length = 0
       else queue.splice(0, sent)
     }
   }
 
   #place(call: Call): boolean {
+    if (call.is_over) return true
     const line = this.#resting.length > 0 ? this.#freshest() : undefined
     if (line) {
       line.ref()

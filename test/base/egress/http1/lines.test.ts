@@ -125,6 +125,30 @@ test('who aborts is told at once, with the reason, and the line is closed', asyn
   expect(there.pool.live).toBe(0)
 })
 
+test('a call that is given up before its turn ended is sent all the same, once', async () => {
+  const there = wired()
+  await answered(there, 0)
+  let controller: Dispatcher.DispatchController | undefined
+  const given_up = tell(
+    there.pool,
+    {method: 'POST', body: 'asked'},
+    {
+      onRequestStart(mine) {
+        controller = mine
+      },
+    },
+  )
+  const other = tell(there.pool)
+  expect(there.wires[0]!.written).toBe('')
+  controller!.abort(new Error('gone'))
+  expect(there.wires[0]!.written).toMatch(/^POST .*asked$/s)
+  expect(there.wires[0]!.destroyed).toBe(true)
+  expect((await given_up).end).toEqual(new Error('gone'))
+  ;(await there.wire(1)).push(OK)
+  expect((await other).end).toBe('whole')
+  expect(there.wires.map(({written}) => written.match(/HTTP/g)?.length)).toEqual([1, 1])
+})
+
 test('a call that is aborted as it begins leaves nothing on its line, which the next one has', async () => {
   const there = wired()
   await answered(there, 0)

@@ -9,13 +9,13 @@ export interface RestOptions {
 const LOOK_MS = 1000
 /** A thread that was busier than so has left something to give back. */
 const BUSY = 0.05
-const IDLE = 0.01
-const LOOKS_IDLE = 3
+const LOOKS_IDLE = 60
 
 /**
- * Gives memory back once this thread has nothing to do after it had: three seconds after the last of a load. V8 keeps what a load needed for the
- * next one; beside a model on the same machine it is wanted there. It takes about a tenth of a second, and happens once for each load. Gives
- * what stops it. Where Node was not started with `--expose-gc`, as from the sources, nothing is given back.
+ * Gives memory back once this thread has nothing to do after it had: a minute after the last of a load. V8 keeps what a load needed for the
+ * next one; beside a model on the same machine it is wanted there. It takes about a tenth of a second, and what V8 compiled is made anew for
+ * the next load: so it happens once for each, and not between two that follow each other. Gives what stops it. Where Node was not started
+ * with `--expose-gc`, as from the sources, nothing is given back.
  */
 export function restAfterLoad({load = loadHere(), rest = collect}: RestOptions = {}): () => void {
   let was_busy = false
@@ -23,7 +23,7 @@ export function restAfterLoad({load = loadHere(), rest = collect}: RestOptions =
   const timer = setInterval(() => {
     const now = load()
     was_busy ||= now > BUSY
-    idle = now < IDLE ? idle + 1 : 0
+    idle = now <= BUSY ? idle + 1 : 0
     if (!was_busy || idle < LOOKS_IDLE) return
     was_busy = false
     rest()

@@ -22,8 +22,8 @@ export interface Soak {
 
 const SAMPLE_MS = 25
 const PATIENCE_S = 300
-/** A gateway gives memory back three seconds after it had something to do (src/base/rest.ts). */
-const REST_MS = 8000
+/** A gateway gives memory back a minute after it had something to do (src/base/rest.ts). */
+const REST_MS = 66_000
 
 /** Sends `calls` calls of 1 KB with 32 clients and watches the memory meanwhile. The provider counts them. */
 export async function soak(subject: Subject, provider: Provider, calls: number, {folder, processors}: LoadOptions): Promise<Soak> {

@@ -1,19 +1,23 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {sqliteBinding} from '../base/runtime.ts'
 import {openReadOnly} from '../store/dialect/read-only.ts'
-import type {ReaderNews, ReaderOrder, ReaderSetup} from './reader-orders.ts'
+import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-orders.ts'
 
 /** The thread of reads that take time: analytics, lists of the log, exports. Its connection writes nothing. */
 
 const port = parentPort!
 const {target} = workerData as ReaderSetup
-const read = openReadOnly({...target, binding: sqliteBinding()})
+const connection = openReadOnly({...target, binding: sqliteBinding()})
 
-port.on('message', (order: ReaderOrder) => port.postMessage(answer(order)))
+port.on('message', (told: ReaderTold) => {
+  if (told !== 'close') return port.postMessage(answer(told))
+  connection.close()
+  port.close()
+})
 
 function answer({sql, parameters}: ReaderOrder): ReaderNews {
   try {
-    return {rows: read(sql, parameters)}
+    return {rows: connection.all(sql, parameters)}
   } catch (fault) {
     const code = fault instanceof Error && 'code' in fault ? String(fault.code) : ''
     return {fault: {message: fault instanceof Error ? fault.message : String(fault), code}}

@@ -5,7 +5,7 @@ import type {Db} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {remoteSqlite} from '../store/dialect/remote.ts'
 import {TooLong} from '../store/too-long.ts'
-import type {ReaderNews, ReaderOrder, ReaderSetup} from './reader-orders.ts'
+import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-orders.ts'
 
 /** Where reads that take time are made. */
 export interface Reads {
@@ -25,6 +25,8 @@ export interface ReaderOptions {
 }
 
 const MOST_MS = 30_000
+/** How long a thread may take to end by itself. */
+const CLOSES_MS = 5000
 const MOST_WAITING = 200
 const POSTGRES_CONNECTIONS = 2
 
@@ -77,6 +79,7 @@ export class Reader {
     })
   }
 
+  /** Lets the thread end by itself: one that is stopped while its native code loads, or runs, can take the process with it. */
   async close(): Promise<void> {
     this.#closed = true
     const left = [...(this.#under_way ? [this.#under_way] : []), ...this.#waiting.splice(0)]
@@ -85,7 +88,14 @@ export class Reader {
       cancel()
       failed(new Error('The reader was closed.'))
     }
-    await this.#worker?.terminate()
+    const worker = this.#worker
+    if (!worker) return
+    const ended = new Promise<void>(resolve => worker.on('exit', () => resolve()))
+    const told: ReaderTold = 'close'
+    worker.postMessage(told)
+    const cancel = this.#options.after(CLOSES_MS, () => void worker.terminate())
+    await ended
+    cancel()
   }
 
   #next(): void {

@@ -9,7 +9,7 @@ test('what reads many rows is asked of the reader, not of the connection that ca
   const asked: string[] = []
   const admin = await startAdmin({
     readsOf(folder) {
-      const read = openReadOnly({folder})
+      const {all: read} = openReadOnly({folder})
       return remoteSqlite(async (sql, parameters) => {
         asked.push(sql)
         return read(sql, parameters)

@@ -12,7 +12,7 @@ async function plansOf(work: (db: ReturnType<typeof remoteSqlite>) => Promise<un
   const {store, folder, close} = await testStore('sqlite')
   // no sum says that there is nothing to be counted
   await store.db.updateTable('traffic.meta').set({value: '9999'}).where('key', '=', 'log_hourly_from').execute()
-  const read = openReadOnly({folder})
+  const {all: read} = openReadOnly({folder})
   const plans: string[] = []
   const db = remoteSqlite(async (statement, parameters) => {
     const steps = read(`explain query plan ${statement}`, parameters) as {detail: string}[]

@@ -3,7 +3,7 @@ import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
 import {TooLong} from '../../src/store/too-long.ts'
 import {openReads, Reader} from '../../src/workers/reader.ts'
-import type {ReaderOrder} from '../../src/workers/reader-orders.ts'
+import type {ReaderOrder, ReaderTold} from '../../src/workers/reader-orders.ts'
 import {insertLog} from '../support/logs.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 
@@ -28,14 +28,19 @@ describe.each(KINDS)('reads on %s', kind => {
 
 /** A thread that answers when it is told to. */
 function fakeThreads() {
-  const threads: (EventEmitter & {orders: ReaderOrder[]; ended: boolean})[] = []
+  const threads: (EventEmitter & {orders: ReaderOrder[]; ended: boolean; closing: boolean})[] = []
   const start = () => {
     const thread = Object.assign(new EventEmitter(), {
       orders: [] as ReaderOrder[],
       ended: false,
-      postMessage: (order: ReaderOrder) => void thread.orders.push(order),
+      closing: false,
+      postMessage(told: ReaderTold) {
+        if (told === 'close') thread.closing = true
+        else thread.orders.push(told)
+      },
       terminate: async () => {
         thread.ended = true
+        thread.emit('exit')
         return 0
       },
     })
@@ -58,8 +63,7 @@ test('one statement is under way at a time; one that takes too long is given up 
   expect(threads[0]!.orders.map(each => each.sql)).toEqual(['slow'])
   timers[0]!()
   await expect(slow).rejects.toBeInstanceOf(TooLong)
-  expect([threads[0]!.ended, threads.length]).toEqual([true, 1])
-  threads[0]!.emit('exit')
+  expect([threads[0]!.ended, threads.length]).toEqual([true, 2])
   expect(threads[1]!.orders.map(each => each.sql)).toEqual(['next'])
   threads[1]!.emit('message', {rows: [1]})
   expect(await next).toEqual([1])
@@ -74,6 +78,19 @@ test('a statement that waits too long is given up alone; a thread that dies fail
   await expect(first).rejects.toThrow('ended')
   threads[1]!.emit('message', {fault: {message: 'no such table', code: 'SQLITE_ERROR'}})
   await expect(third).rejects.toMatchObject({message: 'no such table', code: 'SQLITE_ERROR'})
-  await reader.close()
+  const closed = reader.close()
   await expect(reader.ask(order('late'))).rejects.toThrow('closed')
+  expect([threads[1]!.closing, threads[1]!.ended]).toEqual([true, false])
+  threads[1]!.emit('exit')
+  await closed
+})
+
+test('a thread that does not end by itself is stopped', async () => {
+  const {threads, timers, reader} = fakeThreads()
+  const asked = reader.ask(order('endless'))
+  const closed = reader.close()
+  await expect(asked).rejects.toThrow('closed')
+  timers.at(-1)!()
+  await closed
+  expect(threads[0]!.ended).toBe(true)
 })

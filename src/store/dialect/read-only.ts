@@ -5,8 +5,14 @@ const MOST_STATEMENTS = 100
 const CACHE_KB = 32 * 1024
 const MAPPED_BYTES = 2 ** 30
 
-/** A connection that writes nothing, opened at the first statement; gives all rows of each. Statements are kept ready. */
-export function openReadOnly(target: Omit<SqliteOptions, 'role'>): (sql: string, parameters: readonly unknown[]) => readonly unknown[] {
+export interface ReadOnly {
+  /** All rows of a statement. */
+  all(sql: string, parameters: readonly unknown[]): readonly unknown[]
+  close(): void
+}
+
+/** A connection that writes nothing, opened at the first statement. Statements are kept ready. */
+export function openReadOnly(target: Omit<SqliteOptions, 'role'>): ReadOnly {
   let raw: Sqlite.Database | undefined
   const statements = new Map<string, Sqlite.Statement>()
   const ready = (sql: string) => {
@@ -18,7 +24,7 @@ export function openReadOnly(target: Omit<SqliteOptions, 'role'>): (sql: string,
     statements.set(sql, made)
     return made
   }
-  return (sql, parameters) => ready(sql).all(...parameters)
+  return {all: (sql, parameters) => ready(sql).all(...parameters), close: () => raw?.close()}
 }
 
 function open(target: Omit<SqliteOptions, 'role'>): Sqlite.Database {

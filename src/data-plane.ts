@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {collectDefaultMetrics, Registry} from 'prom-client'
+import {Registry} from 'prom-client'
 import {OPERATIONS} from './admin/registry.ts'
 import {readBaseUrl} from './base/egress/base-url.ts'
 import {credentialFetch} from './base/egress/credentials.ts'
@@ -8,6 +8,7 @@ import {Egress} from './base/egress/pools.ts'
 import {readProxies} from './base/egress/proxy.ts'
 import {readTrusted} from './base/egress/trust.ts'
 import type {Log} from './base/log.ts'
+import {collectProcessMetrics} from './base/process-metrics.ts'
 import {version} from './base/runtime.ts'
 import type {Seal} from './base/seal.ts'
 import {createFlights} from './cache/flight.ts'
@@ -82,7 +83,7 @@ export async function openDataPlane({
   const catalogue = bundledCatalogue()
   const memory = new PriceMemory(pricing, now)
   const registry = new Registry()
-  collectDefaultMetrics({register: registry, prefix: 'node_'})
+  collectProcessMetrics(registry, 'node_')
   const metrics = callMetrics({
     registry,
     with_model: settings.prometheus_include_model_label,

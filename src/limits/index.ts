@@ -116,8 +116,9 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
       const time_ms = counters.time(now_ms)
       const claims = claimsOf(enabled ? limits : limits.filter(({entity}) => entity === 'policy'), time_ms)
       if (claims.length === 0) return null
-      // A call is admitted by its key and again by each target: each admission is a reservation of its own.
-      const asked = {id: `${call_id}/${++admissions}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
+      // A call is admitted by its key and again by each target: each admission is a reservation of its own. Numbers as decimal text are
+      // kept in a cache by V8, thousands of them, and so grow old; others are not.
+      const asked = {id: `${call_id}/${(++admissions).toString(36)}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
       const taken = reserve(asked)
       const make = (made: readonly LimitClaim[]) => new Admission(counters, asked.id, made, onFault)
       return taken instanceof Promise ? taken.then(make) : make(taken)

@@ -1,18 +1,10 @@
 import type {LogBodies} from '../schema/records.ts'
 import {mostRowBytes, type PackedBodies, type RowFields, writeRow} from '../store/bodies/index.ts'
-
-/** Shared with the thread that writes it: memory that goes from one thread to another counts as new there, and has its garbage collected. */
-type Block = Buffer<SharedArrayBuffer>
+import {type Block, Blocks} from './blocks.ts'
 
 /** What headers and bookkeeping weigh, roughly: many small rows are many rows too. */
 const ROW_BYTES = 2048
-const BLOCK_BYTES = 512 * 1024
-/** Blocks kept to be filled again: as many as wait while the database is flushed under load, and few once nothing waits. */
-const MOST_SPARES = 16
-const IDLE_SPARES = 4
-
-const newBlock = (bytes: number): Block => Buffer.from(new SharedArrayBuffer(bytes))
-const NOTHING = newBlock(0)
+const NOTHING: Block = Buffer.from(new SharedArrayBuffer(0))
 
 /**
  * Bodies on their way to the disk. They do not pass through the journal, so what waits is bounded and the rest is dropped.
@@ -25,14 +17,13 @@ export class BodyQueue {
   is_shut = false
   /** What waits here and what is handed over but not written. */
   weight_bytes = 0
+  readonly blocks = new Blocks()
   readonly #most_bytes: number
   #block: Block = NOTHING
   #end = 0
   #rows = 0
   #weight_bytes = 0
   #full: Omit<PackedBodies, 'packed_ms'>[] = []
-  /** New memory every time would have to wait for the collections of two threads. */
-  readonly #spares: Block[] = []
 
   constructor(most_bytes: number) {
     this.#most_bytes = most_bytes
@@ -83,17 +74,10 @@ export class BodyQueue {
     this.weight_bytes -= weight_bytes
   }
 
-  /** Takes back the memory of what was written. */
-  reuse(bytes: SharedArrayBuffer): void {
-    if (bytes.byteLength === BLOCK_BYTES) this.#spares.push(Buffer.from(bytes))
-    const most = this.weight_bytes === 0 ? IDLE_SPARES : MOST_SPARES
-    if (this.#spares.length > most) this.#spares.length = most
-  }
-
   /** Begins a block with room for a row of `bytes`. */
   #begin(bytes: number) {
     this.#close()
-    this.#block = (bytes <= BLOCK_BYTES ? this.#spares.pop() : undefined) ?? newBlock(Math.max(bytes, BLOCK_BYTES))
+    this.#block = this.blocks.take(bytes)
   }
 
   #close() {

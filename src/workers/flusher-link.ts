@@ -28,6 +28,8 @@ const TICK_MS = 50
 const MUCH_BYTES = 256 * 1024
 const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
+/** Sooner than twice this after a load its memory is given back (src/base/rest.ts). */
+const TRIM_MS = 25_000
 
 /**
  * The main thread's end of the flusher: gathers what was written for 50 ms, under load for 100, then has it flushed, one order at a
@@ -47,6 +49,7 @@ export class FlusherLink {
   #cancel: (() => void) | undefined
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
   #closing = false
+  #trims = false
   #retention: PromiseWithResolvers<boolean> | undefined
   #sealing: PromiseWithResolvers<readonly string[]> | undefined
 
@@ -184,6 +187,17 @@ export class FlusherLink {
     }
   }
 
+  #trimLater(): void {
+    const {bodies, after} = this.#options
+    if (this.#trims || !bodies.blocks.hasMany) return
+    this.#trims = true
+    after(TRIM_MS, () => {
+      this.#trims = false
+      bodies.blocks.trim()
+      this.#trimLater()
+    })
+  }
+
   #post(order: FlusherOrder): void {
     this.#worker?.postMessage(order)
   }
@@ -212,7 +226,8 @@ export class FlusherLink {
       this.#sent_bytes -= news.weight_bytes
       this.#sent_rows -= news.rows
       bodies.written(news.weight_bytes)
-      bodies.reuse(news.bytes)
+      bodies.blocks.giveBack(news.bytes)
+      this.#trimLater()
       bodies.dropped += news.refused
     } else {
       this.#ordered = false

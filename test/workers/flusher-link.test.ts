@@ -146,7 +146,7 @@ test('bodies come out of the packing as they went in', () => {
     })),
   )
   expect(queue.isEmpty).toBe(true)
-  queue.reuse(bytes)
+  queue.blocks.giveBack(bytes)
   queue.add(logBodies('c'), '2026-03-04T05:06:07.008Z')
   const again = queue.pack(0)!
   expect(again.bytes).toBe(bytes)
@@ -200,4 +200,32 @@ test('retention is one turn at a time, and fails when its thread ends', async ()
   threads[0]!.emit('exit', 1)
   await expect(cut_off).rejects.toThrow('has ended')
   await expect(link.retain()).rejects.toThrow('not there')
+})
+
+test('under load no block is let go; after it, those that were not needed for a while', () => {
+  const {link, bodies, threads, timers, tick} = setUp()
+  const [thread] = threads as [Thread]
+  const blocks = () => thread.orders.flatMap(order => (order.order === 'bodies' ? [order] : []))
+  const burst = (rows: number) => {
+    thread.orders.length = 0
+    for (let row = 0; row < rows; row++) {
+      bodies.add(logBodies(`row-${row}`, {request_body: Buffer.alloc(300_000)}), '2026-03-04T05:06:07.008Z')
+      link.bodiesWait()
+    }
+    tick(50)
+    const sent = blocks()
+    for (const {bytes, weight_bytes, rows} of sent) thread.emit('message', {news: 'bodies', bytes, weight_bytes, rows, refused: 0})
+    return new Set(sent.map(({bytes}) => bytes))
+  }
+  const first = burst(20)
+  expect(first.size).toBe(20)
+  const kept = () => [...burst(20)].filter(bytes => first.has(bytes)).length
+  for (let n = 0; n < 5; n++) expect(kept()).toBe(20)
+  expect(timers.map(({ms}) => ms)).toEqual([25_000])
+  tick(25_000)
+  expect(kept()).toBe(20)
+  tick(25_000)
+  tick(25_000)
+  expect(timers).toEqual([])
+  expect(kept()).toBe(4)
 })

@@ -1,0 +1,12 @@
+import {collectDefaultMetrics, Registry} from 'prom-client'
+import {expect, test} from 'vitest'
+import {collectProcessMetrics} from '../../src/base/process-metrics.ts'
+
+test('there is every metric of the library, but for the durations of collections', async () => {
+  const [theirs, ours] = [new Registry(), new Registry()]
+  collectDefaultMetrics({register: theirs, prefix: 'node_'})
+  collectProcessMetrics(ours, 'node_')
+  const names = (registry: Registry) => registry.getMetricsAsArray().map(({name}) => name)
+  expect(names(ours)).toEqual(names(theirs).filter(name => name !== 'node_nodejs_gc_duration_seconds'))
+  expect(await ours.metrics()).toMatch(/^node_process_cpu_seconds_total \d/m)
+})

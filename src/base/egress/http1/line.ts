@@ -261,9 +261,8 @@ export class Line implements Way {
 
 const NOTHING = Buffer.alloc(0)
 
-/** A slice of Node's pool would keep all of the pool's 8 KB, should it grow old. */
 function copied(bytes: Buffer, at: number, to: number): Buffer {
-  const copy = Buffer.allocUnsafeSlow(to - at)
+  const copy = Buffer.allocUnsafe(to - at)
   bytes.copy(copy, 0, at, to)
   return copy
 }

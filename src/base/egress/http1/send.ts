@@ -15,7 +15,7 @@ export function sendBytes(socket: Socket, call: Call): void {
   else {
     const text = `${head}content-length: ${bytes.length}\r\n\r\n`
     if (bytes.length <= MOST_COPIED_BYTES) {
-      const whole = Buffer.allocUnsafeSlow(text.length + bytes.length)
+      const whole = Buffer.allocUnsafe(text.length + bytes.length)
       whole.write(text, 'latin1')
       bytes.copy(whole, text.length)
       socket.write(whole)

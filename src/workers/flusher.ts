@@ -1,6 +1,7 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
 import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf} from '../store/flush/index.ts'
-import {type JournalRecord, type Mark, type Owner, readJournal} from '../store/journal/index.ts'
+import {type JournalRecord, type JournalWarning, type Mark, type Owner, readJournal} from '../store/journal/index.ts'
+import {JournalSlice} from './journal-slice.ts'
 
 /** Something the operator should read in the log. */
 export interface FlusherReport {
@@ -29,12 +30,6 @@ const MOST_DELAY_MS = 2_000
 /** A lock is soon gone and not worth a line; what lasts longer is told, and told again. */
 const QUIET_TRIES = 5
 const TRIES_PER_REPORT = 30
-
-interface Pending {
-  readonly record: FlushRecord
-  readonly payload: Buffer
-  readonly end: Mark
-}
 
 /**
  * Follows the journal and applies it to the database, slice by slice, in order. What hinders the database is waited for, as long as it
@@ -127,55 +122,58 @@ export class Flusher {
   }
 
   async #pass(up_to: Mark | undefined): Promise<number> {
-    const {folder, owner} = this.#options
     if (up_to && !isBefore(this.#read, up_to)) return 0
+    const first = this.#slice(up_to, 1)
+    for (const _ of first) break
+    if (first.seen === 0) {
+      // a new segment is worth a commit of its own: it lets the ones before go
+      if (first.end.segment > this.#committed.segment) await this.#apply(first, up_to)
+      this.#read = first.end
+      return 0
+    }
     let applied = 0
-    let pending: Pending[] = []
-    let bytes = 0
-    let end = this.#read
-    const commit = async () => {
-      const records = pending
-      pending = []
-      bytes = 0
-      await this.#apply(records, end)
-      applied += records.length
+    for (;;) {
+      const slice = this.#slice(up_to, SLICE_RECORDS)
+      applied += await this.#apply(slice, up_to)
+      if (slice.is_last && isSame(slice.end, this.#read)) return applied
     }
-    // where no writer runs, the end of what it left is found by looking at every record
-    const through = up_to && {up_to, without: 'intent' as const}
-    for (const record of readJournal({folder, ...owner, from: this.#read, ...through, warn: warning => this.#warn(warning)})) {
-      end = {segment: record.segment, position: record.end_position}
-      const decoded = this.#decode(record)
-      if (decoded) {
-        pending.push({record: decoded, payload: record.payload, end})
-        bytes += record.payload.length
-      }
-      if (pending.length >= SLICE_RECORDS || bytes >= SLICE_BYTES) await commit()
-    }
-    end = up_to ?? end
-    // a new segment is worth a commit of its own: it lets the ones before go
-    if (pending.length > 0 || end.segment > this.#committed.segment) await commit()
-    this.#read = end
-    return applied
   }
 
-  async #apply(records: readonly Pending[], to: Mark): Promise<void> {
-    this.#attempted = to
+  /** What is behind `#read`. */
+  #slice(up_to: Mark | undefined, most_records: number, decode = (record: JournalRecord) => this.#decode(record)): JournalSlice {
+    const {folder, owner} = this.#options
+    const from = this.#read
+    // where no writer runs, the end of what it left is found by looking at every record
+    const through = up_to && {up_to, without: 'intent' as const}
+    const warn = (warning: JournalWarning) => this.#warn(warning)
+    const read = () => readJournal({folder, ...owner, from, ...through, lends: true, warn})
+    return new JournalSlice({read, from, up_to, most_records, most_bytes: SLICE_BYTES, decode})
+  }
+
+  /** Gives how many of its records could be read. `is_refused`: it is of one record, without its row, which the database refused. */
+  async #apply(slice: JournalSlice, up_to: Mark | undefined, is_refused = false): Promise<number> {
     try {
-      await this.#options.target.apply({from: this.#committed, to, records: records.map(({record}) => record)})
+      await this.#options.target.apply({from: this.#committed, records: slice, end: () => slice.end})
     } catch (fault) {
-      if (!isRowFault(fault) || records.length === 0) throw fault
-      if (records.length === 1) return this.#applyRefused(records[0]!, to, fault)
-      const half = records.length >> 1
-      await this.#apply(records.slice(0, half), records[half - 1]!.end)
-      return this.#apply(records.slice(half), to)
+      this.#attempted = slice.end
+      const {seen, readable} = slice
+      if (!isRowFault(fault) || readable === 0) throw fault
+      if (seen === 1) return this.#applyRefused(up_to, fault, !is_refused)
+      const half = seen >> 1
+      return (await this.#apply(this.#slice(up_to, half), up_to)) + (await this.#apply(this.#slice(up_to, seen - half), up_to))
     }
-    this.#moved(to)
+    this.#moved(slice.end)
+    return slice.readable
   }
 
   /** The money counts, though the log row be wrong. */
-  async #applyRefused({record, payload, end}: Pending, to: Mark, fault: unknown): Promise<void> {
-    this.#setAside(nameOf(record), payload, 'the database refuses it', end, fault)
-    await this.#apply(record.row && isEntry(record) ? [{record: {...record, row: null}, payload, end}] : [], to)
+  #applyRefused(up_to: Mark | undefined, fault: unknown, tries_money: boolean): Promise<number> {
+    const withoutRow = (record: JournalRecord) => {
+      const decoded = this.#decode(record)
+      if (decoded) this.#setAside({...record, id: nameOf(decoded)}, 'the database refuses it', fault)
+      return tries_money && decoded?.row && isEntry(decoded) ? {...decoded, row: null} : undefined
+    }
+    return this.#apply(this.#slice(up_to, 1, withoutRow), up_to, true)
   }
 
   #moved(to: Mark): void {
@@ -184,19 +182,16 @@ export class Flusher {
     this.#read = to
   }
 
-  #decode({kind, id, payload, segment, end_position}: JournalRecord): FlushRecord | undefined {
-    if (kind !== 'settlement' && kind !== 'log_row') return undefined
-    if (payload.length === 0) return undefined // ends an attempt of which nothing could be known
-    const at = {segment, position: end_position}
+  #decode(record: JournalRecord): FlushRecord | undefined {
     try {
-      return decodeRecord(payload)
+      return decodeRecord(record.payload)
     } catch (fault) {
-      this.#setAside(id, payload, fault instanceof SyntaxError ? 'it is not JSON' : (fault as Error).message, at)
+      this.#setAside(record, fault instanceof SyntaxError ? 'it is not JSON' : (fault as Error).message)
       return undefined
     }
   }
 
-  #setAside(id: string, payload: Buffer, why: string, {segment, position}: Mark, fault?: unknown): void {
+  #setAside({id, payload, segment, end_position: position}: JournalRecord, why: string, fault?: unknown): void {
     if (!this.#isNew(`aside ${segment} ${position}`)) return // read again after a failure
     const text = `A record of the journal cannot be entered as it is and was set aside: ${why}.`
     this.#options.setAside(id, payload)
@@ -204,7 +199,7 @@ export class Flusher {
   }
 
   /** Once each: a warning stands in the journal until it is read past. */
-  #warn({code, segment, position, text}: {code: string; segment: number; position: number; text: string}): void {
+  #warn({code, segment, position, text}: JournalWarning): void {
     if (this.#isNew(`${code} ${segment} ${position}`)) this.#options.report({level: 'warn', text})
   }
 

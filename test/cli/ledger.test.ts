@@ -24,7 +24,7 @@ beforeAll(async () => {
     ]
     await target.apply({
       from,
-      to: {segment: 1, position: 1},
+      end: () => ({segment: 1, position: 1}),
       records: said.map(each => decodeRecord(Buffer.from(encodeSettlement(each)))),
     })
     await target.close()

@@ -34,7 +34,7 @@ function applier(target: FlushTarget) {
   return async (...settlements: readonly Settlement[]) => {
     const from = await target.readMark()
     const records = settlements.map(said => decodeRecord(Buffer.from(encodeSettlement(said))))
-    await target.apply({from, to: {segment: from.segment, position: from.position + 1}, records})
+    await target.apply({from, end: () => ({segment: from.segment, position: from.position + 1}), records})
   }
 }
 
@@ -123,7 +123,7 @@ describe.each(KINDS)('a flush into %s', kind => {
   test('refuses a slice that does not begin at the mark, and applies nothing of it', async () => {
     const database = await open(kind)
     const records = [decodeRecord(Buffer.from(encodeSettlement(settlement())))]
-    const slice = {from: {segment: 4, position: 64}, to: {segment: 4, position: 99}, records}
+    const slice = {from: {segment: 4, position: 64}, end: () => ({segment: 4, position: 99}), records}
     await expect(database.target.apply(slice)).rejects.toThrow(MarkMoved)
     expect(await entriesOf(database)).toEqual([])
     expect(await database.target.readMark()).toEqual(START)
@@ -247,7 +247,7 @@ describe.each(KINDS)('a flush into %s', kind => {
     }
     const asObject = (said: Settlement) => decodeRecord(Buffer.from(JSON.stringify(said)))
     const records = [asObject(said(1, 'before')), asObject({...said(2, 'before'), log: null}), asObject(said(0, 'refused'))]
-    await database.target.apply({from: START, to: {segment: 1, position: 1}, records})
+    await database.target.apply({from: START, end: () => ({segment: 1, position: 1}), records})
     const [old, later] = await entriesOf(database)
     await database.apply(said(1, 'after'), said(0, 'noted'))
     expect(old).toMatchObject({call_id: 'before', attempt: 1, usage: '{"input_uncached_tokens":2,"units":{"pages":1}}'})

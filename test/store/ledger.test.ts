@@ -30,7 +30,7 @@ async function seeded(kind: 'sqlite' | 'postgres'): Promise<TestStore> {
       return [failed, settlement(of(2), {log: {...log, retry_count: 1}})]
     })
     const records = said.flat().map(each => decodeRecord(Buffer.from(encodeSettlement(each))))
-    await target.apply({from, to: {segment: 1, position: 1}, records})
+    await target.apply({from, end: () => ({segment: 1, position: 1}), records})
     await target.close()
   }
   return database

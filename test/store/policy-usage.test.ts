@@ -37,7 +37,7 @@ describe.each(KINDS)('what entities of policies used, on %s', kind => {
   const apply = async (...settlements: readonly Settlement[]) => {
     const from = await target.readMark()
     const records = settlements.map(said => decodeRecord(Buffer.from(encodeSettlement(said))))
-    await target.apply({from, to: {segment: from.segment, position: from.position + 1}, records})
+    await target.apply({from, end: () => ({segment: from.segment, position: from.position + 1}), records})
   }
   const used = async (value_key: string, since_ms: number, policy?: string) =>
     (await usedSince(database.store.db, of(value_key, policy), iso(since_ms))).tokens

@@ -76,7 +76,7 @@ export async function spending(database: TestStore) {
       const said = settlement(of, {cost_nanousd: Math.round(cost_usd * 1e9), log: null})
       const from = {...mark, position}
       const to = {...mark, position: ++position}
-      await target.apply({from, to, records: [decodeRecord(Buffer.from(encodeSettlement(said)))]})
+      await target.apply({from, end: () => to, records: [decodeRecord(Buffer.from(encodeSettlement(said)))]})
     },
     usage: (scope: Parameters<typeof usageSince>[1], since_at: string) => usageSince(store.db, scope, since_at),
     statusOf: async (id: string) =>

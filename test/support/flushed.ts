@@ -16,7 +16,7 @@ export async function openFlush(database: Pick<TestStore, 'store' | 'options'>) 
     async apply(...settlements: readonly Settlement[]) {
       const from = await target.readMark()
       const records = settlements.map(said => decodeRecord(Buffer.from(encodeSettlement(said))))
-      await target.apply({from, to: {segment: from.segment, position: from.position + 1}, records})
+      await target.apply({from, end: () => ({segment: from.segment, position: from.position + 1}), records})
     },
     close: () => target.close(),
   }

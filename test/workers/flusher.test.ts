@@ -33,7 +33,8 @@ function memoryTarget() {
       throw new Error('not here')
     },
     readMark: async () => memory.mark,
-    async apply({from, to, records}: Slice) {
+    async apply({from, records: each, end}: Slice) {
+      const records = [...each]
       const failure = next()
       if (failure?.heard) throw failure.fault
       if (from.segment !== memory.mark.segment || from.position !== memory.mark.position) throw new MarkMoved('w', from, memory.mark)
@@ -43,7 +44,7 @@ function memoryTarget() {
         memory.calls.push(entry.call_id)
         if (row) memory.logs.push(entry.call_id)
       }
-      memory.mark = to
+      memory.mark = end()
       if (failure) throw failure.fault
     },
     async keepBodies({bytes, rows}, onRefused) {

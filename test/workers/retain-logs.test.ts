@@ -32,7 +32,7 @@ describe.each(KINDS)('retention on %s', kind => {
       const said = settlement(intent({call_id: id, admitted_at: at}), {log: logRecord({id, created_at: at})})
       return decodeRecord(Buffer.from(encodeSettlement(said)))
     })
-    await target.apply({from, to: {segment: 1, position: 64}, records})
+    await target.apply({from, end: () => ({segment: 1, position: 64}), records})
     for (const {id, at} of calls) await keepBodies(database, {log_id: id, created_at: at}, Date.parse(at))
     for (const {path, begun_ms} of listPacks(join(database.folder, PACKS_FOLDER))) utimesSync(path, begun_ms / 1000, begun_ms / 1000)
     const {db} = database.store

@@ -1,9 +1,9 @@
-import {latencyBucket} from '../../schema/latency.ts'
+import {addCount, latencyBucket} from '../../schema/latency.ts'
 import {isSuccess} from '../../schema/success.ts'
 import type {LogHourlyTable, LogLatenciesTable} from '../tables/traffic.ts'
 import type {Entry} from './lines.ts'
 import type {FlushedRow, Spent} from './record.ts'
-import {hourOf} from './sums.ts'
+import {getOrAdd, hourOf, inOrder, isWithin} from './sums.ts'
 
 export const LOG_SUM_KEY = [
   'workspace_id',
@@ -59,11 +59,12 @@ export interface LogSums {
   readonly latencies: readonly LogLatenciesTable[]
 }
 
-/** Rows that no sum tells apart, and what they come to. */
+/** Rows that no sum of hours tells apart, and what they come to. */
 interface Alike {
   readonly row: NewRow
   readonly hour: string
-  readonly bucket: number
+  /** How many of them are in each bucket of latencies. */
+  readonly buckets: Map<number, number>
   requests: number
   successes: number
   prompt_tokens: bigint
@@ -72,36 +73,17 @@ interface Alike {
   duration_ms: number
 }
 
-/** The sums of new rows, each once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
-export function logSums(rows: readonly NewRow[]): LogSums {
-  const hours = new Map<string, LogSum>()
-  const latencies = new Map<string, LogLatenciesTable>()
-  for (const alike of alikes(rows)) {
-    for (const grain of [0, 1]) {
-      addHour(hours, alike, grain)
-      addLatency(latencies, alike, grain)
-    }
-  }
-  return {hours: inOrder(hours), latencies: inOrder(latencies)}
-}
+/** The sums of new rows, added one by one. Most rows of a slice are alike: what each of them costs here, every call does. */
+export class LogRowSums {
+  readonly #alikes = new Map<string, Alike>()
+  #last: Alike | undefined
 
-/** Most rows of a slice are alike: what each of them costs here, every call does. */
-function alikes(rows: readonly NewRow[]): Iterable<Alike> {
-  const found = new Map<string, Alike>()
-  for (const row of rows) {
+  add(row: NewRow): void {
+    if (!this.#last || !isOf(this.#last, row)) this.#last = this.#of(row)
+    const alike = this.#last
     const {entry, spent} = row
-    const {workspace_id, api_key_id, provider_slug, provider, model, config_id} = entry
-    const [, , created_at, status, , duration_ms, cache_status] = row.row.values
-    const bucket = latencyBucket(duration_ms)
-    const hour = hourOf(created_at)
-    const names = `${workspace_id}\0${hour}\0${api_key_id}\0${provider_slug ?? ''}\0${provider}\0${model ?? ''}\0${config_id ?? ''}`
-    const key = `${names}\0${status}\0${cache_status}\0${bucket}`
-    let alike = found.get(key)
-    if (!alike) {
-      const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
-      alike = {row, hour, bucket, ...counts}
-      found.set(key, alike)
-    }
+    const [, , , status, , duration_ms] = row.row.values
+    addCount(alike.buckets, latencyBucket(duration_ms), 1)
     alike.requests++
     if (isSuccess(status, entry.outcome)) alike.successes++
     alike.prompt_tokens += BigInt(spent.prompt_tokens)
@@ -109,7 +91,44 @@ function alikes(rows: readonly NewRow[]): Iterable<Alike> {
     alike.cost_nanousd += BigInt(spent.cost_nanousd)
     alike.duration_ms += duration_ms
   }
-  return found.values()
+
+  /** Each once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
+  get rows(): LogSums {
+    const hours = new Map<string, LogSum>()
+    const latencies = new Map<string, LogLatenciesTable>()
+    for (const alike of this.#alikes.values()) {
+      for (const grain of [0, 1]) {
+        addHour(hours, alike, grain)
+        for (const [bucket, requests] of alike.buckets) addLatency(latencies, alike, grain, bucket, requests)
+      }
+    }
+    return {hours: inOrder(hours), latencies: inOrder(latencies)}
+  }
+
+  #of(row: NewRow): Alike {
+    const {workspace_id, api_key_id, provider_slug, provider, model, config_id} = row.entry
+    const [, , created_at, status, , , cache_status] = row.row.values
+    const hour = hourOf(created_at)
+    const names = `${workspace_id}\0${hour}\0${api_key_id}\0${provider_slug ?? ''}\0${provider}\0${model ?? ''}\0${config_id ?? ''}`
+    const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
+    return getOrAdd(this.#alikes, `${names}\0${status}\0${cache_status}`, () => ({row, hour, buckets: new Map(), ...counts}))
+  }
+}
+
+function isOf({row: one, hour}: Alike, other: NewRow): boolean {
+  const [, , , one_status, , , one_cached] = one.row.values
+  const [, , created_at, status, , , cache_status] = other.row.values
+  return (
+    isWithin(hour, created_at) &&
+    one_status === status &&
+    one_cached === cache_status &&
+    one.entry.workspace_id === other.entry.workspace_id &&
+    one.entry.api_key_id === other.entry.api_key_id &&
+    one.entry.provider_slug === other.entry.provider_slug &&
+    one.entry.provider === other.entry.provider &&
+    one.entry.model === other.entry.model &&
+    one.entry.config_id === other.entry.config_id
+  )
 }
 
 function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
@@ -142,7 +161,7 @@ function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
   sum.duration_ms += alike.duration_ms
 }
 
-function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour, bucket, requests}: Alike, grain: number): void {
+function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour}: Alike, grain: number, bucket: number, requests: number): void {
   const {entry} = row
   const {workspace_id} = entry
   const provider = grain === 1 ? entry.provider : ''
@@ -151,8 +170,4 @@ function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour, bucket, re
   const sum = sums.get(key)
   if (sum) sum.requests += requests
   else sums.set(key, {workspace_id, grain, hour, provider, model, bucket, requests})
-}
-
-function inOrder<T>(sums: ReadonlyMap<string, T>): T[] {
-  return [...sums.keys()].sort().map(key => sums.get(key)!)
 }

@@ -1,5 +1,6 @@
 import {policyEntityId} from '../../schema/policy-entities.ts'
 import type {FlushRecord} from './record.ts'
+import {getOrAdd, inOrder} from './sums.ts'
 
 /** What a slice adds to what an entity of a policy used. */
 export interface PolicySum {
@@ -15,18 +16,13 @@ export const POLICY_COLUMNS = ['policy_id', 'entity_id', 'since_at', 'value_key'
 /** `type/period/since/policy/id/value key`, as limits write it. */
 const OF_POLICY = /^(requests|tokens|cost)\/(budget|rpm|rph|rpd)\/(\d+)\/policy\/([^/]+)\/(.+)$/s
 
-/**
- * What entries count for the policies whose counters they claimed: for budgets by the day of the call, for rates by the window; each row
- * once, in the order of their keys, so that two processes never wait in a ring.
- */
-export function policySums(records: readonly FlushRecord[]): {
-  readonly usage: readonly PolicySum[]
-  readonly windows: readonly PolicySum[]
-} {
-  const usage = new Map<string, PolicySum>()
-  const windows = new Map<string, PolicySum>()
-  for (const {entry, row} of records) {
-    if (!entry.counter_keys.includes('/policy/')) continue
+/** What entries count for the policies whose counters they claimed, added one by one: for budgets by the day of the call, for rates by the window. */
+export class PolicySums {
+  readonly #usage = new Map<string, PolicySum>()
+  readonly #windows = new Map<string, PolicySum>()
+
+  add({entry, row}: FlushRecord): void {
+    if (!entry.counter_keys.includes('/policy/')) return
     for (const key of JSON.parse(entry.counter_keys) as string[]) {
       const found = OF_POLICY.exec(key)
       if (!found) continue
@@ -38,18 +34,19 @@ export function policySums(records: readonly FlushRecord[]): {
       // the visits of a call are requests, its attempts there are not: the last of them has the row of the log
       const tokens = entry.prompt_tokens + entry.completion_tokens
       const used = type === 'requests' ? (row ? 1 : 0) : type === 'tokens' ? tokens : entry.cost_nanousd
-      const sums = is_budget ? usage : windows
-      const name = `${policy_id}\n${value_key}\n${from_at}`
-      const sum = sums.get(name)
-      if (sum) sum.used += BigInt(used)
-      else sums.set(name, {policy_id, entity_id: policyEntityId(policy_id, value_key), since_at: from_at, value_key, used: BigInt(used)})
+      const make = () => ({policy_id, entity_id: policyEntityId(policy_id, value_key), since_at: from_at, value_key, used: 0n})
+      getOrAdd(is_budget ? this.#usage : this.#windows, `${policy_id}\n${value_key}\n${from_at}`, make).used += BigInt(used)
     }
   }
-  return {usage: sorted(usage), windows: sorted(windows)}
-}
 
-function sorted(sums: ReadonlyMap<string, PolicySum>): PolicySum[] {
-  return [...sums.keys()].sort().map(name => sums.get(name)!)
+  /** Each row once, in the order of their keys, so that two processes never wait in a ring. */
+  get usage(): PolicySum[] {
+    return inOrder(this.#usage)
+  }
+
+  get windows(): PolicySum[] {
+    return inOrder(this.#windows)
+  }
 }
 
 /** The end of an insert into `traffic.policy_usage`, whose rows `table` names. */

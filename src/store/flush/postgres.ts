@@ -9,10 +9,10 @@ import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
 import {ENTRY_COLUMNS} from './lines.ts'
-import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
-import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
+import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, LogRowSums, type NewRow} from './log-sums.ts'
+import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, type PolicySum, PolicySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
-import {hourlySums} from './sums.ts'
+import {HourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
 
 const BODY_ROWS = 500
@@ -52,13 +52,15 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
       if (!found) throw new MarkMoved(writer, {segment: 0, position: 0}, undefined)
       return {segment: found.segment, position: found.position}
     },
-    async apply({from, to, records}: Slice) {
+    async apply({from, records: each, end}: Slice) {
+      const records = [...each]
+      const {segment, position} = end()
       await db.transaction().execute(async transaction => {
         const found = await readMark(transaction, ' for update')
         if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
         const chain = await insertEntries(transaction, records, writer, found.chain)
         await insertLogs(transaction, records)
-        await run(transaction, MOVE_MARK, [to.segment, to.position, chain, writer])
+        await run(transaction, MOVE_MARK, [segment, position, chain, writer])
       })
     },
     async keepBodies({bytes, rows}, onRefused) {
@@ -97,15 +99,21 @@ async function insertEntries(db: Db, records: readonly FlushRecord[], writer: st
     return named(ENTRIES, [writer, last, ...values])
   })
   await run(db, INSERT_ENTRIES, [JSON.stringify(rows)])
-  await run(db, ADD_SUMS, [exact(hourlySums(inserted))])
-  const {usage, windows} = policySums(inserted)
+  const sums = new HourlySums()
+  const policies = new PolicySums()
+  for (const record of inserted) {
+    sums.add(record)
+    policies.add(record)
+  }
+  await run(db, ADD_SUMS, [exact(sums.rows)])
+  const {usage, windows} = policies
   if (usage.length > 0) await run(db, ADD_POLICY_USAGE, [exact(usage)])
   if (windows.length > 0) await run(db, ADD_POLICY_WINDOWS, [exact(distinct(windows))])
   return last
 }
 
 /** Of an entity the last window, for a statement changes a row once. */
-function distinct(windows: ReturnType<typeof policySums>['windows']) {
+function distinct(windows: readonly PolicySum[]) {
   return [...new Map(windows.map(window => [window.entity_id, window])).values()]
 }
 
@@ -132,7 +140,9 @@ async function insertLogs(db: Db, records: readonly FlushRecord[]): Promise<void
   if (rows.size === 0) return
   const values = [...rows.values()].map(({entry, row, spent}) => named(LOG_COLUMNS, logValues(entry, row, spent)))
   const {rows: told} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [JSON.stringify(values)])
-  const {hours, latencies} = logSums(told.flatMap(({id, is_new}) => (is_new ? [rows.get(id)!] : [])))
+  const sums = new LogRowSums()
+  for (const {id, is_new} of told) if (is_new) sums.add(rows.get(id)!)
+  const {hours, latencies} = sums.rows
   if (hours.length > 0) await run(db, ADD_LOG_SUMS, [exact(hours)])
   if (latencies.length > 0) await run(db, ADD_LATENCIES, [exact(latencies)])
   const feedback = records.flatMap(hookFeedback)

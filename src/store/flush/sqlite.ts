@@ -9,11 +9,11 @@ import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
 import {ENTRY_COLUMNS} from './lines.ts'
-import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, logSums, type NewRow} from './log-sums.ts'
-import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, policySums} from './policies.ts'
+import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, LogRowSums, type NewRow} from './log-sums.ts'
+import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, PolicySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
 import {prepareCall} from './sqlite-call.ts'
-import {hourlySums} from './sums.ts'
+import {HourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
 
 /** 16 MB: pages that are written again and again are copied into the file less often. */
@@ -77,40 +77,43 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     if (!is_new) tellAgain.run(row.detail, row.values[0])
     return is_new ? {entry, row, spent} : undefined
   }
-  const apply = ({from, to, records}: Slice, are_new: boolean) =>
+  const apply = ({from, records, end}: Slice, are_new: boolean) =>
     transaction(() => {
       const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
       if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
       let {chain} = found
-      const inserted: FlushRecord[] = []
-      const rows: NewRow[] = []
+      const sums = {entries: new HourlySums(), policies: new PolicySums(), rows: new LogRowSums()}
+      const addEntry = (record: FlushRecord) => {
+        sums.entries.add(record)
+        sums.policies.add(record)
+      }
       for (const record of records) {
         const {entry, row} = record
         const next = isEntry(record) ? link(chain, record.text) : chain
         if (are_new && isEntry(record) && row && !earlierAttempts(entry, row)) {
           insertCall(record, next)
           chain = next
-          inserted.push(record)
-          rows.push({entry, row, spent: entry})
+          addEntry(record)
+          sums.rows.add({entry, row, spent: entry})
         } else {
           if (isEntry(record) && insertEntry.run(...record.values, writer, next).changes === 1) {
             chain = next
-            inserted.push(record)
+            addEntry(record)
           }
           const written = insertRow(record)
-          if (written) rows.push(written)
+          if (written) sums.rows.add(written)
         }
         for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
       }
-      addAll(inserted, rows)
-      moveMark.run(to.segment, to.position, chain, writer)
+      addAll(sums)
+      const {segment, position} = end()
+      moveMark.run(segment, position, chain, writer)
     })
-  const addAll = (inserted: readonly FlushRecord[], rows: readonly NewRow[]) => {
-    for (const sum of hourlySums(inserted)) addSums.run(SUM_COLUMNS.map(column => sum[column]))
-    const {usage, windows} = policySums(inserted)
-    for (const sum of usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
-    for (const sum of windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
-    const {hours, latencies} = logSums(rows)
+  const addAll = ({entries, policies, rows}: {entries: HourlySums; policies: PolicySums; rows: LogRowSums}) => {
+    for (const sum of entries.rows) addSums.run(SUM_COLUMNS.map(column => sum[column]))
+    for (const sum of policies.usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
+    for (const sum of policies.windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
+    const {hours, latencies} = rows.rows
     for (const sum of hours) addLogSums.run(LOG_SUM_COLUMNS.map(column => sum[column]))
     for (const sum of latencies) addLatencies.run(LATENCY_COLUMNS.map(column => sum[column]))
   }

@@ -1,3 +1,4 @@
+import type {Entry} from './lines.ts'
 import type {FlushRecord} from './record.ts'
 
 /** What a slice adds to one row of `traffic.usage_hourly`. */
@@ -17,39 +18,21 @@ export interface HourlySum {
   cost_nanousd: bigint
 }
 
+const HOUR_CHARACTERS = 13
+
 /** The hour in which a call was admitted, as its rows name it: `2026-01-02T03:00:00.000Z`. */
 export function hourOf(admitted_at: string): string {
-  return `${admitted_at.slice(0, 13)}:00:00.000Z`
+  return `${admitted_at.slice(0, HOUR_CHARACTERS)}:00:00.000Z`
 }
 
-/** The hourly sums of entries, each row once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
-export function hourlySums(records: readonly FlushRecord[]): HourlySum[] {
-  const sums = new Map<string, HourlySum>()
-  for (const {entry} of records) {
-    const {workspace_id, api_key_id, provider} = entry
-    const hour = hourOf(entry.admitted_at)
-    const provider_slug = entry.provider_slug ?? ''
-    const model = entry.model ?? ''
-    const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider_slug}\0${provider}\0${model}`
-    let sum = sums.get(key)
-    if (!sum) {
-      sum = {
-        hour,
-        organisation_id: entry.organisation_id,
-        workspace_id,
-        api_key_id,
-        provider_slug,
-        provider,
-        model,
-        requests: 0,
-        failures: 0,
-        unpriced: 0,
-        prompt_tokens: 0n,
-        completion_tokens: 0n,
-        cost_nanousd: 0n,
-      }
-      sums.set(key, sum)
-    }
+/** The hourly sums of entries, added one by one. */
+export class HourlySums {
+  readonly #sums = new Map<string, HourlySum>()
+  #last: HourlySum | undefined
+
+  add({entry}: FlushRecord): void {
+    if (!this.#last || !isOf(this.#last, entry)) this.#last = this.#of(entry)
+    const sum = this.#last
     sum.requests++
     if (entry.outcome !== 'ok') sum.failures++
     sum.unpriced += entry.unpriced
@@ -57,5 +40,50 @@ export function hourlySums(records: readonly FlushRecord[]): HourlySum[] {
     sum.completion_tokens += BigInt(entry.completion_tokens)
     sum.cost_nanousd += BigInt(entry.cost_nanousd)
   }
+
+  /** Each row once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
+  get rows(): HourlySum[] {
+    return inOrder(this.#sums)
+  }
+
+  #of(entry: Entry): HourlySum {
+    const {organisation_id, workspace_id, api_key_id, provider} = entry
+    const hour = hourOf(entry.admitted_at)
+    const provider_slug = entry.provider_slug ?? ''
+    const model = entry.model ?? ''
+    const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider_slug}\0${provider}\0${model}`
+    const names = {hour, organisation_id, workspace_id, api_key_id, provider_slug, provider, model}
+    const counts = {requests: 0, failures: 0, unpriced: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n}
+    return getOrAdd(this.#sums, key, () => ({...names, ...counts}))
+  }
+}
+
+/** Most entries are summed where the one before was: to see that costs less than a key. */
+function isOf(sum: HourlySum, entry: Entry): boolean {
+  return (
+    isWithin(sum.hour, entry.admitted_at) &&
+    sum.workspace_id === entry.workspace_id &&
+    sum.api_key_id === entry.api_key_id &&
+    sum.provider_slug === (entry.provider_slug ?? '') &&
+    sum.provider === entry.provider &&
+    sum.model === (entry.model ?? '')
+  )
+}
+
+/** Whether a time is in an hour, as `hourOf` names it. */
+export function isWithin(hour: string, time: string): boolean {
+  for (let at = HOUR_CHARACTERS - 1; at >= 0; at--) if (hour.charCodeAt(at) !== time.charCodeAt(at)) return false
+  return true
+}
+
+export function getOrAdd<T>(sums: Map<string, T>, key: string, make: () => T): T {
+  const found = sums.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  sums.set(key, made)
+  return made
+}
+
+export function inOrder<T>(sums: ReadonlyMap<string, T>): T[] {
   return [...sums.keys()].sort().map(key => sums.get(key)!)
 }

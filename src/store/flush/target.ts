@@ -6,11 +6,13 @@ import {counted} from './encode.ts'
 import type {Entry} from './lines.ts'
 import {type FlushedRow, type FlushRecord, isCount, type Spent} from './record.ts'
 
-/** Consecutive records of the journal: everything behind `from` and before `to`. */
+/** Consecutive records of the journal: everything behind `from` and before `end`. */
 export interface Slice {
   readonly from: Mark
-  readonly to: Mark
-  readonly records: readonly FlushRecord[]
+  /** May be gone through more than once. */
+  readonly records: Iterable<FlushRecord>
+  /** Known once all records were gone through. */
+  end(): Mark
 }
 
 /** A database as a writer flushes into it, on a connection of its own (core rule 7). */
@@ -22,7 +24,7 @@ export interface FlushTarget {
   /** How far this writer's journal is applied. */
   readMark(): Promise<Mark>
   /**
-   * Applies a slice and moves the mark from `from` to `to`, in one transaction (core rule 2). An entry that is there already, and a log
+   * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there already, and a log
    * row that is, stay as they are and count once. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>

@@ -116,8 +116,8 @@ export function claimedKind(buffer: Buffer, at: number): Kind | undefined {
   return KINDS[buffer[at + 8]! - 1]
 }
 
-/** The kind, id and payload (a copy) of the whole record at `at`; undefined when it is not what was written there. */
-export function decodeRecord(buffer: Buffer, at: number): {kind: Kind; id: string; payload: Buffer} | undefined {
+/** The kind, id and payload (a copy, or lent: a view) of the whole record at `at`; undefined when it is not what was written there. */
+export function decodeRecord(buffer: Buffer, at: number, lends = false): {kind: Kind; id: string; payload: Buffer} | undefined {
   const length = claimedLength(buffer, at)
   const end = at + HEAD_BYTES + length
   if (crc32(buffer.subarray(at + 8, end), length) !== buffer.readUInt32LE(at + 4)) return undefined
@@ -125,9 +125,8 @@ export function decodeRecord(buffer: Buffer, at: number): {kind: Kind; id: strin
   const id_bytes = buffer[at + 9]!
   if (kind === undefined || id_bytes > length) return undefined
   const body = at + HEAD_BYTES + id_bytes
-  const payload = Buffer.allocUnsafe(end - body)
-  buffer.copy(payload, 0, body, end)
-  return {kind, id: buffer.toString('utf8', at + HEAD_BYTES, body), payload}
+  const payload = buffer.subarray(body, end)
+  return {kind, id: buffer.toString('utf8', at + HEAD_BYTES, body), payload: lends ? payload : Buffer.from(payload)}
 }
 
 export function isZero(bytes: Buffer, from: number, to: number): boolean {

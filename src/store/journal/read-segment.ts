@@ -11,7 +11,7 @@ import {
   MOST_PAYLOAD_BYTES,
 } from './format.ts'
 
-/** A record as it was written. `payload` is the reader's own copy. The mark behind it is `{segment, position: end_position}`. */
+/** A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is asked for. The mark behind it is `{segment, position: end_position}`. */
 export interface SegmentRecord {
   readonly kind: Exclude<Kind, 'sealed'>
   /** `<call id>:<attempt>` of an intent, a settlement or a carried intent; empty for the others. */
@@ -39,7 +39,7 @@ let spare: Buffer | undefined
 /**
  * The records of the segment at `path` from `from` on, in order; it returns why it stopped. `up_to` is a place known to be the end of a
  * record (the writer's position): nothing behind it is looked at, and stopping before it is damage. Records of the kind `without` are gone
- * past, whatever they hold. Reads slices of 256 KB; holds no more than one slice or one record.
+ * past, whatever they hold; payloads are lent when `lends`. Reads slices of 256 KB; holds no more than one slice or one record.
  */
 export function* readSegment(
   files: ReadableFiles,
@@ -47,6 +47,7 @@ export function* readSegment(
   from: number,
   up_to?: number,
   without?: Kind,
+  lends = false,
 ): Generator<SegmentRecord, SegmentEnd> {
   const fd = files.openSync(path, 'r')
   let window: Window | undefined
@@ -55,7 +56,7 @@ export function* readSegment(
     for (;;) {
       if (without) window.pass(without)
       const {position} = window
-      const record = window.next()
+      const record = window.next(lends)
       if (typeof record === 'string') return {reason: up_to !== undefined && position < up_to ? 'damaged' : record, position}
       const {kind, id, payload} = record
       if (kind === 'sealed') return {reason: 'sealed', position: window.position}
@@ -87,14 +88,14 @@ class Window {
   }
 
   /** The record at `position`, which moves behind it; or why there is none. */
-  next(): NonNullable<ReturnType<typeof decodeRecord>> | 'end' | 'torn' | 'damaged' {
+  next(lends: boolean): NonNullable<ReturnType<typeof decodeRecord>> | 'end' | 'torn' | 'damaged' {
     if (!this.#have(HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
     if (isZero(this.#bytes, this.#at, this.#at + HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
     const length = claimedLength(this.#bytes, this.#at)
     if (length > MOST_ID_BYTES + MOST_PAYLOAD_BYTES) return 'damaged'
     const size = HEAD_BYTES + length
     if (!this.#have(size)) return 'damaged' // no writer goes past the end of its segment
-    const record = decodeRecord(this.#bytes, this.#at)
+    const record = decodeRecord(this.#bytes, this.#at, lends)
     // a write cut short leaves zeros where the end of its last record should be, and a record of ours never ends in one
     if (!record) return this.#isBlankBehind(size - 1) ? 'torn' : 'damaged'
     this.#at += size

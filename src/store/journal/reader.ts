@@ -28,6 +28,8 @@ export interface ReadJournal extends Owner {
   readonly up_to?: Mark
   /** A kind of record to go past unread: no damage is looked for in it. */
   readonly without?: Kind
+  /** Payloads are lent: good until the next record is asked for. */
+  readonly lends?: boolean
   readonly warn: (warning: JournalWarning) => void
   readonly files?: ReadableFiles
 }
@@ -84,6 +86,7 @@ export function* readJournal({
   from,
   up_to,
   without,
+  lends,
   warn,
   files = nodeFiles,
 }: ReadJournal): Generator<JournalRecord, boolean> {
@@ -106,7 +109,7 @@ export function* readJournal({
     const start = number === from.segment ? from.position : HEADER_BYTES
     const end = number === up_to?.segment ? up_to.position : endBy(segments[index + 1]?.header, header)
     if (end !== undefined && start >= end) continue
-    const reading = readSegment(files, join(folder, segmentName(number)), start, end, without)
+    const reading = readSegment(files, join(folder, segmentName(number)), start, end, without, lends)
     let step = reading.next()
     for (; !step.done; step = reading.next()) yield {...step.value, segment: number}
     const {reason, position} = step.value

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto'
 import {z} from 'zod'
+import {NOT_IN_HEADER_VALUES} from '../base/header-values.ts'
 import {HOP_BY_HOP, isOwn, NEVER_FORWARDED, SECRET_HEADERS} from '../schema/headers.ts'
 import type {Context} from './check.ts'
 
@@ -19,7 +20,7 @@ export const headersParameter = z
   .transform((said, refused) => {
     const headers = Object.entries(said).map(([name, value]): [string, string] => [name.toLowerCase(), value])
     for (const [name, value] of headers) {
-      if (!/^[!#$%&'*+.^_`|~\w-]{1,256}$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value))
+      if (!/^[!#$%&'*+.^_`|~\w-]{1,256}$/.test(name) || NOT_IN_HEADER_VALUES.test(value))
         refused.addIssue({code: 'custom', message: `has ${JSON.stringify(name.slice(0, 100))}, which is no header`})
       else if (NEVER_FORWARDED.has(name)) refused.addIssue({code: 'custom', message: `has ${name}, which cannot be set`})
     }

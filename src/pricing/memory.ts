@@ -17,7 +17,9 @@ export interface ChangingPrices extends Prices {
 export class PriceMemory {
   readonly #prices: ChangingPrices
   readonly #now: () => number
-  readonly #known = new Map<string, Price | undefined>()
+  /** By provider and model: no key is made of both, which every call would have to hash. */
+  readonly #known = new Map<string, Map<string, Price | null>>()
+  #size = 0
   #since_ms = -Infinity
   #from_ms = 0
   #until_ms = 0
@@ -29,12 +31,15 @@ export class PriceMemory {
 
   find(provider: string, model: string, at_ms: number): Price | undefined {
     const now_ms = this.#now()
-    if (this.#known.size >= MOST_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms) this.#begin(now_ms, at_ms)
+    if (this.#size >= MOST_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms) this.#begin(now_ms, at_ms)
     if (at_ms < this.#from_ms) return this.#prices.lookup(provider, model, at_ms)
-    const key = `${provider}\n${model}`
-    if (this.#known.has(key)) return this.#known.get(key)
+    const models = this.#known.get(provider)
+    const known = models?.get(model)
+    if (known !== undefined) return known ?? undefined
     const price = this.#prices.lookup(provider, model, at_ms)
-    this.#known.set(key, price)
+    if (models) models.set(model, price ?? null)
+    else this.#known.set(provider, new Map([[model, price ?? null]]))
+    this.#size++
     return price
   }
 
@@ -45,6 +50,7 @@ export class PriceMemory {
   #begin(now_ms: number, at_ms: number) {
     const {from_ms, until_ms} = this.#prices.span(Math.max(now_ms, at_ms))
     this.#known.clear()
+    this.#size = 0
     this.#since_ms = now_ms
     this.#from_ms = from_ms
     this.#until_ms = until_ms

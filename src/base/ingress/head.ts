@@ -1,4 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http'
+import {NOT_IN_HEADER_VALUES} from '../header-values.ts'
 
 /** The head of a request that is plain: there is one way to read it, and nothing in it changes how the connection goes on. */
 export interface PlainHead {
@@ -11,8 +12,6 @@ const MOST_FIELDS = 100
 const MOST_NAMES = 1000
 const LONGEST_KEPT_NAME = 64
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** What no field value holds (RFC 9110, section 5.5). */
-const NOT_OF_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const LENGTH = /^\d{1,9}$/
 const SPACE = 0x20
 const TAB = 0x09
@@ -36,7 +35,7 @@ export function readPlainHead(text: string): PlainHead | undefined {
     const name = nameOf(text.slice(at, colon))
     if (name === undefined || headers[name] !== undefined || SPECIAL.has(name)) return undefined
     const value = trimmed(text, colon + 1, end)
-    if (NOT_OF_A_VALUE.test(value)) return undefined
+    if (NOT_IN_HEADER_VALUES.test(value)) return undefined
     headers[name] = value
     at = end + 2
   }

@@ -1,5 +1,6 @@
 import {STATUS_CODES} from 'node:http'
 import type {Socket} from 'node:net'
+import {NOT_IN_HEADER_VALUES} from '../header-values.ts'
 
 /** What an answer is written to: node:http's `ServerResponse`, or that of a plain request. */
 export interface ClientResponse {
@@ -22,7 +23,6 @@ export interface ClientResponse {
 /** Told when the answer is written; `keeps`: the connection may go on. */
 type Ended = (keeps: boolean) => void
 
-const NOT_OF_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const ONE_PIECE_BYTES = 8 << 10
 
 /** The answer to a plain request, HTTP/1.1 (RFC 9112): with its length where the head says it, else in chunks. */
@@ -62,7 +62,7 @@ export class PlainResponse implements ClientResponse {
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at]!
       const value = headers[at + 1]!
-      if (NOT_OF_A_VALUE.test(value)) throw new TypeError(`The value of the header ${name} cannot be sent.`)
+      if (NOT_IN_HEADER_VALUES.test(value)) throw new TypeError(`The value of the header ${name} cannot be sent.`)
       if (name === 'connection') {
         this.#keeps = value !== 'close'
         continue

@@ -1,6 +1,5 @@
 import type {Socket} from 'node:net'
 import {errors} from 'undici'
-import {bunched} from '../bunched.ts'
 import type {Call, Way} from './call.ts'
 import {Chunks} from './chunks.ts'
 import {readFrom} from './lent.ts'
@@ -228,7 +227,7 @@ export class Line implements Way {
     this.#stopReading()
     this.#socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
     if (rest.length > 0) this.#socket.unshift(rest)
-    const socket = bunched(this.#socket)
+    const socket = this.#socket
     try {
       call.handler.onRequestUpgrade?.(call, status, headers, socket)
     } catch (fault) {

@@ -1,4 +1,5 @@
 import {type Dispatcher, errors} from 'undici'
+import {NOT_IN_HEADER_VALUES} from '../../header-values.ts'
 
 /** What leaves before a body. */
 export interface RequestHead {
@@ -15,7 +16,7 @@ export function readHead({method, path, headers, upgrade, reset}: Dispatcher.Dis
   if (typeof path !== 'string' || !path.startsWith('/') || NOT_IN_PATHS.test(path)) throw wrong('request path')
   if (typeof method !== 'string' || (!METHODS.has(method) && !TOKEN.test(method))) throw wrong('request method')
   if (method === 'CONNECT') throw new errors.NotSupportedError('CONNECT is not supported')
-  if (upgrade && (typeof upgrade !== 'string' || NOT_IN_VALUES.test(upgrade))) throw wrong('upgrade header')
+  if (upgrade && (typeof upgrade !== 'string' || NOT_IN_HEADER_VALUES.test(upgrade))) throw wrong('upgrade header')
   const said: Said = {lines: '', host: null, length: null, closes: method === 'HEAD' || reset === true}
   if (headers) addAll(said, headers)
   const connection = upgrade ? `upgrade\r\nupgrade: ${upgrade}` : said.closes ? 'close' : 'keep-alive'
@@ -71,7 +72,7 @@ function addMeant(said: Said, meaning: Exclude<Meaning, 'plain'>, name: string, 
 
 function textOf(name: string, value: unknown): string {
   const text = typeof value === 'string' ? value : value === null ? '' : typeof value === 'object' ? '\n' : `${value}`
-  if (NOT_IN_VALUES.test(text)) throw wrong(`${name} header`)
+  if (NOT_IN_HEADER_VALUES.test(text)) throw wrong(`${name} header`)
   return text
 }
 
@@ -110,5 +111,4 @@ const NAMES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 ])
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])
 const TOKEN = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/
-const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
 const NOT_IN_PATHS = /[^\x21-\xff]/

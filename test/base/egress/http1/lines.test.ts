@@ -1,10 +1,9 @@
 import {once} from 'node:events'
 import {connect} from 'node:net'
 import {setImmediate as turn} from 'node:timers/promises'
-import type {Dispatcher} from 'undici'
 import {afterEach, expect, test, vi} from 'vitest'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
-import {codeOf, poolTo, serveText, type Told, tell, wired} from './told.ts'
+import {codeOf, control, poolTo, serveText, type Told, tell, wired} from './told.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 afterEach(() => void vi.useRealTimers())
@@ -103,23 +102,13 @@ test('a line that the server closed while it rested is not used, and one that cl
 test('who aborts is told at once, with the reason, and the line is closed', async () => {
   const there = wired()
   const seen: string[] = []
-  let controller: Dispatcher.DispatchController | undefined
-  const call = tell(
-    there.pool,
-    {},
-    {
-      onRequestStart(given) {
-        controller = given
-      },
-      onResponseError: (_, error) => void seen.push(error.message),
-    },
-  )
+  const {call, controller} = control(there.pool, {}, {onResponseError: (_, error) => void seen.push(error.message)})
   const wire = await there.wire(0)
-  controller!.abort(new Error('enough'))
+  controller().abort(new Error('enough'))
   seen.push('aborted')
-  controller!.abort(new Error('again'))
+  controller().abort(new Error('again'))
   expect(seen).toEqual(['enough', 'aborted'])
-  expect(controller).toMatchObject({aborted: true, reason: new Error('enough')})
+  expect(controller()).toMatchObject({aborted: true, reason: new Error('enough')})
   expect(wire.destroyed).toBe(true)
   expect((await call).body).toBe('')
   expect(there.pool.live).toBe(0)
@@ -128,19 +117,10 @@ test('who aborts is told at once, with the reason, and the line is closed', asyn
 test('a call that is given up before its turn ended is sent all the same, once', async () => {
   const there = wired()
   await answered(there, 0)
-  let controller: Dispatcher.DispatchController | undefined
-  const given_up = tell(
-    there.pool,
-    {method: 'POST', body: 'asked'},
-    {
-      onRequestStart(mine) {
-        controller = mine
-      },
-    },
-  )
+  const {call: given_up, controller} = control(there.pool, {method: 'POST', body: 'asked'})
   const other = tell(there.pool)
   expect(there.wires[0]!.written).toBe('')
-  controller!.abort(new Error('gone'))
+  controller().abort(new Error('gone'))
   expect(there.wires[0]!.written).toMatch(/^POST .*asked$/s)
   expect(there.wires[0]!.destroyed).toBe(true)
   expect((await given_up).end).toEqual(new Error('gone'))
@@ -166,18 +146,14 @@ test('a paused call is told nothing until it is resumed, not even its end', asyn
   ]) {
     const there = wired()
     const pieces: string[] = []
-    let controller: Dispatcher.DispatchController | undefined
-    const call = tell(
+    const {call, controller} = control(
       there.pool,
       {},
       {
-        onRequestStart(given) {
-          controller = given
-        },
-        onResponseStart: () => controller!.pause(),
-        onResponseData(_, piece) {
+        onResponseStart: given => given.pause(),
+        onResponseData(given, piece) {
           pieces.push(piece.toString())
-          controller!.pause()
+          given.pause()
         },
       },
     )
@@ -193,7 +169,7 @@ test('a paused call is told nothing until it is resumed, not even its end', asyn
       await turn()
       expect(pieces.length).toBe(before)
       if (round === 0) expect(pieces).toEqual([])
-      controller!.resume()
+      controller().resume()
       expect(pieces.length - before).toBeLessThanOrEqual(1)
       await turn()
     }
@@ -204,23 +180,13 @@ test('a paused call is told nothing until it is resumed, not even its end', asyn
 test('what was held of a paused call comes, though its connection is gone; unless the pool is destroyed', async () => {
   for (const is_destroyed of [false, true]) {
     const there = wired()
-    let controller: Dispatcher.DispatchController | undefined
-    const call = tell(
-      there.pool,
-      {},
-      {
-        onResponseStart(given) {
-          controller = given
-          given.pause()
-        },
-      },
-    )
+    const {call, controller} = control(there.pool, {}, {onResponseStart: given => given.pause()})
     const wire = await there.wire(0)
     wire.push('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabcdef')
     wire.destroy()
     await once(wire, 'close')
     if (is_destroyed) await there.pool.destroy()
-    controller!.resume()
+    controller().resume()
     const {body, end} = await call
     if (is_destroyed) expect(end).toMatchObject({code: 'UND_ERR_DESTROYED'})
     else expect([body, end]).toEqual(['abcdef', 'whole'])
@@ -230,15 +196,11 @@ test('what was held of a paused call comes, though its connection is gone; unles
 
 test('a call that is paused and resumed while it is told what was held misses nothing', async () => {
   const there = wired()
-  let controller: Dispatcher.DispatchController | undefined
-  const call = tell(
+  const {call, controller} = control(
     there.pool,
     {},
     {
-      onResponseStart(given) {
-        controller = given
-        given.pause()
-      },
+      onResponseStart: given => given.pause(),
       onResponseData(given) {
         given.pause()
         given.resume()
@@ -250,7 +212,7 @@ test('a call that is paused and resumed while it is told what was held misses no
   await turn()
   wire.destroy()
   await once(wire, 'close')
-  controller!.resume()
+  controller().resume()
   const {body, end} = await call
   expect([body, end]).toEqual(['abcdef', 'whole'])
 })
@@ -262,15 +224,13 @@ test('no more is read of a paused call than sockets hold', async () => {
     socket.write(big)
   })
   for (const is_lent of [true, false]) {
-    let controller: Dispatcher.DispatchController | undefined
     let received = 0
     const {promise: begun, resolve} = Promise.withResolvers<void>()
-    const call = tell(
+    const {call, controller} = control(
       poolTo(port, is_lent),
       {},
       {
         onResponseStart(given) {
-          controller = given
           given.pause()
           resolve()
         },
@@ -287,7 +247,7 @@ test('no more is read of a paused call than sockets hold', async () => {
       await turn()
     }
     expect([received, socket.writableLength > 0]).toEqual([0, true])
-    controller!.resume()
+    controller().resume()
     expect((await call).end).toBe('whole')
     expect(received).toBe(big.length)
   }

@@ -51,6 +51,19 @@ export function tell(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, more
   })
 }
 
+/** The same, with what controls the call, which is there once it has begun. */
+export function control(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, more: Dispatcher.DispatchHandler = {}) {
+  let given: Dispatcher.DispatchController | undefined
+  const call = tell(pool, asked, {
+    ...more,
+    onRequestStart(controller, context) {
+      given = controller
+      more.onRequestStart?.(controller, context)
+    },
+  })
+  return {call, controller: () => given!}
+}
+
 export function codeOf({end}: Told): string {
   return end instanceof Error ? String((end as NodeJS.ErrnoException).code ?? end.message) : String(end)
 }

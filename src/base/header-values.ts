@@ -1,0 +1,2 @@
+/** What no value of a header holds (RFC 9110, section 5.5), each character of it standing for a byte. */
+export const NOT_IN_HEADER_VALUES = /[^\t\x20-\x7e\x80-\xff]/

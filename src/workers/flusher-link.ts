@@ -28,7 +28,7 @@ const TICK_MS = 50
 const MUCH_BYTES = 256 * 1024
 const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
-/** Sooner than twice this after a load its memory is given back (src/base/rest.ts). */
+/** After twice this no spare is left of a load: before memory is given back, a minute after it (src/base/rest.ts). */
 const TRIM_MS = 25_000
 
 /**

@@ -2,6 +2,7 @@ import type {PackedBodies} from '../store/bodies/index.ts'
 import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf} from '../store/flush/index.ts'
 import {type JournalRecord, type JournalWarning, type Mark, type Owner, readJournal} from '../store/journal/index.ts'
 import {JournalSlice} from './journal-slice.ts'
+import {JournalWalk} from './journal-walk.ts'
 
 /** Something the operator should read in the log. */
 export interface FlusherReport {
@@ -30,6 +31,12 @@ const MOST_DELAY_MS = 2_000
 /** A lock is soon gone and not worth a line; what lasts longer is told, and told again. */
 const QUIET_TRIES = 5
 const TRIES_PER_REPORT = 30
+
+interface Way {
+  readonly walk: JournalWalk
+  /** Where the journal ends, where that is known. */
+  readonly up_to: Mark | undefined
+}
 
 /**
  * Follows the journal and applies it to the database, slice by slice, in order. What hinders the database is waited for, as long as it
@@ -123,57 +130,64 @@ export class Flusher {
 
   async #pass(up_to: Mark | undefined): Promise<number> {
     if (up_to && !isBefore(this.#read, up_to)) return 0
-    const first = this.#slice(up_to, 1)
+    const {folder, owner} = this.#options
+    // where no writer runs, the end of what it left is found by looking at every record
+    const through = up_to && {up_to, without: 'intent' as const}
+    const warn = (warning: JournalWarning) => this.#warn(warning)
+    const walk = new JournalWalk(from => readJournal({folder, ...owner, from, ...through, lends: true, warn}))
+    try {
+      return await this.#follow({walk, up_to})
+    } finally {
+      walk.close()
+    }
+  }
+
+  async #follow(way: Way): Promise<number> {
+    const first = this.#slice(way, 1)
     for (const _ of first) break
     if (first.seen === 0) {
       // a new segment is worth a commit of its own: it lets the ones before go
-      if (first.end.segment > this.#committed.segment) await this.#apply(first, up_to)
+      if (first.end.segment > this.#committed.segment) await this.#apply(first, way)
       this.#read = first.end
       return 0
     }
     let applied = 0
     for (;;) {
-      const slice = this.#slice(up_to, SLICE_RECORDS)
-      applied += await this.#apply(slice, up_to)
+      const slice = this.#slice(way, SLICE_RECORDS)
+      applied += await this.#apply(slice, way)
       if (slice.is_last && isSame(slice.end, this.#read)) return applied
     }
   }
 
   /** What is behind `#read`. */
-  #slice(up_to: Mark | undefined, most_records: number, decode = (record: JournalRecord) => this.#decode(record)): JournalSlice {
-    const {folder, owner} = this.#options
-    const from = this.#read
-    // where no writer runs, the end of what it left is found by looking at every record
-    const through = up_to && {up_to, without: 'intent' as const}
-    const warn = (warning: JournalWarning) => this.#warn(warning)
-    const read = () => readJournal({folder, ...owner, from, ...through, lends: true, warn})
-    return new JournalSlice({read, from, up_to, most_records, most_bytes: SLICE_BYTES, decode})
+  #slice(way: Way, most_records: number, decode = (record: JournalRecord) => this.#decode(record)): JournalSlice {
+    return new JournalSlice({...way, from: this.#read, most_records, most_bytes: SLICE_BYTES, decode})
   }
 
   /** Gives how many of its records could be read. `is_refused`: it is of one record, without its row, which the database refused. */
-  async #apply(slice: JournalSlice, up_to: Mark | undefined, is_refused = false): Promise<number> {
+  async #apply(slice: JournalSlice, way: Way, is_refused = false): Promise<number> {
     try {
       await this.#options.target.apply({from: this.#committed, records: slice, end: () => slice.end})
     } catch (fault) {
       this.#attempted = slice.end
       const {seen, readable} = slice
       if (!isRowFault(fault) || readable === 0) throw fault
-      if (seen === 1) return this.#applyRefused(up_to, fault, !is_refused)
+      if (seen === 1) return this.#applyRefused(way, fault, !is_refused)
       const half = seen >> 1
-      return (await this.#apply(this.#slice(up_to, half), up_to)) + (await this.#apply(this.#slice(up_to, seen - half), up_to))
+      return (await this.#apply(this.#slice(way, half), way)) + (await this.#apply(this.#slice(way, seen - half), way))
     }
     this.#moved(slice.end)
     return slice.readable
   }
 
   /** The money counts, though the log row be wrong. */
-  #applyRefused(up_to: Mark | undefined, fault: unknown, tries_money: boolean): Promise<number> {
+  #applyRefused(way: Way, fault: unknown, tries_money: boolean): Promise<number> {
     const withoutRow = (record: JournalRecord) => {
       const decoded = this.#decode(record)
       if (decoded) this.#setAside({...record, id: nameOf(decoded)}, 'the database refuses it', fault)
       return tries_money && decoded?.row && isEntry(decoded) ? {...decoded, row: null} : undefined
     }
-    return this.#apply(this.#slice(up_to, 1, withoutRow), up_to, true)
+    return this.#apply(this.#slice(way, 1, withoutRow), way, true)
   }
 
   #moved(to: Mark): void {

@@ -1,9 +1,10 @@
 import type {FlushRecord} from '../store/flush/index.ts'
 import type {JournalRecord, Mark} from '../store/journal/index.ts'
+import type {JournalWalk} from './journal-walk.ts'
 
 export interface JournalSliceOptions {
-  /** The journal behind `from`, its payloads lent. */
-  readonly read: () => Iterable<JournalRecord>
+  /** Of the journal whose payloads are lent. */
+  readonly walk: JournalWalk
   readonly from: Mark
   /** Where the journal that is read ends, where that is known. */
   readonly up_to: Mark | undefined
@@ -33,25 +34,28 @@ export class JournalSlice implements Iterable<FlushRecord> {
   }
 
   *[Symbol.iterator](): Generator<FlushRecord> {
-    const {read, from, up_to, most_records, most_bytes, decode} = this.#options
+    const {walk, from, up_to, most_records, most_bytes, decode} = this.#options
     this.end = from
     this.seen = 0
     this.readable = 0
+    this.is_last = false
     let bytes = 0
-    for (const record of read()) {
-      this.end = {segment: record.segment, position: record.end_position}
-      if (!isForDatabase(record)) continue
-      this.seen++
-      bytes += record.payload.length
-      const decoded = decode(record)
-      if (decoded) {
-        this.readable++
-        yield decoded
+    while (this.seen < most_records && bytes < most_bytes) {
+      const next = walk.next(this.end)
+      if (!next) {
+        this.end = up_to ?? this.end
+        this.is_last = true
+        return
       }
-      if (this.seen >= most_records || bytes >= most_bytes) return
+      this.end = next.end
+      if (!isForDatabase(next.record)) continue
+      this.seen++
+      bytes += next.record.payload.length
+      const decoded = decode(next.record)
+      if (!decoded) continue
+      this.readable++
+      yield decoded
     }
-    this.end = up_to ?? this.end
-    this.is_last = true
   }
 }
 

@@ -46,6 +46,7 @@ async function measure(what: string, traceId: (now_ms: number) => string): Promi
       from: mark,
       up_to,
       without: 'intent',
+      lends: true,
       warn: console.error,
     }))
       if (kind === 'settlement') decodeRecord(payload)

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
+import {latencyBucket} from '../../src/schema/latency.ts'
 import type {LogRecord, Outcome} from '../../src/schema/records.ts'
 import {emptyUsage} from '../../src/schema/usage.ts'
+import {SUM_KEY, SUMMED} from '../../src/store/flush/columns.ts'
 import {decodeRecord, encodeSettlement, type FlushRecord} from '../../src/store/flush/index.ts'
-import {LogRowSums} from '../../src/store/flush/log-sums.ts'
+import {LATENCY_KEY, LOG_SUM_KEY, LOG_SUMMED, LogRowSums} from '../../src/store/flush/log-sums.ts'
 import {HourlySums} from '../../src/store/flush/sums.ts'
 import {callAt} from '../support/flushed.ts'
 
@@ -45,28 +47,33 @@ function recordOf(otherwise: Partial<Call>): FlushRecord {
   )
 }
 
+/** A row of a sum as one number or big integer by what it is the sum of. */
+function byName(rows: readonly object[], key: readonly string[], summed: readonly string[]): Record<string, unknown> {
+  const said = rows.map(row => Object.entries(row))
+  const pick = (row: [string, unknown][], names: readonly string[]) => names.map(name => row.find(([column]) => column === name)![1])
+  return Object.fromEntries(said.map(row => [JSON.stringify(pick(row, key)), pick(row, summed).map(Number)]))
+}
+
 /** What each group of them comes to. */
-function grouped(records: readonly FlushRecord[], keyOf: (record: FlushRecord) => readonly unknown[]): Record<string, object> {
+function grouped(
+  records: readonly FlushRecord[],
+  keyOf: (record: FlushRecord) => readonly unknown[],
+  of: readonly ((record: FlushRecord) => number)[],
+): Record<string, unknown> {
   const groups = Map.groupBy(records, record => JSON.stringify(keyOf(record)))
-  const sum = (of: readonly FlushRecord[], what: (record: FlushRecord) => number) => of.reduce((all, each) => all + what(each), 0)
-  return Object.fromEntries(
-    [...groups].map(([key, of]) => [
-      key,
-      {
-        requests: of.length,
-        prompt_tokens: BigInt(sum(of, ({entry}) => entry.prompt_tokens)),
-        cost_nanousd: BigInt(sum(of, ({entry}) => entry.cost_nanousd)),
-      },
-    ]),
-  )
+  const sums = (group: readonly FlushRecord[]) => of.map(what => group.reduce((sum, each) => sum + what(each), 0))
+  return Object.fromEntries([...groups].map(([key, group]) => [key, sums(group)]))
 }
 
 const hourOf = (time: string) => `${time.slice(0, 13)}:00:00.000Z`
-const counts = <T extends {requests: number; prompt_tokens: bigint; cost_nanousd: bigint}>({requests, prompt_tokens, cost_nanousd}: T) => ({
-  requests,
-  prompt_tokens,
-  cost_nanousd,
-})
+const REQUESTS = () => 1
+const MONEY = [
+  ({entry}: FlushRecord) => entry.prompt_tokens,
+  ({entry}: FlushRecord) => entry.completion_tokens,
+  ({entry}: FlushRecord) => entry.cost_nanousd,
+]
+const SUCCESSES = ({entry, row}: FlushRecord) => Number(entry.outcome === 'ok' && row!.values[3] < 400)
+const DURATION = ({row}: FlushRecord) => row!.values[5]
 
 test('sums of a slice are those of its groups, in whatever order its records come', () => {
   fc.assert(
@@ -78,40 +85,29 @@ test('sums of a slice are those of its groups, in whatever order its records com
         entries.add(record)
         rows.add({entry: record.entry, row: record.row!, spent: record.entry})
       }
-      const hourly = entries.rows.map(sum => [
-        JSON.stringify([sum.hour, sum.workspace_id, sum.api_key_id, sum.provider_slug, sum.provider, sum.model]),
-        counts(sum),
-      ])
-      expect(Object.fromEntries(hourly)).toEqual(
-        grouped(records, ({entry}) => [
-          hourOf(entry.admitted_at),
-          entry.workspace_id,
-          entry.api_key_id,
-          entry.provider_slug ?? '',
-          entry.provider,
-          entry.model ?? '',
-        ]),
+      const keyOfEntry = ({entry}: FlushRecord) => [
+        ...[hourOf(entry.admitted_at), entry.workspace_id, entry.api_key_id],
+        ...[entry.provider_slug ?? '', entry.provider, entry.model ?? ''],
+      ]
+      expect(byName(entries.rows, SUM_KEY, SUMMED)).toEqual(
+        grouped(records, keyOfEntry, [REQUESTS, ({entry}) => Number(entry.outcome !== 'ok'), ({entry}) => entry.unpriced, ...MONEY]),
       )
       const {hours, latencies} = rows.rows
-      const named = hours.filter(({grain}) => grain === 1)
-      expect(
-        Object.fromEntries(
-          named.map(sum => [
-            JSON.stringify([
-              ...[sum.hour, sum.workspace_id, sum.api_key_id, sum.provider_slug, sum.provider, sum.model, sum.config_id],
-              ...[sum.status, sum.cache_status],
-            ]),
-            counts(sum),
-          ]),
-        ),
-      ).toEqual(
-        grouped(records, ({entry, row}) => [
-          ...[hourOf(row!.values[2]), entry.workspace_id, entry.api_key_id, entry.provider_slug ?? '', entry.provider, entry.model ?? ''],
-          ...[entry.config_id ?? '', row!.values[3], row!.values[6]],
-        ]),
-      )
       for (const grain of [0, 1]) {
-        expect(latencies.reduce((sum, each) => sum + (each.grain === grain ? each.requests : 0), 0)).toBe(records.length)
+        const named = (name: string | null) => (grain === 1 ? (name ?? '') : '')
+        const keyOfRow = ({entry, row}: FlushRecord) => [
+          ...[entry.workspace_id, grain, hourOf(row!.values[2]), named(entry.api_key_id), named(entry.provider_slug)],
+          ...[named(entry.provider), named(entry.model), named(entry.config_id), row!.values[3], row!.values[6]],
+        ]
+        const keyOfLatency = ({entry, row}: FlushRecord) => [
+          ...[entry.workspace_id, grain, hourOf(row!.values[2]), named(entry.provider), named(entry.model)],
+          latencyBucket(row!.values[5]),
+        ]
+        const atGrain = <T extends {grain: number}>(sums: readonly T[]) => sums.filter(sum => sum.grain === grain)
+        expect(byName(atGrain(hours), LOG_SUM_KEY, LOG_SUMMED)).toEqual(
+          grouped(records, keyOfRow, [REQUESTS, SUCCESSES, ...MONEY, DURATION]),
+        )
+        expect(byName(atGrain(latencies), LATENCY_KEY, ['requests'])).toEqual(grouped(records, keyOfLatency, [REQUESTS]))
       }
     }),
   )

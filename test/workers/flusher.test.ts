@@ -24,8 +24,10 @@ function memoryTarget() {
     bodies: [] as string[],
     slices: [] as number[],
     /** What the next transactions throw; `heard` false: after they took effect. */
-    faults: [] as {fault: Error; heard: boolean}[],
+    faults: [] as ({fault: Error; heard: boolean} | undefined)[],
     refuses: (_: FlushRecord) => false,
+    /** Whether a slice is refused at the record that is wrong, as SQLite does it, or when all of it was read. */
+    refuses_at_once: false,
   }
   const next = () => memory.faults.shift()
   const target: FlushTarget = {
@@ -34,7 +36,11 @@ function memoryTarget() {
     },
     readMark: async () => memory.mark,
     async apply({from, records: each, end}: Slice) {
-      const records = [...each]
+      const records: FlushRecord[] = []
+      for (const record of each) {
+        if (memory.refuses_at_once && memory.refuses(record)) throw rowFault()
+        records.push(record)
+      }
       const failure = next()
       if (failure?.heard) throw failure.fault
       if (from.segment !== memory.mark.segment || from.position !== memory.mark.position) throw new MarkMoved('w', from, memory.mark)
@@ -182,15 +188,51 @@ test('a record that is no settlement is set aside once, and those around it are 
   ])
 })
 
-test('a record that the database refuses is found among the others; its money counts when only its log row is wrong', async () => {
-  const {journal, memory, flusher, reports, aside} = await setUp()
-  const calls = Array.from({length: 20}, (_, n) => `call-${n}`)
-  memory.refuses = ({entry, row}) => entry.call_id === 'call-7' || (entry.call_id === 'call-13' && row !== null)
-  await flusher.flush(record(journal, ...calls))
-  expect(memory.calls).toEqual(calls.filter(call => call !== 'call-7'))
-  expect(memory.logs).toEqual(calls.filter(call => call !== 'call-7' && call !== 'call-13'))
-  expect(aside.map(line => line.split(':')[0])).toEqual(['call-7', 'call-13'])
-  expect(reports.map(({facts}) => facts?.record)).toEqual(['call-7:1', 'call-13:1'])
+test.each([true, false])(
+  'a record that the database refuses is found; its money counts when only its row is wrong (at once: %s)',
+  async at_once => {
+    const {journal, memory, flusher, reports, aside} = await setUp()
+    memory.refuses_at_once = at_once
+    const calls = Array.from({length: 20}, (_, n) => `call-${n}`)
+    memory.refuses = ({entry, row}) => entry.call_id === 'call-7' || (entry.call_id === 'call-13' && row !== null)
+    const end = record(journal, ...calls)
+    await flusher.flush(end)
+    expect(flusher.committed).toEqual(end)
+    expect(memory.calls).toEqual(calls.filter(call => call !== 'call-7'))
+    expect(memory.logs).toEqual(calls.filter(call => call !== 'call-7' && call !== 'call-13'))
+    expect(aside.map(line => line.split(':')[0])).toEqual(['call-7', 'call-13'])
+    expect(reports.map(({facts}) => facts?.record)).toEqual(['call-7:1', 'call-13:1'])
+  },
+)
+
+test.each([true, false])(
+  'a lost answer among the halves of a slice that is refused, beside what cannot be read, counts once (at once: %s)',
+  async at_once => {
+    const {journal, memory, flusher, aside} = await setUp()
+    memory.refuses_at_once = at_once
+    memory.refuses = ({entry}) => entry.call_id === 'call-3'
+    const calls = Array.from({length: 8}, (_, n) => `call-${n}`)
+    record(journal, ...calls.slice(0, 4))
+    journal.append('log_row', '{"secret', () => {})
+    const end = record(journal, ...calls.slice(4))
+    // the first slice is refused; the answer to its first half is lost
+    memory.faults = [undefined, {fault: lost(), heard: false}]
+    await flusher.flush(end)
+    expect(memory.calls).toEqual(calls.filter(call => call !== 'call-3'))
+    expect(aside.map(line => line.split(' ')[0])).toEqual(at_once ? ['call-3:1', ''] : ['', 'call-3:1'])
+    expect(flusher.committed).toEqual(end)
+  },
+)
+
+test('a slice that ends with the journal, or at a record too many, leaves nothing behind', async () => {
+  for (const count of [1000, 1001, 2000]) {
+    const {journal, memory, flusher} = await setUp()
+    const calls = Array.from({length: count}, (_, n) => `call-${n}`)
+    const end = record(journal, ...calls)
+    expect(await flusher.flush(end)).toBe(count)
+    expect(memory.calls).toEqual(calls)
+    expect(flusher.committed).toEqual(end)
+  }
 })
 
 test('bodies are waited for like records; those that the database refuses are dropped and counted', async () => {

@@ -9,7 +9,7 @@ import {type FlushedRow, type FlushRecord, isCount, type Spent} from './record.t
 /** Consecutive records of the journal: everything behind `from` and before `end`. */
 export interface Slice {
   readonly from: Mark
-  /** May be gone through more than once. */
+  /** Read as they are gone through, within the transaction, and again each time. */
   readonly records: Iterable<FlushRecord>
   /** Known once all records were gone through. */
   end(): Mark

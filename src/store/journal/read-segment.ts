@@ -11,7 +11,10 @@ import {
   MOST_PAYLOAD_BYTES,
 } from './format.ts'
 
-/** A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is asked for. The mark behind it is `{segment, position: end_position}`. */
+/**
+ * A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is asked for. The mark behind it is
+ * `{segment, position: end_position}`.
+ */
 export interface SegmentRecord {
   readonly kind: Exclude<Kind, 'sealed'>
   /** `<call id>:<attempt>` of an intent, a settlement or a carried intent; empty for the others. */

@@ -1,7 +1,7 @@
 import {join} from 'node:path'
 import {nodeFiles, type ReadableFiles} from './files.ts'
 import {decodeHeader, HEADER_BYTES, type Kind, type Mark, type Owner, type SegmentHeader, segmentName, segmentNumber} from './format.ts'
-import {readSegment, type SegmentRecord} from './read-segment.ts'
+import {readSegment, type SegmentEnd, type SegmentRecord} from './read-segment.ts'
 
 export interface JournalRecord extends SegmentRecord {
   readonly segment: number
@@ -109,10 +109,7 @@ export function* readJournal({
     const start = number === from.segment ? from.position : HEADER_BYTES
     const end = number === up_to?.segment ? up_to.position : endBy(segments[index + 1]?.header, header)
     if (end !== undefined && start >= end) continue
-    const reading = readSegment(files, join(folder, segmentName(number)), start, end, without, lends)
-    let step = reading.next()
-    for (; !step.done; step = reading.next()) yield {...step.value, segment: number}
-    const {reason, position} = step.value
+    const {reason, position} = yield* inSegment(number, readSegment(files, join(folder, segmentName(number)), start, end, without, lends))
     sealed = reason === 'sealed'
     if (reason === 'torn')
       say(
@@ -123,6 +120,18 @@ export function* readJournal({
     if (reason === 'damaged') say('damaged', position, `Journal segment ${number} is damaged at ${position}; what follows in it is lost.`)
   }
   return sealed
+}
+
+function* inSegment(segment: number, reading: ReturnType<typeof readSegment>): Generator<JournalRecord, SegmentEnd> {
+  try {
+    for (;;) {
+      const step = reading.next()
+      if (step.done) return step.value
+      yield {...step.value, segment}
+    }
+  } finally {
+    reading.return({reason: 'end', position: 0}) // who reads no further leaves no file open
+  }
 }
 
 /**

@@ -197,3 +197,35 @@ test('records across and larger than the slices are read whole, with a few reads
 test('an empty folder holds nothing, and was closed', () => {
   expect(recover({folder: temporaryFolder(), ...OWNER, mark: START})).toMatchObject({open: [], warnings: [], pending: 0, closed: true})
 })
+
+test('who reads no further leaves no file open', async () => {
+  const {folder} = await killedSegment()
+  const open = new Set<number>()
+  const files: ReadableFiles = {
+    ...nodeFiles,
+    openSync(path, flags) {
+      const fd = nodeFiles.openSync(path, flags)
+      open.add(fd)
+      return fd
+    },
+    closeSync(fd) {
+      open.delete(fd)
+      nodeFiles.closeSync(fd)
+    },
+  }
+  const seen: number[] = []
+  for (const _ of readJournal({folder, ...OWNER, from: START, warn: () => {}, files})) {
+    seen.push(open.size)
+    break
+  }
+  expect([...seen, open.size]).toEqual([1, 0])
+})
+
+test('a payload that is lent is good until the next record is asked for, a copy for good', async () => {
+  const {folder, records} = await killedSegment()
+  const read = (lends: boolean) => readJournal({folder, ...OWNER, from: START, warn: () => {}, lends})
+  expect([...read(false)].map(said)).toEqual(records)
+  const lent = []
+  for (const record of read(true)) lent.push(said(record))
+  expect(lent).toEqual(records)
+})

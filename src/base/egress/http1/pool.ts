@@ -28,8 +28,8 @@ let due: LinePool[] = []
 
 /**
  * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, told to handlers as undici tells them. Lines are kept for
- * further calls, the one used last first. Calls leave at the end of the turn, those of a turn together: by then a line
- * that the server closed, or said something on unasked, is known to be of no use. A call is never sent twice.
+ * further calls, the one used last first. Calls leave at the end of the turn, those of a turn together: by then a line that the server
+ * closed, or said something on unasked, is known to be of no use. A call is never sent twice.
  */
 export class LinePool extends Dispatcher implements Owner, Lines {
   /** Calls that were dispatched and have not come to their end: waiting, sent, or answering. */

@@ -88,7 +88,8 @@ export function written({request: {body}, context: {provider}, held}: Translatin
   const pieces = held.restore(text)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (is_whole || length <= MOST_JOINED_BYTES) return {body: Buffer.concat(pieces, length), headers: {}}
-  return {body: Readable.from(pieces, {objectMode: false}), headers: {'content-length': String(length)}}
+  // of objects: a stream of bytes joins what it holds when it is read
+  return {body: Readable.from(pieces), headers: {'content-length': String(length)}}
 }
 
 export function writtenText(json: unknown, provider: string): string {

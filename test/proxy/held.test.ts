@@ -1,6 +1,9 @@
+import type {Readable} from 'node:stream'
+import {setImmediate as turn} from 'node:timers/promises'
 import fc from 'fast-check'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {heldIn} from '../../src/proxy/held.ts'
+import {written} from '../../src/proxy/translate.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 
@@ -48,6 +51,21 @@ describe('files held out of a body', () => {
       expect(said(text)).toBe(4)
     }
     expect(heldIn(Buffer.from(`{"a":"data:image/png;base64,${LARGE}"`))).toBeNull()
+  })
+
+  test('leave as they came, not copied', async () => {
+    const body = Buffer.from(JSON.stringify({a: `data:image/png;base64,${LARGE.repeat(4)}`}))
+    const held = heldIn(body)!
+    const of = {request: {body: held.said}, context: {provider: 'p'}, held} as unknown as Parameters<typeof written>[0]
+    const leaving = written(of, false)
+    const stream = leaving.body as Readable
+    stream.read(0) // all is there before it is asked for, as when a line has to be dialled
+    await turn()
+    const pieces: Buffer[] = []
+    for await (const piece of stream) pieces.push(piece)
+    expect(Buffer.concat(pieces)).toEqual(body)
+    expect(leaving.headers).toEqual({'content-length': String(body.length)})
+    expect(pieces.filter(({length}) => length > 1000).every(({buffer}) => buffer === body.buffer)).toBe(true)
   })
 
   test('are left alone where they say the mark of another body', () => {

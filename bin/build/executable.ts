@@ -23,14 +23,16 @@ const FUSE = `NODE_SEA_FUSE_${'fce680ab2cc467b6e072b8b5df1996b2'}`
 
 /**
  * How the executable's V8 is set up, as measured under load. A call leaves nothing behind in the young space: more than these 8 MB only
- * costs memory; and the old space is collected once it has grown by a third, for what grows there is garbage. The compiler in the middle,
- * Maglev, makes nothing faster that the optimising one takes over so soon, and leaves 20 MB of holes in malloc's memory. V8 judges by the
- * first collections where the objects of all later calls are born; those fall into the first calls, whose objects all survive, so that now
- * and then it put everything into the old space for good. Collections this small are quicker alone than shared with a helper thread, of
- * which one is enough for the rest, as each has memory of its own. `gc` gives memory back after a load (src/base/rest.ts).
+ * costs memory. It grows to them at once: doubled, it would take the last step whenever enough has outlived a collection, long after a load
+ * began. The old space is collected once it has grown by a third, for what grows there is garbage. The compiler in the middle, Maglev, makes
+ * nothing faster that the optimising one takes over so soon, and leaves 20 MB of holes in malloc's memory. V8 judges by the first
+ * collections where the objects of all later calls are born; those fall into the first calls, whose objects all survive, so that now and
+ * then it put everything into the old space for good. Collections this small are quicker alone than shared with a helper thread, of which
+ * one is enough for the rest, as each has memory of its own. `gc` gives memory back after a load (src/base/rest.ts).
  */
 const V8_FLAGS = [
   '--max-semi-space-size=8',
+  '--semi-space-growth-factor=8',
   '--heap-growing-percent=30',
   '--no-allocation-site-pretenuring',
   '--no-maglev',

@@ -24,7 +24,7 @@ export interface FlusherOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-/** SQLite's lock is held while they are read and written: some 15 ms. */
+/** SQLite's lock is held while they are read and written. */
 const SLICE_RECORDS = 800
 const SLICE_BYTES = 4 * 1024 * 1024
 const FIRST_DELAY_MS = 10

@@ -94,6 +94,19 @@ verify() {
   [ "$found" = "$wanted" ] || die "$name has the SHA-256 $found, but $sums says $wanted; nothing was installed"
 }
 
+# Tells commands of other users where the data of this machine's gateway is, and whose it is; no secrets.
+CLIENT_FILE=${GATEWAY_CLIENT_FILE:-/etc/gateway/client.yaml}
+write_client() {
+  # a trial in a folder of somebody's own is not the gateway of this machine
+  [ -n "${GATEWAY_CLIENT_FILE:-}" ] || { is_root && { [ "$service" = yes ] && systemd_runs || [ "$prefix" = /usr/local ]; }; } || return 0
+  client_new=$(mktemp)
+  printf '# Written by install.sh: where the gateway of this machine is.\ndata_dir: %s\n' "$data_dir" >"$client_new"
+  [ -z "$1" ] || printf 'user: %s\n' "$1" >>"$client_new"
+  printf 'url: http://127.0.0.1:8787\n' >>"$client_new"
+  cmp -s "$client_new" "$CLIENT_FILE" || { place "$client_new" "$CLIENT_FILE" 0644; say "wrote $CLIENT_FILE"; }
+  rm -f -- "$client_new"
+}
+
 # Puts a file in place in one step, so that a running gateway keeps its own and nobody sees half a file.
 place() {
   mkdir -p -- "$(dirname -- "$2")"
@@ -119,6 +132,7 @@ Type=notify
 # The word that it is ready comes from systemd-notify, a child of the gateway.
 NotifyAccess=all
 ExecStart=$target serve --data-dir $data_dir
+ExecReload=/bin/kill -HUP \$MAINPID
 # Settings and secrets, NAME=value a line; the file may be absent.
 EnvironmentFile=-/etc/gateway/gateway.env
 User=gateway
@@ -174,6 +188,7 @@ make_user() {
 install_service() {
   make_user
   chown gateway:gateway "$data_dir"
+  write_client gateway
   unit_new=$(mktemp)
   write_unit >"$unit_new"
   if cmp -s "$unit_new" "$UNIT"; then say "unchanged: $UNIT"
@@ -231,6 +246,7 @@ install_all() {
   elif ! is_root; then reason='a service needs root'
   else install_service; return
   fi
+  write_client "$(id -un)"
   say "$reason; start the gateway with: $target serve --data-dir $data_dir"
 }
 
@@ -245,6 +261,12 @@ remove_data() {
   fi
 }
 
+# A trial that goes leaves the file of the gateway of this machine, whose service is still there.
+remove_client() {
+  [ ! -f "$UNIT" ] && [ -f "$CLIENT_FILE" ] && [ -w "$CLIENT_FILE" ] && [ -w "$(dirname -- "$CLIENT_FILE")" ] || return 0
+  ! grep -q "^data_dir: $data_dir\$" "$CLIENT_FILE" || rm -f -- "$CLIENT_FILE" || say "$CLIENT_FILE cannot be removed"
+}
+
 uninstall() {
   served=$(served_data_dir)
   data_dir=${data_dir:-${served:-$DEFAULT_DATA_DIR}}
@@ -256,6 +278,7 @@ uninstall() {
     say "removed the service"
     had_service=yes
   fi
+  remove_client
   if [ -e "$target" ]; then
     rm -f -- "$target" || die "$target cannot be removed: run this as root"
     say "removed $target"

@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/binary.test.ts', 'test/bench/**'],
     pool: 'forks',
-    // Node strips types by WebAssembly that all threads share; where one ends, V8 may free a wrapper of it under another, and the process is gone
+    // the threads of a gateway that runs from its sources use WebAssembly: bin/run.mjs says what this keeps from them
     execArgv: ['--no-wasm-generic-wrapper'],
     // of two processors both: the usual is all but one, and most tests wait for a server of their own half of the time
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -13,11 +13,18 @@ const CHECKS = [
   ['biome', 'check'],
   ['tsc', '--noEmit', '-p', '.'],
 ]
+/**
+ * Node strips types by WebAssembly, in each thread anew. V8 replaces a wrapper of it once it was called often, and then frees what other threads left behind, which may be
+ * gone with its thread: the process dies. With this flag no wrapper is replaced (a breakpoint on Runtime_TierUpWasmToJSWrapper is met without it, and never with it).
+ * The executable has it too (bin/build/executable.ts).
+ */
+const KEEPS_WRAPPERS = '--no-wasm-generic-wrapper'
 /** What each npm script runs, in order; a step is a tool of node_modules/.bin or a file for Node, and its arguments. */
 const SCRIPTS = {
-  start: args => [['node', 'bin/gateway.ts', 'serve', '--demo', ...args]],
+  start: args => [['node', KEEPS_WRAPPERS, 'bin/gateway.ts', 'serve', '--demo', ...args]],
   test: args => (args.length > 0 ? [['vitest', 'run', ...args]] : [...CHECKS, ['vitest', 'run', ...report()]]),
-  bench: args => [['node', 'test/bench/index.ts', ...args]],
+  bench: args => [['node', KEEPS_WRAPPERS, 'test/bench/index.ts', ...args]],
+  mutants: args => [['node', 'test/mutants/run.ts', ...args]],
   build: args => [['node', 'bin/build.ts', ...args]],
   check: () => CHECKS,
   format: args => [['biome', 'check', '--write', ...args]],

@@ -2,8 +2,9 @@ import type {Command} from 'commander'
 import type {AnyOperation} from '../src/admin/operation.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT, exitOf, usageFault} from './fault.ts'
+import {placeOptions, typedAgain} from './hint.ts'
 import type {Printer} from './print.ts'
-import {openSession, type Session} from './session.ts'
+import {type GlobalOptions, openSession, type Session} from './session.ts'
 import type {Request, Transport} from './transport.ts'
 import type {World} from './world.ts'
 
@@ -23,6 +24,8 @@ export interface Gateway {
   call<Said = unknown>(operation_id: string, input?: Input): Promise<Said>
   /** `there`: a gateway at a URL, which takes calls of models too. */
   readonly kind: Transport['kind']
+  /** A command for the same gateway, as it is to be typed: hints carry the options that say where. */
+  typed(words: string): string
   /** Sends any request; a refusal is thrown. */
   ask(request: Request): Promise<unknown>
 }
@@ -31,30 +34,32 @@ export interface Gateway {
 export async function withGateway(command: Command, work: (gateway: Gateway) => Promise<void>): Promise<void> {
   const session = await openSession(command)
   const {OPERATIONS, OPERATOR_OPERATIONS} = await import('../src/admin/registry.ts')
-  const transport = await connect(session)
+  const transport = await connect(session).catch(fault => {
+    throw unfound(fault, session)
+  })
   const operations = transport.kind === 'here' ? [...OPERATIONS, ...OPERATOR_OPERATIONS] : OPERATIONS
   try {
     await work(gatewayOver(transport, operations, session))
   } catch (fault) {
-    throw withHint(fault, command)
+    throw unfound(withHint(fault, command, placeOptions(session.options)), session)
   } finally {
     await transport.close()
   }
 }
 
 /** What was not found is best looked for in the list, where there is one beside the command. */
-function withHint(fault: unknown, {parent}: Command): unknown {
+function withHint(fault: unknown, {parent}: Command, place: string): unknown {
   if (!(fault instanceof CommandFault) || fault.status !== 404 || fault.next || !parent?.commands.some(each => each.name() === 'list'))
     return fault
   const {message, exit, code, status} = fault
-  return new CommandFault(message, {exit, code, status, next: `gateway ${parent.name()} list shows what there is.`})
+  return new CommandFault(message, {exit, code, status, next: `gateway ${parent.name()} list${place} shows what there is.`})
 }
 
 /** A gateway reached by `transport`, spoken to in `operations`. */
 export function gatewayOver(
   transport: Transport,
   operations: readonly AnyOperation[],
-  {world, print}: Pick<Session, 'world' | 'print'>,
+  {world, print, options}: Pick<Session, 'world' | 'print'> & {readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'organisation'>},
 ): Gateway {
   const ask = async (request: Request) => {
     const {status, body} = await transport.send(request)
@@ -66,6 +71,7 @@ export function gatewayOver(
     print,
     operations,
     kind: transport.kind,
+    typed: words => `gateway ${words}${placeOptions(options ?? {})}`,
     ask,
     async call<Said>(id: string, input: Input = {}) {
       const operation = operations.find(each => each.id === id)
@@ -100,13 +106,20 @@ export function requestOf({method, path}: Pick<AnyOperation, 'method' | 'path'>,
 async function connect(session: Session): Promise<Transport> {
   const {world} = session
   if (world.transport) return world.transport
-  const {settings, origins} = await session.settings()
+  const {settings, origins} = await session.found()
   const url = urlOf(session, settings, origins.GATEWAY_URL)
   const {organisation} = session.options
   if (url === undefined) return (await import('./here.ts')).openHere(world, settings, organisation)
   if (organisation !== undefined)
     throw usageFault('--organisation is for the data directory: at a URL the key says which one.', 'Leave it out.')
   return (await import('./there.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
+}
+
+/** Where there is no data directory, the whole line to type is said besides the one that makes a directory. */
+function unfound(fault: unknown, {argv, options}: Session): unknown {
+  if (!(fault instanceof CommandFault) || fault.code !== 'data_directory' || fault.next || options.dataDir !== undefined) return fault
+  const {message, exit, code} = fault
+  return new CommandFault(message, {exit, code, next: `For example: ${typedAgain(argv, ' --data-dir DIR')}`, cause: fault})
 }
 
 /** The URL to talk to; undefined for the data directory. A flag goes before the environment, whichever of the two it names. */

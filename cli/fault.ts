@@ -51,6 +51,9 @@ export function exitOf(status: number): ExitCode {
   return status >= 400 && status < 500 && status !== 408 && status !== 499 ? EXIT.usage : EXIT.failure
 }
 
+const DAMAGED =
+  'A database of the data directory is damaged. Stop the gateway, keep a copy of the directory, and put both databases back from one backup.'
+
 const SYSTEM: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full. Free some space where the data directory is, and try again.',
   SQLITE_FULL: 'The disk is full. Free some space where the data directory is, and try again.',
@@ -59,6 +62,8 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EMFILE: 'This process may open no more files. Raise the limit (ulimit -n), and try again.',
   SQLITE_READONLY: 'You may not write the database. Run the command as the user the data directory belongs to.',
   SQLITE_CANTOPEN: 'You may not open the database. Run the command as the user the data directory belongs to.',
+  SQLITE_CORRUPT: DAMAGED,
+  SQLITE_NOTADB: DAMAGED,
   SQLITE_BUSY: 'Another process kept the database busy for too long. Try again.',
 }
 

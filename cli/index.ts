@@ -11,7 +11,7 @@ import {thisProcess, type World} from './world.ts'
  */
 export async function main(argv: readonly string[], world: World = thisProcess()): Promise<number> {
   const program = buildProgram(await settingsFlags(argv))
-  placeIn(program, world)
+  placeIn(program, world, argv)
   prepare(program, world)
   try {
     await program.parseAsync([...argv], {from: 'user'})

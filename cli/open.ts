@@ -6,12 +6,13 @@ import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT} from './fault.ts'
 
 /** What the command line uses of an App. */
-export type OpenApp = Pick<App, 'first_run' | 'notes' | 'inject' | 'listen' | 'drain' | 'close'>
+export type OpenApp = Pick<App, 'settings' | 'first_run' | 'notes' | 'inject' | 'listen' | 'reload' | 'drain' | 'close'>
 
 export interface OpenOptions {
   readonly role: 'server' | 'operator'
   readonly log: Log
   readonly demo?: boolean
+  readonly accepts_loss?: boolean
 }
 
 export type CreateApp = (settings: Settings, options: OpenOptions) => Promise<OpenApp>
@@ -24,16 +25,18 @@ export async function openApp(
 ): Promise<OpenApp> {
   if (options.role === 'operator') lookInto(settings.data_dir)
   // Only here and only now: a command that needs no gateway must not wait for its libraries.
-  const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}] = await Promise.all([
+  const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}, {SettingsFault}] = await Promise.all([
     given ? {createApp: given} : import('../src/app.ts'),
     import('../src/store/data-dir.ts'),
     import('../src/store/migrate.ts'),
     import('../src/base/seal.ts'),
     import('../src/ports/mail/mustache.ts'),
+    import('../src/settings/index.ts'),
   ])
   try {
     return await createApp(settings, options)
   } catch (cause) {
+    if (cause instanceof SettingsFault) throw new CommandFault(cause.message, {exit: EXIT.usage, code: 'settings', cause})
     const codes = [
       [DataDirFault, 'data_directory'],
       [MigrationFault, 'migration'],

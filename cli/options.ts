@@ -1,6 +1,6 @@
 import {Command, Option} from 'commander'
 import {fileReason, usageFault} from './fault.ts'
-import {readExpiry, readJson, readNumber, readRate, readReset, readWhole} from './words.ts'
+import {readExpiry, readJson, readWhole} from './words.ts'
 import type {World} from './world.ts'
 
 /** A command with its examples, one at least; each is written without the prompt. */
@@ -71,53 +71,6 @@ export function withEnforcement(command: Command): Command {
 
 export function enforcementOf({enforcement}: EnforcementOption): {enforcement?: string} {
   return enforcement === undefined ? {} : {enforcement}
-}
-
-export interface LimitOptions extends EnforcementOption {
-  readonly budget?: string | false
-  readonly tokenBudget?: string
-  readonly reset?: string
-  readonly alert?: string
-  readonly rate?: readonly string[] | false
-  readonly tokenRate?: readonly string[]
-}
-
-/** Adds the words of limits; `clears` adds those that take them away. */
-export function withLimits(command: Command, {clears = false} = {}): Command {
-  command
-    .optionsGroup('Limits:')
-    .option('--budget <usd>', 'most that may be spent, in US dollars')
-    .option('--token-budget <n>', 'most tokens that may be used')
-    .option('--reset <period>', 'when a budget starts again: weekly, monthly, or days such as 30d (default: never)')
-    .option('--alert <n>', 'amount of the budget at which to alert')
-    .option('--rate <rate...>', 'most requests, for example 60rpm (rpm, rph, rpd)')
-    .option('--token-rate <rate...>', 'most tokens, for example 90000rpm')
-  withEnforcement(command)
-  if (clears) command.option('--no-budget', 'take the budget away').option('--no-rate', 'take the rate limits away')
-  return command.optionsGroup('Options:')
-}
-
-/** The limits in words, as the operations take them; what was not said is absent. */
-export function limitsOf({budget, tokenBudget, reset, alert, rate, tokenRate = [], ...options}: LimitOptions): {
-  usage_limits?: object[] | null
-  rate_limits?: object[] | null
-} {
-  const period = reset === undefined ? {} : readReset(reset)
-  const threshold = alert === undefined ? {} : {alert_threshold: readNumber(alert, '--alert')}
-  if (budget && tokenBudget !== undefined) throw usageFault('--budget and --token-budget are both given; keep one.')
-  const amount = budget || tokenBudget
-  if (!amount && (reset !== undefined || alert !== undefined))
-    throw usageFault('--reset and --alert say more of a budget: add --budget or --token-budget.')
-  const credit_limit = amount ? readNumber(amount, budget ? '--budget' : '--token-budget') : 0
-  const held = enforcementOf(options)
-  const budgets = amount ? [{type: budget ? 'cost' : 'tokens', credit_limit, ...threshold, ...period, ...held}] : []
-  const said = [...(rate || []).map(each => readRate(each, 'requests')), ...tokenRate.map(each => readRate(each, 'tokens'))]
-  const rates = said.map(each => ({...each, ...held}))
-  if (held.enforcement && !budgets.length && !rates.length) throw usageFault('--enforcement says more of a limit: add one.')
-  return {
-    ...(budgets.length ? {usage_limits: budgets} : budget === false && {usage_limits: null}),
-    ...(rates.length ? {rate_limits: rates} : rate === false && {rate_limits: null}),
-  }
 }
 
 export interface ExpiryOption {

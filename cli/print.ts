@@ -44,7 +44,8 @@ export function createPrinter(world: World, options: PrintOptions): Printer {
     list(reply, rows, columns, total = rows.length) {
       if (json) return json_reply(reply)
       if (quiet) {
-        for (const row of rows) line(cellText(columns[0]!.value(row)))
+        const {value} = columns.find(({essential}) => essential) ?? columns[0]!
+        for (const row of rows) line(cellText(value(row)))
         return
       }
       if (!rows.length) return note(total > 0 ? `Nothing on this page: there are ${total} in all.` : 'There is nothing yet.')
@@ -53,7 +54,7 @@ export function createPrinter(world: World, options: PrintOptions): Printer {
     },
     view(reply, object, without = ['object']) {
       if (json) return json_reply(reply)
-      const pairs = Object.entries(object).flatMap(([name, value]) => (without.includes(name) ? [] : [[name, shown(value)] as const]))
+      const pairs = Object.entries(object).flatMap(([name, value]) => (without.includes(name) ? [] : [[name, valueText(value)] as const]))
       for (const text of pairLines(pairs, style)) line(text)
     },
     made(reply, essential, sentence) {
@@ -77,8 +78,8 @@ export function printFault(world: World, fault: CommandFault, json: boolean) {
 }
 
 /** A member of an object as one line. */
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return value.length ? value.map(shown).join(', ') : '-'
+export function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.length ? value.map(valueText).join(', ') : '-'
   if (typeof value === 'object' && value !== null) return Object.keys(value).length ? plain(JSON.stringify(value)) : '-'
   return cellText(value as Cell)
 }

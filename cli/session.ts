@@ -25,21 +25,26 @@ export interface Session {
   readonly sources: Sources
   /** Reads and checks the settings; faults are of exit code 2. */
   settings(): Promise<{settings: Settings; origins: Awaited<ReturnType<typeof readAll>>['origins']}>
+  /** The same for a command that works on a gateway: one that names none finds the one that is served or installed here. */
+  found(): ReturnType<Session['settings']>
+  /** The command line, without the program's name. */
+  readonly argv: readonly string[]
 }
 
-const worlds = new WeakMap<Command, World>()
+const worlds = new WeakMap<Command, {readonly world: World; readonly argv: readonly string[]}>()
 
 /** Puts a command tree into a world. */
-export function placeIn(root: Command, world: World) {
-  worlds.set(root, world)
+export function placeIn(root: Command, world: World, argv: readonly string[] = []) {
+  worlds.set(root, {world, argv})
 }
 
 /** The session of a command that is about to act. `flags` are settings given to this command, by flag without its hyphens. */
 export async function openSession(command: Command, flags: Readonly<Record<string, string | undefined>> = {}): Promise<Session> {
   let root = command
   while (root.parent) root = root.parent
-  const world = worlds.get(root)
-  if (!world) throw new Error('The command tree is in no world.')
+  const placed = worlds.get(root)
+  if (!placed) throw new Error('The command tree is in no world.')
+  const {world, argv} = placed
   const options = root.opts<GlobalOptions>()
   const given = {'data-dir': options.dataDir, settings: options.settings, url: options.url, 'api-key-file': options.apiKeyFile}
   const sources = await world.sources({...flags, ...given})
@@ -50,7 +55,16 @@ export async function openSession(command: Command, flags: Readonly<Record<strin
     if (options.apiKeyFile !== undefined) throw usageFault('--api-key and --api-key-file are both given; keep one.')
     print.note('Note: --api-key is seen by everybody on this machine (ps). GATEWAY_API_KEY and --api-key-file are not.')
   }
-  return {world, options, print, sources, settings: () => readAll(sources)}
+  const settings = () => readAll(sources)
+  const found = async () => {
+    const read = await settings()
+    const {data_dir, url} = read.settings
+    if (url !== undefined || read.origins.GATEWAY_DATA_DIR !== 'default') return read
+    const {findGateway} = await import('./find.ts')
+    const there = await findGateway({world, env: sources.env, name: command.name(), argv, usual: data_dir, note: print.note})
+    return there === undefined ? read : readAll({...sources, argv: {...sources.argv, 'data-dir': there}})
+  }
+  return {world, options, print, sources, argv, settings, found}
 }
 
 async function readAll(sources: Sources) {

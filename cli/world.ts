@@ -1,4 +1,4 @@
-import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs'
+import {closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs'
 import {dirname} from 'node:path'
 import type {Sources} from '../src/settings/index.ts'
 import type {CreateApp} from './open.ts'
@@ -42,6 +42,10 @@ export interface World {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Calls `heard` for every SIGINT and SIGTERM from now on, in place of ending the process; returns what undoes it. */
   onSignal(heard: (name: string) => void): () => void
+  /** The same of SIGHUP. */
+  onHangup(heard: () => void): () => void
+  /** True while the process belongs to a terminal that is open, whatever its streams are. */
+  hasTerminal(): boolean
   /** Ends the process at once. */
   exit(code: number): void
   /** Puts the gateway together; src/app.ts when absent. */
@@ -84,7 +88,21 @@ export function thisProcess(): World {
       process.on('SIGTERM', heard)
       return () => void process.off('SIGINT', heard).off('SIGTERM', heard)
     },
+    onHangup(heard) {
+      process.on('SIGHUP', heard)
+      return () => void process.off('SIGHUP', heard)
+    },
+    hasTerminal,
     exit: code => process.exit(code),
+  }
+}
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -101,7 +119,7 @@ async function ask(question: string): Promise<string> {
 function sinkOf(stream: NodeJS.WriteStream): Sink {
   let closed = false
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error // a pipe, a terminal
     closed = true
   })
   return {

@@ -16,6 +16,10 @@ import {logObjects} from './0015_log_objects.ts'
 import {keyList, logReads} from './0016_log_reads.ts'
 import {secretMappings} from './0017_secret_mappings.ts'
 import {logLists} from './0018_log_lists.ts'
+import {auditChanges} from './0019_audit_changes.ts'
+import {unpricedUnits} from './0020_unpriced_units.ts'
+import {counterRevisions} from './0021_counter_revisions.ts'
+import {deferredAsks} from './0022_deferred_asks.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -44,4 +48,8 @@ export const MIGRATIONS: readonly Migration[] = [
   logReads,
   secretMappings,
   logLists,
+  auditChanges,
+  unpricedUnits,
+  counterRevisions,
+  deferredAsks,
 ]

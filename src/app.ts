@@ -11,18 +11,23 @@ import type {Log} from './base/log.ts'
 import {sqliteBinding, version} from './base/runtime.ts'
 import {createSeal, type Seal} from './base/seal.ts'
 import {openChecking} from './checking.ts'
+import {openGovernor} from './connections.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
 import {openExplaining} from './explaining.ts'
+import {openClock} from './house-clock.ts'
 import {type LogStore, openLogStore} from './log-store.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import type {Pricing} from './pricing/open.ts'
 import {openSources, prepareSources} from './pricing-sources.ts'
+import {reload} from './reload.ts'
 import {createServer} from './server.ts'
-import {databaseSettings, type Settings} from './settings/index.ts'
+import {type Changes, changeable, databaseSettings, type Settings} from './settings/index.ts'
+import {shutDown} from './shutdown.ts'
 import {backUp} from './store/backup.ts'
 import {bodyFinder, manyBodiesFinder} from './store/bodies/index.ts'
 import {checkSeal} from './store/canary.ts'
+import {checkAfterUncleanEnd, checkPresent, damageFault} from './store/damage.ts'
 import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from './store/data-dir.ts'
 import type {Store} from './store/database.ts'
 import {openStore, type StoreOptions} from './store/dialect/index.ts'
@@ -37,7 +42,12 @@ export interface AppOptions {
   readonly log: Log
   /** Adds the provider `@demo`, which answers in this process. */
   readonly demo?: boolean
+  /** A ledger that is gone begins anew; else its absence refuses the start. */
+  readonly accepts_loss?: boolean
+  /** The clock of this machine. */
   readonly now?: () => number
+  /** One that nobody sets; milliseconds since whenever. */
+  readonly steady?: () => number
 }
 
 /** A gateway put together: serving, or open for the operator's commands. */
@@ -60,7 +70,9 @@ export interface App {
   listen(): Promise<{readonly url: string}>
   /** Resolves when the log holds every call that has ended. */
   flushed(): Promise<void>
-  /** Takes no more calls, and waits for those under way up to DRAIN_TIMEOUT_MS. */
+  /** Has those of these settings hold that may change while it serves. Throws SettingsFault, and nothing has changed then. */
+  reload(next: Settings): Changes
+  /** Takes no more calls and begins nothing, waits for calls under way up to DRAIN_TIMEOUT_MS, and ends all connections. */
   drain(): Promise<void>
   close(): Promise<void>
 }
@@ -71,22 +83,27 @@ const POLL_MS = {sqlite: 100, postgres: 1000} as const
  * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator: DataDirFault,
  * MigrationFault, SealFault.
  */
-export async function createApp(settings: Settings, options: AppOptions): Promise<App> {
+export async function createApp(given: Settings, options: AppOptions): Promise<App> {
+  const kept = changeable(given)
+  const {settings} = kept
   const {role, log} = options
-  const now = options.now ?? Date.now
   const binding = sqliteBinding()
   const directory = role === 'server' ? ownDataDir(settings.data_dir, binding) : findDataDir(settings.data_dir)
-  const opened: {close(): Promise<void>}[] = [{close: async () => directory.release()}]
+  const clock = openClock({...(options.now && {wall: options.now}), ...(options.steady && {steady: options.steady})}, log)
+  const {now} = clock
+  const opened: {close(): Promise<void>}[] = [{close: async () => directory.release()}, clock]
   const close = async () => {
     for (const part of opened.splice(0).reverse()) await part.close()
   }
   try {
-    const seal = openSeal(settings, directory, role)
     const store_options = storeOptions(settings, directory, role, binding)
+    const found = store_options.kind === 'sqlite' ? lookAt(directory, options, binding) : []
+    const seal = openSeal(settings, directory, role)
     const store = await openStore(store_options)
     opened.push(store)
-    const notes = role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store)
+    const notes = [...found, ...(role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store))]
     await checkSeal(store, seal)
+    if (role === 'server') await clock.goOn(store.db)
     const first_run =
       role === 'server'
         ? await firstRun(store, new Date(now()), {admin: settings.bootstrap_admin_key, workspace: settings.bootstrap_workspace_key})
@@ -96,7 +113,9 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     const {pricing} = sources
     if (role === 'server') await prepareSources(pricing, store.db)
     const plane =
-      role === 'server' ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, now, binding}) : undefined
+      role === 'server'
+        ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, ...clock, binding})
+        : undefined
     if (plane) opened.push(plane)
     const exports_folder = join(directory.folder, 'exports')
     const log_store_work = plane && openLogStoreWork({settings, store, store_options, records: plane.records, log, now})
@@ -105,11 +124,13 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
       openBackground({
         ...{settings, store, records: plane.records, log_store: log_store_work, log, now, exports_folder},
         refreshPrices: sources.refreshes,
+        reconciler: plane.limits.reconciler,
+        ask_again: plane.ask_again,
       })
     if (background) opened.push(background)
     const reads = role === 'server' ? await openReads(store_options, log) : undefined
     if (reads) opened.push(reads)
-    const log_store = openLogStore(settings, now)
+    const log_store = openLogStore(settings, clock.wall)
     if (log_store) opened.push(log_store)
     const checking = openChecking(settings)
     opened.push(checking)
@@ -127,11 +148,13 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
     if (role === 'operator') await operator.open()
     if (plane) opened.push(watch(store, () => services.published([]), log))
     if (options.demo && role === 'server') await makeDemo(async request => call(await operator.open(), request))
+    const governor = plane && openGovernor(settings, log)
     const server =
       plane &&
       createServer({
         settings,
         log,
+        governor,
         version,
         admin: instance => mountAdmin(instance, OPERATIONS, services),
         proxy: plane.proxy,
@@ -150,17 +173,25 @@ export async function createApp(settings: Settings, options: AppOptions): Promis
         const url = await server.listen({host: settings.host, port: settings.port})
         return {url: settings.tls_key && settings.tls_cert ? url.replace('http:', 'https:') : url}
       },
+      reload: next => reload(next, {kept, log, server: server?.server, governor}),
       flushed: async () => plane?.records.flushed(),
       async drain() {
-        await plane?.proxy.drain(settings.drain_timeout_ms)
-        await server?.close()
+        void background?.schedule.close()
+        if (plane && server) await shutDown({server, proxy: plane.proxy, limit_ms: settings.drain_timeout_ms})
       },
       close,
     }
   } catch (fault) {
+    const damage = damageFault(fault, directory.folder, binding)
     await close().catch(() => undefined)
-    throw fault
+    throw damage ?? fault
   }
+}
+
+/** What is wrong with the files of the databases is said before they are opened: SQLite would make those that are missing. */
+function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, binding: object | undefined): string[] {
+  const begun_anew = checkPresent({...directory, binding}, accepts_loss)
+  return role === 'server' ? [...begun_anew, ...checkAfterUncleanEnd(directory.folder, binding)] : begun_anew
 }
 
 function storeOptions(settings: Settings, {folder}: DataDir, role: AppOptions['role'], binding: object | undefined): StoreOptions {

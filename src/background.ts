@@ -5,11 +5,13 @@ import type {LogStoreWork} from './log-store-work.ts'
 import type {Mailer} from './ports/mail/index.ts'
 import {readLetters} from './ports/mail/letters.ts'
 import {smtpMailer} from './ports/mail/smtp.ts'
+import type {AskAgain} from './schema/deferred.ts'
 import {mailSettings, type Settings} from './settings/index.ts'
 import type {Store} from './store/database.ts'
 import {usageSince} from './store/usage.ts'
 import {alertsJob} from './workers/alerts.ts'
 import {budgetsJob, entityBudgets} from './workers/budgets.ts'
+import {deferredJob} from './workers/deferred.ts'
 import {keyExpiryJob} from './workers/key-expiry.ts'
 import {mailJob} from './workers/mail.ts'
 import {workerMetrics} from './workers/metrics.ts'
@@ -17,7 +19,7 @@ import {everyoneConcerned} from './workers/notices.ts'
 import {policyBudgets} from './workers/policy-budgets.ts'
 import type {Records} from './workers/records.ts'
 import {exportsJob} from './workers/retain-exports.ts'
-import {flushJob, priceJob, retentionJob} from './workers/routine.ts'
+import {flushJob, priceJob, reconcileJob, retentionJob} from './workers/routine.ts'
 import {type Schedule, startSchedule} from './workers/schedule.ts'
 
 export interface BackgroundParts {
@@ -26,10 +28,14 @@ export interface BackgroundParts {
   readonly records: Pick<Records, 'flushed' | 'retain'>
   /** What is to be done for a log store that is not this machine. */
   readonly log_store?: LogStoreWork | undefined
+  /** Keeps counters equal to the ledger; without it there is no such job. */
+  readonly reconciler?: {run(lost: AbortSignal): Promise<void>} | null
   readonly log: Log
   readonly now: () => number
   /** Where this process keeps files of exports. */
   readonly exports_folder?: string
+  /** Asks for work that calls began and nobody asked for again. */
+  readonly ask_again?: AskAgain | undefined
   /** Brings prices up to date; without any there is no such job. */
   readonly refreshPrices?: readonly (() => Promise<void>)[]
   /** @default over the mail server of the settings */
@@ -51,9 +57,11 @@ export function openBackground({
   store,
   records,
   log_store,
+  reconciler,
   log,
   now,
   exports_folder,
+  ask_again,
   refreshPrices = [],
   mailer = mailerOf(settings),
   after = inReal,
@@ -75,7 +83,9 @@ export function openBackground({
     retentionJob(records),
     ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
     ...(log_store?.jobs ?? []),
+    ...(ask_again ? [deferredJob({store, ask: ask_again, log})] : []),
     flushJob({records, store, after}),
+    ...(reconciler ? [reconcileJob(reconciler)] : []),
     ...(exports_folder === undefined ? [] : [exportsJob({...settings, store, folder: exports_folder})]),
   ]
   const holder = `${hostname()}:${process.pid}`

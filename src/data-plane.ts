@@ -15,6 +15,7 @@ import {createFlights} from './cache/flight.ts'
 import {deferredBook} from './deferred-book.ts'
 import {checkMemory} from './guardrails/world.ts'
 import {createLimits, type Limits} from './limits/index.ts'
+import {driftMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import {credentialOrigins, ownIdentity, placeDefaults} from './own-identity.ts'
 import {openCache} from './ports/cache/open.ts'
 import {openCounters} from './ports/counters/open.ts'
@@ -24,6 +25,7 @@ import {PriceMemory} from './pricing/memory.ts'
 import type {Pricing} from './pricing/open.ts'
 import {openLogins} from './providers/auth/login.ts'
 import {find as findKind} from './providers/registry.ts'
+import {openAsking} from './proxy/asking.ts'
 import {createDirectory} from './proxy/directory.ts'
 import {openGuards} from './proxy/guards/open.ts'
 import {callMetrics, circuitMetric} from './proxy/metrics.ts'
@@ -31,6 +33,7 @@ import {type CallProxy, createProxy} from './proxy/proxy.ts'
 import type {ProxyServices} from './proxy/services.ts'
 import {createCircuits} from './routing/breaker.ts'
 import {createStickyMemory} from './routing/choose.ts'
+import type {AskAgain} from './schema/deferred.ts'
 import {totals} from './schema/usage.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 import type {Settings} from './settings/index.ts'
@@ -39,8 +42,10 @@ import {counterTable} from './store/counters.ts'
 import type {DataDir} from './store/data-dir.ts'
 import type {Store} from './store/database.ts'
 import type {StoreOptions} from './store/dialect/index.ts'
+import {workspaceOfLimited} from './store/limited.ts'
 import {FolderShelf} from './store/shelf.ts'
 import {usedSince} from './store/usage.ts'
+import {journalMetrics} from './workers/journal-metrics.ts'
 import {type Records, startRecords} from './workers/records.ts'
 
 /** What serves calls, put together. */
@@ -48,6 +53,7 @@ export interface DataPlane {
   readonly proxy: CallProxy
   readonly records: Records
   readonly limits: Limits
+  readonly ask_again: AskAgain
   /** The text of /metrics. */
   metrics(): Promise<string>
   /** Drops what is remembered of keys, providers, configs and policies; of these tables alone, where they are named. */
@@ -66,6 +72,8 @@ export interface DataPlaneParts {
   readonly pricing: Pricing
   readonly log: Log
   readonly now: () => number
+  /** The clock of the machine, by which others judge signatures and tokens. */
+  readonly wall: () => number
   readonly binding: object | undefined
 }
 
@@ -78,6 +86,7 @@ export async function openDataPlane({
   pricing,
   log,
   now,
+  wall,
   binding,
 }: DataPlaneParts): Promise<DataPlane> {
   const catalogue = bundledCatalogue()
@@ -92,6 +101,7 @@ export async function openDataPlane({
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
   const records = await startRecords({directory, store_options, store, log, now, settings})
+  journalMetrics(registry, () => records.status())
   const trusted = readTrusted(settings.trusted_custom_hosts)
   const egress = new Egress({
     trusted,
@@ -124,15 +134,20 @@ export async function openDataPlane({
   })
   const limits = createLimits({
     counters,
-    usage: async (scope, since_at) => {
-      await records.flushed()
-      return usedSince(store.db, scope, since_at)
-    },
+    usage: (scope, since_at) => usedSince(store.db, scope, since_at),
+    flushed: () => records.flushed(),
     now,
     enabled: settings.usage_limits_enabled,
+    reconcile: {
+      ...(store.kind === 'sqlite' && !settings.redis_url ? OWN_COUNTERS : SHARED_COUNTERS),
+      after,
+      workspaceOf: of => workspaceOfLimited(store.db, of),
+      onDrift: corrected => tellDrift(log, corrected),
+    },
     onShadow: ({label}, call_id) => log.info({limit: label, call_id}, 'a shadow limit was passed'),
     onFault: fault => log.error({fault}, 'a limit could not be kept up'),
   })
+  driftMetric(registry, limits)
   for (const settlement of records.recovered)
     await limits.recover(settlement, {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd})
   const services: ProxyServices = {
@@ -161,7 +176,7 @@ export async function openDataPlane({
       ),
     logins: openLogins({
       fetch: credentialFetch(egress, credentialOrigins(settings)),
-      now_ms: now,
+      now_ms: wall,
       identity: ownIdentity(settings),
       aws_domain: settings.aws_endpoint_domain,
       azure_authority: settings.azure_authority_host,
@@ -178,7 +193,7 @@ export async function openDataPlane({
       onFault: fault => log.error({fault}, 'the cache failed a call'),
     },
     guardrails: settings.guardrails_enabled
-      ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: now}})
+      ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: wall}})
       : null,
     sticky: createStickyMemory(),
     circuits,
@@ -193,6 +208,7 @@ export async function openDataPlane({
     proxy,
     records,
     limits,
+    ask_again: openAsking(services),
     metrics: async () => (await registry.metrics()) + metrics.text(),
     forget(changed) {
       pricing.refresh().then(
@@ -207,9 +223,10 @@ export async function openDataPlane({
         ? 'the gateway is shutting down'
         : records.status().accepting
           ? null
-          : 'the journal cannot be written: free disk space on the data directory',
+          : 'the journal cannot be written: see the log; usually the disk of the data directory is full, or its folder journal was removed',
     async close() {
       await proxy.drain(0)
+      limits.close()
       await egress.destroy()
       await counters.close()
       await cache.close()

@@ -1,14 +1,18 @@
 import {createServer as createHttpServer, type IncomingMessage, type RequestListener} from 'node:http'
 import {createServer as createHttpsServer} from 'node:https'
-import fastify, {type FastifyInstance} from 'fastify'
+import fastify, {type FastifyInstance, type FastifyReply, type FastifyRequest} from 'fastify'
 import {mountExplorer} from './admin/explorer.ts'
 import {mountLater} from './admin/later.ts'
 import type {AnyOperation} from './admin/operation.ts'
 import {Refusal} from './base/errors.ts'
 import {putBefore} from './base/ingress/front.ts'
+import {govern} from './base/ingress/govern.ts'
+import type {Governor} from './base/ingress/governor.ts'
+import {governorMetrics} from './base/ingress/governor-metrics.ts'
 import type {Log} from './base/log.ts'
+import {openGovernor} from './connections.ts'
 import type {CallProxy} from './proxy/proxy.ts'
-import {isReadWhole, isUnified, pattern} from './proxy/routes.ts'
+import {isReadWhole, isUnified, opensSession, pattern} from './proxy/routes.ts'
 import type {Settings} from './settings/index.ts'
 
 export interface ServerParts {
@@ -19,6 +23,8 @@ export interface ServerParts {
   readonly admin: (server: FastifyInstance) => void
   /** The data plane; without it (the operator on the command line) nothing under `/v1` is proxied. */
   readonly proxy?: CallProxy | undefined
+  /** Of its connections. */
+  readonly governor?: Governor | undefined
   /** The text of /metrics. */
   readonly metrics?: (() => Promise<string>) | undefined
   /** Why the gateway should get no calls now; null when it should. */
@@ -27,12 +33,20 @@ export interface ServerParts {
 
 /** Headers may hold a whole config. */
 const MOST_HEADER_BYTES = 64 << 10
-const KEEP_ALIVE_MS = 75_000
 /** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
 export const ROUTING = {maxParamLength: MOST_HEADER_BYTES, ignoreTrailingSlash: false}
 
 /** Puts administration, data plane and health together on one HTTP server. It does not listen yet. */
-export function createServer({settings, log, version, admin, proxy, metrics, unready}: ServerParts): FastifyInstance {
+export function createServer({
+  settings,
+  log,
+  version,
+  admin,
+  proxy,
+  governor = proxy && openGovernor(settings, log),
+  metrics,
+  unready,
+}: ServerParts): FastifyInstance {
   const server = fastify({
     logger: false,
     bodyLimit: settings.max_json_payload_size_in_mb * 2 ** 20,
@@ -40,8 +54,11 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     routerOptions: ROUTING,
     serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
   })
-  if (proxy) putBefore(server.server, {takes: isReadWhole, handle: proxy.handle, keep_alive_ms: KEEP_ALIVE_MS})
-  if (proxy) server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
+  if (proxy && governor) {
+    server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
+    putBefore(server.server, {takes: isReadWhole, handle: proxy.handle, governor})
+    govern(server.server, governor)
+  }
   if (settings.enable_cors) answerPreflights(server, settings)
   server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
   server.get('/readyz', async (_, reply) => {
@@ -52,18 +69,17 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
     reply.send({status: 'success', message: `${settings.service_name} is up`, version, service: settings.service_name}),
   )
   if (metrics && settings.enable_prometheus) {
-    server.get('/metrics', async (_, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()))
+    server.get('/metrics', async (_, reply) =>
+      reply.type('text/plain; version=0.0.4; charset=utf-8').send((await metrics()) + (governor ? governorMetrics(governor) : '')),
+    )
   }
   admin(server)
   mountLater(server, settings)
   mountExplorer(server)
   if (proxy) mountProxy(server, proxy)
-  server.setNotFoundHandler((request, reply) => {
-    const refusal = new Refusal('route.unknown', {path: request.url.split('?', 1)[0]!})
-    return reply
-      .code(404)
-      .send({success: false, ok: false, message: refusal.message, data: {message: refusal.message, errorCode: refusal.said.admin}})
-  })
+  server.setNotFoundHandler(notFound)
+  // who asks for nothing that is served is told before a body is read
+  server.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined))
   server.setErrorHandler((fault, request, reply) => {
     log.error({fault, path: request.url.split('?', 1)[0]}, 'a request failed inside the gateway')
     return reply.code(500).send({success: false, data: {message: new Refusal('internal').message, errorCode: 'AB04'}})
@@ -71,9 +87,13 @@ export function createServer({settings, log, version, admin, proxy, metrics, unr
   return server
 }
 
-/** The server itself, with Fastify's listener or in front of it. A call may take as long as it takes: deadlines are the data plane's. */
-function listener({tls_key: key, tls_cert: cert, tls_ca: ca}: Settings, answer: RequestListener) {
-  const options = {maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0}
+/**
+ * The server itself, with Fastify's listener or in front of it. A call may take as long as it takes: deadlines are the data plane's, and the
+ * governor's for what comes before it. An offer to speak something else is passed over (RFC 9110, section 7.8) unless we speak it there.
+ */
+function listener(settings: Settings, answer: RequestListener) {
+  const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
+  const options = {maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opensSession}
   return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
 }
 
@@ -107,6 +127,11 @@ export function corsHeaders(settings: Settings): (origin: string | undefined) =>
       'origin',
     ]
   }
+}
+
+function notFound({url}: FastifyRequest, reply: FastifyReply) {
+  const {message, said} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
+  return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: said.admin}})
 }
 
 function answerPreflights(server: FastifyInstance, settings: Settings) {

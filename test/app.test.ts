@@ -5,7 +5,7 @@ import {createServer} from 'node:net'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import Sqlite from 'better-sqlite3'
-import {afterEach, beforeEach, expect, test} from 'vitest'
+import {afterEach, beforeEach, expect, onTestFinished, test, vi} from 'vitest'
 import {createApp} from '../src/app.ts'
 import {createLog} from '../src/base/log.ts'
 import {readSettings} from '../src/settings/index.ts'
@@ -27,6 +27,13 @@ test('a second server on one data directory is refused with a sentence, and the 
   await expect(createApp(settingsOf(), {role: 'server', log})).rejects.toThrow(/another gateway serves from it/)
   expect((await first.call('/v1/chat/completions', {...ask, headers: AT_DEMO})).status).toBe(200)
   await first.close()
+})
+
+test('a start that is refused for its data directory leaves no timer', async () => {
+  const begun = vi.spyOn(globalThis, 'setInterval')
+  onTestFinished(() => begun.mockRestore())
+  await expect(createApp(settingsOf(), {role: 'operator', log})).rejects.toThrow(/There is no data directory/)
+  expect(begun).not.toHaveBeenCalled()
 })
 
 test('a command beside the server writes while calls go on, and the server knows it at once', async () => {

@@ -26,13 +26,13 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   const listed = async () => (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data
   await expect
     .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name))
-    .toEqual(['alerts', 'budgets', 'export-retention', 'journal-flush', 'key-expiry', 'log-retention'])
+    .toEqual(['alerts', 'budgets', 'deferred', 'export-retention', 'journal-flush', 'key-expiry', 'log-retention', 'reconcile'])
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toContain('gateway_worker_runs_total{worker="log-retention",outcome="ok"} 1')
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
   expect(text).not.toContain('worker="mail"')
   const {stdout} = await run(['workers', '--data-dir', gateway.folder, '--json'])
-  expect(JSON.parse(stdout)).toMatchObject({total: 6})
+  expect(JSON.parse(stdout)).toMatchObject({total: 8})
 })
 
 test('where the settings name a place with prices, each process asks it again', async () => {

@@ -36,6 +36,15 @@ describe('without a service', () => {
     expect(modeOf(data)).toBe('700')
   })
 
+  test('commands are told where the data is and whose, and no more when it is uninstalled', () => {
+    install('--no-service')
+    const told = readFileSync(join(folder, 'client.yaml'), 'utf8')
+    expect(told).toMatch(new RegExp(`^data_dir: ${data}$`, 'm'))
+    expect(told).toMatch(/^user: \S+$/m)
+    sh(['--prefix', prefix, '--data-dir', data, '--uninstall'])
+    expect(existsSync(join(folder, 'client.yaml'))).toBe(false)
+  })
+
   test('a second run changes nothing, and a new executable replaces the old one', () => {
     install('--no-service')
     const before = statSync(join(prefix, 'bin/gateway')).ino
@@ -147,6 +156,13 @@ describe.skipIf(!canUnshare)('with a service', () => {
     ])
   })
 
+  test('uninstalling a trial leaves the file of the gateway that is served', () => {
+    const {status} = inNamespace(
+      `sh install.sh --prefix ${prefix} --data-dir ${data} && sh install.sh --prefix ${prefix}-trial --no-service --uninstall`,
+    )
+    expect([status, existsSync(join(folder, 'client.yaml'))]).toEqual([0, true])
+  })
+
   test('uninstalling stops and removes the service, and knows its data directory from the unit', () => {
     const {status, stdout, unit, calls} = inNamespace(
       `sh install.sh --prefix ${prefix} --data-dir ${data} && : >"$NOTES" && sh install.sh --prefix ${prefix} --uninstall --purge`,
@@ -169,7 +185,11 @@ function install(...args: string[]) {
 }
 
 function sh(args: string[]) {
-  return spawnSync('/bin/sh', ['install.sh', ...args], {cwd: release, encoding: 'utf8'})
+  return spawnSync('/bin/sh', ['install.sh', ...args], {
+    cwd: release,
+    encoding: 'utf8',
+    env: {...process.env, GATEWAY_CLIENT_FILE: join(folder, 'client.yaml')},
+  })
 }
 
 function installService(...args: string[]) {
@@ -190,7 +210,12 @@ function inNamespace(command: string) {
   chmodSync(join(fakes, 'id'), 0o755)
   const whole = `mount -t tmpfs none /etc/systemd/system && mount -t tmpfs none /run && mkdir -p /run/systemd/system && { ${command}; }
     status=$?; cp /etc/systemd/system/gateway.service ${unit} 2>/dev/null; exit $status`
-  const env = {PATH: `${fakes}:${process.env.PATH}:/usr/sbin:/sbin`, NOTES: notes, TMPDIR: folder}
+  const env = {
+    PATH: `${fakes}:${process.env.PATH}:/usr/sbin:/sbin`,
+    NOTES: notes,
+    TMPDIR: folder,
+    GATEWAY_CLIENT_FILE: join(folder, 'client.yaml'),
+  }
   const {status, stdout, stderr} = spawnSync('unshare', ['-rm', '/bin/sh', '-c', whole], {cwd: release, encoding: 'utf8', env})
   const calls = existsSync(notes) ? readFileSync(notes, 'utf8').trim().split('\n') : []
   return {status, stdout, stderr, calls, unit: existsSync(unit) ? readFileSync(unit, 'utf8') : undefined}

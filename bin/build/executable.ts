@@ -36,6 +36,7 @@ const V8_FLAGS = [
   '--heap-growing-percent=30',
   '--no-allocation-site-pretenuring',
   '--no-maglev',
+  '--no-wasm-generic-wrapper', // bin/run.mjs says what it keeps away; undici's parser is WebAssembly, in the uploader's thread too
   '--no-parallel-scavenge',
   '--v8-pool-size=1',
   '--expose-gc',

@@ -29,7 +29,7 @@ const noun: Noun<DeploymentRow> = {
     {title: 'name', value: row => row.name},
     {title: 'type', value: row => row.type},
     {title: 'workspaces', value: row => (row.allow_all_workspaces ? 'all' : row.allowed_workspaces.length)},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 

@@ -1,5 +1,7 @@
 import type {Command} from 'commander'
+import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
+import {warnOfNoCredential} from '../credential.ts'
 import {usageFault} from '../fault.ts'
 import {group, jsonFrom, leaf, type SecretOptions, secretOf, type WorkspaceOption, withSecret, withWorkspace} from '../options.ts'
 import type {Column} from '../table.ts'
@@ -31,7 +33,7 @@ const integrationNoun: Noun<IntegrationRow> = {
     {title: 'kind', value: row => row.ai_provider_id},
     {title: 'of', value: row => row.type},
     {title: 'status', value: row => row.status},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -69,7 +71,9 @@ function create(): Command {
       const body = {slug, name: slug, ai_provider_id: options.kind, ...home, ...(await written(options, gateway))}
       const reply = await gateway.call<{slug: string}>('integrations.create', {body})
       gateway.print.made(reply, reply.slug, `Created the integration ${reply.slug}.`)
-      if (!workspace_id) gateway.print.note(`Open it to a workspace: gateway integrations workspaces ${reply.slug} --open WORKSPACE`)
+      await warnOfNoCredential(gateway, options.kind, reply.slug, body)
+      if (!workspace_id)
+        gateway.print.note(`Open it to a workspace: ${gateway.typed(`integrations workspaces ${reply.slug} --open WORKSPACE`)}`)
     }),
   )
 }
@@ -82,12 +86,13 @@ function update(): Command {
     integrationNoun,
   )
   writes(command)
-  return command.action((slug: string, options: WriteOptions, self: Command) =>
+  return withDryRun(command).action((slug: string, options: WriteOptions & DryRunOption, self: Command) =>
     withGateway(self, async gateway => {
-      const body = await written(options, gateway)
+      const params = {slug}
+      const current = async () => (await gateway.call<{configurations: object}>('integrations.get', {params})).configurations
+      const body = await written(options, gateway, current)
       if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway integrations update --help')
-      const reply = await gateway.call('integrations.update', {params: {slug}, body})
-      gateway.print.done(reply, `Changed the integration ${slug}.`)
+      await change(gateway, 'integrations.update', {params, body}, `the integration ${slug}`, options)
     }),
   )
 }
@@ -224,9 +229,13 @@ function writes(command: Command) {
     .option('--tag <name=value...>', 'tags to find it by')
 }
 
-async function written(options: WriteOptions, {world, print}: {world: Parameters<typeof secretOf>[1]; print: {note(text: string): void}}) {
+async function written(
+  options: WriteOptions,
+  {world, print}: {world: Parameters<typeof secretOf>[1]; print: {note(text: string): void}},
+  current?: () => Promise<object>,
+) {
   const key = await secretOf(options, world, print.note)
-  const configurations = await configurationsOf(options, world)
+  const configurations = await configurationsOf(options, world, current)
   return {
     ...(options.name !== undefined && {name: options.name}),
     ...(options.description !== undefined && {description: options.description}),

@@ -1,18 +1,9 @@
 import {type Command, Option} from 'commander'
+import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
-import {
-  type ExpiryOption,
-  expiryOf,
-  group,
-  type LimitOptions,
-  leaf,
-  limitsOf,
-  type WorkspaceOption,
-  withExpiry,
-  withLimits,
-  withWorkspace,
-} from '../options.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
+import {type ExpiryOption, expiryOf, group, leaf, type WorkspaceOption, withExpiry, withWorkspace} from '../options.ts'
 import {userFor} from '../user.ts'
 import {readDuration} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
@@ -47,7 +38,7 @@ const keyNoun: Noun<KeyRow> = {
     {title: 'type', value: row => row.type},
     {title: 'status', value: row => row.status},
     {title: 'expires', value: row => minute(row.expires_at) ?? 'never'},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -100,7 +91,13 @@ function create(): Command {
   writes(command)
   return withLimits(command).action((name: string, options: CreateOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const body = {name, ...(await homeOf(gateway, options)), ...written(options, gateway), scopes: await scopesFor(options)}
+      const body = {
+        name,
+        ...(await homeOf(gateway, options)),
+        ...limitsOf(options),
+        ...written(options, gateway),
+        scopes: await scopesFor(options),
+      }
       const reply = await gateway.call<{id: string; key: string}>('api_keys.create', {params: kindOf(options), body})
       gateway.print.made(reply, reply.key, reply.key)
       gateway.print.note('Keep it now: it is not shown again.')
@@ -117,18 +114,20 @@ function update(): Command {
     .option('--scope <scope...>', 'permissions, in place of those it has')
     .option('--reset-usage', 'count its use from zero again')
   writes(command)
-  return withLimits(command, {clears: true}).action(
-    (name: string, options: WriteOptions & {name?: string; resetUsage?: true}, self: Command) =>
+  return withDryRun(withLimits(command, {clears: true})).action(
+    (name: string, options: WriteOptions & DryRunOption & {name?: string; resetUsage?: true}, self: Command) =>
       withGateway(self, async gateway => {
+        const input = await inputOf(gateway, keyNoun, name, {})
+        const current = async () => (await gateway.call<{rate_limits: RateRow[]}>('api_keys.get', input)).rate_limits
         const body = {
           ...(options.name !== undefined && {name: options.name}),
           ...(options.scope && {scopes: options.scope}),
           ...(options.resetUsage && {reset_usage: true}),
           ...written(options, gateway),
+          ...(await limitChangesOf(options, current)),
         }
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway keys update --help')
-        const reply = await gateway.call('api_keys.update', {...(await inputOf(gateway, keyNoun, name, {})), body})
-        gateway.print.done(reply, `Changed the API key ${name}.`)
+        await change(gateway, 'api_keys.update', {...input, body}, `the API key ${name}`, options)
       }),
   )
 }
@@ -163,7 +162,6 @@ function writes(command: Command) {
 
 function written(options: WriteOptions, {world}: Gateway) {
   return {
-    ...limitsOf(options),
     ...expiryOf(options, world),
     ...(options.description !== undefined && {description: options.description}),
     ...(options.config !== undefined && {defaults: {config_id: options.config}}),
@@ -190,7 +188,7 @@ async function scopesFor({admin, user, scope}: CreateOptions): Promise<readonly 
 }
 
 /** The id of the key that `name` is the id or the name of. */
-async function keyId({call}: Gateway, name: string): Promise<string> {
+async function keyId({call, typed}: Gateway, name: string): Promise<string> {
   if (UUID.test(name)) return name
   const found: KeyRow[] = []
   for (let current_page = 0; ; current_page++) {
@@ -204,6 +202,6 @@ async function keyId({call}: Gateway, name: string): Promise<string> {
   throw new CommandFault(`No API key has the name or id ${name}.`, {
     exit: EXIT.not_found,
     code: 'key_not_found',
-    next: 'gateway keys list shows them.',
+    next: `${typed('keys list')} shows them.`,
   })
 }

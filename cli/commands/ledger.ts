@@ -35,7 +35,7 @@ function verify(): Command {
     ['gateway ledger verify', 'gateway ledger verify --json'],
   )
   return command.action(async (_: object, self: Command) => {
-    const {world, print, options, settings: read} = await openSession(self)
+    const {world, print, options, found: read} = await openSession(self)
     const {settings} = await read()
     if (options.url !== undefined || (settings.url !== undefined && options.dataDir === undefined))
       throw usageFault(

@@ -17,6 +17,7 @@ interface LimitRow {
   readonly remaining: number | null
   readonly status: string
   readonly resets_at: string | null
+  readonly corrected: {readonly by: number; readonly at: string} | null
 }
 
 const BAR_WIDTH = 20
@@ -60,6 +61,11 @@ function status(): Command {
 async function show(gateway: Gateway, options: StatusOptions): Promise<void> {
   const reply = await ask(gateway, options)
   gateway.print.list(reply, reply.data, COLUMNS, reply.total)
+  for (const {corrected, label, type} of reply.data) {
+    if (!corrected) continue
+    const by = `${amountOf(type, Math.abs(corrected.by))} ${corrected.by < 0 ? 'less' : 'more'}`
+    gateway.print.note(`The counter of ${label} said ${by} than the ledger; it was put right at ${minute(corrected.at)}.`)
+  }
 }
 
 /** Until a signal comes or the reader of stdout goes. With --json each look is one line. */

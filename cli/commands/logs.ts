@@ -22,22 +22,28 @@ interface LogRow {
   readonly unpriced?: boolean
   /** Milliseconds. */
   readonly response_time?: number | null
+  readonly api_key_id?: string | null
+  readonly api_key_name?: string | null
+  /** Why it failed or was refused. */
+  readonly error?: string | null
 }
 
 const COLUMNS: readonly Column<LogRow>[] = [
   {title: 'time', value: row => row.created_at?.slice(0, 19).replace('T', ' '), whole: true},
-  {title: 'id', value: row => row.id, whole: true},
+  {title: 'id', value: row => row.id, whole: true, essential: true},
   {title: 'status', value: row => row.response_status_code, align: 'right'},
-  {title: 'provider', value: row => row.ai_org},
+  {title: 'provider', value: row => row.ai_org, optional: 1},
   {title: 'model', value: row => row.ai_model},
-  {title: 'tokens', value: row => row.total_units, align: 'right'},
+  {title: 'tokens', value: row => row.total_units, align: 'right', optional: 2},
   {title: 'cost $', value: costOf, align: 'right'},
-  {title: 'ms', value: row => row.response_time, align: 'right'},
+  {title: 'ms', value: row => row.response_time, align: 'right', optional: 3},
+  {title: 'key', value: row => row.api_key_name ?? row.api_key_id},
+  {title: 'reason', value: row => row.error},
 ]
 
 /** One call: its numbers, and what was asked and answered where that is kept still. */
 interface LogReply {
-  readonly metrics?: object
+  readonly metrics?: LogRow
   readonly request?: unknown
   readonly response?: unknown
 }
@@ -92,7 +98,7 @@ function show(): Command {
       withGateway(self, async ({call, print}) => {
         const reply = await call<LogReply>('logs.get', {params: {logId}})
         const {metrics, request, response} = reply
-        print.view(reply, Object.fromEntries(Object.entries(metrics ?? {}).filter(([, value]) => value !== null)))
+        print.view(reply, Object.fromEntries(Object.entries(shownOf(metrics)).filter(([, value]) => value !== null)))
         if (!print.json) for (const text of [...block('Request', request), ...block('Answer', response)]) print.line(text)
       }),
     )
@@ -166,8 +172,20 @@ function block(title: string, value: unknown): string[] {
   return ['', `${title}:`, ...JSON.stringify(value, null, 2).split('\n').map(plain)]
 }
 
+/** The numbers of a call as a person reads them: its cost in US dollars, as the list has it, its key by name, and why it was refused first. */
+function shownOf(metrics: LogRow = {id: ''}): object {
+  const {api_key_name, api_key_id, error, cost: _, cost_currency: __, ...rest} = metrics as LogRow & {cost_currency?: string}
+  const cost = costOf(metrics)
+  return {
+    ...(error != null && {reason: error}),
+    ...(api_key_id != null && {key: api_key_name == null ? api_key_id : `${api_key_name} (${api_key_id})`}),
+    ...(cost !== null && {cost: metrics.unpriced ? cost : `$${cost}`}),
+    ...rest,
+  }
+}
+
 function costOf({cost, unpriced}: LogRow): string | null {
-  if (unpriced) return 'unpriced'
+  if (unpriced) return cost ? `≥ ${dollars(cost)}` : 'unpriced'
   return cost === null || cost === undefined ? null : dollars(cost)
 }
 

@@ -32,7 +32,7 @@ const noun: Noun<McpIntegrationRow> = {
     {title: 'url', value: row => row.url},
     {title: 'of', value: row => row.type},
     {title: 'workspaces', value: row => row.workspaces_count, align: 'right'},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 

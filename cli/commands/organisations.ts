@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<OrganisationRow>[] = [
   {title: 'slug', value: row => row.slug, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'id', value: row => row.id, whole: true},
-  {title: 'created', value: row => minute(row.created_at)},
+  {title: 'created', value: row => minute(row.created_at), optional: 1},
 ]
 
 export const SECURITY_WORDS = 'category.setting=true, false or default, for example logs.membersViewLogs=false'

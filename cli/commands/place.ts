@@ -18,13 +18,18 @@ export function withPlace(command: Command): Command {
     .option('--configurations <file>', 'the same from a JSON file, or - for stdin: for settings that are secret or nested')
 }
 
-/** The `configurations` of an integration; undefined where nothing was said. */
+/**
+ * The `configurations` of an integration; undefined where nothing was said. One setting alone leaves those that there are, which `current` tells
+ * (a secret among them by its mask, which stands for what it was); a file says all of them.
+ */
 export async function configurationsOf(
   {customHost, set, configurations}: PlaceOptions,
   world: World,
+  current: () => Promise<object> = async () => ({}),
 ): Promise<Record<string, unknown> | undefined> {
   const given = configurations === undefined ? {} : await jsonFrom(world, configurations, '--configurations')
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw usageFault('--configurations takes a JSON object.')
-  const all = {...given, ...(set && readPairs(set, '--set')), ...(customHost !== undefined && {custom_host: customHost})}
-  return Object.keys(all).length ? all : undefined
+  const some = {...(set && readPairs(set, '--set')), ...(customHost !== undefined && {custom_host: customHost})}
+  if (configurations !== undefined) return {...given, ...some}
+  return Object.keys(some).length ? {...(await current()), ...some} : undefined
 }

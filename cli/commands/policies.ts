@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {
@@ -69,7 +70,7 @@ const usageNoun: Noun<UsageRow> = {
     ...WHO,
     {title: 'limit', value: row => (row.type === 'cost' ? `$${row.credit_limit}` : `${row.credit_limit} tokens`), align: 'right'},
     {title: 'resets', value: row => row.periodic_reset ?? 'never'},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -84,7 +85,7 @@ const rateNoun: Noun<RateRow> = {
   columns: [
     ...WHO,
     {title: 'limit', value: row => `${row.value} ${row.type} ${row.unit}`, align: 'right'},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -191,7 +192,7 @@ function updateUsage(): Command {
     `gateway policies usage update ${EXAMPLE} --budget 10 --no-alert`,
     `gateway policies usage update ${EXAMPLE} --reset-usage metadata._user:bob`,
   ])
-  return withEnforcement(named(command, usageNoun))
+  return withDryRun(withEnforcement(named(command, usageNoun)))
     .option('--name <name>', 'what to call it')
     .option('--budget <usd>', 'most that each group may spend, in US dollars')
     .option('--token-budget <n>', 'most tokens that each group may use')
@@ -200,7 +201,7 @@ function updateUsage(): Command {
     .option('--alert <n>', 'amount at which to alert')
     .option('--no-alert', 'no alert before all is used up')
     .option('--reset-usage <entity>', 'count this entity from zero again')
-    .action((id: string, options: BudgetOptions & {resetUsage?: string}, self: Command) =>
+    .action((id: string, options: BudgetOptions & DryRunOption & {resetUsage?: string}, self: Command) =>
       withGateway(self, async gateway => {
         const body = {
           ...(options.name !== undefined && {name: options.name}),
@@ -209,8 +210,8 @@ function updateUsage(): Command {
           ...(options.resetUsage !== undefined && {reset_usage_for_value: options.resetUsage}),
         }
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies usage update --help')
-        const reply = await gateway.call('usage_policies.update', {...(await inputOf(gateway, usageNoun, id, {})), body})
-        gateway.print.done(reply, `Changed the usage policy ${id}.`)
+        const input = {...(await inputOf(gateway, usageNoun, id, {})), body}
+        await change(gateway, 'usage_policies.update', input, `the usage policy ${id}`, options)
       }),
     )
 }
@@ -218,12 +219,15 @@ function updateUsage(): Command {
 /** The limit in words, as the operations take it; what was not said is absent. */
 function termsOf({budget, tokenBudget, reset, alert}: BudgetOptions) {
   const amount = budget ?? tokenBudget
-  const period = reset === undefined || reset === false ? {} : readReset(reset)
+  const never = reset === false || reset === 'none'
+  const period = reset === undefined || never ? {} : readReset(reset)
   if ('periodic_reset_days' in period) throw usageFault(`--reset ${reset} is no period of a policy: expected weekly or monthly.`)
   return {
     ...(amount !== undefined && {credit_limit: readNumber(amount, budget === undefined ? '--token-budget' : '--budget')}),
-    ...(reset === false ? {periodic_reset: null} : period),
-    ...(alert === false ? {alert_threshold: null} : alert !== undefined && {alert_threshold: readNumber(alert, '--alert')}),
+    ...(never ? {periodic_reset: null} : period),
+    ...(alert === false || alert === 'none'
+      ? {alert_threshold: null}
+      : alert !== undefined && {alert_threshold: readNumber(alert, '--alert')}),
   }
 }
 
@@ -258,9 +262,9 @@ function updateRate(): Command {
   const command = leaf('update', 'Change a rate policy; what it covers and counts stays', [
     `gateway policies rate update ${EXAMPLE} --rate 20rpm`,
   ])
-  return withRate(withEnforcement(named(command, rateNoun)))
+  return withDryRun(withRate(withEnforcement(named(command, rateNoun))))
     .option('--name <name>', 'what to call it')
-    .action((id: string, options: RateOptions, self: Command) =>
+    .action((id: string, options: RateOptions & DryRunOption, self: Command) =>
       withGateway(self, async gateway => {
         const said = rateOf(options)
         const body = {
@@ -269,8 +273,8 @@ function updateRate(): Command {
           ...enforcementOf(options),
         }
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies rate update --help')
-        const reply = await gateway.call('rate_policies.update', {...(await inputOf(gateway, rateNoun, id, {})), body})
-        gateway.print.done(reply, `Changed the rate policy ${id}.`)
+        const input = {...(await inputOf(gateway, rateNoun, id, {})), body}
+        await change(gateway, 'rate_policies.update', input, `the rate policy ${id}`, options)
       }),
     )
 }

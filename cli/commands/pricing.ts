@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
-import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {CommandFault, EXIT} from '../fault.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import {inDollars} from '../price-diff.ts'
 import type {Column} from '../table.ts'
@@ -18,12 +18,15 @@ interface PriceRow {
   readonly provider: string
   readonly model: string
   readonly pay_as_you_go?: Terms
+  readonly source?: string
+  readonly aliases?: readonly string[]
 }
 
 interface UnpricedRow {
   readonly provider: string
   readonly model: string | null
   readonly requests: number
+  readonly units?: readonly string[]
   readonly last_seen: string
   readonly priced_now: boolean
 }
@@ -38,10 +41,12 @@ const COLUMNS: readonly Column<PriceRow>[] = [
   {title: 'cache read $/M', value: row => perMillion(row, 'cache_read_input_token'), align: 'right'},
   {title: 'cache write $/M', value: row => perMillion(row, 'cache_write_input_token'), align: 'right'},
 ]
+const SOURCE: Column<PriceRow> = {title: 'source', value: row => row.source}
 const UNPRICED_COLUMNS: readonly Column<UnpricedRow>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'calls', value: row => row.requests, align: 'right'},
+  {title: 'without a price', value: row => (row.units?.length ? row.units.join(', ') : 'the model')},
   {title: 'last', value: row => minute(row.last_seen)},
   {title: 'priced now', value: row => row.priced_now},
 ]
@@ -59,6 +64,7 @@ interface ShowOptions {
 function show(): Command {
   return leaf('show', 'Show the prices of a provider, or all that is known of one model', [
     'gateway pricing show --provider openai',
+    'gateway pricing show gpt-5',
     'gateway pricing show gpt-5 --provider openai',
     'gateway pricing show --search llama --json',
   ])
@@ -80,7 +86,7 @@ interface Prices {
 }
 
 /** The catalogue is looked through as a whole: its pages are put together, in the shape of one. */
-async function everyPrice({call}: Gateway, {provider, search}: ShowOptions): Promise<Prices> {
+async function everyPrice({call}: Pick<Gateway, 'call'>, {provider, search}: ShowOptions): Promise<Prices> {
   const page = (current_page: number) => call<Prices>('pricing.list', {query: {page_size: MOST_PAGE, current_page, provider, search}})
   const first = await page(0)
   const data = [...first.data]
@@ -93,7 +99,7 @@ async function everyPrice({call}: Gateway, {provider, search}: ShowOptions): Pro
 }
 
 async function showOne({call, print}: Gateway, model: string, {provider}: ShowOptions) {
-  if (provider === undefined) throw usageFault('A model has a price at each provider: add --provider.')
+  if (provider === undefined) return showEverywhere({call, print}, model)
   const reply = await call<object>('pricing.get', {params: {provider, model}}).catch(fault => {
     if (!(fault instanceof CommandFault) || fault.exit !== EXIT.not_found) throw fault
     const next = `gateway pricing show --provider ${provider} lists those that are.`
@@ -105,7 +111,24 @@ async function showOne({call, print}: Gateway, model: string, {provider}: ShowOp
     })
   })
   if (print.json) return print.json_reply(reply)
+  const {data} = await everyPrice({call}, {provider, search: model})
+  const row = data.find(each => each.model === model) ?? data.find(({aliases}) => aliases?.includes(model))
+  if (row) print.line(`source  ${row.source}`)
   for (const [rate, price] of rates(reply)) print.line(`${rate}  ${price}`)
+}
+
+/** The price at every provider that has a model of this name. */
+async function showEverywhere({call, print}: Pick<Gateway, 'call' | 'print'>, model: string) {
+  const {data} = await everyPrice({call}, {search: model})
+  const rows = data.filter(row => row.model === model)
+  if (!rows.length)
+    throw new CommandFault(`No price is known of ${model} at any provider.`, {
+      exit: EXIT.not_found,
+      code: 'pricing.unknown',
+      status: 404,
+      next: `gateway pricing show --search ${model} lists those with it in their name.`,
+    })
+  print.list({object: 'list', total: rows.length, data: rows}, rows, [...COLUMNS.slice(0, 4), SOURCE])
 }
 
 interface UnpricedOptions extends PageOptions, WorkspaceOption {
@@ -113,7 +136,7 @@ interface UnpricedOptions extends PageOptions, WorkspaceOption {
 }
 
 function unpriced(): Command {
-  const command = leaf('unpriced', 'List models that were called without a known price: their calls cost 0', [
+  const command = leaf('unpriced', 'List models that were called without a known price, or used what has none of theirs: that costs 0', [
     'gateway pricing unpriced',
     'gateway pricing unpriced --days 7 --workspace research',
   ]).option('--days <n>', 'how far to look back', '30')

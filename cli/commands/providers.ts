@@ -1,18 +1,18 @@
 import {type Command, Option} from 'commander'
+import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
+import {warnOfNoCredential} from '../credential.ts'
 import {CommandFault, usageFault} from '../fault.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
 import {
   type ExpiryOption,
   expiryOf,
   group,
-  type LimitOptions,
   leaf,
-  limitsOf,
   type SecretOptions,
   secretOf,
   type WorkspaceOption,
   withExpiry,
-  withLimits,
   withSecret,
   withWorkspace,
 } from '../options.ts'
@@ -45,7 +45,7 @@ const providerNoun: Noun<ProviderRow> = {
     {title: 'kind', value: row => row.ai_provider_id},
     {title: 'integration', value: row => row.integration_id},
     {title: 'status', value: row => row.status},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -96,7 +96,13 @@ function create(): Command {
       if (options.kind === undefined && (secret !== undefined || configurations))
         throw usageFault('Credentials belong to the integration: give them with --kind, or change that integration.')
       const workspace_id = await workspaceFor(gateway, options.workspace)
-      const body = {slug, name: options.name ?? slug, ...(workspace_id !== undefined && {workspace_id}), ...written(options, gateway)}
+      const body = {
+        slug,
+        name: options.name ?? slug,
+        ...(workspace_id !== undefined && {workspace_id}),
+        ...limitsOf(options),
+        ...written(options, gateway),
+      }
       const reply =
         options.kind === undefined
           ? await gateway.call<Made>('providers.create', {body: {...body, integration_id: options.integration}})
@@ -106,6 +112,11 @@ function create(): Command {
               body,
             )
       gateway.print.made(reply, reply.slug, `Created the provider @${reply.slug}. Call it as the model @${reply.slug}/MODEL.`)
+      if (options.kind !== undefined)
+        await warnOfNoCredential(gateway, options.kind, reply.slug, {
+          ...(secret !== undefined && {key: secret}),
+          ...(configurations && {configurations}),
+        })
     }),
   )
 }
@@ -154,17 +165,19 @@ function update(): Command {
   ])
   named(command, providerNoun).option('--reset-usage', 'count its use from zero again')
   writes(command)
-  return withLimits(command, {clears: true}).action(
-    (slug: string, options: WriteOptions & WorkspaceOption & {resetUsage?: true}, self: Command) =>
+  return withDryRun(withLimits(command, {clears: true})).action(
+    (slug: string, options: WriteOptions & WorkspaceOption & DryRunOption & {resetUsage?: true}, self: Command) =>
       withGateway(self, async gateway => {
+        const input = await inputOf(gateway, providerNoun, slug, options)
+        const current = async () => (await gateway.call<{rate_limits: RateRow[] | null}>('providers.get', input)).rate_limits ?? []
         const body = {
           ...(options.name !== undefined && {name: options.name}),
           ...(options.resetUsage && {reset_usage: true}),
           ...written(options, gateway),
+          ...(await limitChangesOf(options, current)),
         }
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway providers update --help')
-        const reply = await gateway.call('providers.update', {...(await inputOf(gateway, providerNoun, slug, options)), body})
-        gateway.print.done(reply, `Changed the provider ${slug}.`)
+        await change(gateway, 'providers.update', {...input, body}, `the provider ${slug}`, options)
       }),
   )
 }
@@ -178,7 +191,6 @@ function writes(command: Command) {
 
 function written(options: WriteOptions, {world}: Gateway) {
   return {
-    ...limitsOf(options),
     ...expiryOf(options, world),
     ...(options.note !== undefined && {note: options.note}),
     ...(options.tag && {tags: readPairs(options.tag, '--tag')}),

@@ -27,7 +27,7 @@ const noun: Noun<ReferenceRow> = {
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
     {title: 'manager', value: row => row.manager_type},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 

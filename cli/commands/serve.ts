@@ -1,15 +1,23 @@
 import type {Command} from 'commander'
 import type {FirstRun} from '../../src/admin/first-run.ts'
 import type {Log} from '../../src/base/log.ts'
+import type {ServiceState} from '../../src/base/notify.ts'
 import type {FlagOption, Settings} from '../../src/settings/index.ts'
 import {CommandFault, EXIT} from '../fault.ts'
 import {tellFirstRun} from '../first-run.ts'
+import {placeOptions} from '../hint.ts'
 import {humanLines} from '../log-lines.ts'
 import {type OpenApp, openApp} from '../open.ts'
 import {leaf} from '../options.ts'
-import {openSession} from '../session.ts'
+import {openSession, type Session} from '../session.ts'
+import {awaitSignal} from '../signals.ts'
 import type {World} from '../world.ts'
 import {flagsOf, withSettings} from './settings.ts'
+
+interface ServeOptions {
+  readonly demo?: true
+  readonly acceptLoss?: true
+}
 
 /** `gateway serve`: the gateway itself, until a signal comes. */
 export function serve(flags: readonly FlagOption[]): Command {
@@ -17,33 +25,49 @@ export function serve(flags: readonly FlagOption[]): Command {
     'gateway serve',
     'gateway serve --demo',
     'gateway serve --host 0.0.0.0 --port 8080 --data-dir /var/lib/gateway',
-  ]).option('--demo', 'add the provider @demo, which answers in this process: try a call without any account')
-  return withSettings(command, flags, {listed: true}).action(async ({demo}: {demo?: true}, self: Command) => {
-    const {world, settings: read, sources} = await openSession(self, flagsOf(self, flags))
+  ])
+    .option('--demo', 'add the provider @demo, which answers in this process: try a call without any account')
+    .option('--accept-loss', 'begin an empty ledger where the one of this data directory is gone')
+  return withSettings(command, flags, {listed: true}).action(async ({demo, acceptLoss}: ServeOptions, self: Command) => {
+    const {world, settings: read, sources, options} = await openSession(self, flagsOf(self, flags))
     const {settings} = await read()
-    const [{createLog}, {notifyServiceManager}, {restAfterLoad}] = await Promise.all([
+    const [{createLog}, {notifyServiceManager}, {restAfterLoad}, {leaveNote}] = await Promise.all([
       import('../../src/base/log.ts'),
       import('../../src/base/notify.ts'),
       import('../../src/base/rest.ts'),
+      import('../served.ts'),
     ])
     const log = createLog(
       settings.log_level,
       settings.service_name,
       world.stderr.isTTY ? humanLines(world.stderr) : line => world.stderr.write(line),
     )
-    const stop = awaitSignal(world, log)
+    const stop = awaitSignal(world, log, sources.env)
+    let forget = () => {}
     try {
-      const app = await openApp(world, settings, {role: 'server', log, ...(demo && {demo})})
+      const app = await openApp(world, settings, {role: 'server', log, ...(demo && {demo}), ...(acceptLoss && {accepts_loss: true})})
+      let late: NodeJS.Timeout | undefined
       try {
         for (const note of app.notes) log.info(note)
-        const url = await start(app, settings, log, world, demo === true)
+        const url = await start(app, settings, log, world, {demo: demo === true, place: placeOptions(options)})
+        stop.onReload(() => readAgain(app, read, log, state => notifyServiceManager(state, sources.env.NOTIFY_SOCKET)))
+        forget = leaveNote(sources.env, {
+          data_dir: settings.data_dir,
+          url,
+          pid: process.pid,
+          started_at: new Date(world.now()).toISOString(),
+        })
         await notifyServiceManager('ready', sources.env.NOTIFY_SOCKET)
         restAfterLoad()
         const signal = await stop.heard
         log.info({signal, url}, 'stopping: running calls may finish')
-        await Promise.all([app.drain(), notifyServiceManager('stopping', sources.env.NOTIFY_SOCKET)])
+        late = endInTime(app.settings.drain_timeout_ms, log, world)
+        void notifyServiceManager('stopping', sources.env.NOTIFY_SOCKET)
+        await app.drain()
       } finally {
+        forget()
         await app.close()
+        clearTimeout(late)
       }
       log.info('stopped')
     } finally {
@@ -52,31 +76,36 @@ export function serve(flags: readonly FlagOption[]): Command {
   })
 }
 
-/** A signal to a whole process group comes twice: directly, and handed on by npm. */
-const SAME_SIGNAL_MS = 1000
-
-/** The first signal resolves `heard`; one more, later than its echo, ends the process at once. */
-function awaitSignal(world: World, log: Log) {
-  let resolve: (name: string) => void
-  let first_at_ms: number | undefined
-  const heard = new Promise<string>(done => {
-    resolve = done
-  })
-  const off = world.onSignal(name => {
-    const now_ms = world.now()
-    if (first_at_ms === undefined) {
-      first_at_ms = now_ms
-      return resolve(name)
-    }
-    if (now_ms - first_at_ms < SAME_SIGNAL_MS) return
-    log.warn({signal: name}, 'stopping at once: calls under way are cut off')
-    world.exit(EXIT.failure)
-  })
-  return {heard, off}
+/** Settings that may change while it serves, as they are now; where any of them is wrong, all stay as they were. */
+async function readAgain(app: OpenApp, read: Session['settings'], log: Log, notify: (state: ServiceState) => Promise<boolean>) {
+  await notify('reloading')
+  try {
+    const {taken, need_restart} = app.reload((await read()).settings)
+    log.warn({reloaded: taken, need_restart}, 'settings were read again')
+  } catch (fault) {
+    log.error({fault}, 'settings could not be read again: all stay as they were')
+  }
+  await notify('ready')
 }
 
+/** A database that is silent while it is closed keeps no process: what is settled stands in the journal, and the next start goes on there. */
+function endInTime(drain_timeout_ms: number, log: Log, world: World): NodeJS.Timeout {
+  return setTimeout(() => {
+    log.warn('stopped before everything was written to the database: the next start writes the rest')
+    world.exit(EXIT.ok)
+  }, drain_timeout_ms + MOST_CLOSING_MS).unref()
+}
+
+const MOST_CLOSING_MS = 700 // of a second: threads have to end too
+
 /** Says the keys before it listens, as they are in the database already: a port in use must not lose them. */
-async function start(app: OpenApp, settings: Settings, log: Log, world: World, demo: boolean): Promise<string> {
+async function start(
+  app: OpenApp,
+  settings: Settings,
+  log: Log,
+  world: World,
+  {demo, place}: {demo: boolean; place: string},
+): Promise<string> {
   const told = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world)
   if (told?.to === 'file') log.info({path: told.path}, 'first run: the keys are in a file')
   const {url} = await app.listen().catch((cause: NodeJS.ErrnoException) => {
@@ -86,7 +115,7 @@ async function start(app: OpenApp, settings: Settings, log: Log, world: World, d
   if (!world.stdout.isTTY || !world.stderr.isTTY) log.info({url}, 'listening')
   if (!world.stdout.isTTY) return url
   world.stdout.write(`Listening on ${url}\n`)
-  if (told?.to === 'terminal') world.stdout.write(`\n${demo ? tryIt(url, app.first_run!) : nextSteps}\n`)
+  if (told?.to === 'terminal') world.stdout.write(`\n${demo ? tryIt(url, app.first_run!) : nextSteps(place)}\n`)
   return url
 }
 
@@ -99,9 +128,9 @@ function tryIt(url: string, {workspace_key}: FirstRun): string {
 `
 }
 
-const nextSteps = `Next, in another terminal:
+const nextSteps = (place: string) => `Next, in another terminal:
 
-  gateway providers create my-openai --kind openai --key-file openai.key
+  gateway providers create my-openai --kind openai --key-file openai.key${place}
 `
 
 const LISTENING: Readonly<Record<string, string>> = {

@@ -1,18 +1,17 @@
 import type {Command} from 'commander'
+import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
 import {
   type ExpiryOption,
   expiryOf,
   group,
-  type LimitOptions,
   leaf,
-  limitsOf,
   type SecretOptions,
   secretOf,
   type WorkspaceOption,
   withExpiry,
-  withLimits,
   withSecret,
   withWorkspace,
 } from '../options.ts'
@@ -43,7 +42,7 @@ const virtualKeyNoun: Noun<VirtualKeyRow> = {
     {title: 'kind', value: row => row.provider},
     {title: 'status', value: row => row.status},
     {title: 'expires', value: row => minute(row.expires_at) ?? 'never'},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -72,7 +71,7 @@ function create(): Command {
   writes(withWorkspace(command, 'workspace it is for'))
   return withLimits(command).action((slug: string, options: WriteOptions & {kind: string}, self: Command) =>
     withGateway(self, async gateway => {
-      const fields = await written(options, gateway)
+      const fields = {...limitsOf(options), ...(await written(options, gateway, async () => ({})))}
       const workspace_id = await workspaceFor(gateway, options.workspace)
       const body = {slug, name: slug, provider: options.kind, ...(workspace_id !== undefined && {workspace_id}), ...fields}
       const reply = await gateway.call<{data: {slug: string}}>('virtual_keys.create', {body})
@@ -87,13 +86,19 @@ function update(): Command {
     virtualKeyNoun,
   ).option('--reset-usage', 'count its use from zero again')
   writes(command)
-  return withLimits(command, {clears: true}).action((slug: string, options: WriteOptions & {resetUsage?: true}, self: Command) =>
-    withGateway(self, async gateway => {
-      const body = {...(options.resetUsage && {reset_usage: true}), ...(await written(options, gateway))}
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway virtual-keys update --help')
-      const reply = await gateway.call('virtual_keys.update', {...(await inputOf(gateway, virtualKeyNoun, slug, options)), body})
-      gateway.print.done(reply, `Changed the virtual key ${slug}.`)
-    }),
+  return withDryRun(withLimits(command, {clears: true})).action(
+    (slug: string, options: WriteOptions & DryRunOption & {resetUsage?: true}, self: Command) =>
+      withGateway(self, async gateway => {
+        const input = await inputOf(gateway, virtualKeyNoun, slug, options)
+        const current = () => gateway.call<{rate_limits: RateRow[] | null; model_config: object}>('virtual_keys.get', input)
+        const body = {
+          ...(options.resetUsage && {reset_usage: true}),
+          ...(await written(options, gateway, async () => (await current()).model_config)),
+          ...(await limitChangesOf(options, async () => (await current()).rate_limits ?? [])),
+        }
+        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway virtual-keys update --help')
+        await change(gateway, 'virtual_keys.update', {...input, body}, `the virtual key ${slug}`, options)
+      }),
   )
 }
 
@@ -103,11 +108,10 @@ function writes(command: Command) {
     .option('--note <text>', 'what it is for')
 }
 
-async function written(options: WriteOptions, {world, print}: Gateway) {
+async function written(options: WriteOptions, {world, print}: Gateway, current: () => Promise<object>) {
   const key = await secretOf(options, world, print.note)
-  const model_config = await configurationsOf(options, world)
+  const model_config = await configurationsOf(options, world, current)
   return {
-    ...limitsOf(options),
     ...expiryOf(options, world),
     ...(options.name !== undefined && {name: options.name}),
     ...(options.note !== undefined && {note: options.note}),

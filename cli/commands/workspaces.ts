@@ -1,19 +1,10 @@
 import type {Command} from 'commander'
+import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
-import {
-  type ConfirmOption,
-  confirmed,
-  group,
-  type LimitOptions,
-  leaf,
-  limitsOf,
-  type PageOptions,
-  pageOf,
-  withLimits,
-  withPage,
-} from '../options.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
+import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {readSecurity, SECURITY_WORDS} from './organisations.ts'
@@ -41,7 +32,7 @@ const workspaceNoun: Noun<WorkspaceRow> = {
     {title: 'name', value: row => row.name},
     {title: 'status', value: row => row.status},
     {title: 'default', value: row => row.is_default},
-    {title: 'created', value: row => minute(row.created_at)},
+    {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }
 
@@ -72,7 +63,7 @@ function create(): Command {
   writes(command)
   return withLimits(command).action((name: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<{slug: string}>('workspaces.create', {body: {name, ...written(options)}})
+      const reply = await gateway.call<{slug: string}>('workspaces.create', {body: {name, ...limitsOf(options), ...written(options)}})
       gateway.print.made(reply, reply.slug, `Created the workspace ${name}: ${reply.slug}`)
     }),
   )
@@ -103,17 +94,19 @@ function update(): Command {
     .option('--restore', 'bring an archived workspace back, empty (name it by slug)')
   writes(command)
   withDefaultGuardrails(command, 'it')
-  return withLimits(command, {clears: true}).action((name: string, options: WriteOptions, self: Command) =>
+  return withDryRun(withLimits(command, {clears: true})).action((name: string, options: WriteOptions & DryRunOption, self: Command) =>
     withGateway(self, async gateway => {
+      const workspaceId = options.restore ? name : ((await workspaceFor(gateway, name)) ?? name)
+      const input = {params: {workspaceId}}
+      const current = async () => (await gateway.call<{rate_limits: RateRow[]}>('workspaces.get', input)).rate_limits
       const body = {
         ...(options.name !== undefined && {name: options.name}),
         ...(options.restore && {status: 'active'}),
         ...written(options),
+        ...(await limitChangesOf(options, current)),
       }
       if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway workspaces update --help')
-      const workspaceId = options.restore ? name : ((await workspaceFor(gateway, name)) ?? name)
-      const reply = await gateway.call('workspaces.update', {params: {workspaceId}, body})
-      gateway.print.done(reply, `Changed the workspace ${name}.`)
+      await change(gateway, 'workspaces.update', {...input, body}, `the workspace ${name}`, options)
     }),
   )
 }
@@ -166,7 +159,6 @@ function written(options: WriteOptions) {
     ...defaultGuardrailsOf(options),
   }
   return {
-    ...limitsOf(options),
     ...(options.description !== undefined && {description: options.description}),
     ...(Object.keys(defaults).length && {defaults}),
   }

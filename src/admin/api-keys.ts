@@ -14,6 +14,7 @@ import {
   SelfQuery,
   SelfView,
 } from '../schema/api-keys.ts'
+import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
 import {type KeptOrganisationSettings, keyRules, readSettings} from '../schema/organisations.ts'
@@ -190,12 +191,12 @@ async function updated(call: One<typeof KeyUpdate>) {
   const scopes = body.scopes && checkGrant(actor, before.kind, body.scopes, held)
   if (body.expires_at !== undefined) expiryUnder(await rulesOf(call), body.expires_at, now)
   await checkDefaults(call, before.kind, before.workspace_id, body.defaults)
-  const limits = body.usage_limits === undefined ? before.usage_limits : keepUsageLimits(body.usage_limits, before.usage_limits, now)
+  const limits = changedUsageLimits(body.usage_limits, before.usage_limits, now)
   await store.updateKey(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
     ...(scopes && {scopes: JSON.stringify(scopes)}),
-    ...(body.rate_limits !== undefined && {rate_limits: keepRateLimits(body.rate_limits)}),
+    rate_limits: changedRateLimits(body.rate_limits, before.rate_limits),
     ...(body.defaults !== undefined && {defaults: keepKeyDefaults(before.defaults, body.defaults)}),
     ...(body.alert_emails !== undefined && {alert_emails: listText(body.alert_emails)}),
     ...(body.expires_at !== undefined && {expires_at: body.expires_at}),

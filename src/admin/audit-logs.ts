@@ -4,6 +4,7 @@ import {verifyAuditChain} from '../store/audit-chain.ts'
 import {listAuditLogs} from '../store/audit-logs.ts'
 import type {AuditLogsTable} from '../store/tables/identity.ts'
 import {findWorkspace} from '../store/workspaces.ts'
+import {changesOf} from './changes.ts'
 import {type Call, operation} from './operation.ts'
 import {found} from './tenancy.ts'
 
@@ -14,6 +15,7 @@ export const auditLogs = [
     tag: 'Audit Logs',
     method: 'GET',
     path: '/audit-logs',
+    always_paged: true,
     summary: 'List administrative writes',
     scopes: ['audit_logs.list'],
     query: AuditQuery,
@@ -81,6 +83,7 @@ function view(row: AuditLogsTable): z.input<typeof AuditRecord> {
     action: row.action,
     client_ip: row.client_ip,
     country: null,
+    changes: changesOf(row.changes),
     sequence: row.sequence ?? null,
     chain: row.chain ?? null,
   }

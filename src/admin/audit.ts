@@ -20,6 +20,8 @@ export interface Deed {
   readonly resource_id: string | null
   readonly workspace_id: string | null
   readonly status: number
+  /** JSON of the fields that it changed. */
+  readonly changes?: string | null
   /** Headers masked beside those that always are. */
   readonly masked_headers: readonly string[]
 }
@@ -45,6 +47,7 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
     resource_id: deed.resource_id,
     action: operation.audit?.action ?? 'manage',
     client_ip: deed.client_ip,
+    changes: deed.changes ?? null,
   }
 }
 

@@ -43,7 +43,7 @@ export const configs = [
     summary: 'List configs',
     scopes: ['configs.list'],
     query: PageQuery,
-    reply: success(z.array(ConfigRow)),
+    reply: z.strictObject({success: z.literal(true), data: z.array(ConfigRow), total: z.int()}),
     handle: listed,
   }),
   operation({
@@ -115,8 +115,12 @@ export const configs = [
 
 async function listed(call: Call<undefined, typeof PageQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)
-  const {rows} = await store.listConfigs(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, call.query)
-  return {success: true as const, data: rows.map(row => ({...view(row), object: 'config' as const}))}
+  const {rows, total} = await store.listConfigs(
+    call.db,
+    {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id},
+    call.query,
+  )
+  return {success: true as const, data: rows.map(row => ({...view(row), object: 'config' as const})), total}
 }
 
 async function created(call: Call<undefined, undefined, typeof ConfigCreate>) {

@@ -2,10 +2,13 @@ import type {FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from '
 import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
+import {vouchFor} from '../base/ingress/govern.ts'
+import {checkDepth, wayToNeverKey} from '../base/json-shape.ts'
 import {may} from '../identity/may.ts'
 import {explain, nameOf, type Place} from '../schema/explain.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {wayToNul} from '../schema/nul.ts'
+import {wholeUnlessPaged} from '../schema/paging.ts'
 import {FLAGS, type FlagName} from '../settings/flags.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
@@ -14,6 +17,7 @@ import {isTaken} from '../store/rows.ts'
 import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
 import {ANYONE, callerByHeaders, isUnplaced, placed} from './caller.ts'
+import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
 import {type AnyOperation, type Call, type ChangedTable, Download} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
 
@@ -38,6 +42,7 @@ export function mountAdmin(
   server.register(async scope => {
     onlyJson(scope)
     scope.setErrorHandler<FastifyError>((error, request, reply) => refuse(error, request, reply, services))
+    const views = viewsOf(operations)
     for (const operation of operations) {
       for (const url of urlsOf(operation)) {
         scope.route({
@@ -46,7 +51,7 @@ export function mountAdmin(
           exposeHeadRoute: false,
           bodyLimit: services.settings.max_json_payload_size_in_mb * 1024 * 1024,
           onRequest: (request, reply) => admit(operation, request, reply, services, options),
-          handler: (request, reply) => serve(operation, request, reply, services, options),
+          handler: (request, reply) => serve({operation, view: views.get(operation)}, request, reply, services, options),
         })
       }
     }
@@ -87,6 +92,7 @@ async function admit(
     visit.actor = options.actorOf
       ? await options.actorOf(request)
       : await callerByHeaders(services.store.db, request.headers, now.toISOString())
+    vouchFor(request.raw)
     requireScope(visit.actor, operation)
     place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})
   }
@@ -124,20 +130,28 @@ function requireFlag(flag: FlagName, {settings}: AdminServices) {
   if (!settings[`${flag}_enabled`]) throw new Refusal('flag.off', {variable: FLAGS[flag].env})
 }
 
+/** An operation, and the one that shows what it changes where there is such. */
+interface Served {
+  readonly operation: AnyOperation
+  readonly view: AnyOperation | undefined
+}
+
 async function serve(
-  operation: AnyOperation,
+  {operation, view}: Served,
   request: FastifyRequest,
   reply: FastifyReply,
   services: AdminServices,
   options: MountOptions,
 ) {
   await operation.ready?.()
-  const said = await (operation.method === 'GET' || operation.only_reads ? read : write)(operation, request, services)
+  const said = await (operation.method === 'GET' || operation.only_reads
+    ? read(operation, request, services)
+    : write({operation, view}, request, services))
   if (said instanceof Download) {
     reply.header('content-disposition', `attachment; filename="${said.name}"`)
     return reply.code(200).type(said.content_type).send(said.stream)
   }
-  if (options.checks_replies) checkReply(operation, said)
+  if (options.checks_replies && !(said instanceof Shown)) checkReply(operation, said)
   return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(said))
 }
 
@@ -147,22 +161,30 @@ async function read(operation: AnyOperation, request: FastifyRequest, services: 
   return operation.handle(openCall(input, request, services, services.store.db).call)
 }
 
-async function write(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
+async function write({operation, view}: Served, request: FastifyRequest, services: AdminServices): Promise<unknown> {
   const {store, settings} = services
+  if (!view) refuseDryRun(operation, request)
+  const asked = view ? askedOf(request) : {changes: false, dry_run: false}
   const input = inputOf(operation, request)
   place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
   try {
     const {said, changed, after} = await store.write(async db => {
       const {call, told} = openCall(input, request, services, db)
-      const said = await operation.handle(call)
+      const handle = () => operation.handle(call)
+      const {said, done} = view
+        ? await watched(view, call as never, handle, () => told.resource_id)
+        : {said: await handle(), done: undefined}
+      if (asked.dry_run) throw new DryRun(shown(done, true))
       await bumpRevisions(db, told.changed)
-      if (operation.audit && settings.audit_logs_enabled) await insertAuditLog(db, record(operation, request, call, told, services))
-      return {said, changed: told.changed, after: told.after}
+      if (operation.audit && settings.audit_logs_enabled)
+        await insertAuditLog(db, record(operation, request, call, told, services, done && changesText(done)))
+      return {said: asked.changes && done?.may_see ? shown(done, false) : said, changed: told.changed, after: told.after}
     })
     if (changed.length) services.published(changed)
     for (const work of after) await work()
     return said
   } catch (error) {
+    if (error instanceof DryRun) return error.shown
     if (!isTaken(error)) throw error
     throw new Refusal('row.exists', {object: operation.audit?.resource ?? 'row', field: 'slug', value: 'given'}, {cause: error})
   }
@@ -181,13 +203,19 @@ type AnyCall = Call<z.ZodType, z.ZodType, z.ZodType>
 
 type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
+/** What is said in calls and of them is kept with any keys it has; no document of ours has those of an object's own workings. */
+const SAID_BY_OTHERS = /^\/(?:logs|feedback|prompts)\b/
+
 /** The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one. */
 function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
-  const {params, query, body, takes_nul} = operation
+  const {params, query, body, takes_nul, method, always_paged} = operation
+  const never = operation.only_reads || SAID_BY_OTHERS.test(operation.path) ? null : wayToNeverKey(request.body, '')
+  if (never) throw new Refusal('body.invalid', {issues: `${never.slice(1)}: is a key that is not taken here.`})
   const said = respelled(operation, request.body === undefined ? {} : request.body)
+  const asked = checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '})
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter ', takes_nul}),
-    query: checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '}),
+    query: method === 'GET' && !always_paged ? wholeUnlessPaged(asked, request.query) : asked,
     body: checked(body, withoutEchoes(body, said, request), {root: 'the request body', takes_nul}),
   }
 }
@@ -271,7 +299,14 @@ function checked(schema: z.ZodType | undefined, input: unknown, place: Place & {
   throw new Refusal('body.invalid', {issues: explain(result.error, schema, input, place)})
 }
 
-function record(operation: AnyOperation, request: FastifyRequest, call: AnyCall, told: Told, {settings}: AdminServices) {
+function record(
+  operation: AnyOperation,
+  request: FastifyRequest,
+  call: AnyCall,
+  told: Told,
+  {settings}: AdminServices,
+  changes: string | null | undefined,
+) {
   const actor = told.by ?? call.actor
   const named = Object.values(request.params as Record<string, string>).at(-1)
   return auditRow(
@@ -288,6 +323,7 @@ function record(operation: AnyOperation, request: FastifyRequest, call: AnyCall,
       resource_id: told.resource_id ?? named ?? null,
       workspace_id: told.workspace_id === undefined ? actor.workspace_id : told.workspace_id,
       status: 200,
+      changes: changes ?? null,
       masked_headers: settings.organisation_headers_to_mask,
     },
     call.now,
@@ -314,6 +350,7 @@ function onlyJson(scope: FastifyInstance) {
 
 function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined
+  checkDepth(text, 'The request body')
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -73,7 +73,7 @@ async function policyLimits({db}: Pick<Call, 'db'>, workspace_id: string): Promi
 }
 
 function view(of: EntityLimit, kind: 'budget' | 'rate', reading: Reading | RateReading, used: bigint | null): LimitStatus {
-  const {type, label, limit, mode, since_ms, ends_at_ms} = reading
+  const {type, label, limit, mode, since_ms, ends_at_ms, corrected} = reading
   const shown = (amount: bigint) => shownAmount(type, amount)
   return {
     ...{entity: of.entity, id: of.id, name: of.name, kind, type, enforcement: mode, label},
@@ -83,5 +83,6 @@ function view(of: EntityLimit, kind: 'budget' | 'rate', reading: Reading | RateR
     status: used !== null && used >= limit ? 'exhausted' : 'active',
     since_at: new Date(since_ms).toISOString(),
     resets_at: Number.isFinite(ends_at_ms) ? new Date(ends_at_ms).toISOString() : null,
+    corrected: corrected ? {by: shown(corrected.by), at: new Date(corrected.at_ms).toISOString()} : null,
   }
 }

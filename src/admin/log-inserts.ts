@@ -53,7 +53,7 @@ function settlementOf({actor, now}: Pick<Call, 'actor' | 'now'>, workspace_id: s
   const model = asked ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
   const price = model === null ? undefined : pricing.lookup(provider, model)
-  const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : {cost_nanousd: 0, unpriced: false}
+  const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : null
   const trace_id = metadata.trace_id ?? id
   return {
     call_id: id,
@@ -79,8 +79,10 @@ function settlementOf({actor, now}: Pick<Call, 'actor' | 'now'>, workspace_id: s
     status: response.status,
     usage: read.usage ?? {},
     usage_source: read.usage ? 'provider' : 'none',
-    cost_nanousd: charged.cost_nanousd,
-    unpriced: charged.unpriced,
+    cost_nanousd: charged?.cost_nanousd ?? 0,
+    unpriced: charged?.unpriced ?? false,
+    ...(charged && charged.unpriced_units.length > 0 && {unpriced_units: charged.unpriced_units}),
+    ...(charged?.mode_unpriced && {mode_unpriced: charged.mode_unpriced}),
     delivered: true,
     log: recordOf(id, now, said),
   }

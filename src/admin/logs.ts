@@ -8,6 +8,7 @@ import {isSuccess} from '../schema/success.ts'
 import type {UsageSource} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import {configVersionAt} from '../store/configs.ts'
+import type {Unpriced} from '../store/flush/encode.ts'
 import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
 import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {readLogBody} from './log-bodies.ts'
@@ -24,6 +25,7 @@ export const logs = [
     tag,
     method: 'GET',
     path: '/logs',
+    always_paged: true,
     summary: 'List the rows of the log, newest first',
     scopes: ['logs.list'],
     query: LogQuery,
@@ -148,12 +150,14 @@ export function metricsOf(
 ): z.input<typeof LogMetrics> {
   const is_success = isSuccess(row.status, row.outcome)
   const metadata = JSON.parse(row.metadata) as Record<string, string>
+  const {unpriced_units = [], mode_unpriced = null, ...usage} = JSON.parse(row.usage) as Unpriced & Record<string, unknown>
   return {
     id: row.id,
     organisation_id: row.organisation_id,
     organisation_name: row.organisation_name,
     workspace_slug: row.workspace_slug,
     api_key_id: row.api_key_id,
+    api_key_name: row.api_key_name,
     user_id: row.user_id,
     virtual_key: row.provider_slug,
     prompt_id: row.prompt?.id ?? null,
@@ -170,11 +174,13 @@ export function metricsOf(
     req_units: row.prompt_tokens,
     res_units: row.completion_tokens,
     total_units: row.prompt_tokens + row.completion_tokens,
-    usage: JSON.parse(row.usage) as Record<string, unknown>,
+    usage,
     usage_source: row.usage_source as UsageSource,
     cost: row.cost_nanousd / NANOUSD_A_CENT,
     cost_currency: 'USD',
     unpriced: row.unpriced === 1,
+    unpriced_units,
+    mode_unpriced,
     request_url: row.upstream_url ?? row.url,
     request_method: row.method,
     response_status_code: row.status,

@@ -1,11 +1,12 @@
 import {setImmediate as turn} from 'node:timers/promises'
 import {z} from 'zod'
 import {version} from '../base/runtime.ts'
+import {viewsOf} from './changes.ts'
 import {BODIES} from './openapi/bodies.ts'
 import {CALL_REFUSAL_REPLIES, CallError} from './openapi/call-refusals.ts'
 import {CALL_HEADERS, CALL_PARAMETERS, CALL_TAGS, callPaths} from './openapi/calls.ts'
 import {exampleOf} from './openapi/examples.ts'
-import {parameters} from './openapi/parameters.ts'
+import {parameters, TELLING} from './openapi/parameters.ts'
 import {ERROR_SCHEMAS, REFUSAL_REPLIES, refusals, TRACE_ID} from './openapi/refusals.ts'
 import {json, schemaOf} from './openapi/schemas.ts'
 import {type AnyOperation, operation} from './operation.ts'
@@ -13,12 +14,13 @@ import {type AnyOperation, operation} from './operation.ts'
 /** The description of the whole gateway in OpenAPI 3.0.3: the administration made from the operations themselves, then the calls. */
 export async function openapi(operations: readonly AnyOperation[]) {
   for (const each of operations) await each.ready?.()
+  const views = viewsOf(operations)
   const paths = callPaths()
   for (const each of operations) {
     // it is much to do at once, and calls are under way
     await turn()
     const path = each.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = {...paths[path], [each.method.toLowerCase()]: described(each)}
+    paths[path] = {...paths[path], [each.method.toLowerCase()]: described(each, views.has(each))}
   }
   return {
     openapi: '3.0.3',
@@ -77,7 +79,7 @@ export function withOpenapi(operations: readonly AnyOperation[]): readonly AnyOp
 }
 
 /** An operation as the document shows it, with an example of everything that is sent and answered. */
-function described(each: AnyOperation) {
+function described(each: AnyOperation, tells_changes: boolean) {
   const noun = each.id.split('.', 1)[0]!
   const reply = schemaOf(each.reply, 'output')
   return {
@@ -86,7 +88,7 @@ function described(each: AnyOperation) {
     summary: each.summary,
     description: each.scopes === null ? 'Needs no key.' : needs(each.scopes),
     ...(each.scopes === null && {security: []}),
-    parameters: [...parameters(each.params, 'path', noun), ...parameters(each.query, 'query', noun)],
+    parameters: [...parameters(each.params, 'path', noun), ...parameters(each.query, 'query', noun), ...(tells_changes ? TELLING : [])],
     ...(each.body && {
       requestBody: {
         required: !each.body.safeParse({}).success,

@@ -74,6 +74,8 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly spellings?: Readonly<Record<string, string>>
   /** A POST or PUT that changes nothing of administration: no transaction of its own, no audit record. Its question may be too long for a query. */
   readonly only_reads?: true
+  /** A list of what calls left, which is read a page at a time whether one is named or not. */
+  readonly always_paged?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
   /** Texts of its path and body may hold NUL characters: the database is told of none. */

@@ -1,10 +1,19 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
-import {ProviderCreate, type ProviderFields, ProviderQuery, ProviderUpdate, ProviderView, WorkspaceQuery} from '../schema/providers.ts'
+import {
+  type ProviderChanges,
+  ProviderCreate,
+  type ProviderFields,
+  ProviderQuery,
+  ProviderUpdate,
+  ProviderView,
+  WorkspaceQuery,
+} from '../schema/providers.ts'
 import type {Db} from '../store/database.ts'
 import {findIntegration, isOpenTo} from '../store/integrations.ts'
 import * as store from '../store/providers.ts'
@@ -135,6 +144,8 @@ async function created(call: Call<undefined, undefined, typeof ProviderCreate>) 
 
 type Fields = {readonly [Name in keyof typeof ProviderFields]: z.output<(typeof ProviderFields)[Name]>}
 
+type FieldChanges = {readonly [Name in keyof typeof ProviderChanges]: z.output<(typeof ProviderChanges)[Name]>}
+
 interface Making {
   readonly workspace_id: string
   readonly is_virtual_key: 0 | 1
@@ -178,17 +189,16 @@ export async function newProvider(
  */
 export function changedColumns(
   before: ProvidersTable,
-  fields: Partial<Fields> & {readonly reset_usage?: boolean | null | undefined},
+  fields: Partial<FieldChanges> & {readonly reset_usage?: boolean | null | undefined},
   now: string,
 ): Partial<ProvidersTable> {
-  const usage_limits =
-    fields.usage_limits === undefined ? before.usage_limits : keepUsageLimits(fields.usage_limits, before.usage_limits, now)
+  const usage_limits = changedUsageLimits(fields.usage_limits, before.usage_limits, now)
   const again = before.status === 'exhausted' && (fields.reset_usage === true || reactivates(before.usage_limits, usage_limits))
   return {
     ...(fields.name !== undefined && {name: fields.name}),
     ...(fields.note !== undefined && {note: fields.note}),
     ...(fields.tags !== undefined && {tags: keepTags(fields.tags)}),
-    ...(fields.rate_limits !== undefined && {rate_limits: keepRateLimits(fields.rate_limits)}),
+    rate_limits: changedRateLimits(fields.rate_limits, before.rate_limits),
     ...(fields.expires_at !== undefined && {expires_at: fields.expires_at}),
     ...(fields.reset_usage && {last_reset_at: now}),
     ...(again && {status: 'active' as const}),

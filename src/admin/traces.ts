@@ -23,6 +23,7 @@ export const traces = [
     tag,
     method: 'GET',
     path: '/traces',
+    always_paged: true,
     summary: 'List traces, the newest first',
     scopes: ['logs.list'],
     query: LogQuery,
@@ -46,6 +47,7 @@ export const traces = [
     tag,
     method: 'GET',
     path: '/spans',
+    always_paged: true,
     summary: 'List calls as spans, newest first, with what they add up to',
     scopes: ['logs.list'],
     query: LogQuery,
@@ -63,7 +65,7 @@ async function listed(call: Call<undefined, typeof LogQuery>) {
 
 async function shown(call: Call<typeof TracePath, typeof LogGetQuery>): Promise<z.input<typeof TraceView>> {
   const {actor, app, db, params, query} = call
-  const filter = {...filterOf(await logScope(call, query), {}), trace_id: params.traceId}
+  const filter = {...filterOf(await logScope(call, query), {}), trace_id: [params.traceId]}
   await app.settled?.()
   const {rows} = await tracesOf({kind: app.store.kind, db}, filter, {current_page: 0, page_size: 1})
   const trace = found(rows[0], 'trace')

@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews} from '../schema/limits.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
@@ -143,8 +144,8 @@ async function updated(call: One<typeof WorkspaceUpdate>) {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
     ...(defaults !== undefined && {defaults: keepDefaults(defaults && {...readDefaults(before), ...defaults})}),
-    ...(body.usage_limits !== undefined && {usage_limits: keepUsageLimits(body.usage_limits, before.usage_limits, now)}),
-    ...(body.rate_limits !== undefined && {rate_limits: keepRateLimits(body.rate_limits)}),
+    usage_limits: changedUsageLimits(body.usage_limits, before.usage_limits, now),
+    rate_limits: changedRateLimits(body.rate_limits, before.rate_limits),
     ...(body.status && {status: body.status}),
     last_updated_at: now,
   })

@@ -9,3 +9,88 @@ export function isoTime(ms: number): string {
   }
   return last_text
 }
+
+/**
+ * A clock that went back by more than this was wrong before, not late: what it says now is taken at once. What it went back by less is
+ * held (a day, and an hour for clocks that were set by hand).
+ */
+export const MOST_HELD_MS = 25 * 60 * 60 * 1000
+/** Held time runs a tenth slower than the clock, until the clock has caught up: windows last a little longer, none stands still. */
+const HELD_PACE = 0.9
+
+/**
+ * Time that does not run back though the clock does: it goes on from the last time that was seen, a tenth slower than a clock that nobody sets
+ * (`steady`), until the clock has caught up. So neither a window nor an age begins again, and none lasts as long as the step.
+ */
+export class SeenTime {
+  readonly #steady: () => number
+  #last_ms = Number.NEGATIVE_INFINITY
+  /** Where it went on from, and when by the steady clock; undefined while the clock is followed. */
+  #held: {readonly from_ms: number; readonly at_ms: number} | undefined
+
+  /** `steady` gives milliseconds since whenever; nobody sets it. */
+  constructor(steady: () => number = () => performance.now()) {
+    this.#steady = steady
+  }
+
+  /** What time it is while the clock says `clock_ms`. */
+  at(clock_ms: number): number {
+    const held = this.#held
+    if (held) this.#last_ms = Math.max(this.#last_ms, held.from_ms + Math.floor((this.#steady() - held.at_ms) * HELD_PACE))
+    if (clock_ms >= this.#last_ms || this.#last_ms - clock_ms > MOST_HELD_MS) {
+      if (held) this.#held = undefined
+      this.#last_ms = clock_ms
+    } else if (!held) this.#held = {from_ms: this.#last_ms, at_ms: this.#steady()}
+    return this.#last_ms
+  }
+}
+
+export interface ClockOptions {
+  /** The clock of this machine, which may be set; milliseconds since the epoch. */
+  readonly wall?: () => number
+  /** One that nobody sets. */
+  readonly steady?: () => number
+}
+
+/** The clock went by so much more, or less, than time did. */
+export interface ClockStep {
+  readonly by_ms: number
+  /** How far the gateway's time is ahead of the clock since. */
+  readonly ahead_ms: number
+}
+
+/** The time of this process: windows of limits, ages, and when calls came in. What others check (signatures, tokens) goes by `wall`. */
+export interface Clock {
+  readonly now: () => number
+  readonly wall: () => number
+  /** Nothing of before `ms` is said from now on, unless the clock is further from it than is held: what a process before saw. */
+  seen(ms: number): ClockStep | null
+  /** The step since the last look, if there was one of a second or more; to be asked about every second. */
+  look(): ClockStep | null
+}
+
+/** What clocks are set by as they run, and how late a look may be, is no step. */
+const LEAST_STEP_MS = 1_000
+
+export function createClock({wall = Date.now, steady = () => performance.now()}: ClockOptions = {}): Clock {
+  const time = new SeenTime(steady)
+  const now = () => time.at(wall())
+  let looked = {wall_ms: wall(), steady_ms: steady()}
+  const step = (by_ms: number): ClockStep => ({by_ms: Math.round(by_ms), ahead_ms: now() - wall()})
+  return {
+    now,
+    wall,
+    seen(ms) {
+      const behind_ms = ms - wall()
+      if (behind_ms > MOST_HELD_MS) return null
+      time.at(ms)
+      return behind_ms >= LEAST_STEP_MS ? step(-behind_ms) : null
+    },
+    look() {
+      const looks = {wall_ms: wall(), steady_ms: steady()}
+      const by_ms = looks.wall_ms - looked.wall_ms - (looks.steady_ms - looked.steady_ms)
+      looked = looks
+      return Math.abs(by_ms) >= LEAST_STEP_MS ? step(by_ms) : null
+    },
+  }
+}

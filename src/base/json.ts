@@ -1,4 +1,5 @@
 import {Refusal} from './errors.ts'
+import {tooDeep} from './json-shape.ts'
 
 /** Where a top-level value stands in a JSON text: the key's opening quote, the value's first byte, the byte after it. */
 export interface Span {
@@ -10,9 +11,9 @@ export interface Span {
 /**
  * The top-level members of a JSON object in `body`, found without building the object: numbers and order stay as they were sent.
  * A key of `once` that stands twice is refused (`body.duplicate_key`), for two readers could take it for two things.
- * Nested values are skipped, not checked.
+ * Nested values are skipped, not checked, but for their depth: `most_depth`, what stands at the top being the first level.
  */
-export function topLevel(body: Buffer, once: ReadonlySet<string>): Map<string, Span> {
+export function topLevel(body: Buffer, once: ReadonlySet<string>, most_depth = Number.POSITIVE_INFINITY): Map<string, Span> {
   const found = new Map<string, Span>()
   let at = space(body, body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)
   if (body[at] !== OPEN_BRACE) throw notJson('it does not begin with {')
@@ -26,7 +27,7 @@ export function topLevel(body: Buffer, once: ReadonlySet<string>): Map<string, S
     at = space(body, key_end)
     if (body[at] !== COLON) throw notJson(`a colon was expected at byte ${at}`)
     const start = space(body, at + 1)
-    const end = value(body, start)
+    const end = value(body, start, most_depth)
     if (found.has(key) && once.has(key)) throw new Refusal('body.duplicate_key', {key})
     found.set(key, {key_at, start, end})
     at = space(body, end)
@@ -108,26 +109,27 @@ function string(body: Buffer, at: number): number {
   }
 }
 
-function value(body: Buffer, start: number): number {
+function value(body: Buffer, start: number, most_depth: number): number {
   const first = body[start]
   if (first === QUOTE) return string(body, start)
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return nested(body, start)
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return nested(body, start, most_depth)
   let at = start
   while (at < body.length && LITERAL[body[at]!]) at++
   if (at === start) throw notJson(`a value was expected at byte ${start}`)
   return at
 }
 
-function nested(body: Buffer, start: number): number {
-  let depth = 0
+function nested(body: Buffer, start: number, most_depth: number): number {
+  let depth = 1
   for (let at = start; at < body.length; ) {
     const byte = body[at]
     if (byte === QUOTE) {
       at = string(body, at)
       continue
     }
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
-    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at + 1
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++depth > most_depth) throw tooDeep('The request body')
+    } else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 1) return at + 1
     at++
   }
   throw notJson('it is cut off')

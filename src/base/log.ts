@@ -1,7 +1,10 @@
 import pino from 'pino'
 
 /** The log of the process: JSON lines, or plain lines on a terminal. */
-export type Log = Pick<pino.Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>
+export type Log = Pick<pino.Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'> & {
+  /** Lines of less weight are not written. */
+  level?: string
+}
 
 const SECRET_NAMES = [
   'authorization',

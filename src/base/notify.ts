@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process'
 
-/** What a service manager is told: the service takes calls, or it is on its way out. */
-export type ServiceState = 'ready' | 'stopping'
+/** What a service manager is told: the service takes calls, reads its settings again, or is on its way out. */
+export type ServiceState = 'ready' | 'reloading' | 'stopping'
 
 /**
  * Tells systemd of `state` (sd_notify(3)) when `socket`, the value of NOTIFY_SOCKET, is set; does nothing otherwise. Resolves to
@@ -12,9 +12,14 @@ export type ServiceState = 'ready' | 'stopping'
  */
 export function notifyServiceManager(state: ServiceState, socket: string | undefined, command = 'systemd-notify'): Promise<boolean> {
   if (!socket) return Promise.resolve(false)
-  const message = state === 'ready' ? '--ready' : 'STOPPING=1'
   const options = {env: {NOTIFY_SOCKET: socket, PATH: SYSTEM_PATH}, timeout: 5_000}
-  return new Promise(done => execFile(command, [message], options, error => done(error === null)))
+  return new Promise(done => execFile(command, [...MESSAGES[state]()], options, error => done(error === null)))
+}
+
+const MESSAGES: Readonly<Record<ServiceState, () => readonly string[]>> = {
+  ready: () => ['--ready'],
+  reloading: () => ['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`],
+  stopping: () => ['STOPPING=1'],
 }
 
 /** Looked through for the command; never the service's own PATH, which may be empty. */

@@ -17,6 +17,8 @@ export interface KeyParts {
   /** Path and query below the base URL; of pass-through they say what is asked. */
   readonly path: string
   readonly model: string | null
+  /** What the caller brings of its own to be let in by the provider, as a hash; null: the credential is the workspace's. It parts answers whatever else does. */
+  readonly own_credential: string | null
   /** Says which guardrails an answer has passed: those of a call that finds it are not run. Empty: none. */
   readonly guards: string
   /** The JSON object that goes to the provider, after `override_params` and translation. */
@@ -42,9 +44,10 @@ const MOST_BODY_BYTES = 16 * 1024 * 1024
 export function cacheKey(parts: KeyParts): CacheKey | null {
   if (parts.body.length > MOST_BODY_BYTES) return null
   const hash = createHash('sha256')
-  const {organisation_id, workspace_id, provider, base_url, endpoint, path, model, guards} = parts
+  const {organisation_id, workspace_id, provider, base_url, endpoint, path, model, own_credential, guards} = parts
   // A JSON array of texts says where each begins and ends: no two lists of parts are written alike.
-  hash.update(JSON.stringify([organisation_id, workspace_id, provider, base_url, endpoint, path, model, guards, ...partition(parts)]))
+  const place = [organisation_id, workspace_id, provider, base_url, endpoint, path, model, own_credential]
+  hash.update(JSON.stringify([...place, guards, ...partition(parts)]))
   if (parts.body.length <= MOST_CANONICAL_BYTES) {
     const form = canonical(parts.body, KEYS_LEFT_OUT)
     if (form === null) return null

@@ -17,6 +17,8 @@ export interface Visit {
   readonly outcome: CacheEntry | 'miss' | 'pending'
   /** See `Seat.followed`. */
   readonly followed: boolean
+  /** At the beginning another's call was waited for. */
+  readonly follows: boolean
   /** The provider's answer, which may be kept: keeps it, and gives it to all that wait. */
   store(entry: CacheEntry): void
   /** The provider's answer may not be kept, or there is none. */
@@ -47,7 +49,15 @@ export interface VisitOptions {
 export function enter(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: VisitOptions, visitor: Visitor): Visit {
   const near = refresh ? undefined : on.cache.peek(key)
   if (near)
-    return {outcome: near, followed: false, store: () => undefined, fail: () => undefined, handOver: () => undefined, leave: () => false}
+    return {
+      outcome: near,
+      followed: false,
+      follows: false,
+      store: () => undefined,
+      fail: () => undefined,
+      handOver: () => undefined,
+      leave: () => false,
+    }
 
   /** The leader asks the store; its client may leave meanwhile. */
   let lookup: 'none' | 'under way' | 'left' = 'none'
@@ -72,6 +82,7 @@ export function enter(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: Visi
 
   return {
     outcome: looked && !(looked instanceof Promise) ? looked : looked || seat.role === 'waiter' ? 'pending' : 'miss',
+    follows: seat.role === 'waiter',
     get followed() {
       return seat.followed
     },

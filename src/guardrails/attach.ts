@@ -43,8 +43,8 @@ export interface Attached {
 const MOST_HOOKS = 50
 
 /**
- * Every form in which guardrails are attached (reference: attachment forms) as hooks ready to run. The defaults come last and whole: a
- * guardrail that the config attaches too runs once, as the default says.
+ * Every form in which guardrails are attached (reference: attachment forms) as hooks ready to run. The defaults, the config's own among them,
+ * come last and whole: a guardrail that the config attaches too runs once, as the default says.
  */
 export function attach(keys: AttachKeys, {path = '', defaults, saved, registry = BUILT_IN}: AttachOptions): Attached {
   const faults: Fault[] = []
@@ -60,15 +60,21 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
       const found = reference(handle, `default_${names.guardrails}`)
       if (found) always.set(found.of.id, found.hook)
     }
+    const besides: Hook[] = []
+    for (const {each, at, index} of entries(names.defaults)) {
+      const found = short(each, at, 'guardrail', `default_${side}_guardrail_${index + 1}`)
+      if (found?.of) always.set(found.of.id, found.hook)
+      else if (found) besides.push(found.hook)
+    }
     const said = [
       ...entries(names.hooks).map(({each, at}) => raw(each, at)),
       ...entries(names.guardrails).map(({each, at, index}) => short(each, at, 'guardrail', `${side}_guardrail_${index + 1}`)),
       ...entries(names.mutators).map(({each, at, index}) => short(each, at, 'mutator', `${side}_mutator_${index + 1}`)),
     ].filter(each => each !== undefined)
-    if (said.length > MOST_HOOKS)
+    if (said.length + besides.length > MOST_HOOKS)
       faults.push({path: located(names.guardrails), message: `has more than ${MOST_HOOKS} guardrails with its hooks.`})
     const asked = said.filter(({of}) => !of || !always.has(of.id)).map(({hook}) => hook)
-    const hooks = [...asked, ...always.values()]
+    const hooks = [...asked, ...always.values(), ...besides]
     for (const hook of hooks) warn(hook, side)
     return hooks
   }
@@ -144,6 +150,16 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
 }
 
 const KEYS = {
-  input: {hooks: 'before_request_hooks', guardrails: 'input_guardrails', mutators: 'input_mutators'},
-  output: {hooks: 'after_request_hooks', guardrails: 'output_guardrails', mutators: 'output_mutators'},
+  input: {
+    hooks: 'before_request_hooks',
+    guardrails: 'input_guardrails',
+    mutators: 'input_mutators',
+    defaults: 'default_input_guardrails',
+  },
+  output: {
+    hooks: 'after_request_hooks',
+    guardrails: 'output_guardrails',
+    mutators: 'output_mutators',
+    defaults: 'default_output_guardrails',
+  },
 } as const

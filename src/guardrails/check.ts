@@ -53,6 +53,8 @@ export interface Context {
   /** The answer; null on the input side. */
   readonly response: View | null
   readonly response_status: number | null
+  /** What checks keep, by their parameters, from one look at an answer that comes in parts to the next; absent where it is looked at once. */
+  readonly parts?: Map<object, unknown>
   now_ms(): number
   readonly http: Http
   /** A signal that fires after so many milliseconds. */

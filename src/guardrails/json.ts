@@ -74,7 +74,7 @@ function copied(from: Json): Copied {
   return {from, to: isList(from) ? [...from] : {...(from as JsonObject)}, within: new Map()}
 }
 
-function set(container: Json[] | Record<string, Json>, key: string | number, value: Json): void {
+export function set(container: Json[] | Record<string, Json>, key: string | number, value: Json): void {
   if (key === '__proto__') Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
   else (container as Record<string | number, Json>)[key] = value
 }

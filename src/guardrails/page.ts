@@ -3,6 +3,7 @@ import {STREAM_MODES} from '../schema/guardrails.ts'
 import type {Check} from './check.ts'
 import {EXAMPLES} from './examples.ts'
 import {isList} from './json.ts'
+import {LEFT_ALONE} from './left-alone.ts'
 import {SAVED} from './page-saved.ts'
 import {PARTNERS} from './partners/index.ts'
 import {CHECKS} from './registry.ts'
@@ -11,7 +12,7 @@ import {CHECKS} from './registry.ts'
 export function guardrailsPage(): string {
   const modes = EXAMPLES.map(({title, about, config}) => `### ${title}\n\n${about}\n\n${json(config)}`)
   const checks = ['## Checks', TABLE_NOTE, ...CHECKS.map(chapter)]
-  return `${[INTRODUCTION, '## Examples', ...modes, SAVED, ...checks, '## Partners', PARTNERS_NOTE, partners()].join('\n\n')}\n`
+  return `${[INTRODUCTION, '## What is left alone', leftAlone(), '## Examples', ...modes, SAVED, ...checks, '## Partners', PARTNERS_NOTE, partners()].join('\n\n')}\n`
 }
 
 const INTRODUCTION = `# Guardrails
@@ -29,8 +30,11 @@ runs; any other check is logged \`skipped: true\`.
   changed when all have ended: whole new bodies first, redactions after them, so that nothing redacted comes back.
 - \`on_success\` and \`on_fail\` note \`feedback\` on the trace.
 - Guardrails of the workspace and the organisation run besides, as they were saved. No config takes them away.
-- Judged is the last message, every prompt or input, and every choice of an answer. Redactions reach every message, for a client sends the
-  whole conversation again with each call.
+- Prose is judged by its texts: the last message, every prompt or input, every choice of an answer. What forbids words or patterns sees what an
+  answer says beside them too, such as reasoning and the arguments of tool calls.
+- \`default.pii\` judges every string of a body, and redactions reach every string, in every message: a client sends the whole conversation again
+  with each call, with tools, metadata, file names and calls of tools. [What is left alone](#what-is-left-alone) is a short list.
+- A body that names a key twice in one object, anywhere, is refused (400) where something judges it: what is judged is what is forwarded.
 - A streamed answer is checked as \`stream_mode\` says (${STREAM_MODES.map(mode => `\`${mode}\``).join(', ')}): when it has ended, while it comes, or before any of it leaves.
   - \`after\`: nothing is held back, and nothing can be taken back. The verdict is in the log, and behind the stream's end where the request
     asks for \`x-gateway-strict-open-ai-compliance: false\`.
@@ -46,7 +50,18 @@ runs; any other check is logged \`skipped: true\`.
 - Patterns are JavaScript's, without lookaround and back-references, and are matched in time linear in the text.
 
 A guardrail is attached by its id or slug (\`"input_guardrails": ["pg-..."]\`), in short (an object whose keys are checks), or as a hook in
-\`before_request_hooks\` or \`after_request_hooks\`. Ids of checks and names of parameters may be in any case; \`default.\` may be left out.`
+\`before_request_hooks\` or \`after_request_hooks\`. Ids of checks and names of parameters may be in any case; \`default.\` may be left out.
+A config's \`default_input_guardrails\` and \`default_output_guardrails\` take the same forms, and run at every target besides all others.`
+
+const ALONE_NOTE = `These strings no guardrail sees or changes, as long as they have the form that their kind has; an address under such a key is a text like
+any other. In data that callers and tools fill as they like (metadata, variables, arguments and inputs of tools) nothing is left alone but
+keys that are plain names. Arguments that are JSON in a text stay JSON.`
+
+/** The table of strings that are left alone. */
+function leftAlone(): string {
+  const rows = LEFT_ALONE.map(({what, keys}) => `| ${what} | ${keys.map(key => `\`${key}\``).join(', ')} |`)
+  return [ALONE_NOTE, ['| What | Under the keys |', '| --- | --- |', ...rows].join('\n')].join('\n\n')
+}
 
 const TABLE_NOTE = 'Every check also takes `failOnError` (true or false, default `false`): an error of the check counts as a failure.'
 

@@ -2,7 +2,7 @@ import type {Transform} from './check.ts'
 import {gently, type Work} from './gently.ts'
 import type {View} from './view.ts'
 
-/** A redaction of every text of a view. */
+/** A redaction of every string of a view. */
 export interface Rewriting {
   /** What it changes of `view`, or undefined where it changes none. */
   of(view: View): Work<Transform | undefined>
@@ -12,20 +12,24 @@ export interface Rewriting {
 const TEXTS_AT_ONCE = 128
 
 /** What `by` makes of a text is remembered, so that carrying it out costs nothing more unless another redaction came before. */
-export function rewriting(by: (text: string) => Work<string>): Rewriting {
-  const known = new Map<string, string>()
+export function rewriting(by: (text: string, called: string) => Work<string>): Rewriting {
+  const known = new Map<string, Map<string, string>>()
   const made = new WeakMap<View, View>()
+  let count = 0
   function* rewritten(view: View): Work<View> {
     const before = made.get(view)
     if (before) return before
-    const fresh = new Set(textsOf(view).filter(text => !known.has(text)))
     yield
-    for (const text of fresh) {
-      if (known.size % TEXTS_AT_ONCE === TEXTS_AT_ONCE - 1) yield
-      known.set(text, yield* by(text))
+    for (const {text, called} of view.strings) {
+      const alike = known.get(called)
+      if (alike?.has(text)) continue
+      if (++count % TEXTS_AT_ONCE === 0) yield
+      const put = yield* by(text, called)
+      if (alike) alike.set(text, put)
+      else known.set(called, new Map([[text, put]]))
     }
     yield
-    const after = view.rewrite(text => known.get(text)!)
+    const after = view.rewrite((text, called) => known.get(called)?.get(text) ?? text)
     made.set(view, after)
     return after
   }
@@ -34,14 +38,4 @@ export function rewriting(by: (text: string) => Work<string>): Rewriting {
       return (yield* rewritten(view)) === view ? undefined : {apply: now => gently(rewritten(now))}
     },
   }
-}
-
-/** Every text, judged or not. */
-export function textsOf(view: View): readonly string[] {
-  const texts: string[] = []
-  view.rewrite(text => {
-    texts.push(text)
-    return text
-  })
-  return texts
 }

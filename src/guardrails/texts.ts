@@ -6,7 +6,7 @@ import {isList, isObject, type Json, type JsonObject, own, type Path} from './js
 export interface Slot {
   readonly path: Path
   readonly text: string
-  /** What verdicts are about (reference: text extraction); redactions reach the other slots too. */
+  /** What verdicts on prose are about (reference: text extraction); the others belong to the conversation. */
   readonly is_judged: boolean
 }
 
@@ -16,7 +16,8 @@ const DEEPEST = 4
 
 /**
  * Where the texts of a dialect stand. Judged on the way in is the last message alone, with its tool results, and every prompt and input;
- * on the way out every choice. Pictures, tool calls and token lists are no texts. A route that is not here has none.
+ * on the way out every choice. Pictures, tool calls and token lists are no texts; strings of every kind are in `strings.ts`. A route that is not
+ * here has none.
  */
 const READERS: Readonly<Partial<Record<EndpointName, Readonly<Record<Side, Reader>>>>> = {
   chatComplete: {input: conversation, output: choices},

@@ -1,52 +1,84 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
-import {type Json, withAll} from './json.ts'
-import {type Slot, slotsOf} from './texts.ts'
+import type {Json} from './json.ts'
+import {type ByString, mapStrings} from './strings.ts'
+import {isGuarded, slotsOf} from './texts.ts'
 
-/** The texts of a body, whatever its dialect. A view never changes: what rewrites gives a new one, or the same when nothing was rewritten. */
+/** A string of a body. */
+export interface Said {
+  readonly text: string
+  /** The key under which it stands in data of the caller's own: it may tell what the text is. Else nothing. */
+  readonly called: string
+  /** The provider repeats the request there: no part of its answer. */
+  readonly is_echo: boolean
+}
+
+/** The strings of a body, whatever its dialect. A view never changes: what rewrites gives a new one, or the same when nothing was rewritten. */
 export interface View {
   readonly endpoint: EndpointName
   readonly side: Side
   readonly body: Json
-  /** What verdicts are about: the judged texts that are not empty, a line break between two. */
+  /** What is said: the texts that verdicts on prose are about and that are not empty (reference: text extraction), a line break between two. */
   readonly text: string
   readonly texts: readonly string[]
-  /** Each text of the body, judged or not, replaced where it stands by what `by` makes of it; all else stays as it is. */
-  rewrite(by: (text: string) => string): View
+  /** Every string that is forwarded, but for those in `LEFT_ALONE`. */
+  readonly strings: readonly Said[]
+  /** What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two. Nothing of a request. */
+  readonly beside: string
+  /** Each of the strings replaced where it stands by what `by` makes of it; all else stays as it is. */
+  rewrite(by: ByString): View
   withBody(body: Json): View
 }
 
 export function viewOf(endpoint: EndpointName, side: Side, body: Json): View {
-  let slots: readonly Slot[] | undefined
+  let texts: readonly string[] | undefined
   let text: string | undefined
-  const found = () => {
-    slots ??= slotsOf(endpoint, side, body)
-    return slots
-  }
-  const judged = () =>
-    found()
-      .filter(slot => slot.is_judged)
-      .map(slot => slot.text)
+  let strings: readonly Said[] | undefined
+  let beside: string | undefined
   const view: View = {
     endpoint,
     side,
     body,
     get text() {
-      text ??= judged().join('\n')
+      text ??= view.texts.join('\n')
       return text
     },
     get texts() {
-      return judged()
+      texts ??= slotsOf(endpoint, side, body)
+        .filter(slot => slot.is_judged)
+        .map(slot => slot.text)
+      return texts
+    },
+    get strings() {
+      strings ??= isGuarded(endpoint, side) ? stringsIn(body, endpoint, side) : []
+      return strings
+    },
+    get beside() {
+      beside ??= side === 'input' ? '' : besides(view)
+      return beside
     },
     rewrite(by) {
-      const edits = found().map(({path, text}) => ({path, put: by(text), text}))
-      const changed = withAll(
-        body,
-        edits.filter(({put, text}) => put !== text),
-      )
+      const changed = isGuarded(endpoint, side) ? mapStrings(body, endpoint, side, by) : body
       return changed === body ? view : viewOf(endpoint, side, changed)
     },
     withBody: put => viewOf(endpoint, side, put),
   }
   return view
+}
+
+function stringsIn(body: Json, endpoint: EndpointName, side: Side): readonly Said[] {
+  const found: Said[] = []
+  mapStrings(body, endpoint, side, (text, called, is_echo) => {
+    found.push({text, called, is_echo})
+    return text
+  })
+  return found
+}
+
+function besides({strings, texts}: View): string {
+  const said = new Set(texts)
+  return strings
+    .filter(each => !each.is_echo && !said.has(each.text))
+    .map(each => each.text)
+    .join('\n')
 }

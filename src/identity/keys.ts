@@ -56,6 +56,19 @@ export function sentKey(headers: IncomingHttpHeaders): {readonly key: string | u
   return {key: values['api-key']?.trim() || bearer(headers.authorization), prefix}
 }
 
+/** A service key, a session or an invite, as they are made here; not in the midst of a longer word. */
+const MADE_HERE = /(?<![\w-])g[ksi]-[\w-]{43}(?![\w-])/
+const BASIC = /^\s*basic\s+([\w+/=-]+)\s*$/i
+
+/** Whether a text holds one of `known`, or what is formed as our keys are, plain or as a name and a password. `only_known`: the former alone. */
+export function holdsOwnKey(text: string, known: readonly (string | undefined)[], only_known = false): boolean {
+  if (text.length < LEAST) return false
+  if (known.some(key => key !== undefined && key.length >= LEAST && text.includes(key))) return true
+  if (!only_known && MADE_HERE.test(text)) return true
+  const basic = BASIC.exec(text)
+  return basic !== null && holdsOwnKey(Buffer.from(basic[1]!, 'base64').toString('latin1'), known, only_known)
+}
+
 function bearer(authorization: string | undefined): string | undefined {
   return authorization?.match(/^bearer +(\S+) *$/i)?.[1]
 }

@@ -1,6 +1,13 @@
 import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
 import type {LimitClaim} from './claims.ts'
-import {countedOf} from './enforcement.ts'
+
+/** What the end of a call stands on. */
+export interface SettlingOn {
+  readonly counters: Counters
+  readonly onFault: (fault: unknown) => void
+  /** Told of claims whose settlement may not have been counted as it should. */
+  readonly onDoubt: (claims: readonly LimitClaim[]) => void
+}
 
 /** What was claimed for one call. It is settled or released once; whatever comes after that does nothing. Neither ever throws. */
 export class Admission {
@@ -10,25 +17,40 @@ export class Admission {
   readonly counts_usage: boolean
   /** The strict limits of tokens and cost among them, which attempts hold; null when there are none. */
   readonly held: readonly LimitClaim[] | null
-  readonly #counters: Counters
   readonly #id: string
   readonly #claims: readonly LimitClaim[]
-  readonly #onFault: (fault: unknown) => void
+  readonly #on: SettlingOn
   #isOpen = true
+  /** What was counted of it already. */
+  #tokens = 0
+  #cost_nanousd = 0
 
-  constructor(counters: Counters, id: string, claims: readonly LimitClaim[], onFault: (fault: unknown) => void) {
-    this.#counters = counters
+  constructor(id: string, claims: readonly LimitClaim[], on: SettlingOn) {
     this.#id = id
     this.#claims = claims
-    this.#onFault = onFault
+    this.#on = on
     this.counter_keys = claims.map(({key}) => key)
-    this.counts_usage = claims.some(claim => countedOf(claim) !== 'requests')
+    this.counts_usage = claims.some(({counts}) => counts !== 'requests')
     this.held = claims.some(claim => claim.held) ? claims.flatMap(({held}) => held ?? []) : null
   }
 
-  /** Counts what the call really used. */
+  /** Counts what one attempt used; others follow. */
+  spent(said: Actual): void {
+    const actual = {tokens: this.#sound(said.tokens), cost_nanousd: this.#sound(said.cost_nanousd)}
+    if (!this.#isOpen || (actual.tokens === 0 && actual.cost_nanousd === 0)) return
+    this.#tokens += actual.tokens
+    this.#cost_nanousd += actual.cost_nanousd
+    try {
+      this.#adjust(actual)?.catch(fault => this.#failed(fault))
+    } catch (fault) {
+      this.#failed(fault)
+    }
+  }
+
+  /** Counts what the call really used, in all its attempts. */
   settle(said: Actual): void {
-    this.#end({tokens: this.#sound(said.tokens), cost_nanousd: this.#sound(said.cost_nanousd)})
+    const tokens = Math.max(0, this.#sound(said.tokens) - this.#tokens)
+    this.#end({tokens, cost_nanousd: Math.max(0, this.#sound(said.cost_nanousd) - this.#cost_nanousd)})
   }
 
   /** Gives everything back: the call never left. */
@@ -39,26 +61,40 @@ export class Admission {
   #end(actual: Actual | null) {
     if (!this.#isOpen) return
     this.#isOpen = false
+    const {counters} = this.#on
     try {
-      const known: Soon<boolean> = actual ? this.#counters.settle(this.#id, actual) : this.#counters.release(this.#id)
-      if (known instanceof Promise) known.then(found => this.#unlessKnown(found, actual)).catch(fault => this.#onFault(fault))
-      else this.#unlessKnown(known, actual)?.catch(fault => this.#onFault(fault))
+      const known: Soon<boolean> = actual ? counters.settle(this.#id, actual) : counters.release(this.#id)
+      if (known instanceof Promise) known.then(found => this.#unlessKnown(found, actual)).catch(fault => this.#failed(fault))
+      else this.#unlessKnown(known, actual)?.catch(fault => this.#failed(fault))
     } catch (fault) {
-      this.#onFault(fault)
+      this.#failed(fault)
     }
   }
 
   /** The store was silent at the claim, or lost it since: what was used still counts where there is a counter for it. */
   #unlessKnown(known: boolean, actual: Actual | null): Promise<void> | undefined {
     if (known || !actual) return undefined
+    this.#on.onDoubt(this.#claims)
+    return this.#adjust(actual)
+  }
+
+  /** What it comes to beside what is claimed; nothing where there is no counter. */
+  #adjust(actual: Actual): Promise<void> | undefined {
     const counted = this.#claims.filter(({type}) => type !== 'requests')
+    if (counted.length === 0) return undefined
     const changes = counted.map(({key, type}) => ({key, amount: type === 'tokens' ? actual.tokens : actual.cost_nanousd}))
-    return Promise.resolve(this.#counters.adjust(changes))
+    return Promise.resolve(this.#on.counters.adjust(changes))
+  }
+
+  /** The store was silent: who counts again has to look. */
+  #failed(fault: unknown) {
+    this.#on.onFault(fault)
+    this.#on.onDoubt(this.#claims)
   }
 
   #sound(amount: number): number {
     if (Number.isSafeInteger(amount) && amount >= 0) return amount
-    this.#onFault(new Error(`A call used ${amount}, which is no amount; nothing was counted for it.`))
+    this.#on.onFault(new Error(`A call used ${amount}, which is no amount; nothing was counted for it.`))
     return 0
   }
 }

@@ -23,6 +23,7 @@ export function budgetClaim(of: EntityLimit, limit: StoredUsageLimit, time_ms: n
     rebuilds: true,
     of,
     kind: 'budget',
+    counts: limit.type,
     since_ms,
   })
 }

@@ -1,5 +1,5 @@
 import {Refusal, type RefusalCode} from '../base/errors.ts'
-import type {Claim, Counted} from '../ports/counters/index.ts'
+import type {Claim, Counted, Counters, Soon} from '../ports/counters/index.ts'
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
@@ -18,6 +18,8 @@ export interface EntityLimit {
 export interface LimitClaim extends Claim {
   readonly of: EntityLimit
   readonly kind: 'rate' | 'budget'
+  /** What its counter counts, whatever the claim takes: the claim of a strict limit takes nothing when the call comes in. */
+  readonly counts: Counted
   /** What was used since then counts; epoch milliseconds. */
   readonly since_ms: number
   /** Of a strict limit of tokens or cost, as calls claim it when they come in: the claim that their attempts hold. */
@@ -42,6 +44,14 @@ export function counterKey(type: Counted, period: string, since_ms: number, {ent
   return `${type}/${period}/${since_ms}/${entity}/${id}`
 }
 
+/** What the key of a budget's counter says; null for that of a rate. */
+export function readBudgetKey(counter_key: string): {counts: Counted; since_ms: number; entity: EntityLimit['entity']; id: string} | null {
+  const found = /^(tokens|cost)\/budget\/(\d+)\/(key|workspace|provider|integration|policy)\/(.+)$/s.exec(counter_key)
+  if (!found) return null
+  const [, counts, since, entity, id] = found
+  return {counts: counts as Counted, since_ms: Number(since), entity: entity as EntityLimit['entity'], id: id!}
+}
+
 export function countedBy(counter_key: string): Counted | undefined {
   const type = counter_key.slice(0, counter_key.indexOf('/'))
   return type === 'requests' || type === 'tokens' || type === 'cost' ? type : undefined
@@ -55,16 +65,44 @@ const REFUSED = {
   policy: {rate: 'policy.rate_reached', budget: 'policy.exhausted'},
 } as const satisfies Record<EntityLimit['entity'], Record<LimitClaim['kind'], RefusalCode>>
 
-/** Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412). */
-export function refusalOf(claim: LimitClaim, time_ms: number): Refusal {
+/**
+ * Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412, with what is used of
+ * it, as far as the counters tell, and when it starts again).
+ */
+export function refusalFrom(counters: Pick<Counters, 'read'>, claim: LimitClaim, time_ms: number): Soon<Refusal> {
+  if (claim.kind === 'rate') return refusalOf(claim, time_ms, null)
+  try {
+    const read = counters.read([claim.key])
+    if (!(read instanceof Promise)) return refusalOf(claim, time_ms, read[0] ?? null)
+    return read.then(
+      ([used]) => refusalOf(claim, time_ms, used ?? null),
+      () => refusalOf(claim, time_ms, null),
+    )
+  } catch {
+    return refusalOf(claim, time_ms, null)
+  }
+}
+
+function refusalOf(claim: LimitClaim, time_ms: number, used: bigint | null): Refusal {
   const {of, kind, label, ends_at_ms, limit} = claim
   const details: Record<string, string | number> = {limit: label, [of.entity]: of.name}
+  if (kind === 'budget') details.standing = standingOf(claim, used)
   if (isHold(claim)) details.hint = HINT(label)
   if (kind === 'rate') {
     details.retry_after_s = Math.max(1, Math.ceil((ends_at_ms - time_ms) / 1000))
     details.rate_limit = String(limit)
   }
   return new Refusal(REFUSED[of.entity][kind], details)
+}
+
+/** How a budget stands, to follow the sentence that it is used up. */
+function standingOf({of, label, counts, ends_at_ms}: LimitClaim, used: bigint | null): string {
+  const allowed = label.slice(0, label.length - ` of ${NOUNS[of.entity]} ${of.name}`.length)
+  const begins = Number.isFinite(ends_at_ms)
+    ? `it resets at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}`
+    : 'it does not reset by itself'
+  const of_it = used === null ? `It allows ${allowed}` : `Used are ${counts === 'cost' ? Number(used) / 1e9 : used} of ${allowed}`
+  return ` ${of_it}; ${begins}.`
 }
 
 const isHold = ({mode, type}: LimitClaim) => mode === 'strict' && type !== 'requests'

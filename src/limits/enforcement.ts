@@ -1,4 +1,3 @@
-import type {Counted} from '../ports/counters/index.ts'
 import type {EntityLimit, LimitClaim} from './claims.ts'
 
 /**
@@ -9,11 +8,6 @@ export function atEntry(claim: LimitClaim): LimitClaim {
   if (claim.mode !== 'strict' || claim.type === 'requests') return claim
   // of type `requests`, so that the end of the call adds nothing: the attempts' holds do
   return {...claim, type: 'requests', amount: 0, held: claim}
-}
-
-/** What a claim's limit counts, whatever the claim takes. */
-export function countedOf({held, type}: LimitClaim): Counted {
-  return held ? held.type : type
 }
 
 /** True when an entity has a strict limit, of whatever kind. */

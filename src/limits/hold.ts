@@ -1,13 +1,12 @@
 import {Refusal} from '../base/errors.ts'
-import type {Actual, Counters, Reserved, Soon} from '../ports/counters/index.ts'
-import {type LimitClaim, refusalOf} from './claims.ts'
+import type {Actual, Reserved, Soon} from '../ports/counters/index.ts'
+import type {SettlingOn} from './admission.ts'
+import {type LimitClaim, refusalFrom} from './claims.ts'
 import type {Asked} from './reserve.ts'
 
-export interface HoldParts {
-  readonly counters: Counters
+export interface HoldParts extends SettlingOn {
   readonly reserve: (asked: Asked) => Soon<readonly LimitClaim[]>
   readonly now: () => number
-  readonly onFault: (fault: unknown) => void
 }
 
 /** How long a hold may grow; longer than any answer takes. */
@@ -86,7 +85,7 @@ export class Hold {
         this.#held = total
         return null
       case 'refused':
-        return refusalOf(reserved.claim, this.#parts.counters.time(this.#parts.now()))
+        return refusalFrom(this.#parts.counters, reserved.claim, this.#parts.counters.time(this.#parts.now()))
       case 'closed':
         return new Refusal('limit.unavailable', {limit: reserved.claim.label})
       default:
@@ -122,15 +121,23 @@ export class Hold {
   }
 
   #end(actual: Actual) {
-    const {counters, onFault} = this.#parts
-    const changes = () => this.#asked.claims.map(claim => ({key: claim.key, amount: amountOf(claim, actual)}))
-    try {
-      const known = counters.settle(this.#asked.id, actual)
-      // lost since: what was used still counts where there is a counter for it
-      if (known instanceof Promise) known.then(found => (found ? undefined : counters.adjust(changes()))).catch(onFault)
-      else if (!known) Promise.resolve(counters.adjust(changes())).catch(onFault)
-    } catch (fault) {
+    const {counters, onFault, onDoubt} = this.#parts
+    const {claims, id} = this.#asked
+    const failed = (fault: unknown) => {
       onFault(fault)
+      onDoubt(claims)
+    }
+    // lost since: what was used still counts where there is a counter for it
+    const again = () => {
+      onDoubt(claims)
+      return counters.adjust(claims.map(claim => ({key: claim.key, amount: amountOf(claim, actual)})))
+    }
+    try {
+      const known = counters.settle(id, actual)
+      if (known instanceof Promise) known.then(found => (found ? undefined : again())).catch(failed)
+      else if (!known) Promise.resolve(again()).catch(failed)
+    } catch (fault) {
+      failed(fault)
     }
   }
 

@@ -1,10 +1,10 @@
 import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
 import {Admission} from './admission.ts'
-import {countedBy, type EntityLimit, type LimitClaim} from './claims.ts'
-import {countedOf} from './enforcement.ts'
+import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
 import {type Hold, openHold} from './hold.ts'
 import {createClaims} from './parsed.ts'
 import {createRebuild, type ReadUsage} from './rebuild.ts'
+import {type Corrected, createReconciler, type Reconciler, type ReconcilerOptions} from './reconciler.ts'
 import {createReserve} from './reserve.ts'
 
 export type {Admission} from './admission.ts'
@@ -12,11 +12,14 @@ export type {EntityLimit, LimitClaim} from './claims.ts'
 export {isStrict} from './enforcement.ts'
 export type {Hold} from './hold.ts'
 export type {ReadUsage, UsageScope, Used} from './rebuild.ts'
+export type {Corrected} from './reconciler.ts'
 
 export interface LimitsOptions {
   readonly counters: Counters
-  /** What the ledger knows of a scope since a time (`usageSince`); it has to know all that was settled before it is asked. */
+  /** What the ledger knows of a scope since a time (`usageSince`). */
   readonly usage: ReadUsage
+  /** Has the ledger know all that was settled before; absent where it always does. */
+  readonly flushed?: () => Promise<void>
   /** Epoch milliseconds. */
   readonly now: () => number
   /** False: limits are neither checked nor counted, but those of policies, which are a matter of their own. */
@@ -25,6 +28,13 @@ export interface LimitsOptions {
   readonly onShadow?: (limit: LimitClaim, call_id: string) => void
   /** Told of what went wrong beside a call: a settlement or a rebuild that failed. */
   readonly onFault?: (fault: unknown) => void
+  /** Keeps counters equal to the ledger; without it they are as they were restored and settled. */
+  readonly reconcile?: ReconcileOptions
+}
+
+export interface ReconcileOptions extends Pick<ReconcilerOptions, 'after' | 'onDrift' | 'settles_ms' | 'flushes_ms'> {
+  /** The workspace of what has a limit; null when it is gone. */
+  readonly workspaceOf: (of: Pick<EntityLimit, 'entity' | 'id'>) => Promise<string | null>
 }
 
 /** How a budget stands. Cost is in nano-dollars. */
@@ -38,6 +48,8 @@ export interface Reading {
   /** When it starts again; Infinity when it does not. */
   readonly ends_at_ms: number
   readonly mode: LimitClaim['mode']
+  /** What its counter was last put right by, in this process. */
+  readonly corrected?: Corrected
 }
 
 /** How a rate stands in the window that is open. `used` is null where no counter knows it. */
@@ -64,6 +76,10 @@ export interface Limits {
   recover(intent: RecoveredCharge, actual: Actual): Promise<void>
   /** Adds what was used beside a call to the counters that its intent names, without another request. Never rejects. */
   add(counter_keys: readonly string[], actual: Actual): Promise<void>
+  /** Makes counters equal the ledger again; null where that is not asked for. */
+  readonly reconciler: Pick<Reconciler, 'run' | 'counts'> | null
+  /** Looks at no counter any more. */
+  close(): void
 }
 
 /** What the intent of an attempt says of its counters. */
@@ -79,11 +95,15 @@ export interface RecoveredCharge {
 const REMEMBERED_MS = 60 * 60 * 1000
 
 /** Admission to everything that is limited, over the counters of the installation. */
-export function createLimits({counters, usage, now, enabled, onShadow, onFault = () => undefined}: LimitsOptions): Limits {
+export function createLimits(options: LimitsOptions): Limits {
+  const {counters, usage, now, enabled, onShadow, onFault = () => undefined, reconcile, flushed = async () => undefined} = options
   const claimsOf = createClaims()
-  const rebuild = createRebuild({counters, usage, onFault})
+  const onDoubt = (claims: readonly LimitClaim[]) => reconciler?.doubt(claims.filter(({rebuilds}) => rebuilds))
+  const rebuild = createRebuild({counters, usage, flushed, onRestored: onDoubt, onFault})
+  const reconciler = reconcile && createReconciler({...reconcile, counters, flushed, used: rebuild.usedAsFlushed, counterOf, now, onFault})
   const reserve = createReserve({counters, rebuild, onShadow})
-  const holds = {counters, reserve, now, onFault}
+  const settling = {counters, onFault, onDoubt}
+  const holds = {...settling, reserve, now}
   let admissions = 0
 
   /** Null for what the counters do not know, and for all of them when they do not answer. */
@@ -94,6 +114,13 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
       onFault(fault)
       return claims.map(() => null)
     }
+  }
+
+  async function counterOf(key: string) {
+    const said = readBudgetKey(key)
+    const workspace_id = said && (await reconcile!.workspaceOf(said))
+    if (!said || workspace_id === null) return null
+    return {key, counts: said.counts, since_ms: said.since_ms, of: {entity: said.entity, id: said.id, workspace_id}}
   }
 
   /** Never rejects. */
@@ -120,7 +147,7 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
       // kept in a cache by V8, thousands of them, and so grow old; others are not.
       const asked = {id: `${call_id}/${(++admissions).toString(36)}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
       const taken = reserve(asked)
-      const make = (made: readonly LimitClaim[]) => new Admission(counters, asked.id, made, onFault)
+      const make = (made: readonly LimitClaim[]) => new Admission(asked.id, made, settling)
       return taken instanceof Promise ? taken.then(make) : make(taken)
     },
     hold(claims, call_id, attempt, first) {
@@ -132,9 +159,10 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
       const values = await valuesOf(budgets)
       return Promise.all(
         budgets.map(async (claim, place) => {
-          const type = countedOf(claim) === 'tokens' ? 'tokens' : 'cost'
+          const type = claim.counts === 'tokens' ? 'tokens' : 'cost'
           const used = values[place] ?? (await rebuild.used(claim))
-          return {...readingOf(claim), type, used}
+          const corrected = reconciler?.corrected(claim.key)
+          return {...readingOf(claim), type, used, ...(corrected && {corrected})}
         }),
       )
     },
@@ -143,11 +171,13 @@ export function createLimits({counters, usage, now, enabled, onShadow, onFault =
       const rates = claimsOf([limit], counters.time(now())).filter(claim => claim.kind === 'rate')
       const values = await valuesOf(rates)
       return rates.map((claim, place) => {
-        const type = countedOf(claim) === 'tokens' ? 'tokens' : 'requests'
+        const type = claim.counts === 'tokens' ? 'tokens' : 'requests'
         return {...readingOf(claim), type, used: values[place] ?? null}
       })
     },
     add: addTo,
+    reconciler: reconciler ?? null,
+    close: () => reconciler?.close(),
     async recover({call_id, attempt, counter_keys, held_keys = []}, actual) {
       try {
         const is_known = held_keys.length > 0 && (await counters.settle(holdId(call_id, attempt), actual))

@@ -41,11 +41,15 @@ export function createClaims(): (limits: readonly EntityLimit[], time_ms: number
   }
 }
 
-/** The claim is the same until its period ends; time does not run back. */
+/** The claim is the same until its period ends. A clock that was far wrong and is put right is before that period again. */
 function whileItLasts(make: ClaimAt): ClaimAt {
   let claim: LimitClaim | undefined
+  let made_at_ms = 0
   return time_ms => {
-    if (!claim || time_ms >= claim.ends_at_ms) claim = make(time_ms)
+    if (!claim || time_ms >= claim.ends_at_ms || time_ms < made_at_ms) {
+      claim = make(time_ms)
+      made_at_ms = time_ms
+    }
     return claim
   }
 }

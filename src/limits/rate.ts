@@ -35,6 +35,7 @@ export function rateClaim(of: EntityLimit, {type, unit, value, enforcement}: Rat
     rebuilds: false,
     of,
     kind: 'rate',
+    counts: type,
     since_ms,
   })
 }

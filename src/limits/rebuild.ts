@@ -1,5 +1,6 @@
 import type {Base, Counters} from '../ports/counters/index.ts'
 import type {EntityLimit, LimitClaim} from './claims.ts'
+import type {CounterOf} from './reconcile.ts'
 
 export type UsageScope = Pick<EntityLimit, 'entity' | 'id' | 'workspace_id'>
 
@@ -14,7 +15,9 @@ export type ReadUsage = (scope: UsageScope, since_at: string) => Promise<Used>
 export interface Rebuild {
   /** Restores counters from the ledger; gives the claims whose counters could not be restored. Never rejects. */
   (claims: readonly LimitClaim[], generation: string): Promise<readonly LimitClaim[]>
-  used(claim: LimitClaim): Promise<bigint>
+  used(counter: CounterOf): Promise<bigint>
+  /** As the ledger knew it when it was last flushed. */
+  usedAsFlushed(counter: CounterOf): Promise<bigint>
 }
 
 const MOST_WAIT_MS = 2_000
@@ -23,17 +26,27 @@ const MOST_WAIT_MS = 2_000
 export function createRebuild({
   counters,
   usage,
+  flushed,
+  onRestored,
   onFault,
 }: {
   counters: Counters
   usage: ReadUsage
+  flushed: () => Promise<void>
+  /** Told of counters that were restored: calls went on while the ledger was read. */
+  onRestored: (claims: readonly LimitClaim[]) => void
   onFault: (fault: unknown) => void
 }): Rebuild {
   const reading = new Map<string, Promise<Base>>()
 
-  async function used({of: {entity, id, workspace_id}, type, since_ms}: LimitClaim): Promise<bigint> {
+  async function usedAsFlushed({of: {entity, id, workspace_id}, counts, since_ms}: CounterOf): Promise<bigint> {
     const sums = await usage({entity, id, workspace_id}, new Date(since_ms).toISOString())
-    return type === 'tokens' ? sums.tokens : sums.cost_nanousd
+    return counts === 'tokens' ? sums.tokens : sums.cost_nanousd
+  }
+
+  async function used(counter: CounterOf): Promise<bigint> {
+    await flushed()
+    return usedAsFlushed(counter)
   }
 
   function baseOf(claim: LimitClaim, generation: string): Promise<Base> {
@@ -58,10 +71,12 @@ export function createRebuild({
       onFault(fault)
       return claims
     }
-    return claims.filter((_, place) => read[place]!.status === 'rejected')
+    const lost = claims.filter((_, place) => read[place]!.status === 'rejected')
+    onRestored(lost.length === 0 ? claims : claims.filter(claim => !lost.includes(claim)))
+    return lost
   }
 
-  return Object.assign(rebuild, {used})
+  return Object.assign(rebuild, {used, usedAsFlushed})
 }
 
 async function bounded<T>(work: Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import type {Counters, Reserved, Soon} from '../ports/counters/index.ts'
-import {type LimitClaim, refusalOf} from './claims.ts'
+import {type LimitClaim, refusalFrom} from './claims.ts'
 import type {Rebuild} from './rebuild.ts'
 
 /** What is asked of the counters for one call. */
@@ -33,7 +33,7 @@ export function createReserve({counters, rebuild, onShadow}: ReserveOptions): (a
         for (const claim of reserved.over) onShadow?.(claim, asked.call_id)
         return asked.claims
       case 'refused':
-        throw refusalOf(reserved.claim, asked.time_ms)
+        return refuse(reserved.claim, asked.time_ms)
       case 'missing':
         return afterRebuild(asked, reserved.claims, reserved.generation, rebuilds)
       case 'closed':
@@ -41,6 +41,14 @@ export function createReserve({counters, rebuild, onShadow}: ReserveOptions): (a
       default:
         return asked.claims
     }
+  }
+
+  function refuse(claim: LimitClaim, time_ms: number): Promise<never> {
+    const refusal = refusalFrom(counters, claim, time_ms)
+    if (!(refusal instanceof Promise)) throw refusal
+    return refusal.then(said => {
+      throw said
+    })
   }
 
   async function afterRebuild(asked: Asked, missing: readonly LimitClaim[], generation: string, rebuilds: number) {

@@ -1,6 +1,7 @@
 import bundled_file from './data/catalogue.json' with {type: 'json'}
 import {lookupKeys, pricedAs} from './names.ts'
 import type {Period, Price, Terms} from './price.ts'
+import {withSound} from './sound.ts'
 
 /** The catalogue as it is kept: `src/pricing/data/catalogue.json`, written by `bin/prices.ts`. */
 export interface CatalogueFile {
@@ -45,7 +46,7 @@ export function openCatalogue(file: CatalogueFile): Catalogue {
   const shelves = new Map<string, Shelf>()
   const shelf = (provider: string): Shelf | undefined => {
     const rows = Object.hasOwn(file.models, provider) ? file.models[provider] : undefined
-    return rows && remembered(shelves, provider, () => openShelf(provider, rows))
+    return rows && remembered(shelves, provider, () => openShelf(provider, rows, (other, model) => shelf(other)?.find(model)))
   }
   const providers = Object.keys(file.models).sort()
   return {
@@ -64,10 +65,19 @@ export function openCatalogue(file: CatalogueFile): Catalogue {
   }
 }
 
-/** The rows of the catalogue inside this program, as a list of prices that another gateway takes. */
+/** The rows of the catalogue inside this program, as a list of prices that another gateway takes: with the rates for sound that they are charged by. */
 export function bundledList(): {readonly as_of: string; readonly providers: CatalogueFile['models']} {
   const {as_of, models} = bundled_file as unknown as CatalogueFile
-  return {as_of, providers: models}
+  const catalogue = bundledCatalogue()
+  const providers = Object.entries(models).map(([provider, rows]) => {
+    const priced = Object.entries(rows).map(([model, row]) => [model, charged(row, catalogue.find(provider, model)!)])
+    return [provider, Object.fromEntries(priced)]
+  })
+  return {as_of, providers: Object.fromEntries(providers)}
+}
+
+function charged(row: CatalogueRow, {periods}: Price): CatalogueRow {
+  return 'periods' in row ? {...row, periods} : {...row, rates: periods[0]!.rates}
 }
 
 let opened: Catalogue | undefined
@@ -83,14 +93,18 @@ interface Shelf {
   all(): readonly Price[]
 }
 
-function openShelf(provider: string, rows: Readonly<Record<string, CatalogueRow>>): Shelf {
+function openShelf(
+  provider: string,
+  rows: Readonly<Record<string, CatalogueRow>>,
+  findAt: (provider: string, model: string) => Price | undefined,
+): Shelf {
   const ids = new Map<string, string>()
   for (const [id, {aliases = []}] of Object.entries(rows)) {
     for (const name of aliases) ids.set(name.toLowerCase(), id)
   }
   for (const id of Object.keys(rows)) ids.set(id.toLowerCase(), id)
   const prices = new Map<string, Price>()
-  const priceOf = (id: string): Price => remembered(prices, id, () => toPrice(provider, id, rows[id]!))
+  const priceOf = (id: string): Price => remembered(prices, id, () => withSound(toPrice(provider, id, rows[id]!), findAt))
   return {
     find(model) {
       const keys = lookupKeys(provider, model)

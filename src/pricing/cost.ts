@@ -1,4 +1,4 @@
-import {INPUT_CLASSES, isEmptyUsage, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
+import {INPUT_CLASSES, isCharged, isEmptyUsage, type Mode, modeOf, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
 import {roundHalfEven} from './decimal.ts'
 import {CLASS_OF_RATE, effectiveRates, type Period, type Price, periodAt, RATE_NAMES, type Terms, type UnitRate, unitRate} from './price.ts'
 
@@ -6,8 +6,12 @@ import {CLASS_OF_RATE, effectiveRates, type Period, type Price, periodAt, RATE_N
 export interface Cost {
   /** The whole, rounded once, half to even. A safe integer: a claim beyond 9 million dollars is cut there. */
   readonly cost_nanousd: number
-  /** True when something was used that has no price: no price at all, or a class of tokens without a rate. Its share is counted as 0. */
+  /** True when anything was used that has no price: the model, or a class of tokens or a unit of it. Its share is counted as 0. */
   readonly unpriced: boolean
+  /** The names of those classes and units; of a model without any price its units alone, as all of its tokens are. */
+  readonly unpriced_units: readonly string[]
+  /** How it was served, where that is charged at the standard price because its own is not known. */
+  readonly mode_unpriced: Mode | null
   /** Shares by token class or unit, for showing; each is rounded by itself, so that they may differ from the whole by some nano-dollars. */
   readonly parts: Readonly<Record<string, number>>
 }
@@ -19,7 +23,9 @@ export interface CostOptions {
   readonly at: number
 }
 
-const UNPRICED: Cost = {cost_nanousd: 0, unpriced: true, parts: {}}
+/** The same for most: nothing is made for them. */
+const NONE: readonly string[] = []
+const UNPRICED: Cost = {cost_nanousd: 0, unpriced: true, unpriced_units: NONE, mode_unpriced: null, parts: {}}
 const CLASSES = RATE_NAMES.map(name => CLASS_OF_RATE[name])
 const PICO_PER_NANO = 1000
 /** Below 2⁵³ every product and sum of non-negative integers is exact in a double. */
@@ -30,7 +36,7 @@ const EXACT = 2 ** 53
  * Counts must be non-negative safe integers, as `mergeUsage` makes them; others throw a RangeError.
  */
 export function cost(usage: Partial<Usage>, price: Price | undefined, options: CostOptions): Cost {
-  if (!price) return UNPRICED
+  if (!price) return usage.units ? {...UNPRICED, unpriced_units: unpricedUnits(usage.units, undefined)} : UNPRICED
   const period = periodAt(price, options.at)
   const terms = termsOf(period, options.batch ?? Boolean(usage.units?.[UNIT.batch_requests]))
   return costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
@@ -50,12 +56,13 @@ export function termsOf(period: Period, batch: boolean): Charged {
 /** The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to `costInBigInts`. */
 export function costInNumbers(usage: Partial<Usage>, {terms, halved}: Charged): Cost | undefined {
   if (terms.units && (hasUnits(usage.units) || terms.units[UNIT.requests] !== undefined)) return undefined
-  const {values, most} = vectorFor(terms, usage)
+  const values = vectorFor(terms, usage)
   const divisor = halved ? 2 * PICO_PER_NANO : PICO_PER_NANO
   const parts: Record<string, number> = {}
   let pico = 0
   let counted = 0
-  let unpriced = false
+  let most = 0
+  let unpriced_units = NONE
   for (let index = 0; index < CLASSES.length; index++) {
     const name = CLASSES[index]!
     const count = countOf(usage, name)
@@ -63,21 +70,23 @@ export function costInNumbers(usage: Partial<Usage>, {terms, halved}: Charged): 
     counted += count
     const rate = values[index]
     if (rate === undefined) {
-      unpriced = true
+      unpriced_units = [...unpriced_units, name]
       continue
     }
     pico += count * rate
+    if (rate > most) most = rate
     parts[name] = toNano(count * rate, divisor)
   }
   if (counted * (most + 1) >= EXACT) return undefined
-  return {cost_nanousd: toNano(pico, divisor), unpriced: unpriced || (counted === 0 && hasUnits(usage.units)), parts}
+  if (usage.units && !terms.units) unpriced_units = [...unpriced_units, ...unpricedUnits(usage.units, undefined)]
+  return {cost_nanousd: toNano(pico, divisor), unpriced: unpriced_units.length > 0, unpriced_units, mode_unpriced: modeOf(usage), parts}
 }
 
 /** The cost in BigInt: the definition. Units may be priced per several, so sums are kept over a common denominator until the end. */
 export function costInBigInts(usage: Partial<Usage>, charged: Charged): Cost {
-  const {shares, unpriced} = sharesOf(usage, charged)
+  const {shares, unpriced_units} = sharesOf(usage, charged)
   const parts = Object.fromEntries(shares.map(({name, ...share}) => [name, nanoOf([share])]))
-  return {cost_nanousd: nanoOf(shares), unpriced, parts}
+  return {cost_nanousd: nanoOf(shares), unpriced: unpriced_units.length > 0, unpriced_units, mode_unpriced: modeOf(usage), parts}
 }
 
 /** So many pico-dollars, divided by `per`. */
@@ -93,44 +102,50 @@ export function nanoOf(shares: readonly Share[]): number {
   return safe(roundHalfEven(whole, common * BigInt(PICO_PER_NANO)))
 }
 
-/** What each class of tokens and each unit of `usage` costs, exactly. */
+/** What each class of tokens and each unit of `usage` costs, exactly, and which of them have no price. */
 export function sharesOf(
   usage: Partial<Usage>,
   {terms, halved}: Charged,
-): {readonly shares: readonly (Share & {readonly name: string})[]; readonly unpriced: boolean} {
-  const {values} = vectorFor(terms, usage)
+): {readonly shares: readonly (Share & {readonly name: string})[]; readonly unpriced_units: readonly string[]} {
+  const values = vectorFor(terms, usage)
   const whole = halved ? 2n : 1n
   const shares: {name: string; pico: bigint; per: bigint}[] = []
-  let counted = false
-  let unpriced = false
+  const unpriced_units: string[] = []
   CLASSES.forEach((name, index) => {
     const count = countOf(usage, name)
     if (count === 0) return
-    counted = true
     const rate = values[index]
-    if (rate === undefined) unpriced = true
+    if (rate === undefined) unpriced_units.push(name)
     else shares.push({name, pico: BigInt(count) * BigInt(rate), per: whole})
   })
-  let unit_seen = false
-  let unit_priced = false
-  for (const [name, count] of Object.entries(unitsOf(usage, terms))) {
+  const units = unitsOf(usage, terms)
+  for (const [name, count] of Object.entries(units)) {
     if (checked(count, name) === 0) continue
-    unit_seen = true
     const rate = terms.units ? unitRate(terms.units, name) : undefined
     if (rate === undefined) continue
-    unit_priced = true
     const [pico, per] = unitParts(rate)
     shares.push({name, pico: BigInt(count) * pico, per: per * whole})
   }
-  if (!counted && unit_seen && !unit_priced) unpriced = true
-  return {shares, unpriced}
+  unpriced_units.push(...unpricedUnits(units, terms.units))
+  return {shares, unpriced_units}
 }
 
-/** Rates in the order of `CLASSES`, gaps filled, and the largest of them. */
-interface Vector {
-  readonly values: readonly (number | undefined)[]
-  readonly most: number
+/** Perplexity's requests, by how much of the web they saw: where each request has a price, that is theirs. */
+const BY_CONTEXT = /^web_search_(?:low|medium|high)_context$/
+
+/** The units that were used and have no price. */
+export function unpricedUnits(used: Readonly<Record<string, number>>, rates: Terms['units']): readonly string[] {
+  let found = NONE
+  for (const [name, count] of Object.entries(used)) {
+    if (count === 0 || !isCharged(name) || (rates && unitRate(rates, name) !== undefined)) continue
+    if (rates?.[UNIT.requests] !== undefined && BY_CONTEXT.test(name)) continue
+    found = [...found, name]
+  }
+  return found
 }
+
+/** Rates in the order of `CLASSES`, gaps filled. */
+type Vector = readonly (number | undefined)[]
 
 const vectors = new WeakMap<Terms, {base: Vector; tiers: {above: number; vector: Vector}[]}>()
 
@@ -148,8 +163,7 @@ function vectorFor(terms: Terms, usage: Partial<Usage>): Vector {
 
 function toVector(rates: Terms['rates']): Vector {
   const effective = effectiveRates(rates)
-  const values = RATE_NAMES.map(name => effective[name])
-  return {values, most: Math.max(0, ...values.map(value => value ?? 0))}
+  return RATE_NAMES.map(name => effective[name])
 }
 
 function unitParts(rate: UnitRate): readonly [pico: bigint, per: bigint] {

@@ -21,8 +21,8 @@ export function lookupKeys(provider: string, model: string): readonly string[] {
   return [...new Set([name, own, ...(SPELLINGS.get(provider)?.(own) ?? [])])]
 }
 
-/** A Bedrock id may begin with the region its calls are kept in, or `global.`. */
-export const BEDROCK_REGION = /^(?:us|us-gov|eu|apac|jp|au|ca|in|sa|global)\./
+/** A Bedrock id may begin with the region its calls are kept in, or `global.`: those may go anywhere, and often cost less. */
+export const BEDROCK_REGION = /^(?:us|us-gov|eu|apac|jp|au|ca|in|sa|me|af|global)\./
 const PUBLISHER = /^(google|anthropic|meta|mistralai|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai|endpoints)[./]/
 
 const SPELLINGS: ReadonlyMap<string, (name: string) => readonly string[]> = new Map([
@@ -38,10 +38,14 @@ const SPELLINGS: ReadonlyMap<string, (name: string) => readonly string[]> = new 
 function bedrock(name: string): readonly string[] {
   // arn:aws:bedrock:REGION:ACCOUNT:inference-profile/us.anthropic.claude-... and foundation-model/...
   const id = name.startsWith('arn:') ? name.slice(name.lastIndexOf('/') + 1) : name
-  const model = id.replace(BEDROCK_REGION, '')
+  const region = BEDROCK_REGION.exec(id)?.[0] ?? ''
+  const model = id.slice(region.length)
   // The context variant of a provisioned model (":48k") and the revision (":0") do not change the price.
   const plain = model.replace(/:\d+k$/, '')
-  return [id, model, plain, plain.replace(/:\d+$/, ''), `${plain}:0`, `${plain}-v1:0`]
+  const bare = plain.replace(/:\d+$/, '')
+  const spellings = [model, plain, bare, `${plain}:0`, `${plain}-v1:0`]
+  // The region's own price, however the id is spelled, goes before that of the model.
+  return [id, ...(region ? spellings.map(spelling => region + spelling) : []), ...spellings]
 }
 
 function vertex(name: string): readonly string[] {

@@ -90,9 +90,12 @@ export function unitRate(units: Readonly<Record<string, UnitRate>>, unit: string
   return found === undefined ? undefined : units[found]
 }
 
+/** What a cache write that lasts an hour costs, where nobody says: all who sell one (Anthropic, and clouds with its models) take this much of the input. */
+const HOUR_OF_INPUT = 2
+
 /**
- * `rates` with every gap filled that has a sensible neighbour: cached input costs as input, a one-hour cache write as a five-minute one,
- * that as input; reasoning as output; audio and images as the text of their direction, their cached part as themselves.
+ * `rates` with every gap filled that has a sensible neighbour: cached input costs as input, a five-minute cache write as input, one of an
+ * hour as twice that; reasoning as output; audio and images as the text of their direction, their cached part as themselves.
  * So a missing price never makes tokens free; only a model with no input (or output) price at all leaves those classes out.
  */
 export function effectiveRates(rates: Rates): Rates {
@@ -103,7 +106,7 @@ export function effectiveRates(rates: Rates): Rates {
     input,
     cache_read,
     cache_write_5m,
-    cache_write_1h: rates.cache_write_1h ?? cache_write_5m,
+    cache_write_1h: rates.cache_write_1h ?? (input === undefined ? cache_write_5m : Math.max(HOUR_OF_INPUT * input, cache_write_5m ?? 0)),
     audio_in: rates.audio_in ?? input,
     audio_cache_read: rates.audio_cache_read ?? rates.audio_in ?? cache_read,
     image_in: rates.image_in ?? input,

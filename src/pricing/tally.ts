@@ -1,5 +1,5 @@
-import {addUsage, emptyUsage, type Usage} from '../schema/usage.ts'
-import {type CostOptions, nanoOf, type Share, sharesOf, termsOf} from './cost.ts'
+import {addUsage, emptyUsage, type Mode, modeOf, type Usage} from '../schema/usage.ts'
+import {type CostOptions, nanoOf, type Share, sharesOf, termsOf, unpricedUnits} from './cost.ts'
 import {type Price, periodAt} from './price.ts'
 
 /**
@@ -10,13 +10,18 @@ export class Tally {
   readonly #picos = new Map<bigint, bigint>()
   #usage: Usage = emptyUsage()
   #unpriced = false
+  readonly #unpriced_units = new Set<string>()
   #requests = 0
 
   add(usage: Usage, price: Price | undefined, {at, batch = false}: CostOptions): void {
     this.#usage = addUsage(this.#usage, usage)
     this.#requests++
-    const {shares, unpriced} = price ? sharesOf(usage, termsOf(periodAt(price, at), batch)) : UNPRICED
-    this.#unpriced ||= unpriced
+    const terms = price && termsOf(periodAt(price, at), batch)
+    const {shares, unpriced_units} = terms
+      ? sharesOf(usage, terms)
+      : {shares: [], unpriced_units: unpricedUnits(usage.units ?? {}, undefined)}
+    this.#unpriced ||= !price || unpriced_units.length > 0
+    for (const unit of unpriced_units) this.#unpriced_units.add(unit)
     for (const {pico, per} of shares) this.#picos.set(per, (this.#picos.get(per) ?? 0n) + pico)
   }
 
@@ -32,9 +37,15 @@ export class Tally {
     return this.#unpriced
   }
 
+  get unpriced_units(): readonly string[] {
+    return [...this.#unpriced_units]
+  }
+
+  get mode_unpriced(): Mode | null {
+    return modeOf(this.#usage)
+  }
+
   get cost_nanousd(): number {
     return nanoOf([...this.#picos].map(([per, pico]): Share => ({pico, per})))
   }
 }
-
-const UNPRICED: ReturnType<typeof sharesOf> = {shares: [], unpriced: true}

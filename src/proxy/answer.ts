@@ -1,4 +1,4 @@
-import {HOP_BY_HOP, isOwn} from '../schema/headers.ts'
+import {HOP_BY_HOP, isOwn, setsOwnCookie} from '../schema/headers.ts'
 import type {Call, Passage} from './call.ts'
 import type {ProxyServices} from './services.ts'
 import type {Target} from './target.ts'
@@ -28,6 +28,7 @@ export function answerHeaders(
   for (const name in theirs) {
     const value = theirs[name]
     if (value === undefined || KEPT_BACK.has(name) || isOwn(name)) continue
+    if (name === 'set-cookie' && setsOwnCookie(String(value))) continue
     if (name === 'content-length' && (how.rewrites || how.is_stream)) continue // a stream may end otherwise than its provider said
     if (name.startsWith('access-control-') && how.on.settings.enable_cors) continue
     if (typeof value === 'string') headers.push(name, value)

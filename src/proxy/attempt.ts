@@ -1,19 +1,18 @@
 import type {Dispatcher} from 'undici'
+import {encodingOf} from '../base/content-encoding.ts'
 import {refusalOf} from '../base/egress/faults.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Intent, Outcome} from '../schema/records.ts'
 import {answerHeaders, type How, withoutBody} from './answer.ts'
 import type {Call} from './call.ts'
 import {Copy} from './copy.ts'
-import {overdue, type Phase, type Times, timeout, timingOf} from './deadlines.ts'
-import {decodeWhole} from './decode.ts'
-import type {GuardedStream} from './guards/stream.ts'
+import {notYet, overdue, type Phase, timeout, timingOf} from './deadlines.ts'
 import {HeldPassage} from './held-passage.ts'
 import {notPassed, outcomeOf} from './outcome.ts'
 import {dispatcherOf, dispatchOf, type Outgoing} from './outgoing.ts'
 import {refusalAnswer} from './refuse.ts'
 import type {RelaySource} from './relay.ts'
-import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, openReply, shownStatus} from './reply.ts'
+import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, NOT_OPEN, type OpenReply, openReply, shownStatus} from './reply.ts'
 import {type Rewritten, rewrite} from './rewrite.ts'
 import type {ProxyServices} from './services.ts'
 import {intentOf, type Reply, settle} from './settle.ts'
@@ -41,10 +40,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #expected: number | null = null
   #received = 0
   #stream: Stream | undefined
-  /** The same, where its answer is judged. */
-  #judged_stream: GuardedStream | null = null
-  /** A whole answer is read, and written anew before it leaves. */
-  #rewrites = false
+  #opened: OpenReply = NOT_OPEN
   #held: HeldPassage | undefined
   readonly #copy: Copy
   #verdict: Verdict | undefined
@@ -58,7 +54,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   /** The provider's answer has ended. */
   #ended = false
   #fault: Refusal | null = null
-  readonly #times: Times = {queued_at: 0, sent_at: 0, moved_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0}
+  readonly #times = notYet()
 
   constructor(call: Call, target: Target, outgoing: Outgoing, standing: Standing, on: ProxyServices) {
     this.#call = call
@@ -77,29 +73,26 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#on.recorder.begin(this.#intent, fault => {
       if (this.#phase !== 'recording') return
       if (fault) return this.#refuse(new Refusal('journal.full', {}, {cause: fault}))
-      if (this.#call.relay.gone) return this.#settle('aborted', new Refusal('client.gone'))
-      this.#dispatch()
+      const {called_off} = this.#standing
+      if (called_off) this.#settle('aborted', called_off)
+      else this.#dispatch()
     })
   }
 
   check(now: number): void {
-    const late = overdue(this.#phase, this.#times, now, this.#on.settings, this.#verdict)
+    const late = overdue(this.#phase, this.#times, now, this.#on.settings, this.#verdict, this.#opened.judged)
     if (late === 'client') this.#call.relay.cut()
     else if (late === 'dropped') this.refuse(notPassed(this.#stream, this.#target, this.#status))
     else if (late !== null) this.refuse(timeout(this.#target, late))
   }
 
-  abort(): void {
-    this.refuse(new Refusal('draining'))
+  /** What waits for a connection does not leave any more; what has left is ended only `at_once`. */
+  stop(at_once: boolean): void {
+    if (at_once || this.#phase === 'queued') this.refuse(new Refusal('draining'))
   }
 
   clientGone(): void {
-    if (!this.#standing.cached?.leave()) this.abandon() // else others wait for the answer
-  }
-
-  /** Nobody wants the answer any more. */
-  abandon(): void {
-    this.refuse(new Refusal('client.gone'))
+    if (!this.#standing.cached?.leave()) this.refuse(new Refusal('client.gone')) // else others wait for the answer
   }
 
   clientReady(): void {
@@ -138,25 +131,23 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#controller = controller
     this.#phase = 'answering'
     this.#status = status
-    this.#times.first_byte_at = this.#times.last_byte_at = performance.now()
+    this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = performance.now()
     this.#headers = inTexts(headers)
-    this.#encoding = this.#headers['content-encoding'] ?? null
+    this.#encoding = encodingOf(this.#headers['content-encoding'])
     this.#expected = this.#headers['content-length'] === undefined ? null : Number(this.#headers['content-length'])
-    const is_good = status < 300
     const of = {call: this.#call, outgoing: this.#outgoing, status, encoding: this.#encoding, headers: this.#headers}
-    const {stream, judged, rewrites, fault} = openReply(of, this)
-    const is_stream = stream !== null
+    this.#opened = openReply(of, this, this.#on.log)
+    const {stream, source, rewrites, begins, fault} = this.#opened
     this.#stream = stream ?? undefined
-    this.#judged_stream = judged
-    this.#rewrites = rewrites
+    this.#times.source = source
     if (fault) return this.refuse(fault)
+    if (!stream && !rewrites && status < 300) this.#copy.readOn(this.#headers['content-type'], this.#encoding)
     const {holding} = this.#call
     if (stream && holding) this.#held = new HeldPassage(holding, stream, controller, this.#times, this)
-    // An overload may be told inside a stream that began well: while another target may be asked, its first event is waited for.
-    if (is_stream && is_good && (this.#stream!.is_held || !this.#standing.is_final)) return
-    if (!is_stream && is_good && (this.#rewrites || !this.#standing.is_final)) return // judged by what it holds, or by its coming at all
-    this.#judge(is_stream ? shownStatus(this.#call, this.#status) : status)
-    if (is_stream && this.#verdict?.passes)
+    // While another target may be asked, a stream's first event is waited for, which may tell of an overload; a whole answer is judged by what it holds, or by its coming at all.
+    if (status < 300 && ((stream ? stream.is_held : rewrites || begins) || !this.#standing.is_final)) return
+    this.#judge(stream ? shownStatus(this.#call, status) : status)
+    if (stream && this.#verdict?.passes)
       setImmediate(() => this.#call.relay.started || this.#phase === 'over' || this.#call.relay.flushHead())
   }
 
@@ -165,13 +156,13 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
     this.#received += chunk.length
-    if (!this.#judged_stream) {
+    if (!this.#opened.judged) {
       this.#copy.add(chunk)
       if (!this.#outgoing.translating) this.#standing.cached?.seen(chunk)
     }
     if (this.#stream) return this.#stream.take(chunk, (send, hold) => (this.#held ? this.#held.take(send, hold) : this.pass(send, hold)))
-    if (this.#rewrites) return
-    if (!this.#verdict) this.#judge(this.#status)
+    if (this.#opened.rewrites) return
+    if (!this.#verdict) this.#judgeWhole(chunk)
     if (!this.#verdict?.passes)
       return this.#received > MOST_HELD_BYTES ? this.refuse(notPassed(this.#stream, this.#target, this.#status)) : undefined
     this.#pending.push(chunk)
@@ -181,34 +172,34 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   onResponseEnd(): void {
     if (this.#held?.waits) return this.#held.end(() => this.onResponseEnd())
     if (!this.#stream) {
-      if (this.#rewrites) return this.#rewrite()
-      if (this.#phase === 'answering' && !this.#verdict) this.#judge(this.#status)
+      if (this.#opened.rewrites) return this.#rewrite()
+      if (this.#phase === 'answering' && !this.#verdict) this.#judgeWhole(null)
       return this.#end()
     }
-    const held = this.#held
-    this.#stream.end(rest => (held ? held.end(() => this.#endStream(rest)) : this.#endStream(rest)))
+    this.#stream.end(rest => (this.#held ? this.#held.end(() => this.#endStream(rest)) : this.#endStream(rest)))
   }
 
   #endStream(rest: Buffer) {
     this.#ended = true
     if (rest.length) this.#pending.push(rest)
-    if (this.#outgoing.translating && !this.#judged_stream) this.#standing.cached?.seen(rest)
+    if (this.#outgoing.translating && !this.#opened.judged) this.#standing.cached?.seen(rest)
     const fault = this.#stream?.fault
-    if (this.#phase === 'answering' && !this.#verdict) this.#judgeStream()
+    if (this.#phase === 'answering' && !this.#verdict && !(fault && !this.#stream?.has_begun)) this.#judgeStream()
     if (fault && this.#phase === 'answering') this.#fail(fault)
     else this.#end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.#phase === 'settled') this.#finish()
-    else this.#fail(refusalOf(error, this.#target.provider.slug))
+    const fault = refusalOf(error, this.#target.provider.slug, this.#status !== 0)
+    if (this.#phase === 'answering' && this.#opened.judged?.breakOff(fault)) this.onResponseEnd()
+    else this.#fail(fault)
   }
 
   /** Bytes of a stream, in order; `hold` would tell the client that the answer is whole. */
   pass(send: Buffer, hold: Buffer | null): void {
     if (this.#phase === 'answering') {
       const stream = this.#stream!
-      if (this.#outgoing.translating && !this.#judged_stream) this.#standing.cached?.seen(send)
+      if (this.#outgoing.translating && !this.#opened.judged) this.#standing.cached?.seen(send)
       if (this.#timer && stream.is_answering) clearTimeout(this.#timer)
       if (!this.#verdict) {
         this.#pending.push(send)
@@ -235,18 +226,24 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     if (this.#verdict && !this.#verdict.passes) this.refuse(notPassed(this.#stream, this.#target, this.#status))
   }
 
+  /** What is no stream is worth something by its coming, if it is what was asked for; null: nothing came. */
+  #judgeWhole(first: Buffer | null) {
+    const fault = this.#opened.begins?.(first)
+    if (fault) this.refuse(fault)
+    else this.#judge(this.#status)
+  }
+
   /** What becomes of this answer; one that passes begins to leave. */
   #judge(status: number) {
-    const verdict = this.#standing.judge({status, kind: 'answer', headers: this.#headers, is_committed: false})
-    this.#verdict = verdict
+    this.#verdict = this.#standing.judge({status, kind: 'answer', headers: this.#headers, is_committed: false})
     this.#judged = status
-    if (verdict.passes && !this.#rewrites) this.#sendHead(verdict.retry_attempt_count)
+    if (this.#verdict.passes && !this.#opened.rewrites) this.#sendHead(this.#verdict.retry_attempt_count)
   }
 
   #sendHead(retry_attempt_count: number) {
     const {translating, is_metered} = this.#outgoing
     const is_stream = this.#stream !== undefined
-    const rewrites = translating !== null || (is_stream && this.#status < 300 && (is_metered || this.#judged_stream !== null))
+    const rewrites = translating !== null || (is_stream && this.#status < 300 && (is_metered || this.#opened.judged !== null))
     const theirs = translating ? EVENT_STREAM : this.#headers
     this.#call.relay.head(
       shownStatus(this.#call, this.#status),
@@ -300,15 +297,16 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
 
   /** Ends the attempt from our side; the provider is told, and the bookkeeping does not wait for it. */
   refuse(fault: Refusal): void {
-    if (this.#phase === 'recording' || this.#phase === 'settling' || this.#phase === 'over') return
-    if (this.#phase === 'settled') this.#finish()
-    else this.#fail(fault)
+    if (this.#phase === 'recording' || this.#phase === 'over') return
+    this.#fail(fault)
     this.#controller?.abort(fault)
   }
 
   #fail(fault: Refusal) {
-    if (this.#phase === 'settling' || this.#phase === 'settled' || this.#phase === 'over') return
-    if (this.#rewrites && this.#call.guarded?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
+    this.#ended ||= this.#phase === 'settling' // it ends as soon as it is settled, and waits for nobody
+    if (this.#phase === 'settled') this.#finish()
+    if (this.#phase === 'settling' || this.#phase === 'over') return
+    if (this.#opened.rewrites && this.#call.guarded?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
     const {outcome, kind} = outcomeOf(fault, this.#ended)
     const is_committed = this.#call.relay.started
     this.#verdict ??= is_committed ? undefined : this.#standing.judge({status: fault.status, kind, headers: null, is_committed})
@@ -321,6 +319,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#standing.spend(NOTHING_USED, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
     this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
+    this.#standing.over()
   }
 
   /** The attempt's one terminal transition: reads the usage and writes the settlement; only then the answer may end. */
@@ -343,20 +342,19 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
       shown: this.#said ? this.#said.status : this.#stream ? shownStatus(this.#call, this.#status) : null,
       times: this.#times,
     }
-    const whole = this.#stream || outcome !== 'ok' || this.#copy.isCut ? null : this.#copy.bytes()
-    const verdict = this.#verdict
-    const is_retried = verdict?.passes === false && verdict.is_retried
-    const is_last = verdict?.passes !== false
+    const is_whole = !this.#stream && outcome === 'ok'
+    const is_retried = this.#verdict?.passes === false && this.#verdict.is_retried
+    const is_last = this.#verdict?.passes !== false
     const {passage, cached} = this.#standing
     const spend = (actual: Parameters<Standing['spend']>[0]) => this.#standing.spend(actual, {is_retried, is_last})
     const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
-    if (!fault) this.#judged_stream?.judgeLate()
+    this.#opened.judged?.settled(fault)
     const write = (plain: Buffer | null) => {
-      if (is_last && outcome === 'ok' && !fault) cached?.keepReply(reply, plain, this.#said)
+      if (is_last && outcome === 'ok' && !fault) cached?.keepReply(reply, this.#copy.isCut ? null : plain, this.#said)
       settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
     }
-    if (whole === null) write(null)
-    else decodeWhole(this.#encoding, whole, write)
+    if (is_whole) this.#copy.plain(this.#encoding, write)
+    else write(null)
   }
 
   #settled() {
@@ -368,14 +366,15 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #finish() {
     this.#phase = 'over'
     this.#stream?.close()
+    this.#copy.close()
     const {relay, incoming} = this.#call
     relay.feedFrom(null)
     if (this.#verdict?.passes === false) return this.#standing.resume()
     this.#standing.over()
     const fault = this.#fault
-    if (!fault) relay.end(this.#pending, this.#judged_stream?.trailer())
+    if (!fault) relay.end(this.#pending, this.#opened.judged?.trailer())
     else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), this.#ownHeaders(), false)
-    else if (this.#stream && !this.#encoding) relay.end([...this.#pending, this.#stream.faultEvent(fault)])
+    else if (this.#stream && (!this.#encoding || this.#outgoing.translating)) relay.end([...this.#pending, this.#stream.faultEvent(fault)])
     else relay.cut()
   }
 

@@ -36,7 +36,7 @@ function cameTo(
   on: ProxyServices,
 ): Came {
   const at_ms = Date.parse(intent.admitted_at)
-  const {cost_nanousd, unpriced} = costOf(target, usage, priceOf(target, intent.model, model, at_ms, on), at_ms, on)
+  const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, on), at_ms, on)
   const url = `/v1/responses/${encodeURIComponent(id)}`
-  return {usage, cost_nanousd, unpriced, model, url, upstream_url: upstreamUrl(outgoing), bytes: reply.received_bytes}
+  return {usage, charged, model, url, upstream_url: upstreamUrl(outgoing), bytes: reply.received_bytes}
 }

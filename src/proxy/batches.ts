@@ -37,8 +37,7 @@ async function cameTo({target, outgoing}: Answered, {charge}: Deferred, batch: B
   const {tally, requests, model, bytes} = used
   return {
     usage: {...tally.usage, units: {...tally.usage.units, [UNIT.batch_requests]: requests}},
-    cost_nanousd: tally.cost_nanousd,
-    unpriced: tally.unpriced,
+    charged: tally,
     model,
     url: `/v1/batches/${encodeURIComponent(batch.id)}/output`,
     upstream_url: outgoing.output!.url,

@@ -1,7 +1,10 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
+import {GIVEN_UP} from '../base/ingress/govern.ts'
 import {type ClientRequest, PlainRequest} from '../base/ingress/request.ts'
 import {type Edits, edited, type Span, topLevel} from '../base/json.ts'
+import type {KeyFault} from '../base/json-keys.ts'
+import {MOST_JSON_DEPTH} from '../base/json-shape.ts'
 import {type FieldSpan, formField, withField} from '../base/multipart.ts'
 import type {Json} from '../providers/translation.ts'
 import type {Endpoint} from '../schema/endpoints.ts'
@@ -21,6 +24,8 @@ export interface JsonBody {
   readonly user: string | null
   /** See `wholeOf`. */
   whole?: Json
+  /** What readers may take for different things in it, once it was looked for; null: nothing. */
+  key_fault?: KeyFault | null
 }
 
 export interface FormBody {
@@ -51,7 +56,7 @@ export function readBytes(request: ClientRequest, limit_mb: number): Buffer | Pr
   if (Number(request.headers['content-length']) > limit_mb * 2 ** 20) throw new Refusal('body.too_large', {limit_mb})
   if (!(request instanceof PlainRequest)) return readMessage(request, limit_mb)
   const body = request.body()
-  return body instanceof Promise ? body.catch(() => Promise.reject(new Refusal('client.gone'))) : body
+  return body instanceof Promise ? body.catch(fault => Promise.reject(fault instanceof Refusal ? fault : new Refusal('client.gone'))) : body
 }
 
 function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
@@ -72,6 +77,7 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
       } else if (!whole) parts.push(part)
     })
     request.on('end', () => resolve(whole ?? (parts.length === 1 ? parts[0]! : Buffer.concat(parts, length))))
+    request.on(GIVEN_UP, reject)
     request.on('error', () => reject(new Refusal('client.gone')))
     request.on('close', () => request.complete || reject(new Refusal('client.gone')))
   })
@@ -82,7 +88,7 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
  * parsing it would cost more than all else that a call costs; what is wrong deeper down the provider says.
  */
 export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
-  const members = topLevel(bytes, POLICY)
+  const members = topLevel(bytes, POLICY, MOST_JSON_DEPTH)
   const model = member(bytes, members, 'model')
   const stream_options = member(bytes, members, 'stream_options')
   const user = member(bytes, members, 'user')

@@ -1,15 +1,18 @@
+import {createHash} from 'node:crypto'
 import {type Assembler, createAssembler} from '../cache/assemble.ts'
 import {behaviouralHeaders, cacheKey} from '../cache/key.ts'
 import {decideCache, isStateful, isStreamed, mayStore} from '../cache/rules.ts'
 import {enter, type Visit, type Visitor} from '../cache/visit.ts'
 import type {CacheEntry} from '../ports/cache/index.ts'
+import {holdsCredential} from '../providers/options.ts'
 import {wholeOf} from './body.ts'
-import type {Call} from './call.ts'
+import {type Call, isSecret} from './call.ts'
+import {headerList} from './leaving.ts'
 import type {Outgoing} from './outgoing.ts'
 import type {Rewritten} from './rewrite.ts'
 import type {ProxyServices} from './services.ts'
 import type {Reply} from './settle.ts'
-import {headerList, type Target} from './target.ts'
+import type {Target} from './target.ts'
 
 /** An answer longer than this is read for its own caller alone. */
 const MOST_FOLLOWED_BYTES = 8 << 20
@@ -22,7 +25,7 @@ export class Cached implements Visitor {
   readonly #now: () => number
   readonly #visit: Visit
   readonly #assembler: Assembler | null
-  readonly #known = Promise.withResolvers<CacheEntry | 'left' | null>()
+  readonly #known = Promise.withResolvers<CacheEntry | null>()
   #abandon: (() => void) | undefined
   #seen_bytes = 0
 
@@ -49,16 +52,14 @@ export class Cached implements Visitor {
     this.#abandon?.()
   }
 
-  /** What was found, null when the provider is to be asked, `left` when the client has gone meanwhile. */
-  found(): Promise<CacheEntry | 'left' | null> {
-    const {relay} = this.#call
-    const gone = () => {
-      this.#visit.leave()
-      this.#known.resolve('left')
-    }
-    relay.feedFrom({clientGone: gone, clientReady: () => undefined})
-    if (relay.gone) gone()
+  /** What was found, null when the provider is to be asked; neither of them after `leave`. */
+  found(): Promise<CacheEntry | null> {
     return this.#known.promise
+  }
+
+  /** Another's call is waited for. */
+  get follows(): boolean {
+    return this.#visit.follows
   }
 
   /** `abandon` is called when nobody wants the answer any more. */
@@ -136,6 +137,7 @@ export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServ
     endpoint,
     path: out.path,
     model: out.model,
+    own_credential: ownCredential(call, target, out),
     guards: target.guards?.digest ?? '',
     body: out.body,
     namespace: own['cache-namespace'],
@@ -147,6 +149,24 @@ export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServ
   const {status, max_age_ms} = decision
   return new Cached(call, status, on, visitor => enter(cache, key, {refresh: status === 'REFRESH', max_age_ms}, visitor))
 }
+
+/**
+ * A hash of what the caller, or its config, brings to be let in by the provider: the key, what a login is made of, and every header that
+ * is a credential by its name. Null where it is the workspace's own that goes: all who may use it share its answers.
+ */
+function ownCredential({incoming}: Call, {managed, key, options}: Target, {headers, login}: Outgoing): string | null {
+  const is_ours = managed !== null && (key === null ? holdsCredential(managed.options) : key === managed.key)
+  const said = Object.entries(headers).filter(
+    ([name, value]) => isCredential(name) && (!is_ours || name === 'cookie' || value === incoming.headers[name]),
+  )
+  const of_login = !is_ours && (login !== null || holdsCredential(options)) ? [login?.key, ...Object.entries(options).toSorted()] : []
+  if (is_ours ? said.length === 0 : key === null && said.length + of_login.length === 0) return null
+  const own = [is_ours ? null : key, said.toSorted(), of_login]
+  return createHash('sha256').update(JSON.stringify(own)).digest('hex')
+}
+
+/** Names under which logins are sent; of a header that is none, answers are parted needlessly. */
+const isCredential = (name: string) => isSecret(name) || /auth|token|key|secret|cookie|session|credential|signature/.test(name)
 
 /** Headers of the client that reach the provider, and may change what it answers. */
 function forwarded({incoming}: Call, {forward_headers}: Target): Record<string, string> {

@@ -1,5 +1,6 @@
 import {isoTime} from '../base/clock.ts'
 import {newTimeId} from '../base/ids.ts'
+import {checkDepth} from '../base/json-shape.ts'
 import type {CacheStatus} from '../cache/rules.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../schema/headers.ts'
@@ -197,7 +198,7 @@ export function maskedHeaders(
 /** Which names are secret, remembered: the same few come with every call. */
 const judged = new Map<string, boolean>()
 
-function isSecret(name: string): boolean {
+export function isSecret(name: string): boolean {
   const known = judged.get(name)
   if (known !== undefined) return known
   const secret = SECRET_HEADERS.has(name) || SECRET_NAME.test(name) || SECRET_OWN.test(name)
@@ -234,6 +235,7 @@ export function metadataOf(incoming: Incoming, caller: Caller, on: ProxyServices
   }
   for (const name of on.settings.headers_to_metadata) if (typeof headers[name] === 'string') said[name] = headers[name]
   const text = own.values.metadata
+  if (text) checkDepth(text, `The header ${own.prefix}-metadata`)
   if (text) Object.assign(said, parsedObject(text))
   Object.assign(said, caller.metadata)
   const metadata: Record<string, string> = {}

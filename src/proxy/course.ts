@@ -57,8 +57,10 @@ export class Course implements Standing, Live, RelaySource {
   /** Calls off the wait for a retry. */
   #wait: (() => void) | undefined
   #attempt: Attempt | undefined
-  /** Guardrails judge the request. */
-  #is_judging = false
+  /** Answered or refused: what was still waited for is given back when it comes. */
+  #is_over = false
+  /** The cache is being asked, or another call's answer is waited for. */
+  #looking: Cached | null = null
   /** Attempts that were made before this target was visited. */
   #tried_before = 0
   /** As the client sent it: what a target's guardrails make of it is for that target. */
@@ -113,48 +115,69 @@ export class Course implements Standing, Live, RelaySource {
     used_here.cost_nanousd += cost_nanousd
     this.#call.holding?.settle({tokens, cost_nanousd})
     this.#call.holding = null
-    if (!is_retried) this.#leave()
-    if (is_last) for (const admission of this.#call.admissions) end(admission, this.#call.attempts, used)
+    // the ledger knows of each attempt at once, and the counters are held against it while the call goes on
+    if (is_retried) for (const admission of this.#call.target_admissions) admission.spent({tokens, cost_nanousd})
+    else this.#leave()
+    for (const admission of this.#call.admissions) {
+      if (is_last) end(admission, this.#call.attempts, used)
+      else admission.spent({tokens, cost_nanousd})
+    }
   }
 
   resume(): void {
     this.#attempt = undefined
-    if (this.#call.relay.gone) return this.#end(new Refusal('client.gone'))
     this.#take(this.#next!)
   }
 
   over(): void {
     this.#attempt = undefined
+    this.#is_over = true
     this.#plane.live.delete(this)
+  }
+
+  get called_off(): Refusal | null {
+    if (this.#call.relay.gone) return new Refusal('client.gone')
+    return this.#plane.live.draining ? new Refusal('draining') : null
   }
 
   check(now: number): void {
     this.#attempt?.check(now)
   }
 
-  /** The gateway stops. */
-  abort(): void {
-    if (this.#attempt) this.#attempt.abort()
-    else if (this.#wait) this.#stopWaiting(new Refusal('draining'))
-    else if (this.#is_judging) {
-      this.#is_judging = false
-      this.#end(new Refusal('draining'))
-    }
+  /** What would lead to a call to a provider ends here; what waits for another's answer may still have it. */
+  stop(): void {
+    if (this.#attempt) this.#attempt.stop(false)
+    else if (!this.#looking?.follows) this.#end(new Refusal('draining'))
   }
 
-  /** Gone while a retry is waited for; at any other time it is the attempt that hears of it. */
+  abort(): void {
+    if (this.#attempt) this.#attempt.stop(true)
+    else this.#end(new Refusal('draining'))
+  }
+
+  /** Gone while something is waited for; an attempt hears of it itself. */
   clientGone(): void {
-    this.#stopWaiting(new Refusal('client.gone'))
+    this.#end(new Refusal('client.gone'))
   }
 
   clientReady(): void {}
 
+  /** The rest of its request does not come. */
+  refuse(fault: Refusal): void {
+    this.#end(fault)
+  }
+
   #take(step: Step) {
     if (step.do === 'ask') {
       this.#ask = step
-      if (step.wait_ms === 0) return this.#enter()
+      const {called_off} = this
+      if (called_off) return this.#end(called_off)
       this.#call.relay.feedFrom(this)
-      this.#wait = this.#plane.on.after(step.wait_ms, () => this.#stopWaiting(null))
+      if (step.wait_ms === 0) return this.#enter()
+      this.#wait = this.#plane.on.after(step.wait_ms, () => {
+        this.#wait = undefined
+        this.#enter()
+      })
       return
     }
     if (step.do === 'refuse') return this.#end(new Refusal(`config.${step.reason}`, {path: step.path}))
@@ -190,6 +213,7 @@ export class Course implements Standing, Live, RelaySource {
 
   /** At a target: still to be called, for this model, and not answered otherwise. */
   #arrive(target: Target): Promise<void> | undefined {
+    if (this.#is_over) return undefined
     const {on} = this.#plane
     const call = this.#call
     this.#target = target
@@ -201,11 +225,8 @@ export class Course implements Standing, Live, RelaySource {
   /** Past the guardrails of the request, with the body that they leave. */
   async #judged(target: Target, guards: Guards): Promise<void> {
     const call = this.#call
-    this.#is_judging = true
-    const body = await judgeRequest(guards, call, target, this.#plane.on).catch(asRefusal)
-    if (!this.#is_judging) return // ended meanwhile
-    this.#is_judging = false
-    if (body instanceof Refusal) throw body
+    const body = await judgeRequest(guards, call, target, this.#plane.on)
+    if (this.#is_over) return
     if (body) {
       call.body = body
       checkModel(target, call)
@@ -220,7 +241,9 @@ export class Course implements Standing, Live, RelaySource {
       this.#served()
       return undefined
     }
-    return target.cache ? this.#isServed(target).then(is_served => (is_served ? undefined : this.#admit(target))) : this.#admit(target)
+    return target.cache
+      ? this.#isServed(target).then(is_served => (is_served || this.#is_over ? undefined : this.#admit(target)))
+      : this.#admit(target)
   }
 
   /** Within the target's limits. */
@@ -233,6 +256,7 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   #claim(limits: readonly EntityLimit[]): Promise<void> | undefined {
+    if (this.#is_over) return undefined
     const call = this.#call
     const admitted = limits.length ? this.#plane.on.limits.admit(limits, call.id, call.incoming.at_ms) : null
     if (admitted instanceof Promise) return admitted.then(admission => this.#try(admission))
@@ -240,6 +264,7 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   #try(admitted: Admission | null = null): Promise<void> | undefined {
+    if (this.#is_over) return void admitted?.release()
     const {on} = this.#plane
     const call = this.#call
     const target = this.#target!
@@ -251,6 +276,7 @@ export class Course implements Standing, Live, RelaySource {
 
   /** Within its strict limits, which hold what the attempt may use. */
   #hold(out: Outgoing): Promise<void> | undefined {
+    if (this.#is_over) return undefined
     const held = holdFor(this.#call, this.#target!, out, this.#plane.on)
     if (held instanceof Promise) return held.then(holding => this.#send(out, holding))
     this.#send(out, held)
@@ -258,13 +284,13 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   #send(out: Outgoing, holding: Holding | null) {
+    if (this.#is_over) return holding?.settle(NOTHING_USED)
     const call = this.#call
     call.holding = holding
-    if (call.relay.gone) return this.#end(new Refusal('client.gone'))
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
     const attempt = new Attempt(call, this.#target!, out, this, this.#plane.on)
     this.#attempt = attempt
-    this.cached?.asking(() => attempt.abandon())
+    this.cached?.asking(() => attempt.refuse(new Refusal('client.gone')))
     attempt.begin()
   }
 
@@ -275,11 +301,10 @@ export class Course implements Standing, Live, RelaySource {
     const cached = atCache(call, target, outgoing(call, target, this.#credentials, on), on)
     if (!cached) return false
     this.passage = {...this.passage, cache_status: cached.status}
+    this.#looking = cached
     const found = await cached.found()
-    if (found === 'left') {
-      this.#end(new Refusal('client.gone'))
-      return true
-    }
+    if (this.#is_over) return false
+    this.#looking = null
     if (found) {
       const passage: Passage = {...this.passage, cache_status: cached.status === 'REFRESH' ? 'REFRESH' : 'HIT'}
       if (!serveHit(call, target, passage, found, on)) return false
@@ -287,17 +312,19 @@ export class Course implements Standing, Live, RelaySource {
       return true
     }
     this.cached = cached
+    if (this.called_off) throw this.called_off // the one that it waited for brought nothing
     return false
   }
 
   /** Answered without a provider: it was a request all the same. */
   #served() {
-    this.#plane.live.delete(this)
+    this.over()
     for (const admission of this.#call.admissions) admission.settle(this.#call.used)
   }
 
   /** A target that could not be asked is one that failed: the plan may know another. */
   #refused(fault: Refusal) {
+    if (this.#is_over) return
     this.cached?.handOver()
     this.#leave()
     this.#fault = fault
@@ -312,12 +339,16 @@ export class Course implements Standing, Live, RelaySource {
   }
 
   #end(fault: Refusal) {
+    if (this.#is_over) return
     const call = this.#call
+    this.#wait?.()
+    if (this.#looking?.leave()) this.#looking.handOver() // it was to lead just now
+    call.relay.feedFrom(null)
     call.holding?.settle(NOTHING_USED)
     call.holding = null
     const tries = call.attempts - this.#tried_before
     this.#leave()
-    this.#plane.live.delete(this)
+    this.over()
     for (const admission of call.admissions) end(admission, call.attempts, call.used)
     this.#refuse(fault, this.#target, this.passage, this.#next?.do === 'ask' && this.#next.retry > 0 ? tries : 0)
   }
@@ -325,7 +356,9 @@ export class Course implements Standing, Live, RelaySource {
   /** The visit to a target is over. */
   #leave() {
     const call = this.#call
-    this.cached?.fail()
+    // with its client gone nothing is known of the answer: one of those that wait asks in its place
+    if (call.relay.gone) this.cached?.handOver()
+    else this.cached?.fail()
     this.cached = null
     const {used_here, target_admissions} = call
     for (const admission of target_admissions) end(admission, call.attempts - this.#tried_before, used_here)
@@ -333,19 +366,10 @@ export class Course implements Standing, Live, RelaySource {
     used_here.tokens = 0
     used_here.cost_nanousd = 0
   }
-
-  /** The wait for a retry is over: it is made, or the call ends with `fault`. */
-  #stopWaiting(fault: Refusal | null) {
-    this.#wait?.()
-    this.#wait = undefined
-    this.#call.relay.feedFrom(null)
-    if (fault) this.#end(fault)
-    else this.#enter()
-  }
 }
 
 /** Faults after which nothing else is asked. */
-const OURS: ReadonlySet<string> = new Set(['internal', 'journal.full', 'draining', 'client.gone'])
+const OURS: ReadonlySet<string> = new Set(['internal', 'journal.full', 'draining', 'client.gone', 'client.slow'])
 
 /** Makes a claim true; one of a call that never left is given back. */
 function end(admission: Admission, attempts: number, {tokens, cost_nanousd}: Used) {

@@ -4,6 +4,7 @@ import type {LogRecord, Settlement} from '../schema/records.ts'
 import {totals} from '../schema/usage.ts'
 import {toldOfResponses} from './background.ts'
 import {toldOfBatches} from './batches.ts'
+import {chargedIn} from './pricing.ts'
 import type {ProxyServices} from './services.ts'
 import type {Answered, Came, Told} from './told.ts'
 
@@ -18,9 +19,9 @@ const MOST_WAIT_MS = 60_000
 export function chargeDeferred(answered: Answered, on: ProxyServices): Promise<void> | null {
   const {call, reply} = answered
   if (reply.outcome !== 'ok' || (reply.status ?? 500) >= 300) return null
-  const told = toldOfBatches(answered, on) ?? toldOfResponses(answered, on)
+  const told = toldOf(answered, on)
   if (!told) return null
-  const work = told.begun ? remember(answered, told.begun, on) : chargeEnded(answered, told.ended, on)
+  const work = told.begun ? remember(answered, told.begun, on) : chargeTold(answered.intent, told.ended, on)
   const noted = work.catch(fault => on.log.warn({fault, call_id: call.id}, 'what ended could not be charged yet'))
   let stop = () => {}
   const late = new Promise<void>(resolve => {
@@ -29,13 +30,18 @@ export function chargeDeferred(answered: Answered, on: ProxyServices): Promise<v
   return Promise.race([noted, late]).finally(() => stop())
 }
 
+export function toldOf(answered: Answered, on: ProxyServices): Told | null {
+  return toldOfBatches(answered, on) ?? toldOfResponses(answered, on)
+}
+
 async function remember({call, intent}: Answered, {id, endpoint}: NonNullable<Told['begun']>, on: ProxyServices): Promise<void> {
   const charge = {intent: {...intent, hold_nanousd: 0}, endpoint, span_id: call.incoming.trace.span_id, metadata: call.metadata}
   const call_id = newTimeId(on.now())
   await on.deferred.open({call_id, id, charge, has_entry: false}, new Date(on.now()).toISOString())
 }
 
-async function chargeEnded({intent}: Answered, ended: Told['ended'], on: ProxyServices): Promise<void> {
+/** Charges what was told to have ended, as far as it is known and was not charged. */
+export async function chargeTold(intent: Answered['intent'], ended: Told['ended'], on: ProxyServices): Promise<void> {
   const {under_way} = on.deferred
   if (ended.size === 0) return
   for (const work of await on.deferred.unsettled(intent, [...ended.keys()])) {
@@ -57,10 +63,10 @@ async function chargeOne(work: Deferred, cameTo: (work: Deferred) => Promise<Cam
   const came = await cameTo(work)
   if (came) {
     const settlement = settlementOf(work, came, performance.now() - started, on)
-    await written(settlement, on)
-    if (!(await on.deferred.settle(call_id, now()))) return
     const actual = {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd}
-    await on.limits.add(charge.intent.counter_keys, actual)
+    await written(settlement, on)
+    // the ledger has it from here on: what comes between is to be shorter than the reconciler's `settles_ms`
+    if (await on.deferred.settle(call_id, now())) await on.limits.add(charge.intent.counter_keys, actual)
   } else await on.deferred.settle(call_id, now())
 }
 
@@ -108,9 +114,8 @@ function settlementOf({call_id, charge}: Deferred, came: Came, took_ms: number, 
     status: 200,
     usage: {...used, ...(Object.keys(units).length > 0 && {units})},
     usage_source: 'provider',
-    hold_nanousd: came.cost_nanousd,
-    cost_nanousd: came.cost_nanousd,
-    unpriced: came.unpriced,
+    hold_nanousd: came.charged.cost_nanousd,
+    ...chargedIn(came.charged),
     delivered: true,
     log,
   }

@@ -14,9 +14,11 @@ import type {EndpointName} from '../schema/endpoints.ts'
 import {checkAllowed} from './allowed-model.ts'
 import {wholeOf} from './body.ts'
 import {messageOf} from './incoming.ts'
+import {leavingQuery} from './leaving.ts'
+import {asUntranslatable} from './refuse.ts'
 import type {ProxyServices} from './services.ts'
 import {splitModel} from './target.ts'
-import {asUntranslatable, isStrict, JSON_TYPE} from './translate.ts'
+import {isStrict, JSON_TYPE} from './translate.ts'
 import {CallUpstream, type UpstreamOf} from './upstream.ts'
 
 export interface ErrandOf extends UpstreamOf {
@@ -119,7 +121,7 @@ export class ErrandRun {
       throw new Refusal('header.invalid', {header: `${incoming.own.prefix}-file-upload-size`, reason: 'expected a number of bytes'})
     return {
       id: idIn(incoming.route.path),
-      query: new URLSearchParams(incoming.route.query),
+      query: new URLSearchParams(leavingQuery(incoming.route.query, this.#of.credentials, this.#on)),
       body: body.kind === 'json' ? applyParams(wholeOf(body), target.params) : NOTHING,
       form: this.#form(),
       told: {

@@ -15,11 +15,15 @@ const NOTHING_TOLD = {prompt_tokens: 0, completion_tokens: 0}
 export interface Worth {
   /** In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one. */
   readonly forms: readonly Usage[]
-  readonly prompt: number
+  readonly prompt: Prompt
   /** Of the answer, in tokens: held at first, and at most. */
   readonly first: number
   readonly most: number
 }
+
+/** What a prompt is made of: text, pictures and sound may cost differently. */
+export type Prompt = Pick<Usage, 'input_uncached_tokens' | 'image_in_tokens' | 'audio_in_tokens'>
+export const NO_PROMPT: Prompt = {input_uncached_tokens: 0, image_in_tokens: 0, audio_in_tokens: 0}
 
 /** A hold that grows with an answer. */
 export class Holding {
@@ -28,19 +32,23 @@ export class Holding {
   readonly #at_ms: number
   readonly #on: ProxyServices
   readonly #most: number
-  #prompt: number
+  readonly #prompt: Prompt
+  readonly #units: Record<string, number>
+  /** Tokens of the prompt beyond those: so many more were told. */
+  #more = 0
   /** Of the answer, in tokens: so much was asked for. */
   #asked: number
   /** More is being asked for ahead, or was refused: the answer goes on with what is held, to its end. */
   #is_asking = false
   #pieces = 0
 
-  constructor(hold: Hold, {prompt, first, most}: Worth, price: Price | undefined, at_ms: number, on: ProxyServices) {
+  constructor(hold: Hold, {forms, prompt, first, most}: Worth, price: Price | undefined, at_ms: number, on: ProxyServices) {
     this.#hold = hold
     this.#price = price
     this.#at_ms = at_ms
     this.#on = on
     this.#prompt = prompt
+    this.#units = forms[0]?.units ?? {}
     this.#asked = first
     this.#most = most
   }
@@ -61,7 +69,7 @@ export class Holding {
     const {pieces, usage} = stream
     const told = usage ? totals(usage) : NOTHING_TOLD
     const come = Math.max(estimateTokens(stream.text_bytes), pieces, told.completion_tokens)
-    this.#prompt = Math.max(this.#prompt, told.prompt_tokens)
+    this.#more = Math.max(this.#more, told.prompt_tokens - totals(this.#prompt).prompt_tokens)
     const is_more = pieces > this.#pieces
     this.#pieces = pieces
     const needed = this.#amounts(come)
@@ -87,7 +95,8 @@ export class Holding {
   }
 
   #amounts(answer: number) {
-    const usage = {input_uncached_tokens: this.#prompt, output_text_tokens: answer}
-    return {tokens: this.#prompt + answer, cost_nanousd: this.#on.prices.cost(usage, this.#price, this.#at_ms).cost_nanousd}
+    const input_uncached_tokens = this.#prompt.input_uncached_tokens + this.#more
+    const usage = {...this.#prompt, input_uncached_tokens, output_text_tokens: answer, units: this.#units}
+    return {tokens: totals(usage).total_tokens, cost_nanousd: this.#on.prices.cost(usage, this.#price, this.#at_ms).cost_nanousd}
   }
 }

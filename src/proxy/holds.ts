@@ -5,7 +5,7 @@ import type {Price} from '../pricing/price.ts'
 import {totals, type Usage} from '../schema/usage.ts'
 import type {Call} from './call.ts'
 import {heldBy} from './held-by.ts'
-import {Holding, type Worth} from './holding.ts'
+import {Holding, NO_PROMPT, type Worth} from './holding.ts'
 import type {Outgoing} from './outgoing.ts'
 import {priceOf} from './pricing.ts'
 import type {ProxyServices} from './services.ts'
@@ -19,7 +19,7 @@ import {worthOf} from './worth.ts'
 export function holdFor(call: Call, target: Target, out: Outgoing, on: ProxyServices): Soon<Holding | null> {
   const claims = heldBy(call)
   if (!claims) return null
-  const worth = worthOf(call, out)
+  const worth = worthOf(call, target.provider.slug, out)
   if (!worth) return null
   return open(
     claims,
@@ -32,7 +32,7 @@ export function holdFor(call: Call, target: Target, out: Outgoing, on: ProxyServ
 
 /** Holds the whole of a turn of a session: what was sent for it, and the longest answer. */
 export function holdTurn(claims: readonly LimitClaim[], forms: readonly Usage[], price: Price | undefined, of: Of, on: ProxyServices) {
-  return open(claims, {forms, first: 0, most: 0, prompt: 0}, price, of, on)
+  return open(claims, {forms, first: 0, most: 0, prompt: NO_PROMPT}, price, of, on)
 }
 
 interface Of {
@@ -48,8 +48,11 @@ function open(claims: readonly LimitClaim[], worth: Worth, price: Price | undefi
   const tokens = Math.max(...worth.forms.map(form => totals(form).total_tokens))
   const costs = worth.forms.map(form => on.prices.cost(form, price, call.incoming.at_ms))
   const cost_claim = claims.find(({type}) => type === 'cost')
-  if (cost_claim && costs.every(({unpriced}) => unpriced))
-    throw new Refusal('limit.unpriced', {model: model ?? '(none named)', provider, limit: cost_claim.label})
+  if (cost_claim && costs.every(({unpriced}) => unpriced)) {
+    const named = {model: model ?? '(none named)', provider, limit: cost_claim.label}
+    const [units = []] = price ? costs.map(({unpriced_units}) => unpriced_units) : []
+    throw units.length > 0 ? new Refusal('limit.unpriced_unit', {...named, units: units.join(', ')}) : new Refusal('limit.unpriced', named)
+  }
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))
   const held = on.limits.hold(claims, call.id, attempt, {tokens, cost_nanousd})
   const make = (hold: Hold) => new Holding(hold, worth, price, call.incoming.at_ms, on)

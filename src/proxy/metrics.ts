@@ -61,6 +61,14 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
     },
   })
   const series = new Map<string, Series>()
+  const unpriced = {unit: new Map<string, Without>(), mode: new Map<string, Without>()}
+  const without = ({provider}: {readonly provider: string}, model: string, what: 'unit' | 'mode', name: string) => {
+    const known = unpriced[what]
+    const key = `${provider} ${name} ${model}`
+    const one = known.get(key)
+    if (one) one.calls++
+    else if (known.size < MOST_SERIES) known.set(key, {labels: labelsIn({provider, [what]: name, ...(with_model && {model})}), calls: 1})
+  }
   return {
     ended(facts) {
       const model = !with_model ? '' : facts.model !== null && isKnownModel(facts.provider, facts.model) ? facts.model : 'other'
@@ -75,6 +83,8 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
       one.cost_nanousd += facts.cost_nanousd
       one.tokens += facts.tokens
       if (facts.unpriced) one.unpriced++
+      for (const unit of facts.unpriced_units ?? []) without(facts, model, 'unit', kindOf(unit))
+      if (facts.mode_unpriced) without(facts, model, 'mode', facts.mode_unpriced)
       observe(one.total, facts.total_ms)
       if (facts.upstream_ms !== null) observe(one.upstream, facts.upstream_ms)
       observe(one.overhead, facts.overhead_ms)
@@ -97,7 +107,9 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
         histogram('gateway_processing_time_excluding_last_byte_ms', 'Time spent in the gateway itself.', all, each => each.overhead),
         counter('llm_cost_sum', 'US dollars spent.', all, each => each.cost_nanousd / 1e9),
         counter('llm_token_sum', 'Tokens used.', all, each => each.tokens),
-        counter('unpriced_request_count', 'Calls whose model has no price.', all, each => each.unpriced),
+        counter('unpriced_request_count', 'Calls that used something without a price.', all, each => each.unpriced),
+        counter('unpriced_unit_count', 'Calls by what they used without a price.', [...unpriced.unit.values()], each => each.calls),
+        counter('mode_unpriced_count', 'Calls by modes charged at the standard price.', [...unpriced.mode.values()], each => each.calls),
       ].join('')
     },
   }
@@ -125,12 +137,27 @@ function labelsOf(facts: Parameters<CallMetrics['ended']>[0], model: string | nu
     cacheStatus: facts.cache_status,
     ...(model === null ? {} : {model}),
   }
+  return labelsIn(labels)
+}
+
+function labelsIn(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`)
     .join(',')
 }
 
-function counter(name: string, help: string, all: readonly Series[], value: (one: Series) => number): string {
+/** A counter of calls by what had no price. */
+interface Without {
+  readonly labels: string
+  calls: number
+}
+
+/** Images have as many units as clients have words for quality and size. */
+function kindOf(unit: string): string {
+  return unit.startsWith('image:') ? 'image' : unit
+}
+
+function counter<T extends {readonly labels: string}>(name: string, help: string, all: readonly T[], value: (one: T) => number): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${all.map(one => `${name}{${one.labels}} ${value(one)}\n`).join('')}`
 }
 

@@ -8,7 +8,7 @@ import type {Target} from './target.ts'
 /** What an attempt came to that ended with `fault`: for its settlement, and for what is asked after it. */
 export function outcomeOf(fault: Refusal, has_ended: boolean): {readonly outcome: Outcome; readonly kind: TryResult['kind']} {
   const {code} = fault
-  if (code === 'client.gone' || code === 'draining') return {outcome: 'aborted', kind: 'gateway'}
+  if (code === 'client.gone' || code === 'client.slow' || code === 'draining') return {outcome: 'aborted', kind: 'gateway'}
   if (code === 'internal') return {outcome: 'failed', kind: 'gateway'}
   if (code === 'upstream.timeout') return {outcome: 'timeout', kind: 'timeout'}
   if (OF_LIMITS.test(code)) return {outcome: 'aborted', kind: 'refusal'}

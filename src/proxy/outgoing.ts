@@ -1,3 +1,5 @@
+import type {IncomingMessage} from 'node:http'
+import type {Readable} from 'node:stream'
 import type {Dispatcher} from 'undici'
 import {joinPath} from '../base/egress/path.ts'
 import type {Destination} from '../base/egress/target.ts'
@@ -7,6 +9,7 @@ import {offers} from '../providers/clients.ts'
 import type {Errand} from '../providers/errand.ts'
 import {loginOf, pathFor, usualHeaders, variantOf} from '../providers/places/reach.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../providers/provider.ts'
+import {Untranslatable} from '../providers/translation.ts'
 import {applyParams} from '../routing/params.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {askedModel} from './allowed-model.ts'
@@ -16,8 +19,10 @@ import type {Call} from './call.ts'
 import {type ErrandOf, ErrandRun} from './errand-run.ts'
 import {heldBy} from './held-by.ts'
 import {type Credentials, type Incoming, messageOf} from './incoming.ts'
+import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './leaving.ts'
+import {asUntranslatable} from './refuse.ts'
 import type {ProxyServices} from './services.ts'
-import {addClientHeaders, handOn, placed, type Target} from './target.ts'
+import {placed, type Target} from './target.ts'
 import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
@@ -66,8 +71,19 @@ const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'compl
 const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. */
+/**
+ * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. Refuses (400) what the
+ * provider has no words for, and options of its place and login that it would not take.
+ */
 export function outgoing(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
+  try {
+    return made(call, target, credentials, on)
+  } catch (fault) {
+    throw fault instanceof Untranslatable ? asUntranslatable(fault, target.provider.slug) : fault
+  }
+}
+
+function made(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
   const {incoming, body, endpoint, is_passthrough} = call
   const {route} = incoming
   const model = askedModel(call, target)
@@ -81,7 +97,7 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
   const reach: Reach = {
     endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
     path: is_chat ? '/chat/completions' : route.path,
-    query: route.query,
+    query: leavingQuery(route.query, credentials, on),
     model: model ?? '',
     is_stream,
     ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
@@ -94,6 +110,7 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)
   const login = authenticated(headers, call, target, provider, credentials)
+  withoutOwnLogin(headers, target, credentials, on)
   const anew = words && written(words, target.cache !== null || login?.login.signs_body === true)
   if (anew) Object.assign(headers, anew.headers)
   const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
@@ -188,14 +205,13 @@ function headersOf(
   on: ProxyServices,
 ): OutgoingHeaders {
   const {incoming, is_passthrough, body} = call
-  const service_header = credentials.from === 'own' ? '' : credentials.from
   const headers: OutgoingHeaders = {
     ...usualHeaders(provider, target.options),
     'user-agent': `gateway/${on.version}`,
     accept: incoming.headers.accept ?? '*/*',
     'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
   }
-  addClientHeaders(headers, incoming, target, service_header, on.ignored, is_passthrough)
+  addClientHeaders(headers, incoming, target, on.ignored, is_passthrough)
   handOn(headers, incoming, is_translated)
   Object.assign(headers, target.headers, call.guarded?.headers)
   const type = incoming.headers['content-type']
@@ -207,12 +223,13 @@ function headersOf(
     const value = incoming.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
+  withoutOwn(headers, target.headers, credentials, on)
   return headers
 }
 
 function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): Outgoing['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
-  if (body.kind === 'stream') return messageOf(incoming)
+  if (body.kind === 'stream') return flowing(messageOf(incoming)) as unknown as Readable
   const {edits, params} = target
   if (body.kind === 'form' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
   if (params.drop_params?.some(path => /[.[]/.test(path))) return reshaped(body, target, model, is_metered)
@@ -223,6 +240,15 @@ function bodyOf({body, incoming}: Call, target: Target, model: string | null, is
   for (const [key, json] of edits ?? []) all.set(key, json)
   for (const path of params.drop_params ?? []) all.set(path, undefined)
   return rewritten(body, all.has('model') ? null : model, metered(all, is_metered))
+}
+
+/** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
+async function* flowing(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* request.iterator({destroyOnReturn: false}) as AsyncIterable<Buffer>
+  } finally {
+    request.resume()
+  }
 }
 
 /** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */

@@ -1,6 +1,7 @@
 import type {Cost} from '../pricing/cost.ts'
 import {DEFAULT} from '../pricing/file.ts'
 import type {Price} from '../pricing/price.ts'
+import type {Settlement} from '../schema/records.ts'
 import {UNIT, type Usage} from '../schema/usage.ts'
 import type {ManagedProvider, ProxyServices} from './services.ts'
 import type {Target} from './target.ts'
@@ -33,16 +34,24 @@ function named(provider: string, managed: ManagedProvider | null, model: string,
   return managed?.prices.get(base) ?? on.prices.find(provider, base, at_ms) ?? found
 }
 
-const PAID_BEFORE: Pick<Cost, 'cost_nanousd' | 'unpriced'> = {cost_nanousd: 0, unpriced: false}
+/** What an attempt is charged, and what of it has no price. */
+export type Charged = Omit<Cost, 'parts'>
+
+/** Where nothing was used, or all of it was paid for before. */
+export const NOTHING_OWED: Charged = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
 
 /** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
-export function costOf(
-  {options}: Priced,
-  usage: Partial<Usage>,
-  price: Price | undefined,
-  at_ms: number,
-  on: ProxyServices,
-): Pick<Cost, 'cost_nanousd' | 'unpriced'> {
-  if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return PAID_BEFORE
+export function costOf({options}: Priced, usage: Partial<Usage>, price: Price | undefined, at_ms: number, on: ProxyServices): Charged {
+  if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return NOTHING_OWED
   return on.prices.cost(usage, price, at_ms)
+}
+
+/** The same in the words of a settlement, which says only what there is. */
+export function chargedIn({cost_nanousd, unpriced, unpriced_units, mode_unpriced}: Charged) {
+  return {
+    cost_nanousd,
+    unpriced,
+    ...(unpriced_units.length > 0 && {unpriced_units}),
+    ...(mode_unpriced !== null && {mode_unpriced}),
+  } satisfies Partial<Settlement>
 }

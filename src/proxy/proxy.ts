@@ -1,6 +1,7 @@
 import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../base/errors.ts'
+import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
@@ -12,7 +13,7 @@ import {authenticate} from './authenticate.ts'
 import {type Body, readBytes, readForm, readJson} from './body.ts'
 import {type Call, NO_PASSAGE, nameUser, openCall, type Passage} from './call.ts'
 import {Course, type Plane} from './course.ts'
-import {type Incoming, readCredentials, readIncoming} from './incoming.ts'
+import {type Incoming, messageOf, readCredentials, readIncoming} from './incoming.ts'
 import {LiveCalls} from './live.ts'
 import {listModels} from './models.ts'
 import {loginAt} from './outgoing.ts'
@@ -59,8 +60,9 @@ export function createProxy(on: ProxyServices): CallProxy {
       prompts.forget()
     },
     async drain(limit_ms) {
+      const until = performance.now() + limit_ms
       await live.drain(limit_ms)
-      await within(on.guardrails?.settled(), limit_ms)
+      await within(on.guardrails?.settled(), Math.max(0, until - performance.now()))
     },
     get live() {
       return live.size
@@ -104,14 +106,15 @@ async function proxy(request: ClientRequest, relay: Relay, plane: Plane, prompts
     if (live.draining) throw new Refusal('draining')
     const credentials = readCredentials(incoming)
     const found = authenticate(credentials, SCOPE, on)
-    const caller = found instanceof Promise ? await found : found
+    const caller = found instanceof Promise ? await live.during(found) : found
+    vouchFor(request)
     call = openCall(incoming, caller, relay, on)
     const admission = on.limits.admit(caller.limits, call.id, incoming.at_ms)
-    const admitted = admission instanceof Promise ? await admission : admission
+    const admitted = admission instanceof Promise ? await live.during(admission, late => late?.release()) : admission
     if (admitted) call.admissions.push(admitted)
     if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) return await listModels(call, on)
     if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
-    const routing = await findRouting(call, routings, prompts, on)
+    const routing = await findRouting(call, plane, prompts)
     nameUser(call)
     const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
     new Course(call, routing, credentials, plane, (fault, target, passage, tries) => refuse(fault, {...of, target, passage, tries})).begin()
@@ -122,17 +125,19 @@ async function proxy(request: ClientRequest, relay: Relay, plane: Plane, prompts
 }
 
 /** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
-async function findRouting(call: Call, routings: Routings, prompts: Prompts, on: ProxyServices): Promise<Routing> {
+async function findRouting(call: Call, plane: Plane, prompts: Prompts): Promise<Routing> {
+  const {on, routings} = plane
   const {incoming, caller} = call
   if (incoming.route.endpoint?.body === 'json' || !routings.isNamed(incoming, caller)) {
-    call.body = await readBody(incoming, on)
+    call.body = await readBody(incoming, plane)
     if (isPrompted(incoming)) await enterPrompt(call, prompts)
     return routings.find(call.incoming, caller, slugOf(call.body))
   }
   const routing = await routings.find(incoming, caller, null)
   const {root} = routing.plan
   const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, routings, on))
-  call.body = is_read ? await readBody(incoming, on) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  call.body = is_read ? await readBody(incoming, plane) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }
 
@@ -148,20 +153,26 @@ async function readsBody({incoming, caller, admissions}: Call, routing: Routing,
 }
 
 /** Reads a body in a form we know; one we do not know is left on the wire. */
-async function readBody(incoming: Incoming, on: ProxyServices): Promise<Body> {
+async function readBody(incoming: Incoming, plane: Plane): Promise<Body> {
   const {request, route, headers} = incoming
+  const {on} = plane
   const type = headers['content-type'] ?? ''
   if (!hasBody(incoming)) {
     if (route.endpoint?.body === 'json') throw new Refusal('body.not_json', {reason: 'it is empty'})
     return {kind: 'none'}
   }
   const limit_mb = on.settings.max_json_payload_size_in_mb
-  if (/^multipart\/form-data/i.test(type)) return readForm(await readBytes(request, limit_mb), type)
+  if (/^multipart\/form-data/i.test(type)) return readForm(await bytesOf(request, limit_mb, plane), type)
   if (route.endpoint?.body === 'json' && type && !/json/i.test(type)) {
     throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
   }
-  if (route.endpoint?.body === 'json' || /json/i.test(type)) return readJson(await readBytes(request, limit_mb), route.endpoint)
+  if (route.endpoint?.body === 'json' || /json/i.test(type)) return readJson(await bytesOf(request, limit_mb, plane), route.endpoint)
   return {kind: 'stream'}
+}
+
+function bytesOf(request: ClientRequest, limit_mb: number, {live}: Plane): Buffer | Promise<Buffer> {
+  const read = readBytes(request, limit_mb)
+  return read instanceof Promise ? live.during(read) : read
 }
 
 function hasBody({headers}: Incoming): boolean {

@@ -7,6 +7,8 @@ export interface OwnAnswer {
   readonly status: number
   readonly body: string
   readonly retry_after_s: number | null
+  /** It is the last on its connection. */
+  readonly closes: boolean
 }
 
 /** Codes of the control plane that a refusal at the door carries too (decisions: errors). */
@@ -23,7 +25,7 @@ const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|i
 
 /** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
 export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
-  if (fault instanceof Denied) return {status: fault.status, body: fault.body, retry_after_s: null}
+  if (fault instanceof Denied) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.said
   const error = {message: fault.message, type, param: null, code}
   const retry = fault.details.retry_after_s
@@ -31,6 +33,7 @@ export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
     status: fault.status,
     body: JSON.stringify(envelope(fault, error, admin, path)),
     retry_after_s: typeof retry === 'number' ? retry : null,
+    closes: fault.code === 'client.slow',
   }
 }
 
@@ -49,6 +52,11 @@ export function rateHeaders({details}: Refusal, prefix: string): string[] {
   if (rate_limit === undefined || retry_after_s === undefined) return []
   const name = `${prefix}-ratelimit`
   return [`${name}-limit`, String(rate_limit), `${name}-remaining`, '0', `${name}-reset`, String(retry_after_s)]
+}
+
+/** What a provider has no words for, or an option that it would not take, as a refusal (400). */
+export function asUntranslatable(fault: Error, provider: string): Refusal {
+  return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
 /** Any fault as a refusal: what is not one is our own error, told in a fixed sentence. */

@@ -1,4 +1,5 @@
 import type {Socket} from 'node:net'
+import type {Refusal} from '../base/errors.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
 import type {OwnAnswer} from './refuse.ts'
 
@@ -11,6 +12,8 @@ export interface RelaySource {
   clientGone(): void
   /** A socket that was full takes bytes again. */
   clientReady(): void
+  /** Ends it with a refusal. */
+  refuse?(fault: Refusal): void
 }
 
 /**
@@ -37,6 +40,11 @@ export class Relay {
   /** From now on (null: no more) `source` is told what the client does. */
   feedFrom(source: RelaySource | null): void {
     this.#source = source
+  }
+
+  /** The rest of the request is not waited for. */
+  giveUp(fault: Refusal): void {
+    this.#source?.refuse?.(fault)
   }
 
   /** True when the client has left. */
@@ -89,13 +97,13 @@ export class Relay {
   }
 
   /** Answers in our own name; cuts the connection when another answer has begun. */
-  refuse({status, body, retry_after_s}: OwnAnswer, headers: readonly string[], close: boolean): void {
+  refuse({status, body, retry_after_s, closes}: OwnAnswer, headers: readonly string[], close: boolean): void {
     if (this.#over || this.gone) return
     if (this.started) return this.cut()
     this.#over = true
     const all = ['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body)), ...headers]
     if (retry_after_s !== null) all.push('retry-after', String(retry_after_s))
-    if (close || this.#gateway.draining) all.push('connection', 'close')
+    if (close || closes || this.#gateway.draining) all.push('connection', 'close')
     this.#response.writeHead(status, all)
     this.#response.end(body, 'utf8')
   }

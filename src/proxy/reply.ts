@@ -1,9 +1,10 @@
-import type {Refusal} from '../base/errors.ts'
+import {Refusal} from '../base/errors.ts'
 import type {Call} from './call.ts'
 import type {Guarded} from './guards/guarded.ts'
 import {GuardedStream} from './guards/stream.ts'
 import type {Outgoing} from './outgoing.ts'
-import {openStream, type Stream} from './stream.ts'
+import type {ProxyServices} from './services.ts'
+import {openStream, type Source, type Stream, TELLS_END} from './stream.ts'
 import {TranslatedStream} from './translated-stream.ts'
 
 /** What is held of an answer before it is judged, and read of one that did not pass (core rule 20). */
@@ -14,13 +15,19 @@ export const EVENT_STREAM = {'content-type': 'text/event-stream'}
 export interface OpenReply {
   /** Null: it is no stream. */
   readonly stream: Stream | null
+  /** The same as its provider sends it. */
+  readonly source: Source | null
   /** The same, where its answer is judged. */
   readonly judged: GuardedStream | null
+  /** What is wrong with an answer that is no stream where one was asked for, by its first bytes; null: it has none. */
+  readonly begins: ((first: Buffer | null) => Refusal | null) | null
   /** A whole answer is read, and written anew before it leaves. */
   readonly rewrites: boolean
   /** Why it cannot be read at all. */
   readonly fault: Refusal | null
 }
+
+export const NOT_OPEN: OpenReply = {stream: null, source: null, judged: null, begins: null, rewrites: false, fault: null}
 
 interface Begun {
   readonly call: Call
@@ -42,7 +49,7 @@ export function inTexts(headers: Record<string, string | string[]>): Record<stri
 }
 
 /** Says of a reply that began how its bytes are to be read. */
-export function openReply({call, outgoing, status, encoding, headers}: Begun, teller: Teller): OpenReply {
+export function openReply({call, outgoing, status, encoding, headers}: Begun, teller: Teller, log: ProxyServices['log']): OpenReply {
   const {translating, is_metered} = outgoing
   const {guarded, endpoint} = call
   const is_good = status < 300
@@ -52,14 +59,31 @@ export function openReply({call, outgoing, status, encoding, headers}: Begun, te
     : (headers['content-type']?.startsWith('text/event-stream') ?? false)
   if (!is_stream) {
     const rewrites = translating !== null || (is_good && (guarded?.reads_answers ?? false))
-    return {stream: null, judged: null, rewrites, fault: null}
+    const was_asked = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
+    const begins = was_asked ? (first: Buffer | null) => unlikeStream(first, headers, outgoing.provider.slug) : null
+    return {...NOT_OPEN, begins, rewrites}
   }
   const stream = translating
-    ? new TranslatedStream(endpoint, translating)
-    : openStream(endpoint, {encoding, is_metered: is_metered && is_good, counts_all: call.holding !== null})
+    ? new TranslatedStream(endpoint, translating, encoding, fault =>
+        log.error({fault, trace_id: call.incoming.trace.trace_id, provider: outgoing.provider.slug}, 'a stream could not be read'),
+      )
+    : openStream(endpoint, {
+        provider: outgoing.provider.slug,
+        is_good,
+        encoding,
+        is_metered: is_metered && is_good,
+        counts_all: call.holding !== null,
+      })
   const judged = guarded && is_good ? judgedStream(guarded, stream, call, status, teller) : null
   const fault = judged && encoding && !translating ? guarded!.unreadable(ENCODED) : null
-  return {stream: judged ?? stream, judged, rewrites: false, fault}
+  return {...NOT_OPEN, stream: judged ?? stream, source: stream, judged, fault}
+}
+
+/** JSON may be what comes, an answer or an error, from engines that know no streams; a page or nothing at all is no answer. */
+function unlikeStream(first: Buffer | null, headers: Begun['headers'], provider: string): Refusal | null {
+  if (first === null) return new Refusal('upstream.bad_reply', {provider, reason: 'it is empty'})
+  const is_page = /^text\/html\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(first.toString('latin1', 0, 64))
+  return is_page ? new Refusal('upstream.bad_reply', {provider, reason: 'it is a page of HTML'}) : null
 }
 
 /** The stream as its guardrails let it pass; null where they have nothing to do with it, so that its bytes go on as they are. */

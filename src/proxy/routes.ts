@@ -1,3 +1,4 @@
+import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import {ENDPOINTS, type Endpoint} from '../schema/endpoints.ts'
 
@@ -44,6 +45,11 @@ export function isUnified(method: string | undefined, url: string | undefined): 
 /** True for a path of the table whose calls hold JSON, and so are read whole before anything else is done. */
 export function isReadWhole(path: string): boolean {
   return isUnified('POST', path) && fixed.get(`POST ${path.slice(3)}`)?.body === 'json'
+}
+
+/** True for an offer to open a session where sessions are; any other is passed over, and the request served as it is. */
+export function opensSession({method, url, headers}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
+  return method === 'GET' && /^\/v1\/realtime(\?|$)/.test(url ?? '') && /(^|,)\s*websocket\s*(,|$)/i.test(headers.upgrade ?? '')
 }
 
 function later(endpoint: Endpoint, path: string): Endpoint {

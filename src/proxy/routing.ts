@@ -1,5 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import {Refusal} from '../base/errors.ts'
+import {checkDepth} from '../base/json-shape.ts'
 import {readOptions} from '../providers/options.ts'
 import {compile} from '../routing/compile.ts'
 import type {Leaf, Plan} from '../routing/plan.ts'
@@ -90,6 +91,7 @@ export class Routings {
         max_conditional_root_config_targets: conditional_root,
         max_nested_config_targets: nested,
       } = this.#on.settings
+      checkDepth(said, 'The config')
       const read = readConfig(parsed(said), {limits: {root, conditional_root, nested}})
       if ('issues' in read)
         throw new Refusal('config.invalid', {issues: read.issues.map(({path, message}) => `${path}: ${message}`).join('; ')})

@@ -4,6 +4,7 @@ import type {Log} from '../base/log.ts'
 import type {CacheParts} from '../cache/visit.ts'
 import type {Hold, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
+import type {Cost} from '../pricing/cost.ts'
 import type {Price} from '../pricing/price.ts'
 import type {PartialRef} from '../prompts/prompt.ts'
 import type {NamedPrompt} from '../prompts/selector.ts'
@@ -16,7 +17,7 @@ import type {GatewayConfig} from '../schema/configs.ts'
 import type {DeferredBook} from '../schema/deferred.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Shelf} from '../schema/shelf.ts'
-import type {Usage} from '../schema/usage.ts'
+import type {Mode, Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardServices} from './guards/services.ts'
@@ -83,6 +84,9 @@ export interface Admission {
   readonly counts_usage: boolean
   /** The strict limits of tokens and cost among them, which each attempt holds; null when there are none. */
   readonly held: readonly LimitClaim[] | null
+  /** Counts what an attempt used that is not the last. */
+  spent(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
+  /** Counts what was used in all, and ends. */
   settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
   release(): void
 }
@@ -104,7 +108,7 @@ export interface Limits {
 export interface Prices {
   /** The price of a model for calls admitted at `at_ms`; undefined when nobody knows it. */
   find(provider: string, model: string, at_ms: number): Price | undefined
-  cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): {readonly cost_nanousd: number; readonly unpriced: boolean}
+  cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): Omit<Cost, 'parts'>
 }
 
 /** The journal as the data plane sees it. `done` runs once the record outlives the process, or with the fault that kept it from it. */
@@ -131,6 +135,8 @@ export interface CallMetrics {
     readonly tokens: number
     readonly cost_nanousd: number
     readonly unpriced: boolean
+    readonly unpriced_units?: readonly string[] | undefined
+    readonly mode_unpriced?: Mode | undefined
     readonly cache_status: string
   }): void
   live(count: number): void

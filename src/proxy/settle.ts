@@ -8,7 +8,7 @@ import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE, type Passage} from './
 import type {Copy} from './copy.ts'
 import {chargeDeferred} from './deferred.ts'
 import {type Outgoing, upstreamUrl} from './outgoing.ts'
-import {costOf, priceOf} from './pricing.ts'
+import {chargedIn, costOf, NOTHING_OWED, priceOf} from './pricing.ts'
 import type {ProxyServices} from './services.ts'
 import type {Stream} from './stream.ts'
 import type {Target} from './target.ts'
@@ -69,10 +69,11 @@ export function settle(said: Settling, on: ProxyServices, done: () => void): voi
 
 function write(said: Settling, on: ProxyServices, done: () => void): void {
   const {call, target, outgoing, intent, reply, plain, passage, has_row, is_last, spend} = said
-  const {usage, source, said_model} = usageOf(call, reply, plain)
+  const {usage, source, said_model} = usageOf(call, outgoing, reply, plain)
   const {at_ms} = call.incoming
   const price = source === 'none' ? undefined : priceOf(target, outgoing.model, said_model, at_ms, on)
-  const {cost_nanousd, unpriced} = source === 'none' ? {cost_nanousd: 0, unpriced: false} : costOf(target, usage, price, at_ms, on)
+  const charged = source === 'none' ? NOTHING_OWED : costOf(target, usage, price, at_ms, on)
+  const {cost_nanousd, unpriced} = charged
   const {prompt_tokens, completion_tokens} = totals(usage)
   const now = performance.now()
   const model = outgoing.model ?? said_model
@@ -87,8 +88,7 @@ function write(said: Settling, on: ProxyServices, done: () => void): void {
     status: reply.status,
     usage: used(usage),
     usage_source: source,
-    cost_nanousd,
-    unpriced,
+    ...chargedIn(charged),
     delivered: is_last && !call.relay.gone,
     log: has_row ? log : null,
   }
@@ -114,13 +114,15 @@ function write(said: Settling, on: ProxyServices, done: () => void): void {
     tokens: prompt_tokens + completion_tokens,
     cost_nanousd,
     unpriced,
+    unpriced_units: settlement.unpriced_units,
+    mode_unpriced: settlement.mode_unpriced,
     cache_status: passage.cache_status,
   })
 }
 
-/** False when its client was gone before any of it was sent: a provider that heard nothing has no place in the ledger. */
+/** False when it was called off before any of it was sent: a provider that heard nothing has no place in the ledger. */
 function hasLeft({times, fault}: Reply): boolean {
-  return times.sent_at > 0 || fault?.code !== 'client.gone'
+  return times.sent_at > 0 || (fault?.code !== 'client.gone' && fault?.code !== 'draining')
 }
 
 /** The intent ends as that of no attempt: its row covers the ones before it. */
@@ -208,18 +210,25 @@ function amend({guarded}: Call, row: Settlement, on: ProxyServices): void {
 }
 
 /** What the provider said it used, or what is to be made of its silence. */
-function usageOf({endpoint, body, incoming}: Call, {stream, status, outcome, said, received_bytes}: Reply, plain: Buffer | null): Used {
+function usageOf(
+  {endpoint, body, incoming}: Call,
+  {body: sent}: Outgoing,
+  {stream, status, outcome, said, received_bytes, copy}: Reply,
+  plain: Buffer | null,
+): Used {
   return usedBy({
     endpoint,
     method: incoming.method,
     path: incoming.route.path,
     asked: body.kind === 'json' ? body.bytes : null,
+    sent: body.kind === 'json' && Buffer.isBuffer(sent) ? sent : null,
     asked_bytes: 'bytes' in body ? body.bytes.length : null,
     status,
     outcome,
     said: stream ?? said,
     plain,
-    text_bytes: stream ? stream.text_bytes : (plain?.length ?? received_bytes),
+    text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
+    is_skimmed: copy.isCut,
     is_cut_stream: stream !== null && outcome !== 'ok',
   })
 }
@@ -264,11 +273,12 @@ function loggedBody(
 ): {body: Buffer | null; encoding: string | null; cut: boolean} {
   const type = reply.headers['content-type'] ?? ''
   if (endpoint === 'embed' || !/json|text|event-stream|xml/.test(type)) return {body: null, encoding: null, cut: false}
-  const bytes = plain ?? reply.copy.bytes()
+  const whole = reply.copy.isCut ? null : plain
+  const bytes = whole ?? reply.copy.bytes()
   const most = on.settings.log_body_max_bytes
   return {
     body: bytes.length > most ? bytes.subarray(0, most) : bytes,
-    encoding: plain ? null : reply.encoding,
+    encoding: whole ? null : reply.encoding,
     cut: reply.copy.isCut || bytes.length > most,
   }
 }

@@ -1,3 +1,4 @@
+import type {Refusal} from '../base/errors.ts'
 import type {TryResult} from '../routing/retry.ts'
 import type {Cached} from './cached.ts'
 import type {Passage} from './call.ts'
@@ -12,6 +13,8 @@ export interface Standing {
   readonly passage: Passage
   /** Nothing can be asked after it: its answer need not wait for anything. */
   readonly is_final: boolean
+  /** Why nothing may leave any more, if so: the client is gone, or the gateway stops. */
+  readonly called_off: Refusal | null
   /** The cache that its answer may be kept in. */
   readonly cached: Cached | null
   /** Says what comes of a result; asked once. */

@@ -1,4 +1,4 @@
-import type {Refusal} from '../base/errors.ts'
+import {Refusal} from '../base/errors.ts'
 import {faultEvent} from '../providers/openai/error.ts'
 import {type MeterFilter, meterFilter} from '../providers/openai/meter.ts'
 import {observeStream, type StreamObserver} from '../providers/openai/observe.ts'
@@ -36,7 +36,12 @@ export interface Stream {
 
 const NOTHING = Buffer.alloc(0)
 
+/** Endpoints of which it is known how a whole answer ends. */
+export const TELLS_END: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
+
 interface How {
+  readonly provider: string
+  readonly is_good: boolean
   readonly encoding: string | null
   /** True when we asked for usage in the stream, and so take its event out of the answer. */
   readonly is_metered: boolean
@@ -44,35 +49,47 @@ interface How {
   readonly counts_all: boolean
 }
 
+/** A stream as its provider sends it. */
+export interface Source extends Stream {
+  /** How many events came that are more than a sign of life. */
+  readonly events: number
+}
+
 /** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
-export function openStream(endpoint: EndpointName, how: How): Stream {
+export function openStream(endpoint: EndpointName, how: How): Source {
   return new ObservedStream(endpoint, how)
 }
 
-class ObservedStream implements Stream {
-  readonly fault = null
+class ObservedStream implements Source {
   readonly ends_on_fault = false
   readonly is_held = false
   readonly #endpoint: EndpointName
+  readonly #provider: string
+  /** True when it can be known whether it ended where it should. */
+  readonly #tells_end: boolean
   readonly #observer: StreamObserver
   readonly #filter: MeterFilter | null
   readonly #decoder: Tap | null
   readonly #is_opaque: boolean
   /** The bytes so far tell that the answer is whole; of an encoded stream. */
   #ends = false
+  /** Chunks of a stream that cannot be read. */
+  #pieces = 0
 
-  constructor(endpoint: EndpointName, {encoding, is_metered, counts_all}: How) {
-    const is_encoded = encoding !== null && encoding !== '' && encoding !== 'identity'
+  constructor(endpoint: EndpointName, {provider, is_good, encoding, is_metered, counts_all}: How) {
+    const is_encoded = encoding !== null
     this.#endpoint = endpoint
+    this.#provider = provider
     this.#observer = observeStream(endpoint, counts_all)
     this.#filter = is_metered ? meterFilter() : null
     this.#decoder = is_encoded ? tap(encoding, plain => this.#seen(plain)) : null
     this.#is_opaque = is_encoded && this.#decoder === null
+    this.#tells_end = is_good && !this.#is_opaque && TELLS_END.has(endpoint)
   }
 
   take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void {
-    if (this.#is_opaque) return then(chunk, null)
-    if (this.#decoder) return this.#decoder.take(chunk, () => (this.#ends ? then(NOTHING, chunk) : then(chunk, null)))
+    if (this.#decoder) return this.#decoder.take(chunk, () => this.#tapped(chunk, then))
+    if (this.#is_opaque) return this.#tapped(chunk, then)
     const from = this.#observer.take(chunk)
     if (this.#filter) {
       const kept = this.#filter.take(chunk)
@@ -121,11 +138,31 @@ class ObservedStream implements Stream {
 
   get has_begun(): boolean {
     const {first_event} = this.#observer
-    return this.#is_opaque || first_event === 'event' || first_event === 'error'
+    return this.#is_unread || first_event === 'event' || first_event === 'error'
   }
 
   get is_answering(): boolean {
     return this.has_begun
+  }
+
+  get events(): number {
+    return this.#observer.events + this.#pieces
+  }
+
+  get fault(): Refusal | null {
+    return this.#tells_end && !this.#is_unread && this.#observer.is_cut ? new Refusal('upstream.cut', {provider: this.#provider}) : null
+  }
+
+  /** True when its bytes go on unread: whether it told its end is not known. */
+  get #is_unread(): boolean {
+    return this.#is_opaque || (this.#decoder?.is_broken ?? false)
+  }
+
+  /** An encoded chunk goes on, once what it holds was seen as far as it can be. */
+  #tapped(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void) {
+    if (this.#is_unread) this.#pieces++
+    if (this.#ends) then(NOTHING, chunk)
+    else then(chunk, null)
   }
 
   #seen(plain: Buffer) {

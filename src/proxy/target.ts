@@ -1,13 +1,13 @@
 import type {Destination} from '../base/egress/target.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Edits} from '../base/json.ts'
-import {holdsCredential, mergedOptions, type Options, optionsOfConfig} from '../providers/options.ts'
+import {holdsCredential, mergedOptions, type Options, optionIn, optionsFor, optionsOfConfig, WrongOption} from '../providers/options.ts'
 import {baseUrl} from '../providers/places/reach.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../providers/provider.ts'
 import type {CacheRule, Leaf, LeafTarget} from '../routing/plan.ts'
-import {HOP_BY_HOP, isOwn, NEVER_FORWARDED} from '../schema/headers.ts'
 import {type Guards, guardsOf} from './guards/attached.ts'
 import type {Incoming} from './incoming.ts'
+import {asUntranslatable} from './refuse.ts'
 import type {Caller, ManagedProvider, ProxyServices} from './services.ts'
 
 /** What a request says of where it goes. */
@@ -49,6 +49,8 @@ export interface Target {
   /** What the place needs to know: region, project, api version ... */
   readonly options: Readonly<Record<string, string>>
   readonly option_path: string
+  /** True when its provider is the one that the call names, whose token is then the call's own. */
+  readonly is_passthrough: boolean
 }
 
 /** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (reference: resolution of provider per leaf). */
@@ -89,6 +91,7 @@ export async function openTarget(
   const own = {...on.place_defaults, ...managed?.options, ...optionsOfConfig(target)}
   const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
   const options = mergedOptions(own, said.options, {holds_credential})
+  checkedOptions(provider, options)
   const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
   return {
     provider,
@@ -112,6 +115,7 @@ export async function openTarget(
     guards: await guardsOf(target, leaf.path, caller, on),
     options,
     option_path: leaf.path,
+    is_passthrough: target.passthrough === true,
   }
 }
 
@@ -121,6 +125,15 @@ export function checkManaged({managed}: Target, now_ms: number): void {
     throw new Refusal('provider.expired', {provider: managed.slug, expires_at: managed.expires_at})
   }
   if (managed?.is_mapped) throw new Refusal('provider.mapped', {provider: managed.slug})
+}
+
+/** What a provider would not take is refused wherever it is called, and whether it is asked there or not. */
+function checkedOptions({slug}: Provider, options: Options) {
+  try {
+    for (const name of optionsFor(slug)) optionIn(options, name)
+  } catch (fault) {
+    throw fault instanceof WrongOption ? asUntranslatable(fault, slug) : fault
+  }
 }
 
 function pick({default_params, drop_params}: LeafTarget): Pick<LeafTarget, 'default_params' | 'drop_params'> {
@@ -199,76 +212,4 @@ export function splitModel(model: string): [slug: string | null, model: string] 
 export function modelFor({model_scopes}: Provider, said: string): string {
   const [slug, model] = splitModel(said)
   return slug !== null && model_scopes?.includes(slug) ? said : model
-}
-
-/** Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. */
-export function addClientHeaders(
-  sent: OutgoingHeaders,
-  incoming: Incoming,
-  target: Target,
-  service_header: string,
-  ignored: ReadonlySet<string>,
-  passthrough: boolean,
-): void {
-  const {headers} = incoming
-  if (passthrough) {
-    for (const name in headers) {
-      const value = headers[name]
-      if (typeof value !== 'string' || isOwn(name) || HOP_BY_HOP.has(name) || DROPPED.has(name) || ignored.has(name)) continue
-      sent[name] = value
-    }
-  }
-  const listed = incoming.own.values['forward-headers']
-  for (const name of listed ? headerList(listed, incoming.own.prefix) : target.forward_headers) {
-    const value = headers[name]
-    if (typeof value === 'string' && name !== service_header && !NEVER_FORWARDED.has(name) && name !== `${incoming.own.prefix}-api-key`)
-      sent[name] = value
-  }
-}
-
-const DROPPED: ReadonlySet<string> = new Set([
-  'host',
-  'content-length',
-  'expect',
-  'authorization',
-  'x-api-key',
-  'accept-encoding',
-  'content-type',
-])
-
-/** The names in a `forward-headers` list: by commas, or a JSON array. It may not name itself. */
-export function headerList(text: string, prefix: string): string[] {
-  let names = text.split(',')
-  if (text.trimStart().startsWith('[')) {
-    try {
-      names = (JSON.parse(text) as unknown[]).map(String)
-    } catch {
-      throw new Refusal('header.invalid', {header: `${prefix}-forward-headers`, reason: 'it is neither a list by commas nor a JSON array'})
-    }
-  }
-  const plain = names.map(name => name.trim().toLowerCase()).filter(Boolean)
-  if (plain.some(name => name.endsWith('-forward-headers') && isOwn(name))) {
-    throw new Refusal('header.invalid', {header: `${prefix}-forward-headers`, reason: 'it names itself'})
-  }
-  return plain
-}
-
-/** Headers of ours, and of providers' own clients, that a provider is told under its own name. */
-const HANDED_ON = [
-  ['openai-organization', 'openai-organization'],
-  ['openai-project', 'openai-project'],
-  ['openai-beta', 'openai-beta'],
-  ['anthropic-beta', 'anthropic-beta'],
-  ['anthropic-version', 'anthropic-version'],
-] as const
-
-/** The version that a client speaks says nothing of a body that was written here. */
-const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')
-
-/** Adds them. `is_translated`: what is sent was written here. */
-export function handOn(sent: OutgoingHeaders, {own, headers}: Incoming, is_translated: boolean): void {
-  for (const [name, theirs] of is_translated ? HANDED_ON_TOO : HANDED_ON) {
-    const value = own.values[name] ?? headers[theirs]
-    if (typeof value === 'string') sent[theirs] = value
-  }
 }

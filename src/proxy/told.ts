@@ -4,6 +4,7 @@ import type {Intent} from '../schema/records.ts'
 import type {Usage} from '../schema/usage.ts'
 import type {Call} from './call.ts'
 import type {Outgoing} from './outgoing.ts'
+import type {Charged} from './pricing.ts'
 import type {Stream} from './stream.ts'
 import type {Target} from './target.ts'
 
@@ -34,8 +35,7 @@ export interface Told {
 /** What work came to. */
 export interface Came {
   readonly usage: Usage
-  readonly cost_nanousd: number
-  readonly unpriced: boolean
+  readonly charged: Charged
   readonly model: string | null
   /** Where that was read. */
   readonly url: string

@@ -10,6 +10,7 @@ import type {Usage} from '../schema/usage.ts'
 import {type JsonBody, wholeOf} from './body.ts'
 import type {Call} from './call.ts'
 import {type Held, heldIn} from './held.ts'
+import {asUntranslatable} from './refuse.ts'
 import type {Target} from './target.ts'
 
 /** A call in the provider's words, and what its answer is turned back with. */
@@ -62,10 +63,6 @@ export function translating(call: Call, target: Target, provider: Provider, mode
 export function isStrict({incoming}: Pick<Call, 'incoming'>, {strict}: Pick<Target, 'strict'>): boolean {
   const own = incoming.own.values
   return strict && own['strict-open-ai-compliance'] !== 'false' && own['strict-openai-compliance'] !== 'false'
-}
-
-export function asUntranslatable(fault: Error, provider: string): Refusal {
-  return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
 /** Longer than this, what leaves in pieces is not joined. */

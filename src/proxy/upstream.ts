@@ -1,5 +1,6 @@
 import {Readable} from 'node:stream'
 import type {Dispatcher} from 'undici'
+import {decodedBody} from '../base/content-encoding.ts'
 import {joinPath} from '../base/egress/path.ts'
 import type {Destination} from '../base/egress/target.ts'
 import {type Upstream, UpstreamFault, type UpstreamReply, type UpstreamRequest} from '../providers/errand.ts'
@@ -9,8 +10,9 @@ import {BadReply, type Json} from '../providers/translation.ts'
 import {authenticated, authorized} from './authorize.ts'
 import type {Call} from './call.ts'
 import type {Credentials} from './incoming.ts'
+import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './leaving.ts'
 import type {ProxyServices} from './services.ts'
-import {addClientHeaders, handOn, placed, type Target} from './target.ts'
+import {placed, type Target} from './target.ts'
 import {JSON_TYPE, writtenText} from './translate.ts'
 
 export interface UpstreamOf {
@@ -115,16 +117,17 @@ export class CallUpstream implements Upstream {
     const headers: OutgoingHeaders = {'user-agent': `gateway/${this.#on.version}`, accept: '*/*', 'accept-encoding': 'identity'}
     if (signed) return {...headers, ...said}
     if (side === undefined) {
-      const service_header = credentials.from === 'own' ? '' : credentials.from
       Object.assign(headers, usualHeaders(provider, target.options))
-      addClientHeaders(headers, call.incoming, target, service_header, this.#on.ignored, false)
+      addClientHeaders(headers, call.incoming, target, this.#on.ignored, false)
       handOn(headers, call.incoming, true)
       Object.assign(headers, target.headers)
+      withoutOwn(headers, target.headers, credentials, this.#on)
     }
     if (asked !== undefined && Buffer.isBuffer(body)) headers['content-type'] = JSON_TYPE
     Object.assign(headers, said)
     const own = side === undefined ? undefined : provider.errands?.sides?.[side]?.login
     const needed = authenticated(headers, call, target, provider, credentials, own)
+    withoutOwnLogin(headers, target, credentials, this.#on)
     if (!needed) return headers
     const bytes = Buffer.isBuffer(body) ? body : null
     if (needed.login.signs_body && body !== null && bytes === null) throw new Error('a stream cannot be signed')
@@ -151,7 +154,11 @@ class Reply implements UpstreamReply {
   async bytes(): Promise<Buffer> {
     const bytes = await upTo(this.#reply.body, MOST_WHOLE_BYTES + 1)
     if (bytes.length > MOST_WHOLE_BYTES) throw new BadReply('it is too long')
-    return bytes
+    const encoding = this.headers['content-encoding']
+    if (encoding === undefined) return bytes
+    const plain = await decodedBody(bytes, encoding)
+    if (!plain) throw new BadReply(`it is encoded as ${encoding}, which cannot be read`)
+    return Buffer.from(plain)
   }
 
   async json(): Promise<Json> {

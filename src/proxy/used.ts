@@ -1,9 +1,10 @@
 import {underWay} from '../providers/openai/background.ts'
+import {modeAsked} from '../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../providers/openai/observe.ts'
 import {countBodyTokens} from '../providers/openai/tokens.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Outcome} from '../schema/records.ts'
-import {emptyUsage, totals, type Usage, type UsageSource} from '../schema/usage.ts'
+import {emptyUsage, totals, UNIT, type Usage, type UsageSource} from '../schema/usage.ts'
 
 /** Endpoints whose answers use up tokens or units. The rest cost nothing. */
 const USES: ReadonlySet<EndpointName> = new Set([
@@ -51,6 +52,8 @@ export function isOfOthers({endpoint, method, path}: AskedFor): boolean {
 export interface Ended extends AskedFor {
   /** The body that was sent, where it is JSON; null for all others. */
   readonly asked: Buffer | null
+  /** The same as it left, where that is not what it was. */
+  readonly sent?: Buffer | null
   /** Its length, where it is kept; null where it passed unread. */
   readonly asked_bytes: number | null
   readonly status: number | null
@@ -59,6 +62,8 @@ export interface Ended extends AskedFor {
   readonly said: ReplyFacts | null
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
+  /** True where `plain` lacks what is long in it: its text is not there to be counted. */
+  readonly is_skimmed?: boolean
   /** About how many bytes of text came: of a stream what the model wrote, else the answer. */
   readonly text_bytes: number
   /** A stream that did not come to its end. */
@@ -83,7 +88,7 @@ export function usedBy(ended: Ended): Used {
   const told = outcome === 'ok' ? 'provider' : 'partial'
   if (said.usage) {
     const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage
-    return {usage, source: told, said_model: said.model}
+    return {usage: inMode(usage, ended.sent ?? asked), source: told, said_model: said.model}
   }
   if (!USES.has(endpoint)) return nothing
   const units = asked && requestUnits(endpoint, asked)
@@ -91,10 +96,20 @@ export function usedBy(ended: Ended): Used {
   if (!SPEAKS.has(endpoint) || asked_bytes === null) return nothing
   const usage = emptyUsage()
   usage.input_uncached_tokens = (asked && countBodyTokens(asked, {framed: true})) ?? estimateTokens(asked_bytes)
-  const answered = ended.said === null && plain ? countBodyTokens(plain, {framed: false}) : null
+  const answered = ended.said === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
   usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
-  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+  return {usage: inMode(usage, ended.sent ?? asked), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
 }
+
+/** An answer says how it was served; of one that does not, it is taken that it was as was asked. */
+function inMode(usage: Usage, asked: Buffer | null): Usage {
+  const {units} = usage
+  if (!asked || MODES.some(unit => units[unit] !== undefined)) return usage
+  const mode = modeAsked(asked)
+  return mode ? {...usage, units: {...units, [mode === 'fast' ? UNIT.fast_requests : UNIT.priority_requests]: 1}} : usage
+}
+
+const MODES = [UNIT.batch_requests, UNIT.provisioned_requests, UNIT.priority_requests, UNIT.fast_requests] as const
 
 /** What was told of a stream before it was cut off says little of its answer: that counts as long as it was seen to be. */
 function withText(usage: Usage, text_bytes: number): Usage {

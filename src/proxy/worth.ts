@@ -1,9 +1,11 @@
 import {topLevel} from '../base/json.ts'
+import {promptTokens} from '../providers/media/prompt.ts'
 import {estimateTokens, requestUnits} from '../providers/openai/observe.ts'
 import {hidesOutput, mostOutputTokens} from '../providers/outputs/index.ts'
+import {chargedTools} from '../providers/unified/charged-tools.ts'
 import {emptyUsage, imageUnit, UNIT, type Usage} from '../schema/usage.ts'
 import type {Call} from './call.ts'
-import {SLICE_TOKENS, type Worth} from './holding.ts'
+import {NO_PROMPT, type Prompt, SLICE_TOKENS, type Worth} from './holding.ts'
 import type {Outgoing} from './outgoing.ts'
 import {FREE_METHODS} from './used.ts'
 
@@ -17,11 +19,12 @@ const SOUND_TOKENS_A_SECOND = 10
 const MOST_PAGES = 1000
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
-export function worthOf(call: Call, out: Outgoing): Worth | null {
+export function worthOf(call: Call, provider: string, out: Outgoing): Worth | null {
   const {endpoint, body, incoming} = call
   if (FREE_METHODS.has(incoming.method)) return null
   const bytes = 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)
-  const prompt = estimateTokens(bytes)
+  const model = out.model ?? ''
+  const prompt = promptOf(body, bytes, provider, model)
   const said = new Asked(out, body)
   switch (endpoint) {
     case 'chatComplete':
@@ -29,10 +32,10 @@ export function worthOf(call: Call, out: Outgoing): Worth | null {
     case 'createModelResponse':
     case 'messages':
     case 'proxy': {
-      const most = said.most(out.model ?? '')
-      const is_shown = 'stream' in body && body.stream && !hidesOutput(out.model ?? '', said.thinks)
+      const most = said.most(model)
+      const is_shown = 'stream' in body && body.stream && !hidesOutput(model, said.thinks)
       const first = is_shown ? Math.min(SLICE_TOKENS, most) : most
-      return {forms: [tokensOf(prompt, first)], prompt, first, most}
+      return {forms: [{...tokensOf(prompt, first), units: said.tools}], prompt, first, most}
     }
     case 'embed':
       return whole(tokensOf(prompt, 0))
@@ -51,12 +54,12 @@ export function worthOf(call: Call, out: Outgoing): Worth | null {
     case 'createTranslation': {
       const seconds = Math.ceil(bytes / SOUND_BYTES_A_SECOND)
       const heard = seconds * SOUND_TOKENS_A_SECOND
-      return whole(unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(0, heard), audio_in_tokens: heard})
+      return whole(unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(NO_PROMPT, heard), audio_in_tokens: heard})
     }
     case 'rerank':
       return whole(unitsOf(UNIT.search_units, Math.ceil((bytes + 1) / 100_000)), tokensOf(prompt, 0))
     case 'ocr':
-      return whole(unitsOf(UNIT.pages, MOST_PAGES), tokensOf(prompt, mostOutputTokens(out.model ?? '')))
+      return whole(unitsOf(UNIT.pages, MOST_PAGES), tokensOf(prompt, mostOutputTokens(model)))
     case 'moderate':
       return whole(tokensOf(prompt, 0))
     default:
@@ -65,11 +68,18 @@ export function worthOf(call: Call, out: Outgoing): Worth | null {
 }
 
 function whole(...forms: readonly Usage[]): Worth {
-  return {forms, prompt: 0, first: 0, most: 0}
+  return {forms, prompt: NO_PROMPT, first: 0, most: 0}
 }
 
-function tokensOf(prompt: number, answer: number): Usage {
-  return {...emptyUsage(), input_uncached_tokens: prompt, output_text_tokens: answer}
+/** JSON is looked into; of what is none, or passes unread, the length is known. */
+function promptOf(body: Call['body'], bytes: number, provider: string, model: string): Prompt {
+  if (body.kind !== 'json') return {...NO_PROMPT, input_uncached_tokens: estimateTokens(bytes)}
+  const {text, images, sound} = promptTokens(body.bytes, provider, model)
+  return {input_uncached_tokens: text, image_in_tokens: images, audio_in_tokens: sound}
+}
+
+function tokensOf(prompt: Prompt, answer: number): Usage {
+  return {...emptyUsage(), ...prompt, output_text_tokens: answer}
 }
 
 function unitsOf(unit: string, count: number): Usage {
@@ -100,10 +110,12 @@ const MOST_TIMES = 128
 /** What a request says of its answer's length, as it leaves; where that cannot be read, as it came. */
 class Asked {
   readonly #said: Readonly<Record<string, unknown>>
+  readonly #bytes: Buffer | null
 
   constructor(out: Outgoing, body: Call['body']) {
     const bytes = Buffer.isBuffer(out.body) ? out.body : 'bytes' in body ? body.bytes : null
-    this.#said = bytes && body.kind !== 'form' ? membersOf(bytes) : {}
+    this.#bytes = body.kind === 'form' ? null : bytes
+    this.#said = this.#bytes ? membersOf(this.#bytes) : {}
   }
 
   /** Of all answers that were asked for together. */
@@ -116,6 +128,11 @@ class Asked {
   get times(): number {
     const said = TIMES.map(name => this.#said[name]).filter(count => typeof count === 'number' && count >= 1)
     return Math.min(Math.ceil(Math.max(1, ...(said as number[]))), MOST_TIMES)
+  }
+
+  /** Uses of tools that the provider runs itself and charges for. */
+  get tools(): Record<string, number> {
+    return {...(this.#bytes && chargedTools(this.#bytes))}
   }
 
   get thinks(): boolean {

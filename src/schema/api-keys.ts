@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {RateLimitsChange, UsageLimitsChange} from './limit-changes.ts'
 import {RateLimits, RateLimitView, UsageLimitStanding, UsageLimits} from './limits.ts'
 import {Metadata} from './metadata.ts'
 import {Handle, Name} from './names.ts'
@@ -49,6 +50,8 @@ export const KeyUpdate = z.strictObject({
   ...Writable,
   name: Name.optional(),
   scopes: Writable.scopes.optional(),
+  usage_limits: UsageLimitsChange.optional(),
+  rate_limits: RateLimitsChange.optional(),
   /** True sets the usage to zero and takes an exhausted key back into service. */
   reset_usage: z.boolean().nullable().optional(),
 })

@@ -8,11 +8,13 @@ export interface AttachKeys {
   readonly output_guardrails?: readonly unknown[]
   readonly input_mutators?: readonly unknown[]
   readonly output_mutators?: readonly unknown[]
+  readonly default_input_guardrails?: readonly unknown[]
+  readonly default_output_guardrails?: readonly unknown[]
 }
 
 const KEYS = [
   ...(['before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails'] as const),
-  ...(['input_mutators', 'output_mutators'] as const),
+  ...(['input_mutators', 'output_mutators', 'default_input_guardrails', 'default_output_guardrails'] as const),
 ] as const
 
 /** What the nodes of a config attach, and nothing else of them. */

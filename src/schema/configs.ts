@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {wayToNeverKey} from '../base/json-shape.ts'
 import {SECRET_KEYS} from './config-credentials.ts'
 import {mapHookSecrets} from './config-hooks.ts'
 import {readNode, says} from './config-node.ts'
@@ -70,6 +71,8 @@ export function readConfig(
 ): ReadConfig {
   const found: Found = {issues: [], warnings: [], saved, limits, regex_size: 0, nested: 0}
   const {issues, warnings} = found
+  const never = wayToNeverKey(value, 'config')
+  if (never) return {issues: [{path: never, message: 'is a key that no config may have'}]}
   const config = readNode(value, 'config', found)
   if (!issues.length && !says(config)) {
     const message = 'says nothing; expected a provider, a virtual_key, override_params or another key with an effect'

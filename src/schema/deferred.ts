@@ -21,6 +21,12 @@ export interface DeferredCharge {
   readonly metadata: Readonly<Record<string, string>>
 }
 
+/**
+ * Asks once how work is that nobody was charged for yet: `unknown` where it cannot be asked for, `gone` where the provider does not know it (any
+ * more). Rejects when the provider does not say.
+ */
+export type AskAgain = (work: Deferred, lost: AbortSignal) => Promise<'charged' | 'under_way' | 'gone' | 'unknown'>
+
 /** What the gateway remembers of such work, in every process. */
 export interface DeferredBook {
   /** Work that is being charged by this process, by the call of its entry. */

@@ -88,9 +88,20 @@ export function isOwn(name: string): boolean {
   return name.startsWith('x-gateway-') || name.startsWith('x-portkey-')
 }
 
+/** True for a cookie of the gateway's own: of its sessions, or of a sign-in under way. */
+export function isOwnCookie(name: string): boolean {
+  return /^(?:__(?:Host|Secure)-)?gateway_/i.test(name)
+}
+
+/** True for a provider's `set-cookie`, one or several of them, that would put one in the place of ours. */
+export function setsOwnCookie(set_cookie: string): boolean {
+  return set_cookie.split(',').some(each => isOwnCookie(each.trim()))
+}
+
 /** Headers that speak of one connection and never travel on (RFC 9110 §7.6.1). */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
+  'http2-settings',
   'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',

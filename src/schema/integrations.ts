@@ -1,5 +1,6 @@
 import {z} from 'zod'
-import {RateLimit, RateLimitView, UsageLimit, UsageLimitStanding, UsageLimitView} from './limits.ts'
+import {OneRateLimitChange, OneUsageLimitChange} from './limit-changes.ts'
+import {RateLimitView, UsageLimitStanding, UsageLimitView} from './limits.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 import {SecretMapping, secretMappings} from './secret-mappings.ts'
@@ -133,8 +134,8 @@ export const ModelsRemoval = z.strictObject({
 })
 
 const Limits = {
-  usage_limits: z.array(UsageLimit).max(1).nullable().optional(),
-  rate_limits: z.array(RateLimit).max(1).nullable().optional(),
+  usage_limits: OneUsageLimitChange.optional(),
+  rate_limits: OneRateLimitChange.optional(),
 }
 const DefaultProvider = {create_default_provider: z.boolean().optional(), default_provider_slug: Slug.optional()}
 

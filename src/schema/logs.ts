@@ -52,7 +52,7 @@ export const LogFilters = {
   /** Slugs or ids. */
   configs: listInQuery(Word).optional(),
   api_key_ids: listInQuery(Word).optional(),
-  trace_id: Word.optional(),
+  trace_id: listInQuery(Word).optional(),
   span_id: Word.optional(),
   /** A JSON object of texts: rows that carry all of them. */
   metadata: z.string().max(MOST_LIST_LENGTH).transform(readJson).pipe(Metadata).optional(),
@@ -88,6 +88,8 @@ export const LogMetrics = z.strictObject({
   organisation_name: Text,
   workspace_slug: Text,
   api_key_id: z.string(),
+  /** Null where there is no such key any more. */
+  api_key_name: z.string().nullable(),
   user_id: Text,
   /** The slug of the managed provider. */
   virtual_key: Text,
@@ -115,6 +117,10 @@ export const LogMetrics = z.strictObject({
   cost_currency: z.literal('USD'),
   /** True where something was used that has no price; it counts 0. */
   unpriced: z.boolean(),
+  /** The classes of tokens and the units of it; empty where the model has no price at all. */
+  unpriced_units: z.array(z.string()).readonly(),
+  /** Served in a mode whose own price is not known, and charged at the standard one. */
+  mode_unpriced: z.enum(['priority', 'fast']).nullable(),
   /** Where the call went; the path that was asked for where it went nowhere. */
   request_url: z.string(),
   request_method: z.string(),

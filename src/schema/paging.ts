@@ -15,6 +15,18 @@ export function pageParams({usual = 100, most = 1000} = {}) {
   }
 }
 
+/** What a list is at most that is asked for without a page: all of it (decisions: envelopes and ids). */
+export const MOST_UNPAGED = 10_000
+const PAGE = ['page', 'page_size', 'current_page', 'pageSize', 'currentPage']
+
+/** The page that is meant where a query names none: all there is, up to so many rows. */
+export function wholeUnlessPaged(query: unknown, said: unknown): unknown {
+  if (typeof query !== 'object' || query === null) return query
+  if (typeof said === 'object' && said !== null && PAGE.some(name => Object.hasOwn(said, name))) return query
+  for (const size of ['page_size', 'pageSize']) if (Object.hasOwn(query, size)) return {...query, [size]: MOST_UNPAGED}
+  return query
+}
+
 export interface Page {
   readonly current_page: number
   readonly page_size: number

@@ -76,6 +76,8 @@ export const UnpricedRow = z.strictObject({
   /** Null where the call named none. */
   model: z.string().nullable(),
   requests: z.int().positive(),
+  /** What of the model has no price, the most used first: classes of tokens, units; empty where the whole model has none. */
+  units: z.array(z.string()).readonly(),
   /** The hour of the last of them, by its beginning. */
   last_seen: z.iso.datetime(),
   /** True when a price is known by now: later calls are charged. */

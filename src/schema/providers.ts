@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {RateLimitsChange, UsageLimitsChange} from './limit-changes.ts'
 import {RateLimits, RateLimitView, UsageLimitStanding, UsageLimits} from './limits.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
@@ -15,6 +16,13 @@ const Writable = {
 }
 /** What virtual keys and providers have in common. */
 export const ProviderFields = Writable
+/** The same in an update: what is absent stays, `null` clears. */
+export const ProviderChanges = {
+  ...Writable,
+  name: Name.optional(),
+  usage_limits: UsageLimitsChange.optional(),
+  rate_limits: RateLimitsChange.optional(),
+}
 
 export const ProviderCreate = z.strictObject({
   ...Writable,
@@ -24,8 +32,7 @@ export const ProviderCreate = z.strictObject({
   slug: Slug.optional(),
 })
 export const ProviderUpdate = z.strictObject({
-  ...Writable,
-  name: Name.optional(),
+  ...ProviderChanges,
   workspace_id: Handle.optional(),
   reset_usage: z.boolean().nullable().optional(),
 })

@@ -1,6 +1,6 @@
 import type {EndpointName} from './endpoints.ts'
 import type {HookResults} from './guardrails.ts'
-import type {Usage, UsageSource} from './usage.ts'
+import type {Mode, Usage, UsageSource} from './usage.ts'
 
 /** Who a call is charged to, and what it asked: known before it leaves, written into the intent and repeated in the settlement. */
 export interface Charge {
@@ -47,6 +47,10 @@ export interface Settlement extends Charge {
   readonly usage_source: UsageSource
   readonly cost_nanousd: number
   readonly unpriced: boolean
+  /** The classes of tokens and units in it that have no price; absent where all have, or the model has none. */
+  readonly unpriced_units?: readonly string[]
+  /** Served in a mode whose price is not known, and charged as any other. */
+  readonly mode_unpriced?: Mode
   /** False when the client had left before the end. */
   readonly delivered: boolean
   /** The row of the log, present on the last attempt at a target. */

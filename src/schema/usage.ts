@@ -52,10 +52,36 @@ export const UNIT = {
   code_execution: 'code_execution',
   /** 1 for a request that throughput bought in advance served; the provider says so. */
   provisioned_requests: 'provisioned_requests',
+  /** 1 for a request that was served before others, at a price of its own (OpenAI's and Bedrock's tier priority). */
+  priority_requests: 'priority_requests',
+  /** 1 for a request that was answered faster than others, at a price of its own (Anthropic's speed fast). */
+  fast_requests: 'fast_requests',
   video_in_tokens: 'video_in_tokens',
   video_out_tokens: 'video_out_tokens',
   citation_tokens: 'citation_tokens',
 } as const
+
+/** Units that say how a request was served, of which nothing is used up: they have no price. */
+const HOW_SERVED: ReadonlySet<string> = new Set([
+  UNIT.batch_requests,
+  UNIT.provisioned_requests,
+  UNIT.priority_requests,
+  UNIT.fast_requests,
+])
+
+/** Whether a unit is used up and charged for, as opposed to those that say how a request was served. */
+export function isCharged(unit: string): boolean {
+  return !HOW_SERVED.has(unit)
+}
+
+/** How a request was served, where that has a price of its own. */
+export type Mode = 'priority' | 'fast'
+
+/** The mode that `usage` tells of; null for what was served as any other, or as a batch. */
+export function modeOf({units}: Partial<Usage>): Mode | null {
+  if (!units) return null
+  return units[UNIT.priority_requests] ? 'priority' : units[UNIT.fast_requests] ? 'fast' : null
+}
 
 /** What a report may say: each field alone, null where the provider was silent. Later reports win field by field (`mergeUsage`). */
 export type UsageReport = {readonly [K in TokenClass]?: number | null} & {readonly units?: Readonly<Record<string, number | null>> | null}

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Credential} from './integrations.ts'
-import {Handle, Name, Slug} from './names.ts'
-import {ProviderCommon, ProviderFields} from './providers.ts'
+import {Handle, Slug} from './names.ts'
+import {ProviderChanges, ProviderCommon, ProviderFields} from './providers.ts'
 import {SecretMapping, secretMappings} from './secret-mappings.ts'
 
 const word = z.string().min(1).max(255)
@@ -43,7 +43,7 @@ export const VirtualKeyCreate = z.strictObject({
 })
 export const VirtualKeyUpdate = z.strictObject({
   ...Writable,
-  name: Name.optional(),
+  ...ProviderChanges,
   reset_usage: z.boolean().nullable().optional(),
   model_config: z.record(z.string(), z.unknown()).optional(),
 })

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {RateLimitsChange, UsageLimitListChange} from './limit-changes.ts'
 import {RateLimits, RateLimitView, UsageLimitList, UsageLimitStanding} from './limits.ts'
 import {Metadata} from './metadata.ts'
 import {Name, Slug} from './names.ts'
@@ -34,6 +35,8 @@ export type WorkspaceCreate = z.output<typeof WorkspaceCreate>
 export const WorkspaceUpdate = z.strictObject({
   ...Writable,
   name: Name.optional(),
+  usage_limits: UsageLimitListChange.optional(),
+  rate_limits: RateLimitsChange.optional(),
   defaults: z
     .strictObject({
       metadata: Metadata.nullable().optional(),

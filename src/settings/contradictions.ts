@@ -13,6 +13,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...database(settings, given),
     ...databaseTls(settings, given),
     ...listener(given),
+    ...connections(settings, given),
     ...clouds(settings, given),
     ...mail(settings, given),
     ...logStoreFaults(settings, given),
@@ -56,6 +57,20 @@ function databaseTls({db_ssl: mode}: Partial<Settings>, given: (name: Name) => b
 function listener(given: (name: Name) => boolean): string[] {
   const alone = given('TLS_CA') && !given('TLS_CERT') && !given('TLS_KEY')
   return [...pair('TLS_CERT', 'TLS_KEY', given), ...(alone ? ['TLS_CA would have no effect without TLS_CERT and TLS_KEY.'] : [])]
+}
+
+function connections(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  const {max_connections: all, max_connections_per_address: per_address, max_requests_per_connection: requests} = settings
+  const wrong: string[] = []
+  if (all !== undefined && per_address !== undefined && per_address > all) {
+    wrong.push(`MAX_CONNECTIONS_PER_ADDRESS=${per_address} would have no effect with MAX_CONNECTIONS=${all}, which is less.`)
+  }
+  if (requests === 1 && given('CLIENT_KEEP_ALIVE_TIMEOUT_MS')) {
+    wrong.push(
+      'CLIENT_KEEP_ALIVE_TIMEOUT_MS would have no effect with MAX_REQUESTS_PER_CONNECTION=1: no connection waits for a second request.',
+    )
+  }
+  return wrong
 }
 
 const ENTRA = ['AZURE_ENTRA_TENANT_ID', 'AZURE_ENTRA_CLIENT_ID', 'AZURE_ENTRA_CLIENT_SECRET'] as const

@@ -2,6 +2,7 @@ import {readText} from './files.ts'
 import type {Sources} from './read.ts'
 import type {Texts} from './sources.ts'
 
+export {type Changeable, type Changes, changeable} from './change.ts'
 export {type DatabaseSettings, databaseSettings} from './database.ts'
 export {SettingsFault} from './fault.ts'
 export {FLAGS, type FlagName} from './flags.ts'

@@ -25,6 +25,9 @@ A setting is taken from the command line, else from the environment, else from t
   path by its looks.
 - **The settings file** is YAML, one \`key: value\` a line; a comma separated list may be a YAML list. It is the one named by
   \`--settings\` or \`GATEWAY_SETTINGS_FILE\`, else \`settings.yaml\` in the data directory.
+- **Read again** on \`SIGHUP\`, while the gateway serves: ${NAMES.filter(name => row(name).reloads)
+  .map(code)
+  .join(', ')}. All others hold until a restart.
 - **Lists** are separated by commas. **Paths** are relative to the working directory.
 - \`NODE_EXTRA_CA_CERTS\` is read by Node.js itself: a PEM file of further authorities for connections to providers.`
 

@@ -41,7 +41,7 @@ export function readSettings({argv = {}, env, readFile = readText}: Sources): {s
   const settings = values as Settings
   faults.push(...contradictions(settings, name => origins[name] !== 'default'))
   if (faults.length > 0) throw new SettingsFault(faults)
-  return {settings: guarded(settings), origins: origins as Origins}
+  return {settings: Object.freeze(guard(settings)), origins: origins as Origins}
 }
 
 /** The layer of the settings file, or nothing when there is no such file and none was asked for. */
@@ -129,8 +129,8 @@ function parse(name: Name, text: string, as: string, faults: string[]): unknown 
   return undefined
 }
 
-/** Frozen, and showing secrets as `set` or `not set` wherever the whole is printed or serialised. */
-function guarded(settings: Settings): Settings {
+/** Has settings show secrets as `set` or `not set` wherever the whole is printed or serialised. */
+export function guard(settings: Settings): Settings {
   const asShown = {value: () => Object.fromEntries(NAMES.map(name => [keyOf(name), shown(name, settings)]))}
-  return Object.freeze(Object.defineProperties(settings, {toJSON: asShown, [inspect.custom]: asShown}))
+  return Object.defineProperties(settings, {toJSON: asShown, [inspect.custom]: asShown})
 }

@@ -50,6 +50,8 @@ export interface Setting {
   readonly flag?: string
   /** False where the settings file is too late or not the place. */
   readonly in_file?: false
+  /** May change while the gateway serves: SIGHUP has it read again. */
+  readonly reloads?: true
   /** Other spellings in the environment. */
   readonly also?: readonly string[]
 }
@@ -86,10 +88,13 @@ const DB_SSL = word('DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_ID
 export const SETTINGS = {
   HOST: {kind: listenAddress, fallback: '127.0.0.1', group: 'Listening', meaning: 'Address to listen on; 0.0.0.0 or :: for every interface.'},
   PORT: {kind: whole(0, 65_535), fallback: '8787', group: 'Listening', meaning: 'TCP port to listen on; 0 takes any free one.'},
-  TLS_KEY: {kind: PRIVATE_KEY, group: 'Listening', secret: true, path: true, meaning: 'Private key of the listener; with TLS_CERT it serves https.'},
-  TLS_CERT: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, meaning: 'Certificate of the listener, followed by its chain.'},
-  TLS_CA: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, meaning: 'Certificates of authorities that the listener trusts, where clients show a certificate.'},
-  DRAIN_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Listening', meaning: 'On SIGTERM, how long running calls may go on before they are aborted.'},
+  TLS_KEY: {kind: PRIVATE_KEY, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Private key of the listener; with TLS_CERT it serves https.'},
+  TLS_CERT: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Certificate of the listener, followed by its chain.'},
+  TLS_CA: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Certificates of authorities that the listener trusts, where clients show a certificate.'},
+  MAX_CONNECTIONS: {kind: whole(1, 10_000_000, 'connections'), group: 'Listening', reloads: true, meaning: 'Most connections of clients at once; above it the oldest one without a whole request gives way. Unset: half of the file descriptors (ulimit -n) less 64.'},
+  MAX_CONNECTIONS_PER_ADDRESS: {kind: whole(1, 10_000_000, 'connections'), group: 'Listening', reloads: true, meaning: 'Most of them from one address; further ones are answered 503. Unset: no bound, as behind a proxy all come from one.'},
+  MAX_REQUESTS_PER_CONNECTION: {kind: whole(1, 1_000_000_000, 'requests'), group: 'Listening', reloads: true, meaning: 'Requests after which a connection is closed, so that clients spread anew over several gateways. Unset: no bound.'},
+  DRAIN_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Listening', reloads: true, meaning: 'On SIGTERM, how long running calls may go on before they are aborted.'},
   SERVICE_NAME: {kind: text, fallback: 'gateway', group: 'Listening', meaning: 'Name of this service in its logs and its health reply.'},
   CONTROL_PLANE_URL: {kind: url('a URL such as https://gateway.example.com', ['http:', 'https:']), group: 'Listening', meaning: 'Address at which people reach this gateway, for the links of invites; unset: localhost and PORT.'},
   NODE_ENV: {kind: text, group: 'Listening', meaning: 'Accepted, without effect: production and development behave alike.'},
@@ -158,10 +163,13 @@ export const SETTINGS = {
   CORS_ALLOWED_EXPOSE_HEADERS: {kind: headerNamesOrAll, fallback: '*', group: 'CORS', meaning: 'Reply headers that they may read.'},
 
   UPSTREAM_CONNECT_TIMEOUT_MS: {kind: milliseconds, fallback: '10000', group: 'Timeouts and sizes', meaning: 'Time to open a connection to a provider, TLS included.'},
-  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: {kind: milliseconds, fallback: '600000', group: 'Timeouts and sizes', meaning: 'Time from the request sent to the first byte of the answer.'},
-  UPSTREAM_IDLE_TIMEOUT_MS: {kind: milliseconds, fallback: '300000', group: 'Timeouts and sizes', meaning: 'Longest silence inside an answer.'},
-  REQUEST_TIMEOUT: {kind: milliseconds, group: 'Timeouts and sizes', meaning: 'Total time of one upstream call; unset: no bound but the others.'},
-  CLIENT_WRITE_TIMEOUT_MS: {kind: milliseconds, fallback: '60000', group: 'Timeouts and sizes', meaning: 'Longest time a client may take no bytes of its answer.'},
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: {kind: milliseconds, fallback: '600000', group: 'Timeouts and sizes', reloads: true, meaning: 'Time from the request sent to the first byte of the answer.'},
+  UPSTREAM_IDLE_TIMEOUT_MS: {kind: milliseconds, fallback: '300000', group: 'Timeouts and sizes', reloads: true, meaning: 'Longest silence inside an answer.'},
+  REQUEST_TIMEOUT: {kind: milliseconds, group: 'Timeouts and sizes', reloads: true, meaning: 'Total time of one upstream call; unset: no bound but the others.'},
+  CLIENT_HEAD_TIMEOUT_MS: {kind: milliseconds, fallback: '15000', group: 'Timeouts and sizes', reloads: true, meaning: 'Time from the first byte of a request to the end of its head (408 after it), and for a new connection to send a byte.'},
+  CLIENT_BODY_IDLE_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Timeouts and sizes', reloads: true, meaning: 'Longest silence inside a request body (408 after it); of a caller without a key, the longest time for the whole of it.'},
+  CLIENT_KEEP_ALIVE_TIMEOUT_MS: {kind: milliseconds, fallback: '75000', group: 'Timeouts and sizes', meaning: 'How long a connection may lie idle between two requests.'},
+  CLIENT_WRITE_TIMEOUT_MS: {kind: milliseconds, fallback: '60000', group: 'Timeouts and sizes', reloads: true, meaning: 'Longest time a client may take no bytes of its answer.'},
   MAX_JSON_PAYLOAD_SIZE_IN_MB: {kind: whole(1, 1024, 'megabytes'), fallback: '64', group: 'Timeouts and sizes', meaning: 'Largest request body that is parsed (413 above it); streamed pass-through has no limit.'},
 
   STREAM_USAGE: {kind: word('auto', 'exact', 'metered'), fallback: 'auto', group: 'Calls and configs', meaning: 'Streams: exact leaves every byte as it is; metered asks the provider for usage and hides that event; auto meters calls under a cost or token limit.'},
@@ -170,7 +178,7 @@ export const SETTINGS = {
   MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '1000', group: 'Calls and configs', meaning: 'The same where the strategy is conditional.'},
   MAX_NESTED_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '50', group: 'Calls and configs', meaning: 'Most targets below one target of the root.'},
 
-  LOG_LEVEL: {kind: word('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), fallback: 'info', group: 'Logs and metrics', meaning: 'Least weight of a line in the log of the process.'},
+  LOG_LEVEL: {kind: word('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), fallback: 'info', group: 'Logs and metrics', reloads: true, meaning: 'Least weight of a line in the log of the process.'},
   LOG_RETENTION_DAYS: {kind: days, fallback: '90', group: 'Logs and metrics', meaning: 'How long the log row of a call is kept.'},
   LOG_BODY_RETENTION_DAYS: {kind: days, fallback: '30', group: 'Logs and metrics', meaning: 'How long the bodies of a call are kept; never longer than its row.'},
   LOG_BODY_MAX_BYTES: {kind: whole(0, 64 * 2 ** 20, 'bytes'), fallback: '262144', group: 'Logs and metrics', meaning: 'Longer bodies are cut to this in the log and marked so.'},

@@ -27,6 +27,8 @@ const COLUMNS = [
   'action',
   'client_ip',
 ] as const satisfies readonly (keyof AuditLogsTable)[]
+/** Those that came later: of a row that has none of them the hash is as it was. */
+const LATER = ['changes'] as const satisfies readonly (keyof AuditLogsTable)[]
 
 /** Where the chain does not hold. */
 export interface AuditBreak {
@@ -118,7 +120,8 @@ export async function verifyAuditChain(db: Db, organisation_id: string): Promise
 }
 
 function linkOf(previous: string, row: AuditLogsTable): string {
-  return hash('sha256', `${previous}\n${JSON.stringify(COLUMNS.map(column => plain(row[column])))}`, 'hex')
+  const later = LATER.flatMap(column => (row[column] == null ? [] : [{[column]: row[column]}]))
+  return hash('sha256', `${previous}\n${JSON.stringify([...COLUMNS.map(column => plain(row[column])), ...later])}`, 'hex')
 }
 
 /** What was altered may be beyond a number's exactness; it must then differ, not throw. */

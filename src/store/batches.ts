@@ -29,6 +29,27 @@ export async function unsettledBatches(db: Db, {workspace_id, provider, integrat
   return rows.map(({entry, ...row}) => ({...row, has_entry: entry !== null}))
 }
 
+/** Work that is to be asked for: not charged, made by an integration, and its time has come; the longest due first. */
+export async function dueBatches(db: Db, now_ms: number, most: number) {
+  const rows = await db
+    .selectFrom('batches as b')
+    .leftJoin('traffic.ledger_entries as e', join => join.onRef('e.call_id', '=', 'b.call_id').on('e.attempt', '=', 1))
+    .select(['b.call_id', 'b.batch_id', 'b.charge', 'b.created_at', 'b.asks', 'e.call_id as entry'])
+    .where('b.settled_at', 'is', null)
+    .where('b.integration_id', '!=', '')
+    .where('b.next_ask_ms', '<=', now_ms)
+    .orderBy('b.next_ask_ms')
+    .orderBy('b.call_id')
+    .limit(most)
+    .execute()
+  return rows.map(({entry, asks, ...row}) => ({...row, asks: Number(asks), has_entry: entry !== null}))
+}
+
+/** Notes that it was asked for, and when it is to be next. */
+export async function noteAsked(db: Db, call_id: string, asks: number, next_ask_ms: number): Promise<void> {
+  await db.updateTable('batches').set({asks, next_ask_ms}).where('call_id', '=', call_id).where('settled_at', 'is', null).execute()
+}
+
 /** Notes that it was charged; false when somebody else did. */
 export async function settleBatch(db: Db, call_id: string, settled_at: string): Promise<boolean> {
   const {numUpdatedRows} = await db

@@ -30,6 +30,12 @@ export interface CounterAnswer {
   readonly places: readonly number[]
 }
 
+export interface CounterStanding {
+  readonly used: bigint
+  readonly held: bigint
+  readonly revision: string
+}
+
 /** The counters that processes share on PostgreSQL. There are none on SQLite. */
 export function counterTable(db: Db) {
   return {
@@ -56,8 +62,8 @@ export function counterTable(db: Db) {
     /** Adds counters that are not there; the others stay as they are. */
     async insert(counters: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]) {
       await sql`
-        insert into traffic.counters (key, used, ends_at_ms)
-        select * from unnest(${columnOf(counters, 'key')}::text[], ${columnOf(counters, 'used')}::bigint[], ${columnOf(counters, 'ends_at_ms')}::bigint[]) as c(key, used, ends_at_ms)
+        insert into traffic.counters (key, used, ends_at_ms, revision)
+        select key, used, ends_at_ms, nextval('traffic.counter_revisions') from unnest(${columnOf(counters, 'key')}::text[], ${columnOf(counters, 'used')}::bigint[], ${columnOf(counters, 'ends_at_ms')}::bigint[]) as c(key, used, ends_at_ms)
         order by key collate "C"
         on conflict (key) do nothing`.execute(db)
     },
@@ -68,6 +74,27 @@ export function counterTable(db: Db) {
         update traffic.counters as c set used = c.used + change.amount
         from unnest(${columnOf(changes, 'key')}::text[], ${columnOf(changes, 'amount')}::bigint[]) as change(key, amount)
         where c.key = change.key and c.key in (select key from locked)`.execute(db)
+    },
+    /** The keys of counters that were inserted, and did not begin with a claim. */
+    async restored(): Promise<readonly string[]> {
+      const {rows} = await sql<{key: string}>`select key from traffic.counters where revision is not null`.execute(db)
+      return rows.map(({key}) => key)
+    },
+    /** How inserted counters stand, all at one moment. */
+    async standings(keys: readonly string[]): Promise<ReadonlyMap<string, CounterStanding>> {
+      const {rows} = await sql<{key: string; used: string; held: string; revision: string}>`
+        select c.key, c.used::text as used, coalesce(sum(h.amount), 0)::text as held, c.revision::text as revision
+        from traffic.counters as c left join traffic.counter_holds as h on h.key = c.key and h.type <> 'requests'
+        where c.key = any(${keys}) and c.revision is not null
+        group by c.key`.execute(db)
+      return new Map(rows.map(({key, used, held, revision}) => [key, {used: BigInt(used), held: BigInt(held), revision}]))
+    },
+    /** Adds to a counter of that revision, and gives it the next; false when it has another. */
+    async correct(key: string, amount: bigint, revision: string): Promise<boolean> {
+      const {numAffectedRows} = await sql`
+        update traffic.counters set used = greatest(0, used + ${String(amount)}::bigint), revision = nextval('traffic.counter_revisions')
+        where key = ${key} and revision = ${revision}::bigint`.execute(db)
+      return numAffectedRows === 1n
     },
     /** Forgets counters and holds that ended before; rows that someone uses now are left for the next time. */
     async sweep(counters_before_ms: number, holds_before_ms: number) {

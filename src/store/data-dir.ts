@@ -48,13 +48,17 @@ export function findDataDir(path: string): DataDir {
   return {...parts(folder), is_new: false, release: () => undefined}
 }
 
-/** True when another process serves from the directory now. */
+/** True when another process serves from the directory now. Only reads, so that one that is about to take it is not kept from it. */
 export function isOwned(folder: string, binding?: object): boolean {
+  let db: Sqlite.Database | undefined
   try {
-    lock(folder, binding)()
+    db = openLock(folder, binding, {readonly: true, fileMustExist: true, timeout: 0})
+    db.prepare('select count(*) from sqlite_master').get()
     return false
-  } catch {
-    return true
+  } catch (cause) {
+    return isBusy(cause)
+  } finally {
+    db?.close()
   }
 }
 
@@ -85,21 +89,29 @@ function parts(folder: string) {
 
 /** An exclusive transaction held for life: the kernel gives it up with the process, however that ends. */
 function lock(folder: string, binding?: object): () => void {
-  const db = new Sqlite(join(folder, 'run', 'serve.lock.db'), {
-    timeout: 0,
-    ...(binding ? {nativeBinding: binding as unknown as string} : {}),
-  })
+  const db = openLock(folder, binding, {timeout: LOOK_MS})
   try {
     db.pragma('journal_mode = DELETE')
     db.exec('begin exclusive')
   } catch (cause) {
     db.close()
-    const busy = cause instanceof Sqlite.SqliteError && cause.code.startsWith('SQLITE_BUSY')
-    const why = busy ? 'another gateway serves from it. Stop that one first, or choose another with --data-dir' : reason(cause)
+    const why = isBusy(cause) ? 'another gateway serves from it. Stop that one first, or choose another with --data-dir' : reason(cause)
     throw new DataDirFault(`The data directory ${folder} cannot be taken: ${why}.`, {cause})
   }
   return () => db.close()
 }
+
+/** Commands that look whether there is an owner read the lock for less than this. */
+const LOOK_MS = 200
+
+function openLock(folder: string, binding: object | undefined, options: Sqlite.Options): Sqlite.Database {
+  return new Sqlite(join(folder, 'run', 'serve.lock.db'), {
+    ...options,
+    ...(binding ? {nativeBinding: binding as unknown as string} : {}),
+  })
+}
+
+const isBusy = (cause: unknown) => cause instanceof Sqlite.SqliteError && cause.code.startsWith('SQLITE_BUSY')
 
 function reason(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)

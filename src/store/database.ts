@@ -54,6 +54,7 @@ import type {
   LogLatenciesTable,
   LogObjectsTable,
   LogsTable,
+  UnpricedHourlyTable,
   UsageHourlyTable,
   WorkersTable,
 } from './tables/traffic.ts'
@@ -113,6 +114,7 @@ export interface Database {
   'traffic.log_bodies': LogBodiesTable
   'traffic.log_objects': LogObjectsTable
   'traffic.usage_hourly': UsageHourlyTable
+  'traffic.unpriced_hourly': UnpricedHourlyTable
   'traffic.log_hourly': LogHourlyTable
   'traffic.log_latencies': LogLatenciesTable
   'traffic.feedback': FeedbackTable

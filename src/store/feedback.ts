@@ -28,7 +28,7 @@ export async function updateFeedback(db: Db, scope: FeedbackScope, id: string, c
   const said = await own.select(['trace_id', 'user_id']).executeTakeFirst()
   if (!said) return false
   if (user_ids && !user_ids.includes(said.user_id ?? '')) {
-    const seen = await filteredRows(db, {...scope, trace_id: said.trace_id})
+    const seen = await filteredRows(db, {...scope, trace_id: [said.trace_id]})
       .select('id')
       .limit(1)
       .executeTakeFirst()

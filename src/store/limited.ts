@@ -14,6 +14,21 @@ export interface Limited {
   readonly last_reset_at: string | null
 }
 
+/** The workspace of what has a limit; null when it is not there. A policy's usage is known by the policy alone. */
+export async function workspaceOfLimited(
+  db: Db,
+  {entity, id}: {readonly entity: Limited['entity'] | 'policy'; readonly id: string},
+): Promise<string | null> {
+  if (entity === 'workspace') return id
+  if (entity === 'policy') return ''
+  if (entity === 'integration') return id.slice(id.indexOf('/') + 1)
+  const rows =
+    entity === 'key'
+      ? db.selectFrom('api_keys').select('workspace_id').where('id', '=', id)
+      : db.selectFrom('providers').select('workspace_id').where('id', '=', id)
+  return (await rows.executeTakeFirst())?.workspace_id ?? null
+}
+
 /** Keys that a caller sees: of these kinds, of this user alone where one is named, and one besides by its id. */
 export interface KeysInSight {
   readonly kinds: readonly ApiKeyKind[]

@@ -26,7 +26,8 @@ export interface LogFilter extends LogScope {
   readonly providers?: readonly string[] | undefined
   readonly configs?: readonly string[] | undefined
   readonly api_key_ids?: readonly string[] | undefined
-  readonly trace_id?: string | undefined
+  /** Any of these. */
+  readonly trace_id?: readonly string[] | undefined
   readonly span_id?: string | undefined
   readonly prompt_slug?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined

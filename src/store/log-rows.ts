@@ -43,7 +43,7 @@ function narrowed(db: Db, rows: Rows, filter: LogFilter): Rows {
   left = within(left, sql.ref('prompt_tokens'), filter.prompt_tokens)
   left = within(left, sql.ref('completion_tokens'), filter.completion_tokens)
   left = within(left, sql.ref('cost_nanousd'), filter.cost_nanousd)
-  if (filter.trace_id !== undefined) left = left.where('trace_id', '=', filter.trace_id)
+  if (filter.trace_id !== undefined) left = left.where('trace_id', 'in', filter.trace_id)
   if (filter.span_id !== undefined) left = left.where('span_id', '=', filter.span_id)
   if (filter.feedback?.least !== undefined || filter.feedback?.most !== undefined) left = left.where('trace_id', 'in', thoughtOf(filter))
   if (filter.models) left = left.where('model', 'in', filter.models)

@@ -6,6 +6,7 @@ import type {Db} from './database.ts'
 import {countLogs} from './log-counts.ts'
 import type {LogFilter, LogScope} from './log-filter.ts'
 import {filteredRows, listedRows, type Rows, rowsOf} from './log-rows.ts'
+import {anyOf} from './rows.ts'
 import type {LogObjectsTable, LogsTable} from './tables/traffic.ts'
 
 export type {LogFilter, LogScope, Range} from './log-filter.ts'
@@ -20,6 +21,7 @@ export interface LogRow
   readonly organisation_name: string | null
   readonly workspace_slug: string | null
   readonly config_slug: string | null
+  readonly api_key_name: string | null
   /** How the key of its object was made; null where its bodies lie in no store of objects. */
   readonly log_format: LogObjectsTable['format'] | null
 }
@@ -81,19 +83,17 @@ export interface UnpricedModel {
   readonly requests: number
   /** The hour of the last of them, by its beginning. */
   readonly last_seen: string
+  /** What of the model has no price, the most used first; none where all of it has none, or an earlier version counted. */
+  readonly units: readonly string[]
 }
 
 /** What was used without a price in the hours since `since_at`, the most used first. From the hourly sums, which are kept longer than rows. */
 export async function unpricedModels(db: Db, scope: LogScope, since_at: string, page: Page): Promise<Paged<UnpricedModel>> {
-  let hours = db
+  const hours = db
     .selectFrom('traffic.usage_hourly')
-    .where('organisation_id', '=', scope.organisation_id)
-    .where('hour', '>=', `${since_at.slice(0, 13)}:00:00.000Z`)
+    .where(within(db, scope, since_at))
     .where('unpriced', '>', 0)
     .groupBy(['provider', 'model'])
-  if (scope.workspace_id !== undefined) hours = hours.where('workspace_id', '=', scope.workspace_id)
-  if (scope.user_ids !== undefined)
-    hours = hours.where('api_key_id', 'in', db.selectFrom('api_keys').select('id').where('user_id', 'in', scope.user_ids))
   const models = hours.select(e => ['provider', 'model', e.fn.sum<number>('unpriced').as('requests'), e.fn.max('hour').as('last_seen')])
   const {n} = await db
     .selectFrom(models.as('models'))
@@ -106,7 +106,34 @@ export async function unpricedModels(db: Db, scope: LogScope, since_at: string, 
     .limit(page.page_size)
     .offset(page.current_page * page.page_size)
     .execute()
-  return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests)}))}
+  const units = await unitsOf(db, scope, since_at, rows)
+  const unitsIn = (row: {provider: string; model: string}) =>
+    units.filter(({provider, model}) => provider === row.provider && model === row.model).map(({unit}) => unit)
+  return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests), units: unitsIn(row)}))}
+}
+
+/** The classes and units of these models that have no price, the most used first. */
+async function unitsOf(db: Db, scope: LogScope, since_at: string, models: readonly {readonly model: string}[]) {
+  if (models.length === 0) return []
+  const of = anyOf(models.map(({model}) => model))
+  return await db
+    .selectFrom('traffic.unpriced_hourly')
+    .where(within(db, scope, since_at))
+    .where('model', 'in', of)
+    .groupBy(['provider', 'model', 'unit'])
+    .select(['provider', 'model', 'unit'])
+    .orderBy(e => e.fn.sum('requests'), 'desc')
+    .orderBy('unit')
+    .execute()
+}
+
+/** Hours of the scope since then. */
+function within(db: Db, {organisation_id, workspace_id, user_ids}: LogScope, since_at: string) {
+  const conditions = [sql`organisation_id = ${organisation_id}`, sql`hour >= ${`${since_at.slice(0, 13)}:00:00.000Z`}`]
+  if (workspace_id !== undefined) conditions.push(sql`workspace_id = ${workspace_id}`)
+  if (user_ids !== undefined)
+    conditions.push(sql`api_key_id in ${db.selectFrom('api_keys').select('id').where('user_id', 'in', anyOf(user_ids))}`)
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
 
 /** The names are looked up for the rows that are given, not for those that are skipped. */
@@ -120,6 +147,7 @@ function named(rows: Rows) {
         .whereRef('organisations.id', '=', 'traffic.logs.organisation_id')
         .as('organisation_name'),
       e.selectFrom('workspaces').select('workspaces.slug').whereRef('workspaces.id', '=', 'traffic.logs.workspace_id').as('workspace_slug'),
+      e.selectFrom('api_keys').select('api_keys.name').whereRef('api_keys.id', '=', 'traffic.logs.api_key_id').as('api_key_name'),
       e.selectFrom('configs').select('configs.slug').whereRef('configs.id', '=', 'traffic.logs.config_id').as('config_slug'),
       e.selectFrom('traffic.log_objects').select('format').whereRef('log_id', '=', 'traffic.logs.id').as('log_format'),
     ])

@@ -32,7 +32,7 @@ async function deleteFeedback(db: Db, before: string): Promise<boolean> {
 
 async function deleteHour(db: Db, before: string): Promise<boolean> {
   let more = false
-  for (const table of ['traffic.usage_hourly', 'traffic.log_hourly', 'traffic.log_latencies'] as const) {
+  for (const table of ['traffic.usage_hourly', 'traffic.unpriced_hourly', 'traffic.log_hourly', 'traffic.log_latencies'] as const) {
     const oldest = await db.selectFrom(table).select('hour').orderBy('hour').limit(1).executeTakeFirst()
     if (!oldest || oldest.hour >= before) continue
     await db.deleteFrom(table).where('hour', '=', oldest.hour).execute()

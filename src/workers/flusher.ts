@@ -1,6 +1,6 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
 import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf} from '../store/flush/index.ts'
-import {type JournalRecord, type JournalWarning, type Mark, type Owner, readJournal} from '../store/journal/index.ts'
+import {type JournalRecord, type JournalWarning, type Mark, type Owner, readJournal, SegmentMissing} from '../store/journal/index.ts'
 import {JournalSlice} from './journal-slice.ts'
 import {JournalWalk} from './journal-walk.ts'
 
@@ -32,6 +32,8 @@ const MOST_DELAY_MS = 2_000
 /** A lock is soon gone and not worth a line; what lasts longer is told, and told again. */
 const QUIET_TRIES = 5
 const TRIES_PER_REPORT = 30
+/** Some three seconds: by then the writer has written a segment anew that was removed, if it can. */
+const MISSING_TRIES = 8
 
 interface Way {
   readonly walk: JournalWalk
@@ -53,6 +55,8 @@ export class Flusher {
   #attempted: Mark | undefined
   #turn: Promise<unknown> = Promise.resolve()
   readonly #said = new Set<string>()
+  /** How often in a row a segment was not there. */
+  #missing = 0
 
   constructor(options: FlusherOptions) {
     this.#options = options
@@ -135,9 +139,15 @@ export class Flusher {
     // where no writer runs, the end of what it left is found by looking at every record
     const through = up_to && {up_to, without: 'intent' as const}
     const warn = (warning: JournalWarning) => this.#warn(warning)
-    const walk = new JournalWalk(from => readJournal({folder, ...owner, from, ...through, lends: true, warn}))
+    const waits = this.#missing < MISSING_TRIES
+    const walk = new JournalWalk(from => readJournal({folder, ...owner, from, ...through, waits, lends: true, warn}))
     try {
-      return await this.#follow({walk, up_to})
+      const applied = await this.#follow({walk, up_to})
+      this.#missing = 0
+      return applied
+    } catch (fault) {
+      if (fault instanceof SegmentMissing) this.#missing++
+      throw fault
     } finally {
       walk.close()
     }

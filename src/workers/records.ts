@@ -66,6 +66,8 @@ export interface Records {
 }
 
 const MB = 1024 * 1024
+/** How long calls may be written to a file that was removed before it is noticed. */
+const CHECK_MS = 500
 
 /**
  * Opens the journal of a data directory that this process owns. Before it resolves, the database holds everything that the process
@@ -124,6 +126,11 @@ export async function startRecords({
     after,
     onCommitted: retire,
   })
+  let uncheck = after(CHECK_MS, check)
+  function check() {
+    journal.check()
+    uncheck = after(CHECK_MS, check)
+  }
   const recorder = createRecorder({journal, bodies, log, onBodies: () => link.bodiesWait()})
   const flushed = () => {
     journal.flush()
@@ -151,7 +158,8 @@ export async function startRecords({
     },
     close() {
       closed ??= (async () => {
-        journal.flush()
+        uncheck()
+        journal.check()
         await new Promise(resolve => setImmediate(resolve))
         await link.close(journal.position(), close_ms)
         await journal.close()

@@ -7,6 +7,11 @@ import type {Job} from './schedule.ts'
 const FLUSH_MOST_MS = 30_000
 const REMEMBER_MS = 7 * 86_400_000
 
+/** Makes the counters of budgets equal the ledger again, where a lost store or a lost settlement let them differ. */
+export function reconcileJob(reconciler: {run(lost: AbortSignal): Promise<void>}): Job {
+  return {name: 'reconcile', every_ms: 300_000, run: ({lost}) => reconciler.run(lost)}
+}
+
 /** Deletes bodies, rows and sums past their time, turn by turn until all of them are gone. */
 export function retentionJob(records: Pick<Records, 'retain'>): Job {
   return {

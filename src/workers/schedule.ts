@@ -16,6 +16,8 @@ export type JobName =
   | 'export-retention'
   | 'price-refresh'
   | 'journal-flush'
+  | 'reconcile'
+  | 'deferred'
   | LogStoreJob
 
 /** One turn of a job. */

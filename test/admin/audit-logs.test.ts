@@ -43,6 +43,7 @@ describe.each(KINDS)('the audit log on %s', kind => {
       action: 'create',
       client_ip: '127.0.0.1',
       country: null,
+      changes: null,
       sequence: 1,
       chain: expect.stringMatching(/^[0-9a-f]{64}$/),
     })

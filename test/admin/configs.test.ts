@@ -167,7 +167,7 @@ describe.each(KINDS)('configs on %s', kind => {
     expect((await admin.asAdmin('GET', `/v1/configs/${data.slug}`)).status).toBe(200)
     const far = await admin.seedWorkspace(admin.organisation_id)
     expect((await admin.asAdmin('GET', `/v1/configs/${data.slug}?workspace_id=${far.id}`)).status).toBe(404)
-    expect((await admin.asAdmin('GET', `/v1/configs?workspace_id=${far.id}`)).body).toEqual({success: true, data: []})
+    expect((await admin.asAdmin('GET', `/v1/configs?workspace_id=${far.id}`)).body).toEqual({success: true, data: [], total: 0})
   })
 
   test.each<[string, string, object?]>([

@@ -11,6 +11,7 @@ import {insertFeedback} from '../../src/store/feedback.ts'
 import {type Admin, type Answer, startAdmin} from '../support/admin.ts'
 import {insertLog} from '../support/logs.ts'
 import {seedUser} from '../support/people.ts'
+import {forRing, generated} from '../support/ring.ts'
 import {
   ASKED,
   type Asked,
@@ -230,6 +231,46 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
   }
 
   const cases = OPERATIONS.filter(({id}) => ASKED[id]).map(operation => [operation.id, operation] as const)
+
+  test.runIf(variant === 'usual')(
+    'a key without its scope is told the same, whether what an operation is about is there or not',
+    async () => {
+      const {organisation_id, workspace_id} = admin
+      const manager = (await seedUser(admin, 'member', {[workspace_id]: 'manager'})).id
+      const keys = [
+        ['workspace-service', {organisation_id, workspace_id}, {}],
+        ['organisation-service', {organisation_id}, {}],
+        ['workspace-user', {organisation_id, workspace_id}, {user_id: manager}],
+      ] as const
+      const made = new Map<string, string>()
+      let asked = 0
+      for (const [, operation] of cases) {
+        const {id, scopes} = operation
+        if (!scopes?.length) continue
+        for (const [kind, at, more] of keys.slice(0, forRing({own: 1, ci: 3, full: 3}))) {
+          const left = [...scopesOf(kind)].filter(scope => !scopes.includes(scope))
+          const name = `${kind} ${left.join(' ')}`
+          const key = made.get(name) ?? (await admin.seedKey(at, {kind, scopes: left, ...more})).key
+          made.set(name, key)
+          const told = new Set<string>()
+          for (const place of [
+            own,
+            {...nowhere(), workspace: own.workspace},
+            ...forRing({own: [], ci: [foreign], full: [nowhere(), sibling, foreign]}),
+          ]) {
+            asked++
+            const {params = {}, query = {}, body} = ASKED[id]!(place)
+            const {method, path} = requestOf(operation, {params, query})
+            const {status, text} = await admin.send(key, method, path, body)
+            told.add(`${status} ${text}`)
+          }
+          expect([...told], `a ${kind} key: ${id}`).toEqual([expect.stringMatching(/^403 .*"AB03"/)])
+        }
+      }
+      generated('operations without their scope', asked)
+    },
+    60_000,
+  )
 
   test.each(cases)('%s', async (_, operation) => {
     const asked = (place: Place) => ASKED[operation.id]!(place)

@@ -136,6 +136,16 @@ describe.each(KINDS)('models without a price on %s', kind => {
     await insertHour(db, {...here, hour: '2026-03-01T04:00:00.000Z', model: '', provider: 'groq', unpriced: 1})
     await insertHour(db, {...here, hour: '2026-03-01T04:00:00.000Z', model: 'gpt-4o', unpriced: 2})
     await insertHour(db, {...here, hour: '2026-01-01T00:00:00.000Z', model: 'past', unpriced: 9})
+    const unit = {...here, api_key_id: 'key-1', provider: 'openai', model: 'gpt-4o', hour: '2026-03-01T04:00:00.000Z'}
+    await db
+      .insertInto('traffic.unpriced_hourly')
+      .values([
+        {...unit, unit: 'web_search', requests: 1},
+        {...unit, unit: 'maps', requests: 2},
+        {...unit, unit: 'pages', requests: 9, hour: '2026-01-01T00:00:00.000Z'},
+        {...unit, unit: 'pages', requests: 9, provider: 'groq'},
+      ])
+      .execute()
     await insertHour(db, {...here, workspace_id: red.id, hour: '2026-03-04T05:00:00.000Z', model: 'new-model', unpriced: 4})
     const other = await admin.foreign()
     await insertHour(db, {
@@ -159,9 +169,17 @@ describe.each(KINDS)('models without a price on %s', kind => {
       object: 'list',
       total: 3,
       data: [
-        {provider: 'openai', model: 'new-model', requests: 3, last_seen: '2026-03-04T04:00:00.000Z', priced_now: false, object},
-        {provider: 'openai', model: 'gpt-4o', requests: 2, last_seen: '2026-03-01T04:00:00.000Z', priced_now: true, object},
-        {provider: 'groq', model: null, requests: 1, last_seen: '2026-03-01T04:00:00.000Z', priced_now: false, object},
+        {provider: 'openai', model: 'new-model', requests: 3, units: [], last_seen: '2026-03-04T04:00:00.000Z', priced_now: false, object},
+        {
+          provider: 'openai',
+          model: 'gpt-4o',
+          requests: 2,
+          units: ['maps', 'web_search'],
+          last_seen: '2026-03-01T04:00:00.000Z',
+          priced_now: false,
+          object,
+        },
+        {provider: 'groq', model: null, requests: 1, units: [], last_seen: '2026-03-01T04:00:00.000Z', priced_now: false, object},
       ],
     })
   })

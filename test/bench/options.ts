@@ -24,7 +24,7 @@ export const PARTS = [
   'client',
 ] as const
 export type Part = (typeof PARTS)[number]
-export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'ours'] as const
+export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'before', 'ours'] as const
 export type SubjectId = 'direct' | (typeof SUBJECTS)[number]
 
 export interface Options {
@@ -36,6 +36,8 @@ export interface Options {
   readonly soak_calls: number
   readonly crash_rounds: number
   readonly is_binary: boolean
+  /** The executable of an earlier version, to stand beside this one. */
+  readonly before_file: string | undefined
   /** Processors of the subjects, and of clients and provider; undefined for all. */
   readonly subject_processors: string | undefined
   readonly load_processors: string | undefined
@@ -49,6 +51,7 @@ export const USAGE = `usage: npm run bench [-- OPTIONS]
   --rounds N        rounds of each scenario (5) and of crash (20)
   --quick           a look in place of figures: 2 rounds of 1 s, a soak of 20,000 calls, 3 rounds of crash
   --binary          dist/gateway in place of bin/gateway.ts
+  --before FILE     an earlier version's executable beside this one, in hot and sse
   --pin             subjects on the first processor, clients and provider on the others
   --json FILE       writes every sample
   --write           puts the tables into docs/performance.md`
@@ -65,6 +68,7 @@ export function readOptions(words: readonly string[]): Options | undefined {
       rounds: {type: 'string'},
       quick: {type: 'boolean', default: false},
       binary: {type: 'boolean', default: false},
+      before: {type: 'string'},
       pin: {type: 'boolean', default: false},
       json: {type: 'string'},
       write: {type: 'boolean', default: false},
@@ -87,6 +91,7 @@ export function readOptions(words: readonly string[]): Options | undefined {
     soak_calls: quick ? 20_000 : 200_000,
     crash_rounds: rounds ?? (quick ? 3 : 20),
     is_binary: values.binary,
+    before_file: values.before,
     subject_processors: pin ? '0' : undefined,
     load_processors: pin ? `1-${processors - 1}` : undefined,
     json_file: values.json,

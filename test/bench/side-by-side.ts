@@ -32,6 +32,7 @@ export async function compareSubjects(
     nginx: () => startNginx(surroundings),
     'hot-path': () => startHotPath(surroundings),
     peer: () => startPeer(surroundings),
+    before: () => startGateway(around, true, options.before_file),
     ours: async () => {
       ours = await startGateway(around, options.is_binary)
       return ours
@@ -39,7 +40,7 @@ export async function compareSubjects(
   }
   try {
     for (const id of options.subjects) {
-      if (id === 'direct') continue
+      if (id === 'direct' || (id === 'before' && options.before_file === undefined)) continue
       try {
         subjects.push(await start[id]())
       } catch (fault) {

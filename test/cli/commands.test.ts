@@ -148,7 +148,7 @@ ${KEY.id}  blue  gk-ma…once  workspace-service  active  never    2026-03-04 05
       code: 0,
       stdout: 'Changed the API key blue.\n',
     })
-    expect(requests.at(-1)).toMatchObject({method: 'PUT', body: {rate_limits: [{type: 'requests', unit: 'rpm', value: 5}]}})
+    expect(requests.at(-1)).toMatchObject({method: 'PUT', body: {rate_limits: {type: 'requests', unit: 'rpm', value: 5}}})
     const twice = fakeGateway({'GET /api-keys': {object: 'list', total: 2, data: [KEY_ROW, other]}})
     expect(await run(['keys', 'delete', 'blue'], twice)).toMatchObject({
       code: 2,
@@ -175,6 +175,24 @@ ${KEY.id}  blue  gk-ma…once  workspace-service  active  never    2026-03-04 05
 
 describe('providers', () => {
   const MADE = {...ONE_WORKSPACE, 'POST /integrations': {id: '1', slug: 'my-openai'}, 'PUT /integrations/my-openai/workspaces': {}}
+
+  test('without a credential that the kind needs there is a warning that says how; a local kind needs none', async () => {
+    const made = () => fakeGateway({...MADE, 'POST /providers': {id: '2', slug: 'my-openai'}})
+    const openai = await run(['providers', 'create', 'my-openai', '--kind', 'openai'], made())
+    expect([openai.code, openai.stderr]).toEqual([
+      0,
+      'warning: the integration my-openai has no credential; add it with gateway integrations update my-openai --key-file FILE\n',
+    ])
+    for (const more of [
+      ['--kind', 'ollama', '--custom-host', 'http://10.0.0.5:11434'],
+      ['--kind', 'openai', '--key', 'sk'],
+    ])
+      expect((await run(['providers', 'create', 'my-openai', ...more], made())).stderr).not.toContain('warning')
+    const {stderr} = await run(['integrations', 'create', 'my-openai', '--kind', 'bedrock'], made())
+    expect(stderr).toContain(
+      'warning: the integration my-openai has no credential; add it with gateway integrations update my-openai --key-file FILE (or its login',
+    )
+  })
 
   test('a kind and a key make an integration, open it to the workspace, and make the provider', async () => {
     const {transport, requests} = fakeGateway({...MADE, 'POST /providers': {id: '2', slug: 'my-openai'}})
@@ -370,6 +388,24 @@ describe('the rest', () => {
     expect(requests.map(({path}) => path)).toEqual([0, 1].map(at => `/v1/model-configs/pricing?page_size=1000&current_page=${at}`))
   })
 
+  test('a call that was refused shows its key, its reason, and its cost in dollars', async () => {
+    const id = '0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11'
+    const row = {
+      id,
+      created_at: '2026-03-04T05:06:07.000Z',
+      response_status_code: 412,
+      cost: 0.0195,
+      api_key_id: 'k',
+      api_key_name: 'blue',
+      error: 'Used up.',
+    }
+    const {transport} = fakeGateway({'GET /logs': {object: 'list', total: 1, data: [row]}, [`GET /logs/${id}`]: {metrics: row}})
+    expect((await run(['logs', 'list', '-q'], {transport})).stdout).toBe(`${id}\n`)
+    expect((await run(['logs', 'list'], {transport})).stdout).toMatch(/0\.000195 +- +blue +Used up\.\n$/)
+    const {stdout} = await run(['logs', 'show', id], {transport})
+    expect(stdout).toMatch(/^reason +Used up\.\nkey +blue \(k\)\ncost +\$0\.000195\n/)
+  })
+
   test('logs are followed: what is new, in the order of time, until a signal', async () => {
     const row = (id: string, second: number) => ({
       id,
@@ -399,8 +435,8 @@ describe('the rest', () => {
     const {code, stdout} = await run(['logs', 'tail'], around)
     expect(code).toBe(0)
     const lines = stdout.trimEnd().split('\n')
-    expect(lines[0]).toMatch(/^TIME +ID +STATUS +PROVIDER +MODEL +TOKENS +COST \$ +MS$/)
-    expect(lines.slice(1).map(line => line.split(/\s{2,}/).slice(1).join('|'))).toEqual(['a|200|openai|gpt-5|15|0.000123|20', 'b|200|openai|gpt-5|15|0.000123|20', 'c|200|openai|gpt-5|15|0.000123|20']) // biome-ignore format: lines
+    expect(lines[0]).toMatch(/^TIME +ID +STATUS +PROVIDER +MODEL +TOKENS +COST \$ +MS +KEY +REASON$/)
+    expect(lines.slice(1).map(line => line.split(/\s{2,}/).slice(1).join('|'))).toEqual(['a|200|openai|gpt-5|15|0.000123|20|-|-', 'b|200|openai|gpt-5|15|0.000123|20|-|-', 'c|200|openai|gpt-5|15|0.000123|20|-|-']) // biome-ignore format: lines
   })
 
   test('an operation that this version lacks is said to be lacking', async () => {

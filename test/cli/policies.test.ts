@@ -96,9 +96,11 @@ describe('limits status', () => {
     status: 'active',
     since_at: '2026-03-01T00:00:00.000Z',
     resets_at: '2026-04-01T00:00:00.000Z',
+    corrected: {by: -0.0125, at: '2026-03-02T10:20:30.000Z'},
   }
   const gone = {
     ...row,
+    corrected: null,
     kind: 'rate',
     type: 'requests',
     label: '5 requests per day of the API key blue',
@@ -113,8 +115,11 @@ describe('limits status', () => {
 
   test('draws what is left as bars', async () => {
     const {transport} = fakeGateway(answers)
-    const {code, stdout} = await run(['limits', 'status'], {transport})
+    const {code, stdout, stderr} = await run(['limits', 'status'], {transport})
     expect(code).toBe(0)
+    expect(stderr).toContain(
+      'The counter of 10 US dollars per month of the API key blue said $0.0125 less than the ledger; it was put right at 2026-03-02 10:20.',
+    )
     const [, first, second, third] = stdout.split('\n')
     expect(first).toMatch(/^10 US dollars per month of the API key blue +█{15}░{5} +75% +\$2\.5 +\$10 +strict +active +2026-04-01 00:00$/)
     expect(second).toMatch(/░{20} +0% +5 +5 +compatible +exhausted/)

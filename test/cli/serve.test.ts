@@ -1,7 +1,7 @@
 import {existsSync, mkdtempSync, readFileSync, rmSync, statSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import {afterEach, beforeEach, describe, expect, test} from 'vitest'
+import {afterEach, beforeEach, describe, expect, onTestFinished, test, vi} from 'vitest'
 import {main} from '../../cli/index.ts'
 import {type CreateApp, lookInto, type OpenApp} from '../../cli/open.ts'
 import type {FirstRun} from '../../src/admin/first-run.ts'
@@ -24,22 +24,39 @@ function firstRun(given = false): FirstRun {
 
 /** Serves with an app that says what is done to it; `raise` signals once it listens. */
 async function serve(
-  options: {argv?: string[]; app?: Partial<OpenApp>; fault?: Error; terminal?: number; signals?: number; apart_ms?: number} = {},
+  options: {
+    argv?: string[]
+    app?: Partial<OpenApp>
+    fault?: Error
+    terminal?: number
+    signals?: number
+    apart_ms?: number
+    hangups?: number
+    is_service?: true
+    /** Once with the word that it is ready. */
+    hangs_up_when_ready?: true
+  } = {},
 ) {
   const done: string[] = []
   let raise: (name: string) => void = () => undefined
-  const createApp: CreateApp = async (_, {role, demo}) => {
+  const createApp: CreateApp = async (settings, {role, demo}) => {
     if (options.fault) throw options.fault
     done.push(`create ${role}${demo ? ' demo' : ''}`)
     const app: OpenApp = {
+      settings,
       first_run: undefined,
       notes: [],
+      reload() {
+        done.push('reload')
+        return {taken: ['LOG_LEVEL'], need_restart: ['PORT']}
+      },
       inject: async () => ({status: 200, body: {}}),
       async listen() {
         done.push('listen')
-        queueMicrotask(() => {
+        for (let count = options.hangups ?? 0; count > 0; count--) setTimeout(() => raise('SIGHUP'), 0)
+        setTimeout(() => {
           for (let count = options.signals ?? 1; count > 0; count--, now_ms += options.apart_ms ?? 0) raise('SIGTERM')
-        })
+        }, 20)
         return {url: 'http://127.0.0.1:8787'}
       },
       async drain() {
@@ -52,11 +69,23 @@ async function serve(
     }
     return app
   }
+  if (options.hangs_up_when_ready) {
+    let is_ready = false
+    vi.doMock('../../src/base/notify.ts', () => ({
+      async notifyServiceManager(state: string) {
+        done.push(state)
+        if (state === 'ready' && !is_ready) raise('SIGHUP')
+        is_ready = true
+      },
+    }))
+    onTestFinished(() => void vi.doUnmock('../../src/base/notify.ts'))
+  }
   let now_ms = 0
   const {world, said, exits} = worldOf({
     createApp,
     now_ms: () => now_ms,
     ...(options.terminal !== undefined && {terminal: options.terminal}),
+    ...(options.is_service && {stdin: ''}),
     onListening(given) {
       raise = given
     },
@@ -80,6 +109,32 @@ describe('gateway serve', () => {
 
   test('a signal that comes twice, as npm hands it on, counts once', async () => {
     expect((await serve({signals: 2, apart_ms: 5})).exits).toEqual([])
+  })
+
+  test('a hang-up has a service read its settings again, and says what needs a restart', async () => {
+    const {code, done, stderr} = await serve({hangups: 2, is_service: true})
+    expect([code, done]).toEqual([0, ['create server', 'listen', 'reload', 'reload', 'drain', 'close']])
+    expect(stderr).toContain('"reloaded":["LOG_LEVEL"],"need_restart":["PORT"],"msg":"settings were read again"')
+  })
+
+  test('a hang-up is heard from the moment that it says it is ready', async () => {
+    const {done} = await serve({is_service: true, hangs_up_when_ready: true})
+    expect(done).toEqual(['create server', 'listen', 'ready', 'reloading', 'reload', 'ready', 'stopping', 'drain', 'close'])
+  })
+
+  test('settings that are wrong by then change nothing, and end nothing', async () => {
+    const fault = () => {
+      throw new Error('TLS_KEY and TLS_CERT do not go together')
+    }
+    const {code, done, stderr} = await serve({hangups: 1, is_service: true, app: {reload: fault}})
+    expect([code, done]).toEqual([0, ['create server', 'listen', 'drain', 'close']])
+    expect(stderr).toContain('TLS_KEY and TLS_CERT do not go together')
+    expect(stderr).toContain('settings could not be read again: all stay as they were')
+  })
+
+  test('a terminal that closes stops what it began: calls may finish, and it is told once', async () => {
+    const {code, done, exits} = await serve({hangups: 3, signals: 0, terminal: 100})
+    expect([code, done, exits]).toEqual([0, ['create server', 'listen', 'drain', 'close'], []])
   })
 
   test('on a terminal it says where it listens, the keys of the first run, and a call that works at once', async () => {

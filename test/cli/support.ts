@@ -53,6 +53,7 @@ export function worldOf(around: Surroundings): {world: World; said(): Omit<Said,
     closed: false,
   })
   const handlers = new Set<(name: string) => void>()
+  const hangups = new Set<(name: string) => void>()
   const world: World = {
     stdout: sink('stdout'),
     stderr: sink('stderr'),
@@ -71,10 +72,15 @@ export function worldOf(around: Surroundings): {world: World; said(): Omit<Said,
     sources: async argv => ({argv, env}),
     now: typeof now_ms === 'number' ? () => now_ms : now_ms,
     sleep: async () => onSleep?.(),
+    onHangup(heard) {
+      hangups.add(heard)
+      return () => void hangups.delete(heard)
+    },
+    hasTerminal: () => terminal !== undefined,
     onSignal(heard) {
       handlers.add(heard)
       onListening?.(name => {
-        for (const each of handlers) each(name)
+        for (const each of name === 'SIGHUP' ? hangups : handlers) each(name)
       })
       return () => void handlers.delete(heard)
     },

@@ -48,7 +48,7 @@ test('on a narrow terminal the widest column is cut, and what is copied from it 
     'SLUG           NAME            COUNT',
     '0197f0a2-6d1e  a name of som…      1',
   ])
-  expect(tableLines(rows, COLUMNS, {columns: 10, style})[1]).toBe('0197f0a2-6d1e  a nam…      1')
+  expect(tableLines(rows, COLUMNS, {columns: 24, style})[1]).toBe('0197f0a2…  a nam…      1')
 })
 
 test('what a name holds cannot move the cursor, turn the line or break it', () => {
@@ -70,4 +70,35 @@ test('a cut text never takes more room than it has, and a padded one exactly as 
       expect(width(pad(fitted, room))).toBe(room)
     }),
   )
+})
+
+test('no line is wider than the terminal, whatever stands in it; of a call the numbers and its name stay longest', () => {
+  const wide = [
+    {title: 'time', value: () => '2026-03-04 05:06:07', whole: true as const},
+    {title: 'id', value: (row: Row) => row.slug, whole: true as const},
+    {title: 'status', value: () => 412, align: 'right' as const},
+    {title: 'provider', value: (row: Row) => row.name, optional: 1},
+    {title: 'model', value: (row: Row) => row.name},
+    {title: 'tokens', value: (row: Row) => row.count, align: 'right' as const, optional: 2},
+    {title: 'cost $', value: () => '0.000195', align: 'right' as const},
+    {title: 'ms', value: (row: Row) => row.count, align: 'right' as const, optional: 3},
+    {title: 'key', value: (row: Row) => row.name},
+    {title: 'reason', value: (row: Row) => row.name},
+  ]
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({slug: fc.string({unit: 'grapheme', maxLength: 60}), name: fc.string({unit: 'grapheme'}), count: fc.nat()}), {
+        minLength: 1,
+      }),
+      fc.integer({min: 40, max: 200}),
+      (rows, columns) => {
+        for (const line of tableLines(rows, wide, {columns, style})) expect(width(line)).toBeLessThanOrEqual(columns)
+      },
+    ),
+  )
+  const rows = [{slug: '0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11', name: 'a name of some length', count: 15}]
+  const [titles, line] = tableLines(rows, wide, {columns: 80, style})
+  expect(titles).toMatch(/^TIME +ID +STATUS +MODEL +COST \$ +KEY +REASON/)
+  expect(line).toContain('0.000195')
+  expect(tableLines(rows, wide, {columns: undefined, style})[1]).toContain('a name of some length  0197f0a2'.slice(0, 21))
 })

@@ -141,6 +141,32 @@ describe('defaults', () => {
     ])
   })
 
+  test('those of a config run in every form, behind all others, each once', () => {
+    const keys: AttachKeys = {
+      input_guardrails: ['pg-a'],
+      default_input_guardrails: [
+        {contains: {words: ['x']}, deny: true},
+        'pg-a',
+        {id: 'h', checks: [{id: 'default.wordCount'}]},
+        {id: 'pg-org'},
+      ],
+      default_output_guardrails: [{'default.regexMatch': {rule: 'x'}}],
+    }
+    expect(summary(keys, defaults)).toEqual([
+      [
+        'pg-org denies: default.contains',
+        'pg-ws denies: default.contains',
+        'pg-a denies: default.contains',
+        'default_input_guardrail_1 denies: default.contains',
+        'h: default.wordCount',
+      ],
+      ['pg-org denies: default.contains', 'default_output_guardrail_1: default.regexMatch'],
+    ])
+    expect(fault({default_input_guardrails: [{contain: {}}]})).toEqual([
+      'default_input_guardrails[0].checks[0].id: There is no check "contain": did you mean default.contains?',
+    ])
+  })
+
   test('a default that is not there refuses the call, it is not passed over', () => {
     const {faults} = attached({}, [{input_guardrails: ['pg-gone'], output_guardrails: []}])
     expect(faults).toEqual([{path: 'default_input_guardrails', message: 'Guardrail not found: pg-gone.'}])

@@ -47,7 +47,8 @@ test('a body of many messages, and one that is deep, are walked once', async () 
   expect(outcome.view.body).toEqual({messages: many.messages.map(() => ({role: 'user', content: 'a s'}))})
   let deep: Json = 'end'
   for (let level = 0; level < 5000; level++) deep = {content: [deep]}
-  expect(checkOf(await run([{regexReplace: {rule: '/end/g'}}], {body: {messages: [deep]}})).verdict).toBe(true)
+  const told = checkOf(await run([{regexReplace: {rule: '/end/g'}}], {body: {messages: [deep]}}))
+  expect(told.error?.message).toBe('The body is nested too deep to be judged.')
 })
 
 describe('keys of a prototype are never read', () => {
@@ -69,7 +70,7 @@ describe('keys of a prototype are never read', () => {
       `{${JSON.stringify(name)}:{"messages":[{"content":"secret"}]},"messages":[{"role":"user","content":"x"}]}`,
     ) as Json
     const outcome = await run([{regexReplace: {rule: '/secret/g'}}, {addPrefix: {prefix: 'p '}}], {body})
-    expect(JSON.stringify(outcome.view.body)).toBe(JSON.stringify(body).replace('"x"', '"p x"'))
+    expect(JSON.stringify(outcome.view.body)).toBe(JSON.stringify(body).replace('"x"', '"p x"').replace('secret', '[REDACTED]'))
     expect(({} as Record<string, unknown>).messages).toBeUndefined()
   })
 })

@@ -13,7 +13,7 @@ interface Row {
   readonly body: Json
   /** What is judged. */
   readonly texts: readonly string[]
-  /** The body with `!` behind every text. */
+  /** The body with `!` behind every string that is not left alone. */
   readonly marked: Json
 }
 
@@ -21,7 +21,7 @@ const picture = {type: 'image_url', image_url: {url: 'https://a.example/i.png'}}
 
 const ROWS: readonly Row[] = [
   {
-    name: 'chat: the last message is judged, every message is rewritten',
+    name: 'chat: the last message is judged, every string is rewritten',
     endpoint: 'chatComplete',
     side: 'input',
     body: {
@@ -36,11 +36,19 @@ const ROWS: readonly Row[] = [
     texts: ['one', 'two'],
     marked: {
       model: 'm',
-      user: 'u',
+      user: 'u!',
       messages: [
         {role: 'system', content: 's!'},
-        {role: 'assistant', content: null, tool_calls: [{id: 't', function: {name: 'f', arguments: '{"a":"b"}'}}]},
-        {role: 'user', content: [{type: 'text', text: 'one!'}, picture, {type: 'text', text: ''}, {type: 'text', text: 'two!'}]},
+        {role: 'assistant', content: null, tool_calls: [{id: 't', function: {name: 'f', arguments: '{"a":"b!"}'}}]},
+        {
+          role: 'user',
+          content: [
+            {type: 'text', text: 'one!'},
+            {type: 'image_url', image_url: {url: 'https://a.example/i.png!'}},
+            {type: 'text', text: ''},
+            {type: 'text', text: 'two!'},
+          ],
+        },
       ],
     },
   },
@@ -84,7 +92,7 @@ const ROWS: readonly Row[] = [
     side: 'input',
     body: {input: 'hi', instructions: 'i', metadata: {a: 'b'}},
     texts: ['hi'],
-    marked: {input: 'hi!', instructions: 'i!', metadata: {a: 'b'}},
+    marked: {input: 'hi!', instructions: 'i!', metadata: {a: 'b!'}},
   },
   {
     name: 'responses: items',
@@ -112,7 +120,7 @@ const ROWS: readonly Row[] = [
     side: 'input',
     body: {prompt: 'p', suffix: 's'},
     texts: ['p'],
-    marked: {prompt: 'p!', suffix: 's'},
+    marked: {prompt: 'p!', suffix: 's!'},
   },
   {
     name: 'completions: prompts',
@@ -194,7 +202,7 @@ const ROWS: readonly Row[] = [
       content: [
         {type: 'thinking', thinking: 't!'},
         {type: 'text', text: 'a!'},
-        {type: 'tool_use', input: {text: 'i'}},
+        {type: 'tool_use', input: {text: 'i!'}},
       ],
     },
   },
@@ -276,21 +284,36 @@ const json = fc.letrec<{value: Json; list: Json; object: Json}>(tie => ({
   object: fc.array(fc.tuple(key, tie('value')), {maxLength: 5}).map(entries => Object.fromEntries(entries)),
 })).object
 
-test('a rewriting changes texts and nothing else, in any body', () => {
+test('a rewriting changes strings and nothing else, in any body', () => {
   const routes = fc.constantFrom<EndpointName>('chatComplete', 'messages', 'createModelResponse', 'complete', 'embed', 'promptComplete')
   fc.assert(
     fc.property(json, routes, fc.constantFrom<Side>('input', 'output'), (body, endpoint, side) => {
       const view = viewOf(endpoint, side, body)
-      const seen: string[] = []
-      const made = view.rewrite(text => {
-        seen.push(text)
-        return `<${text}>`
-      })
+      const seen = view.strings.map(({text}) => text)
       for (const text of view.texts) expect(seen).toContain(text)
+      const made = view.rewrite(text => (Number.isNaN(Number(text)) ? `<${text}>` : text))
       const undone = viewOf(endpoint, side, made.body).rewrite(text => (/^<.*>$/s.test(text) ? text.slice(1, -1) : text))
       expect(undone.body).toEqual(body)
       expect(JSON.stringify(undone.body)).toBe(JSON.stringify(body))
     }),
     {numRuns: 500},
   )
+})
+
+test('keys that are redacted to one word are numbered in one pass', () => {
+  const count = 20_000
+  const metadata = Object.fromEntries(Array.from({length: count}, (_, at) => [`of ${at}`, '']))
+  let tries = 0
+  const counted = new Proxy(metadata, {
+    getOwnPropertyDescriptor(target, key) {
+      tries++
+      return Reflect.getOwnPropertyDescriptor(target, key)
+    },
+  })
+  const made = viewOf('chatComplete', 'input', {metadata: counted}).rewrite(text => text.replace(/^of \d+$/, 'K')).body as {
+    metadata: object
+  }
+  expect(Object.keys(made.metadata).length).toBe(count)
+  expect(Object.keys(made.metadata).slice(0, 3)).toEqual(['K', 'K_2', 'K_3'])
+  expect(tries).toBeLessThan(count * 20)
 })

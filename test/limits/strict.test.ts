@@ -95,6 +95,17 @@ describe('a strict budget', () => {
     expect(await hold(limits, admission, 30)).not.toBeInstanceOf(Refusal)
   })
 
+  test.each(['tokens', 'cost'] as const)('of %s is rebuilt from what the ledger says of just that, priced or not', async type => {
+    const ledger = {tokens: 1_100n, cost_nanousd: 195_000n}
+    const limit = type === 'tokens' ? 1_500 : 0.0003
+    const limits = createLimits({counters: createMemoryCounters(), usage: async () => ledger, now: () => NOON, enabled: true})
+    const admission = await admitted(limits, [strict(type, limit)])
+    expect((await limits.read(strict(type, limit)))[0]).toMatchObject({type, used: type === 'tokens' ? 1_100n : 195_000n})
+    const [left, more] = type === 'tokens' ? [400, 401] : [105_000, 105_001]
+    expect(await hold(limits, admission, more, more, 'more')).toMatchObject({status: 412})
+    expect(await hold(limits, admission, left, left, 'left')).not.toBeInstanceOf(Refusal)
+  })
+
   test('a rate of tokens is held in its window, and says when to come back', async () => {
     const {limits} = opened()
     const rates = keepRateLimits([RateLimit.parse({type: 'tokens', unit: 'rpm', value: 100, enforcement: 'strict'})])

@@ -56,6 +56,12 @@ describe.each(KINDS)('a cache in %s', kind => {
     expect(await read('a')).toBe('again')
   })
 
+  test('gives nothing that was stored at a time that is to come: the clock was wrong then, and so is its age', async () => {
+    await put('a', 'answer', MINUTE_MS)
+    now_ms -= 3_600_000
+    expect(await read('a')).toBeUndefined()
+  })
+
   test('keeps the last that was set, with its own time', async () => {
     await put('a', 'first', MINUTE_MS)
     now_ms += MINUTE_MS / 2

@@ -52,6 +52,13 @@ describe('a store that does not answer', () => {
     await counters.reserve('r3', [compatible], soon())
     expect(asked).toBe(2)
   })
+
+  test('PostgreSQL that has much to do: what a call used is waited for longer than a claim, and is not taken for lost', async () => {
+    const settle = () => new Promise<boolean[]>(done => void setTimeout(done, 100, [true]))
+    const counters = createPostgresCounters({table: {...silentTable(), settle}, now: Date.now, timeout_ms: 20})
+    expect(await counters.settle('r1', {tokens: 1, cost_nanousd: 1})).toBe(true)
+    expect(await counters.release('r2')).toBe(true)
+  })
 })
 
 test('windows are cut by the clock of the store, not by that of a machine that is wrong', async () => {
@@ -62,6 +69,14 @@ test('windows are cut by the clock of the store, not by that of a machine that i
   await counters.reserve('r', [compatible], soon())
   expect(counters.time(local_ms)).toBe(9_000_000)
   expect(counters.time(local_ms + 10)).toBe(9_000_010)
+})
+
+test('our own clock, when it is ahead of that of the store, is forgotten once the store is heard', async () => {
+  const table = {...silentTable(), reserve: async () => [{word: 'taken', now_ms: 5_000_000, places: []}] as const}
+  const counters = createPostgresCounters({table, now: () => 9_000_000})
+  expect(counters.time(9_000_000)).toBe(9_000_000)
+  await counters.reserve('r', [compatible], soon())
+  expect(counters.time(9_000_010)).toBe(5_000_010)
 })
 
 test('what ended is swept away once a minute', async () => {
@@ -81,6 +96,17 @@ test('what ended is swept away once a minute', async () => {
 })
 
 describe.runIf(redis_url)('Redis', () => {
+  test('a difference that was read before the counters were lost is not put right in those of after', async () => {
+    const name = tag()
+    const {counters, raw} = await open(name)
+    await counters.restore([{key: 'budget', used: 90n, ends_at_ms: budget.ends_at_ms}], await generationOf(counters))
+    const [standing] = await counters.standings(['budget'])
+    await raw.del(`{${name}}:generation`)
+    await counters.restore([{key: 'budget', used: 95n, ends_at_ms: budget.ends_at_ms}], await generationOf(counters))
+    expect(await counters.correct('budget', 5n, standing!.revision)).toBe(false)
+    expect([await counters.read(['budget']), await counters.restored()]).toEqual([[95n], ['budget']])
+  })
+
   const tag = () => `test-${randomBytes(6).toString('hex')}`
   const budget = claim('budget', {type: 'cost', amount: 0, limit: 100, rebuilds: true, ends_at_ms: Number.POSITIVE_INFINITY})
 
@@ -101,7 +127,7 @@ describe.runIf(redis_url)('Redis', () => {
     await counters.restore([{key: 'budget', used: 1n, ends_at_ms: Number.POSITIVE_INFINITY}], await generationOf(counters))
     await counters.reserve('r', [budget, compatible], soon())
     const names = await raw.keys(`*${name}*`)
-    expect(names).toHaveLength(4)
+    expect(names).toHaveLength(5)
     for (const each of names) {
       expect(each.startsWith(`{${name}}:`)).toBe(true)
       const ttl = await raw.pttl(each)
@@ -161,6 +187,9 @@ function silentTable(): CounterTable {
     read: async () => new Map(),
     insert: async () => undefined,
     add: async () => undefined,
+    restored: async () => [],
+    standings: async () => new Map(),
+    correct: async () => false,
     sweep: async () => undefined,
   }
 }

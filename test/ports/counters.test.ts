@@ -1,6 +1,9 @@
-import {afterAll, beforeAll, describe, expect, test} from 'vitest'
+import {randomBytes} from 'node:crypto'
+import {Redis} from 'iovalkey'
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
 import type {Counters} from '../../src/ports/counters/index.ts'
-import {claim, KINDS, soon, type TestCounters, testCounters} from './support.ts'
+import {openRedisCounters} from '../../src/ports/counters/redis.ts'
+import {claim, KINDS, soon, type TestCounters, testCounters, wipe} from './support.ts'
 
 const NOTHING = {tokens: 0, cost_nanousd: 0}
 
@@ -132,6 +135,48 @@ describe.each(KINDS)('counters in %s', kind => {
     expect(await used('adjusted', 'absent')).toEqual([7, null])
   })
 
+  /** A budget that the ledger says has used so much. */
+  const restored = async (key: string, amount: number, more: Partial<Parameters<typeof claim>[1]> = {}) => {
+    const budget = claim(key, {type: 'tokens', mode: 'strict', amount: 0, limit: 10_000, rebuilds: true, ...more})
+    const answer = await counters.reserve(`${key}-asks`, [budget], soon())
+    if (answer.outcome !== 'missing') throw new Error(`not ${answer.outcome}`)
+    await counters.restore([{key, used: BigInt(amount), ends_at_ms: budget.ends_at_ms}], answer.generation)
+    return (amount: number) => ({...budget, amount})
+  }
+
+  test('a restored counter says what of it is held in advance; one that began with a claim is none', async () => {
+    const hold = await restored('stands', 100)
+    await counters.reserve('stands-1', [claim('stands-rate'), hold(40)], soon())
+    await other.reserve('stands-2', [hold(7)], soon())
+    await counters.extend('stands-1', [hold(3)])
+    const held = async () =>
+      (await other.standings(['stands', 'stands-rate', 'stands-nowhere'])).map(each => each && [each.used, each.held])
+    expect(await held()).toEqual([[150n, 50n], null, null])
+    await other.settle('stands-1', {tokens: 5, cost_nanousd: 0})
+    expect(await held()).toEqual([[112n, 7n], null, null])
+    await counters.release('stands-2')
+    expect(await held()).toEqual([[105n, 0n], null, null])
+    const keys = await other.restored()
+    expect([keys.includes('stands'), keys.includes('stands-rate')]).toEqual([true, false])
+    expect(await counters.standings([])).toEqual([])
+  })
+
+  test('a difference is put right once, whatever calls do meanwhile', async () => {
+    const hold = await restored('differs', 100)
+    await counters.reserve('differs-1', [hold(40)], soon())
+    const [standing] = await counters.standings(['differs'])
+    await counters.settle('differs-1', {tokens: 11, cost_nanousd: 0})
+    const {revision} = standing!
+    const corrections = [counters.correct('differs', 30n, revision), other.correct('differs', 30n, revision)]
+    expect((await Promise.all(corrections)).toSorted()).toEqual([false, true])
+    expect(await used('differs')).toEqual([141])
+    const [after] = await counters.standings(['differs'])
+    expect(await other.correct('differs', -500n, after!.revision)).toBe(true)
+    expect(await used('differs')).toEqual([0])
+    expect(await counters.correct('nowhere', 5n, revision)).toBe(false)
+    expect(await used('nowhere')).toEqual([null])
+  })
+
   test('sums beyond 2^53 are exact', async () => {
     const limit = 2n ** 59n
     const huge = claim('huge', {type: 'cost', mode: 'strict', amount: 1, limit, rebuilds: true})
@@ -162,3 +207,34 @@ describe.each(KINDS)('counters in %s', kind => {
     expect(counters.time(now + 60_000)).toBe(first + 60_000)
   })
 })
+
+test.runIf(KINDS.includes('redis'))(
+  'in Redis, what is known beside a counter lasts as long as it, and one of before has it when it is claimed',
+  async () => {
+    const tag = `test-${randomBytes(6).toString('hex')}`
+    const counters = await openRedisCounters({url: process.env.TEST_REDIS_URL!, tag, now: Date.now, timeout_ms: 10_000})
+    const redis = new Redis(process.env.TEST_REDIS_URL!)
+    onTestFinished(async () => {
+      await counters.close()
+      redis.disconnect()
+      await wipe(tag)
+    })
+    const hour = claim('lasts', {type: 'tokens', amount: 0, rebuilds: true})
+    const answer = await counters.reserve('asks', [hour], soon())
+    if (answer.outcome !== 'missing') throw new Error(`not ${answer.outcome}`)
+    await counters.restore([{key: 'lasts', used: 5n, ends_at_ms: Date.now() + 1_000}], answer.generation)
+    const [beside] = await redis.keys(`{${tag}}:beside:*`)
+    expect(await redis.pttl(beside!)).toBeLessThan(120_000)
+    await counters.reserve('renews', [hour], soon())
+    expect(await redis.pttl(beside!)).toBeGreaterThan(3_000_000)
+
+    const held = {...hour, mode: 'strict', amount: 4, limit: 100n} as const
+    await counters.reserve('of-before', [held], soon())
+    await redis.del(beside!)
+    await counters.reserve('since', [hour], soon())
+    expect([await counters.restored(), (await counters.standings(['lasts']))[0]]).toMatchObject([['lasts'], {used: 9n, held: 0n}])
+    await counters.settle('of-before', {tokens: 1, cost_nanousd: 0})
+    expect((await counters.standings(['lasts']))[0]).toMatchObject({used: 6n, held: 0n})
+    expect(await redis.pttl(beside!)).toBeGreaterThan(3_000_000)
+  },
+)

@@ -18,6 +18,8 @@ describe('the cost of tokens', () => {
     expect(cost(usage, price, {at})).toEqual({
       cost_nanousd: 3_250_000,
       unpriced: false,
+      unpriced_units: [],
+      mode_unpriced: null,
       parts: {input_uncached_tokens: 2_000_000, cache_read_tokens: 250_000, output_text_tokens: 1_000_000},
     })
   })
@@ -41,7 +43,7 @@ describe('the cost of tokens', () => {
 
   test.each<[string, Partial<Usage>, number]>([
     ['cached input as input', {cache_read_tokens: 1}, 1],
-    ['a cache write as input', {cache_write_5m_tokens: 1, cache_write_1h_tokens: 1}, 2],
+    ['a cache write as input, one of an hour as two', {cache_write_5m_tokens: 1, cache_write_1h_tokens: 1}, 3],
     ['audio and images as text', {audio_in_tokens: 1, audio_cache_read_tokens: 1, image_in_tokens: 1, image_cache_read_tokens: 1}, 4],
     ['reasoning as output', {output_reasoning_tokens: 1}, 10],
     ['audio and images out as output', {audio_out_tokens: 1, image_out_tokens: 1}, 20],
@@ -69,18 +71,36 @@ describe('the cost of tokens', () => {
 
 describe('what has no price', () => {
   test('a model without a price costs 0 and says so', () => {
-    expect(cost({input_uncached_tokens: 5}, undefined, {at})).toEqual({cost_nanousd: 0, unpriced: true, parts: {}})
+    expect(cost({input_uncached_tokens: 5}, undefined, {at})).toEqual({
+      cost_nanousd: 0,
+      unpriced: true,
+      unpriced_units: [],
+      mode_unpriced: null,
+      parts: {},
+    })
   })
 
   test('a class without a rate is said, the others are charged', () => {
     const price = priced({rates: {input: 1000}})
-    expect(cost({input_uncached_tokens: 5, output_text_tokens: 5}, price, {at})).toMatchObject({cost_nanousd: 5, unpriced: true})
+    expect(cost({input_uncached_tokens: 5, output_text_tokens: 5}, price, {at})).toMatchObject({
+      cost_nanousd: 5,
+      unpriced: true,
+      unpriced_units: ['output_text_tokens'],
+    })
   })
 
-  test('units alone that nobody prices are said, beside tokens they are not', () => {
+  test('units that nobody prices are said by name, alone and beside tokens that are charged', () => {
     const price = priced({rates: {input: 1000}})
-    expect(cost({units: {pages: 3}}, price, {at})).toMatchObject({cost_nanousd: 0, unpriced: true})
-    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, price, {at}).unpriced).toBe(false)
+    const unpriced = {unpriced: true, unpriced_units: ['pages']}
+    expect(cost({units: {pages: 3}}, price, {at})).toMatchObject({cost_nanousd: 0, ...unpriced})
+    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, price, {at})).toMatchObject({cost_nanousd: 1, ...unpriced})
+    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, undefined, {at})).toMatchObject({cost_nanousd: 0, ...unpriced})
+  })
+
+  test('how a request was served is no unit that is used up', () => {
+    const price = priced({rates: {input: 1000}})
+    const units = {batch_requests: 1, provisioned_requests: 1, priority_requests: 0}
+    expect(cost({input_uncached_tokens: 2, units}, price, {at})).toMatchObject({cost_nanousd: 1, unpriced: false, mode_unpriced: null})
   })
 
   test('a free model is priced, at 0', () => {
@@ -88,7 +108,13 @@ describe('what has no price', () => {
   })
 
   test('nothing used is nothing owed', () => {
-    expect(cost({}, priced({rates: {}, units: {requests: 5000}}), {at})).toEqual({cost_nanousd: 0, unpriced: false, parts: {}})
+    expect(cost({}, priced({rates: {}, units: {requests: 5000}}), {at})).toEqual({
+      cost_nanousd: 0,
+      unpriced: false,
+      unpriced_units: [],
+      mode_unpriced: null,
+      parts: {},
+    })
   })
 })
 
@@ -96,7 +122,7 @@ describe('the cost of units', () => {
   test('is added to the tokens before rounding', () => {
     const price = priced({rates: {input: 500}, units: {web_search: 10_000_000_000, file_search: 500}})
     const usage = {input_uncached_tokens: 1, units: {web_search: 2, file_search: 1, unknown: 9}}
-    expect(cost(usage, price, {at})).toMatchObject({cost_nanousd: 20_000_001, unpriced: false})
+    expect(cost(usage, price, {at})).toMatchObject({cost_nanousd: 20_000_001, unpriced: true, unpriced_units: ['unknown']})
   })
 
   test('may be so much for several: an hour of audio, counted in seconds', () => {

@@ -3,13 +3,8 @@ import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import {cost} from '../../src/pricing/cost.ts'
 import {toPico} from '../../src/pricing/decimal.ts'
 import {effectiveRates, type Price, periodAt, type Rates, SPEECH, type Terms, type UnitRate} from '../../src/pricing/price.ts'
-import {wordsFor} from '../../src/providers/clients.ts'
-import {observeStream, type ReplyFacts} from '../../src/providers/openai/observe.ts'
-import {find} from '../../src/providers/registry.ts'
-import type {Context} from '../../src/providers/translation.ts'
 import {costOf} from '../../src/proxy/pricing.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
-import {TranslatedStream} from '../../src/proxy/translated-stream.ts'
 import {usedBy} from '../../src/proxy/used.ts'
 import {TOKEN_CLASSES, type Usage} from '../../src/schema/usage.ts'
 import {ANTHROPIC} from './table/anthropic.ts'
@@ -17,6 +12,7 @@ import type {Case, Prices} from './table/case.ts'
 import {CHAT} from './table/chat.ts'
 import {ENDINGS} from './table/endings.ts'
 import {BEDROCK, GOOGLE} from './table/google.ts'
+import {readBy} from './table/read.ts'
 import {RESPONSES} from './table/responses.ts'
 import {UNITS} from './table/units.ts'
 
@@ -52,7 +48,17 @@ for (const [name, cases] of Object.entries(TABLES)) {
         prices: {cost: (usage: Partial<Usage>, priced: Price | undefined) => cost(usage, priced, {at, ...(said.batch && {batch: true})})},
       }
       const charged = costOf({options} as never, used.usage, used.source === 'none' ? FREE : price, at, on as unknown as ProxyServices)
-      expect({cost: charged.cost_nanousd, unpriced: charged.unpriced}).toEqual({cost: said.cost_nanousd, unpriced: said.unpriced ?? false})
+      expect({
+        cost: charged.cost_nanousd,
+        unpriced: charged.unpriced,
+        unpriced_units: charged.unpriced_units,
+        mode_unpriced: charged.mode_unpriced,
+      }).toEqual({
+        cost: said.cost_nanousd,
+        unpriced: said.unpriced ?? said.unpriced_units !== undefined,
+        unpriced_units: said.unpriced_units ?? [],
+        mode_unpriced: said.mode_unpriced ?? null,
+      })
       expect(JSON.stringify(charged)).not.toContain('NaN')
     })
   })
@@ -79,34 +85,6 @@ test('the table has sixty cases and more, of every kind of endpoint that is char
 })
 
 const FREE: Price = {provider: 'p', model: 'm', source: 'case', aliases: [], periods: [{rates: {}}]}
-
-/** What the provider's own dialect, or the observer of OpenAI's words, finds in the answer. */
-function readBy({provider, model, endpoint, asked = {}, reply, stream, status = 200}: Case): (ReplyFacts & {text_bytes?: number}) | null {
-  const kind = find(provider)
-  if (!kind) throw new Error(`no provider is called ${provider}`)
-  const words = wordsFor(kind, endpoint)
-  if (status >= 300) return null
-  if (!words) {
-    if (stream === undefined) return null
-    const observer = observeStream(endpoint)
-    observer.take(Buffer.from(stream))
-    observer.end()
-    return observer
-  }
-  const context: Context = {provider, model, is_stream: stream !== undefined, strict: true, options: {}, call_id: 'c', created_s: 1}
-  if (stream === undefined) return reply ? words.translation.reply(reply, context, asked as never) : null
-  const translated = new TranslatedStream(endpoint, {
-    ...words,
-    context,
-    asked: asked as never,
-    said: asked as never,
-    request: {path: '/', body: null},
-    held: null,
-  })
-  translated.take(Buffer.from(stream), () => undefined)
-  translated.end(() => undefined)
-  return translated
-}
 
 function priceOf({provider, model, prices}: Case): Price {
   return {
@@ -145,7 +123,8 @@ function expectFigures({provider, model, prices}: Case, at: number) {
 
 function counted(usage: Usage): Partial<Usage> {
   const tokens = Object.fromEntries(TOKEN_CLASSES.filter(name => usage[name] > 0).map(name => [name, usage[name]]))
-  return {...tokens, ...(Object.keys(usage.units).length > 0 && {units: usage.units})}
+  const units = Object.entries(usage.units).filter(([, count]) => count > 0)
+  return {...tokens, ...(units.length > 0 && {units: Object.fromEntries(units)})}
 }
 
 interface Fraction {

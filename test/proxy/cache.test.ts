@@ -1,7 +1,7 @@
 import {once} from 'node:events'
 import type {ServerResponse} from 'node:http'
 import {connect} from 'node:net'
-import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest'
+import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
 
@@ -93,6 +93,79 @@ test('a stored answer is told as a stream, and a stream is stored whole', async 
   expect(provider.heard).toHaveLength(2)
 })
 
+describe('a credential that the caller brings', () => {
+  const right = 'sk-right-0123456789'
+  const own = (more: object) => ({'x-gateway-config': JSON.stringify({cache: {mode: 'simple', max_age: 3600}, ...more})})
+  const host = () => ({'x-gateway-custom-host': provider.url})
+  const inConfig = (api_key: string) => own({provider: 'openai', custom_host: provider.url, api_key})
+  // how a caller brings one, with what else it sends
+  const ways: readonly (readonly [string, (key: string) => Record<string, string>])[] = [
+    ['as Authorization', key => ({...own({provider: 'openai'}), ...host(), authorization: `Bearer ${key}`})],
+    ['as x-api-key', key => ({...own({provider: 'openai'}), ...host(), 'x-api-key': key})],
+    ['in its config', key => inConfig(key)],
+    [
+      'as a header that is forwarded',
+      key => ({'x-gateway-config': CONFIG, 'x-gateway-forward-headers': 'authorization', authorization: `Bearer ${key}`}),
+    ],
+    [
+      'as a header of the provider',
+      key => ({...own({provider: '@mock'}), 'x-gateway-forward-headers': 'x-goog-api-key', 'x-goog-api-key': key}),
+    ],
+    ['as a cookie', key => ({...own({provider: '@mock', forward_headers: ['cookie']}), cookie: `session=${key}`})],
+    [
+      'as an option of the provider',
+      key => ({
+        ...own({provider: 'azure-openai'}),
+        ...host(),
+        'x-gateway-azure-ad-token': key,
+        'x-gateway-azure-deployment-id': 'd',
+        'x-gateway-azure-api-version': '2024-10-21',
+      }),
+    ],
+  ]
+  /** Lets in who brings the right one, in whatever header. */
+  const letsIn = (heard: {headers: object; body: Buffer}, response: ServerResponse) => {
+    if (JSON.stringify(heard.headers).includes(right)) return answerEach(heard, response)
+    response
+      .writeHead(401, {'content-type': 'application/json'})
+      .end(JSON.stringify({error: {message: 'wrong key', type: 'invalid_request_error'}}))
+  }
+
+  test('parts answers, however it is brought: what another paid for is not given to a wrong one', async () => {
+    provider.answer(letsIn)
+    for (const [name, way] of ways) {
+      for (const namespace of [{}, {'x-gateway-cache-namespace': 'shared'}] as Record<string, string>[]) {
+        const asked = async (key: string) => {
+          const reply = await ask(`mine, ${name}`, {}, {...way(key), ...namespace})
+          return [name, reply.status, status(reply)]
+        }
+        expect(await asked(right)).toEqual([name, 200, 'MISS'])
+        expect(await asked(right)).toEqual([name, 200, 'HIT'])
+        expect(await asked('sk-wrong-9876543210')).toEqual([name, 401, 'MISS'])
+      }
+    }
+    expect(JSON.stringify(await gateway.logs())).not.toContain(right)
+  })
+
+  test('two that ask the same at once with different ones make a call each', async () => {
+    const gate = Promise.withResolvers<void>()
+    provider.answer(async (heard, response) => {
+      await gate.promise
+      letsIn(heard, response)
+    })
+    const asked = [right, 'sk-wrong-9876543210', right].map(key => ask('together', {}, inConfig(key)))
+    await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(2)
+    gate.resolve()
+    expect((await Promise.all(asked)).map(({status}) => status)).toEqual([200, 401, 200])
+  })
+
+  test('that of a managed provider is no part of it: all who may use the provider share its answers', async () => {
+    const shared = {'x-gateway-config': CONFIG}
+    expect(status(await ask('shared', {}, shared))).toBe('MISS')
+    expect(status(await ask('shared', {}, {...shared, authorization: 'Bearer sk-is-not-used-0123456789'}))).toBe('HIT')
+  })
+})
+
 test('a hundred that ask the same at once make one call, also when the first of them leaves', async () => {
   const gate = Promise.withResolvers<void>()
   provider.answer(async (heard, response) => {
@@ -118,6 +191,38 @@ test('a hundred that ask the same at once make one call, also when the first of 
   const said = await Promise.all(others.map(async other => contentOf(await other)))
   expect(new Set(said).size).toBe(1)
   expect(provider.heard).toHaveLength(1)
+})
+
+test('when the first of many leaves and its call then fails, one of those that wait asks again, not each of them', async () => {
+  const gate = Promise.withResolvers<void>()
+  let calls = 0
+  provider.answer(async (heard, response) => {
+    calls++
+    if (calls > 1) return answerEach(heard, response)
+    await gate.promise
+    response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
+  })
+  const config = JSON.stringify({provider: '@mock', cache: {mode: 'simple', max_age: 3600}, retry: {attempts: 2, on_status_codes: [500]}})
+  const leaving = new AbortController()
+  const asked = {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'retried'}]}
+  const first = gateway
+    .call('/v1/chat/completions', {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: {'content-type': 'application/json', 'x-gateway-config': config},
+      body: JSON.stringify(asked),
+    })
+    .catch(() => 'left')
+  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  const others = Array.from({length: 20}, () => ask('retried', {}, {'x-gateway-config': config}))
+  for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
+  leaving.abort()
+  expect(await first).toBe('left')
+  for (let turn = 0; turn < 100; turn++) await new Promise(resolve => setImmediate(resolve))
+  gate.resolve()
+  const said = await Promise.all(others.map(async other => contentOf(await other)))
+  expect(new Set(said).size).toBe(1)
+  expect(provider.heard).toHaveLength(2)
 })
 
 test('a caller that asks for a stream and then reads nothing holds up nobody who asks the same', async () => {

@@ -59,7 +59,7 @@ async function plane(
       },
       note: settlement => void settlements.push(settlement),
     },
-    prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true})},
+    prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null})},
     findPolicies: () => null,
     limits: {admit: () => null, hold: () => Promise.reject(new Error('nothing is strict')), add: async () => undefined},
     metrics: {ended: () => undefined, live: () => undefined},
@@ -256,6 +256,37 @@ test('the last byte and the terminal event wait until the settlement is written'
   settled!()
   await once(response, 'end')
   expect(text).toContain('data: [DONE]')
+})
+
+test('a provider that breaks off behind its last event, while that is settled, ends the answer', async () => {
+  let settled: (() => void) | undefined
+  const recorder: ProxyServices['recorder'] = {
+    begin: (_, done) => setImmediate(done),
+    settle: (_s, _b, done) => {
+      settled = done
+    },
+    note: () => undefined,
+  }
+  const dispatch = (_: Dispatcher.DispatchOptions, handler: Handler) => {
+    const held = controller()
+    handler.onRequestStart?.(held, {})
+    handler.onResponseStart?.(held, 200, {'content-type': 'text/event-stream'})
+    handler.onResponseData?.(held, Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'))
+    handler.onResponseError?.(held, new Error('other side closed'))
+  }
+  const {url, headers, body} = await plane({recorder, dispatch})
+  const request = httpRequest(url, {method: 'POST', headers})
+  request.end(body.replace('{', '{"stream":true,'))
+  const [response] = await once(request, 'response')
+  let text = ''
+  response.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  await expect.poll(() => settled).toBeDefined()
+  settled!()
+  await once(response, 'end', {signal: AbortSignal.timeout(5000)})
+  expect(text).toContain('data: [DONE]')
+  expect(response.complete).toBe(true)
 })
 
 test('after the drain time what is under way is ended and settled', async () => {

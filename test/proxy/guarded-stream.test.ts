@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import {describe, expect, test} from 'vitest'
+import {describe, expect, test, vi} from 'vitest'
 import {Refusal} from '../../src/base/errors.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
 import {viewOf} from '../../src/guardrails/view.ts'
 import type {Guarded} from '../../src/proxy/guards/guarded.ts'
+import {Said} from '../../src/proxy/guards/said.ts'
 import {GuardedStream} from '../../src/proxy/guards/stream.ts'
 import {openStream} from '../../src/proxy/stream.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
@@ -18,7 +19,15 @@ const redacts = {id: 'default.regexReplace', parameters: {rule: '/\\d{3}-\\d{4}/
 
 /** A judge of a stream, and a way to let each of its verdicts come late. */
 function guardedBy(endpoint: EndpointName, output: readonly Hook[], late: () => Promise<unknown>): Guarded {
-  const context = {side: 'output', endpoint, response_status: 200, now_ms: () => 0, request: null, response: null} as never
+  const context = {
+    side: 'output',
+    endpoint,
+    response_status: 200,
+    now_ms: () => 0,
+    request: null,
+    response: null,
+    parts: new Map(),
+  } as never
   return {
     guards: {input: [], output, digest: ''},
     endpoint,
@@ -51,16 +60,25 @@ interface Run {
   readonly chunks: readonly Buffer[]
   readonly late?: () => Promise<unknown>
   readonly settle?: boolean
+  /** Turns of the queue of promises between the chunks, and before the end. */
+  readonly turns?: number
 }
 
 const soon = () => new Promise<void>(resolve => setImmediate(resolve))
 
-async function pass({endpoint = 'chatComplete', hooks, chunks, late = async () => undefined, settle = false}: Run): Promise<Passed> {
+async function pass({
+  endpoint = 'chatComplete',
+  hooks,
+  chunks,
+  late = async () => undefined,
+  settle = false,
+  turns = 0,
+}: Run): Promise<Passed> {
   let sent = ''
   let kept = ''
   const steps: string[] = []
   const stream = new GuardedStream({
-    inner: openStream(endpoint, {encoding: null, is_metered: false, counts_all: false}),
+    inner: openStream(endpoint, {provider: 'p', is_good: true, encoding: null, is_metered: false, counts_all: false}),
     guarded: guardedBy(endpoint, hooks, late),
     status: 200,
     asks_usage: false,
@@ -74,6 +92,7 @@ async function pass({endpoint = 'chatComplete', hooks, chunks, late = async () =
       if (hold) sent += hold
     })
     if (settle) await soon()
+    for (let turn = 0; turn < turns; turn++) await null
     steps.push(sent)
   }
   await new Promise<void>(resolve =>
@@ -97,6 +116,64 @@ const said = (text: string) =>
     .map((choice: {delta?: {content?: string}}) => choice.delta?.content ?? '')
     .join('')
 const bytes = (...parts: readonly string[]) => parts.map(part => Buffer.from(part))
+
+test('tokens beside a text are a few texts, however many there are, and none of them leaves unjudged', async () => {
+  const count = 400
+  const logprobs = (at: number, ...more: string[]) => ({
+    content: [{token: `w${at} `, logprob: -1, top_logprobs: ['none', `of ${at}`, `x${at}y`, ...more].map(token => ({token, logprob: -1}))}],
+  })
+  const events = Array.from({length: count}, (_, at) => chunk({content: `w${at} `}, 0, {logprobs: logprobs(at)}))
+  const of = new Said('chatComplete')
+  for (const each of events) of.add(JSON.parse(each.slice(6)))
+  expect(of.texts.size).toBeLessThan(count + 2)
+  const passed = await pass({hooks: [hook('window', redacts)], chunks: bytes(...events, finish(), DONE), settle: true})
+  expect([passed.fault, passed.text === [...events, finish(), DONE].join('')]).toEqual([null, true])
+
+  const smuggled = [
+    ...events.slice(0, 50),
+    chunk({content: 'w50 '}, 0, {logprobs: logprobs(50, '555-1234')}),
+    ...events.slice(51),
+    finish(),
+  ]
+  const redacted = await pass({hooks: [hook('window', redacts)], chunks: bytes(...smuggled, DONE), settle: true})
+  expect([redacted.fault, redacted.text.includes('555-1234'), said(redacted.text)]).toEqual([null, false, said(events.join(''))])
+})
+
+test('arguments of a tool are not read again at every piece', () => {
+  const parse = vi.spyOn(JSON, 'parse')
+  const of = new Said('chatComplete')
+  const call = (index: number, text: string) => ({choices: [{index: 0, delta: {tool_calls: [{index, function: {arguments: text}}]}}]})
+  of.add(call(0, '{"a":{}'))
+  for (let at = 0; at < 300; at++) of.add(call(1, at ? '}' : '{"b":"'))
+  of.add(call(1, '"}'))
+  of.add(call(0, '}'))
+  expect(parse.mock.calls.length).toBeLessThan(10)
+  parse.mockRestore()
+})
+
+test('a value that left before a key told what it is goes on to be taken out, and cuts no stream', async () => {
+  const value = 'k9!Zq2#vL7mPx4'
+  const calls = (text: string) => ({tool_calls: [{index: 0, id: 't', type: 'function', function: {name: 'f', arguments: text}}]})
+  const filler = 'and so on it goes '.repeat(10)
+  const {text, fault, steps} = await pass({
+    hooks: [hook('window', {id: 'default.pii', parameters: {redact: true}})],
+    chunks: bytes(
+      chunk({content: `First ${value} `}),
+      ...Array.from({length: 3}, () => chunk({content: filler})),
+      chunk(calls(`{"password":"${value}"}`)),
+      ...Array.from({length: 3}, () => chunk({content: filler})),
+      chunk({content: `again ${value} ${filler}`}),
+      finish(),
+      DONE,
+    ),
+    settle: true,
+  })
+  expect(steps[3]).toContain(value)
+  expect(fault).toBeNull()
+  expect(text.split(value).length).toBe(2)
+  expect(text).toContain('{\\"password\\":\\"<SECRET_1>\\"}')
+  expect(said(text)).toContain('again <SECRET_1> and')
+})
 
 function cut(stream: Buffer, places: readonly number[]): Buffer[] {
   const at = [...new Set(places.map(place => place % stream.length))].toSorted((a, b) => a - b)
@@ -154,6 +231,14 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
       }),
       {numRuns: 150},
     )
+  })
+
+  test('whenever the stream ends while a part of it is told anew, its end leaves behind its text', async () => {
+    const events = bytes(...Array.from({length: 12}, () => chunk({content: 'call 555-1234 or stay. '})), finish(), DONE)
+    for (let turns = 0; turns < 40; turns++) {
+      const told = await pass({hooks: [hook(mode, redacts)], chunks: events, turns})
+      expect([turns, said(told.text), told.text.endsWith(finish() + DONE)]).toEqual([turns, 'call [PHONE] or stay. '.repeat(12), true])
+    }
   })
 
   test('chunks that come while a verdict is waited for leave in their order, behind it', async () => {

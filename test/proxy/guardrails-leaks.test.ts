@@ -107,3 +107,19 @@ test('a drain ends a call whose guardrail hangs', async () => {
   expect(draining.a.heard).toEqual([])
   await draining.close()
 })
+
+test.each([false, true])('what is taken out of an answer is not put back as another person’s, streamed %s', async stream => {
+  const words = ['Ask ', 'eve@other.example ', 'now']
+  routed.a.answer((heard, response, request) =>
+    stream ? events(chatEvents('m', {words}))(heard, response, request) : json(response, chatReply('m', words.join(''))),
+  )
+  const redacts = {categories: ['email'], redact: true}
+  const config = {
+    ...A,
+    input_guardrails: [{'default.pii': {...redacts, reversible: true}}],
+    output_guardrails: [{'default.pii': redacts, stream_mode: 'window'}],
+  }
+  const told = await routed.ask(config, chat('From ann@example.com', stream ? {stream: true} : {}))
+  const content = stream ? CHAT_ROUTE.read(told.text) : (JSON.parse(told.text) as ReturnType<typeof chatReply>).choices[0]!.message.content
+  expect(content).toBe('Ask <EMAIL_2> now')
+})

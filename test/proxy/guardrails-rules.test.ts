@@ -379,6 +379,41 @@ describe('defaults', () => {
   })
 })
 
+describe('defaults that a config carries', () => {
+  const denies = {...forbids('bad'), deny: true}
+  const hook = {id: 'h', deny: true, checks: [{id: 'default.contains', parameters: {words: ['bad'], operator: 'none'}}]}
+
+  test.each<[string, unknown]>([
+    ['in short', denies],
+    ['as a hook', hook],
+  ])('judge requests and answers at every target: %s', async (_, each) => {
+    const targets = [
+      {...A, input_guardrails: [], output_guardrails: []},
+      {provider: '@b', after_request_hooks: []},
+    ]
+    const root = {strategy: {mode: 'fallback'}, targets}
+    const asked = await routed.ask({...root, default_input_guardrails: [each]}, chat('a bad thing'))
+    expect([asked.status, routed.a.heard.length, routed.b.heard.length]).toEqual([446, 0, 0])
+    for (const provider of [routed.a, routed.b]) provider.answer((_heard, response) => json(response, chatReply('m', 'a bad thing')))
+    const told = await routed.ask({...root, default_output_guardrails: [each]}, chat('hi'))
+    expect([told.status, told.text.includes('a bad thing')]).toEqual([446, false])
+  })
+
+  test('are refused when they say nothing that is known', async () => {
+    const told = await routed.ask({...A, default_input_guardrails: [{contain: {}}]}, chat('hi'))
+    expect([told.status, told.text]).toEqual([400, expect.stringContaining('default_input_guardrails[0]')])
+    expect(routed.a.heard).toEqual([])
+  })
+
+  test('keep kept answers apart', async () => {
+    const cache = {cache: {mode: 'simple'}}
+    routed.a.answer((_heard, response) => json(response, chatReply('m', 'a bad thing')))
+    const plain = await routed.ask({...A, ...cache}, chat('kept?'))
+    const judged = await routed.ask({...A, ...cache, default_output_guardrails: [denies]}, chat('kept?'))
+    expect([plain.status, judged.status]).toEqual([200, 446])
+  })
+})
+
 describe('a secret that is redacted', () => {
   const CANARY = 'canary-7f3a9c5512'
   const config = {

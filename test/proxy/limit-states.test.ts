@@ -82,6 +82,16 @@ describe.each(['key', 'workspace', 'provider', 'integration'] as const)('the bud
     expect([await status(of), await status(of)]).toEqual([200, 412])
   })
 
+  test('is told with its name, what is used, what is allowed and that it does not reset', async () => {
+    const of = await limited(entity)
+    await status(of)
+    const refused = await gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}, of.headers)
+    const {error} = (await refused.json()) as {error: {message: string}}
+    expect(error.message).toMatch(new RegExp(`^The usage limit of the ${entity === 'key' ? 'API key' : entity} @?[\\w -]+ is used up`))
+    expect(error.message).toContain(` Used are ${TOKENS} of ${TOKENS} tokens in all; it does not reset by itself.`)
+    expect(error.message).not.toContain(of.headers['x-gateway-api-key'])
+  })
+
   test('is open once it is taken away', async () => {
     const of = await limited(entity)
     expect([await status(of), await status(of)]).toEqual([200, 412])

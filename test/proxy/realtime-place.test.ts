@@ -105,3 +105,25 @@ describe('where a session is opened', () => {
     ])
   })
 })
+
+test('no key and no cookie of the gateway leaves for a session, in whatever it stands', () => {
+  const service_key = 'the-service-key-of-this-call-0123456789'
+  const made = `gk-${'a1_-'.repeat(10)}xyz`
+  const asked = offer(`?model=gpt-realtime&key=${service_key}&token=${made}`, ['realtime', `token.${made}`, 'realtime.v1'])
+  const headers = {
+    'x-tenant': `Bearer ${made}`,
+    'x-portkey-api-key': service_key,
+    cookie: `gateway_session=x; a=1`,
+    'openai-beta': made,
+    'x-mine': 'yes',
+  }
+  const listed = {...asked.incoming.own, values: {'forward-headers': Object.keys(headers).join(',')}}
+  const incoming = {...asked.incoming, headers, own: listed}
+  const credentials = {service_key, from: 'own', provider_token: null} as const
+  const opened = opening(target('openai', 'https://api.openai.com/v1'), {...asked, incoming, credentials}, on)
+  const {'sec-websocket-key': _, ...left} = opened.headers
+  expect(opened.path).toBe('/v1/realtime?model=gpt-realtime')
+  expect(left).toMatchObject({cookie: 'a=1', 'x-mine': 'yes', 'sec-websocket-protocol': 'realtime, realtime.v1'})
+  expect(JSON.stringify(left)).not.toContain(service_key)
+  expect(JSON.stringify(left)).not.toContain(made)
+})

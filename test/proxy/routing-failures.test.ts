@@ -76,6 +76,33 @@ describe('retries', () => {
     expect(told.rows[0]!.cost_nanousd).toBeGreaterThan(0)
   })
 
+  test('have limits count an attempt that was charged while the next one is under way', async () => {
+    const {gateway} = routed
+    const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+    const {key, id} = await gateway.admin<{key: string; id: string}>('POST', '/api-keys/workspace/service', {
+      name: 'between attempts',
+      workspace_id: workspace!.id,
+      scopes: ['completions.write'],
+      usage_limits: {type: 'tokens', credit_limit: 1_000_000},
+    })
+    const limits = async () =>
+      (await gateway.admin<{data: {entity: string; id: string; used: number}[]}>('GET', `/limits?workspace_id=${workspace!.id}`)).data
+    const used = async () => (await limits()).find(each => each.id === id)?.used
+    const between: (number | undefined)[] = []
+    for (const config of [{...CLAUDE, retry: {attempts: 1}}, fallback(CLAUDE, CLAUDE)]) {
+      let heard = 0
+      routed.claude.answer(async (_, response) => {
+        if (++heard > 1) between.push(await used())
+        response.writeHead(200, {'content-type': 'text/event-stream'})
+        response.end(heard === 1 ? MESSAGE_START + ANTHROPIC_OVERLOAD : MESSAGE_START + MESSAGE_REST.join(''))
+      })
+      const body = {...CHAT, model: 'claude-sonnet-4-5', max_tokens: 9, stream: true}
+      expect((await routed.ask(config, {path: '/v1/messages', body, headers: {'x-gateway-api-key': key}})).status).toBe(200)
+      between.push(await used())
+    }
+    expect(between).toEqual([26, 54, 80, 108])
+  })
+
   test('that are spent leave the last failure and say -1', async () => {
     routed.a.answer(statuses([429], AT_ONCE))
     const told = await routed.ask({...A, ...retry(2)})

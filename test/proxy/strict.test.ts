@@ -66,6 +66,25 @@ beforeEach(() => {
   provider.heard.length = 0
 })
 
+describe('a prompt under a strict limit', () => {
+  const say = (content: unknown) => ({model: 'gpt-4o', max_tokens: 10, messages: [{role: 'user', content}]})
+  const picture = {type: 'image_url', image_url: {url: 'https://example.com/a.png'}}
+
+  test.each([
+    ['of text that is not ASCII', say('界'.repeat(200)), 650],
+    ['of such text, escaped', say('界'.repeat(200)), 650],
+    ['of a picture that is only named', say([{type: 'text', text: 'What is it?'}, picture]), 1480],
+  ])('%s is held for at no less than it may come to', async (name, body, held) => {
+    provider.answer((_: Heard, response) => json(response, {model: 'gpt-4o', choices: [], usage: {prompt_tokens: 1, completion_tokens: 1}}))
+    const written = JSON.stringify(body)
+    const sent = name.includes('escaped') ? written.replaceAll('界', '\\u754c') : written
+    const send = (headers: Record<string, string>) =>
+      gateway.call('/v1/chat/completions', {method: 'POST', body: sent, headers: {'content-type': 'application/json', ...headers}})
+    expect((await send((await keyWith(tokens(held - 60))).headers)).status).toBe(412)
+    expect((await send((await keyWith(tokens(held + 60))).headers)).status).toBe(200)
+  })
+})
+
 describe('a stream under a strict limit', () => {
   test('is cut off when what comes next cannot be held: the provider is told, the client reads why, and what came is settled', async () => {
     const aborted = streams(2000)

@@ -115,8 +115,9 @@ describe('what is refused', () => {
     expect(issues(deep(5000))[0]).toMatch(/stands deeper than 10 levels$/)
   })
 
-  test('names of Object are keys like any other', () => {
-    expect(issues(JSON.parse('{"__proto__":{"provider":"@a"},"constructor":1,"provider":"@a"}'))).toHaveLength(2)
+  test.each(['__proto__', 'constructor', 'prototype'])('the key %s, wherever it stands', key => {
+    expect(issues(JSON.parse(`{"${key}":{"provider":"@a"},"provider":"@a"}`))).toHaveLength(1)
+    expect(issues(JSON.parse(`{"provider":"@a","override_params":{"a":[{"${key}":1}]}}`))).toHaveLength(1)
   })
 })
 

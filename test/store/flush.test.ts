@@ -120,6 +120,19 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect((await sumsOf(database)).map(sum => sum.requests)).toEqual([1])
   })
 
+  test.each(['one slice', 'two'])('adds no row of the log to an entry that another row tells of, in %s', async slices => {
+    const database = await open(kind)
+    const whole = settlement(intent({call_id: 'call-1'}), {log: logRecord({id: 'log-1'})})
+    const recovered = settlement(intent({call_id: 'call-1'}), {outcome: 'recovered', cost_nanousd: 1_500, log: logRecord({id: 'log-2'})})
+    if (slices === 'one slice') await database.apply(whole, recovered)
+    else {
+      await database.apply(whole)
+      await database.apply(recovered)
+    }
+    expect((await logsOf(database)).map(({id, cost_nanousd}) => [id, cost_nanousd])).toEqual([['log-1', 103_500]])
+    expect(await verifyLedger(database.store)).toMatchObject({entries: 1, breaks: []})
+  })
+
   test('refuses a slice that does not begin at the mark, and applies nothing of it', async () => {
     const database = await open(kind)
     const records = [decodeRecord(Buffer.from(encodeSettlement(settlement())))]
@@ -174,6 +187,37 @@ describe.each(KINDS)('a flush into %s', kind => {
         completion_tokens: 7,
         usage: '{"input_uncached_tokens":5,"output_text_tokens":7,"units":{"web_search":2}}',
       },
+    ])
+  })
+
+  test('names what has no price in the entry and its row, and counts it by the hour', async () => {
+    const database = await open(kind)
+    const attempt = (number: number, given: Partial<Settlement>) => settlement(intent({call_id: 'searched', attempt: number}), given)
+    const units = (...unpriced_units: string[]) => ({unpriced: true, unpriced_units})
+    const usage = {input_uncached_tokens: 5, units: {maps: 1}}
+    const last = attempt(2, {
+      log: logRecord({id: 'row', retry_count: 1}),
+      cost_nanousd: 5,
+      usage,
+      ...units('maps', 'web_search'),
+      mode_unpriced: 'fast',
+    })
+    const slice = [attempt(1, {log: null, outcome: 'failed', usage: {}, cost_nanousd: 0, ...units('web_search', 'image:hd:1x1')}), last]
+    await database.apply(...slice)
+    await database.apply(...slice) // what comes twice counts once
+    const entries = await entriesOf(database)
+    expect(entries.map(each => [each.usage, each.unpriced])).toEqual([
+      ['{"unpriced_units":["web_search","image:hd:1x1"]}', 1],
+      ['{"input_uncached_tokens":5,"units":{"maps":1},"unpriced_units":["maps","web_search"],"mode_unpriced":"fast"}', 1],
+    ])
+    const [row] = await logsOf(database)
+    expect(row).toMatchObject({unpriced: 1, cost_nanousd: 5})
+    expect(JSON.parse(row!.usage)).toEqual({...usage, unpriced_units: ['maps', 'web_search', 'image:hd:1x1'], mode_unpriced: 'fast'})
+    const counted = await database.target.db.selectFrom('traffic.unpriced_hourly').selectAll().orderBy('unit').execute()
+    expect(counted.map(({unit, requests}) => [unit, Number(requests)])).toEqual([
+      ['image', 1],
+      ['maps', 1],
+      ['web_search', 2],
     ])
   })
 

@@ -108,7 +108,7 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     ['the slug of a provider', {providers: ['prod']}, 'b'],
     ['the id of a provider', {providers: ['p-1', 'p-2']}, 'b'],
     ['keys', {api_key_ids: ['key-2']}, 'c'],
-    ['a trace', {trace_id: 'other'}, 'b'],
+    ['a trace', {trace_id: ['other']}, 'b'],
     ['a span', {span_id: `span-${idAt('d', '2026-01-03T00:00:00.000Z')}`}, 'd'],
     ['metadata, all of it', {metadata: {team: 'blue', _user: 'u'}}, 'c'],
     ['metadata that is not all there', {metadata: {team: 'blue', _user: 'v'}}, ''],
@@ -138,8 +138,8 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     await insertHour(db, {hour: hour(5), model: 'often', unpriced: 0, requests: 8})
     await insertHour(db, {hour: hour(5), model: 'foreign', unpriced: 8, organisation_id: 'elsewhere', workspace_id: 'ws-9'})
     const since = '2026-01-01T02:59:00.000Z'
-    const often = {provider: 'openai', model: 'often', requests: 5, last_seen: hour(4)}
-    const rare = {provider: 'openai', model: 'rare', requests: 1, last_seen: hour(2)}
+    const often = {provider: 'openai', model: 'often', requests: 5, last_seen: hour(4), units: []}
+    const rare = {provider: 'openai', model: 'rare', requests: 1, last_seen: hour(2), units: []}
     expect(await unpricedModels(db, ORGANISATION, since, PAGE)).toEqual({total: 2, rows: [often, rare]})
     expect(await unpricedModels(db, ORGANISATION, since, {current_page: 1, page_size: 1})).toEqual({total: 2, rows: [rare]})
     expect((await unpricedModels(db, {...ORGANISATION, workspace_id: 'ws-2'}, since, PAGE)).rows).toEqual([{...often, requests: 3}])

@@ -34,7 +34,7 @@ export interface TestGateway {
 
 export async function startGateway(
   env: Record<string, string> = {},
-  options: {folder?: string; demo?: boolean} = {},
+  options: {folder?: string; demo?: boolean; accepts_loss?: boolean; now?: () => number; steady?: () => number} = {},
 ): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gateway-test-'))
   const lines: string[] = []
@@ -48,7 +48,8 @@ export async function startGateway(
     },
   })
   const log = createLog('trace', 'gateway', line => void lines.push(line))
-  const app = await createApp(settings, {role: 'server', log, demo: options.demo ?? true})
+  const {folder: _, ...given} = options
+  const app = await createApp(settings, {demo: true, ...given, role: 'server', log})
   const {url} = await app.listen()
   const admin = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const reply = await app.inject({method, url: `/v1${path}`, body})

@@ -1,4 +1,13 @@
+import {mkdtempSync, rmSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
 import fc from 'fast-check'
+import {seed} from './ring.ts'
 
 /** Property tests draw the same values in every run, so that one that fails can be repeated; `TEST_SEED` has them draw others. */
-fc.configureGlobal({seed: Number(process.env.TEST_SEED ?? 20_261_121)})
+fc.configureGlobal({seed: seed()})
+
+/** Gateways that tests start are found by no command but their own test's: their notes lie where nobody looks. */
+const notes = mkdtempSync(join(tmpdir(), 'gateway-notes-'))
+Object.assign(process.env, {XDG_RUNTIME_DIR: notes, XDG_STATE_HOME: notes})
+process.on('exit', () => rmSync(notes, {recursive: true, force: true}))

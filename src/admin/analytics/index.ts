@@ -98,6 +98,7 @@ export const analytics: readonly AnyOperation[] = [
   operation({
     ...groups,
     id: 'analytics.groups_users',
+    always_paged: true,
     path: '/analytics/groups/users',
     summary: 'Calls and cost by user',
     scopes: SCOPES,
@@ -108,6 +109,7 @@ export const analytics: readonly AnyOperation[] = [
   operation({
     ...groups,
     id: 'analytics.groups_ai_models',
+    always_paged: true,
     path: '/analytics/groups/ai-models',
     summary: 'Calls by model',
     scopes: SCOPES,
@@ -118,6 +120,7 @@ export const analytics: readonly AnyOperation[] = [
   operation({
     ...groups,
     id: 'analytics.groups_metadata',
+    always_paged: true,
     path: '/analytics/groups/metadata/:metadataKey',
     summary: 'Calls by the value of a key of their metadata',
     scopes: SCOPES,
@@ -129,6 +132,7 @@ export const analytics: readonly AnyOperation[] = [
   operation({
     ...groups,
     id: 'analytics.groups',
+    always_paged: true,
     path: '/analytics/groups/:groupBy',
     summary: 'Calls by service, model, status, key, config, workspace, provider or prompt',
     scopes: SCOPES,
@@ -141,6 +145,7 @@ export const analytics: readonly AnyOperation[] = [
     id: 'logs.groups',
     tag: 'Logs',
     method: 'GET',
+    always_paged: true,
     path: '/logs/groups/:groupBy',
     summary: 'The same groups, beside the log',
     scopes: [...SCOPES, 'logs.list'],

@@ -1,7 +1,8 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {AccessList, AccessUpdate} from '../../schema/integrations.ts'
-import {keepRateLimits, keepUsageLimits, rateLimitViews, usageLimitViews} from '../../schema/limits.ts'
+import {changedRateLimits, changedUsageLimits} from '../../schema/limit-changes.ts'
+import {rateLimitViews, usageLimitViews} from '../../schema/limits.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
 import type {Db} from '../../store/database.ts'
@@ -168,10 +169,11 @@ function globalColumns(integration: IntegrationsTable, {global_workspace_access:
   if (!given) return {}
   if (integration.workspace_id !== null)
     throw invalid('global_workspace_access', 'belongs to integrations of the organisation; this one is of one workspace')
+  const before = globalAccess(integration.global_workspace_access)
   const access: GlobalAccess = {
-    ...limitColumns(given, globalAccess(integration.global_workspace_access), now),
-    create_default_provider: body.create_default_provider ?? true,
-    default_provider_slug: body.default_provider_slug ?? null,
+    ...limitColumns(given, before, now),
+    create_default_provider: body.create_default_provider ?? before.create_default_provider,
+    default_provider_slug: body.default_provider_slug ?? before.default_provider_slug,
   }
   return {global_access_enabled: given.enabled ? 1 : 0, global_workspace_access: JSON.stringify(access)}
 }
@@ -197,8 +199,8 @@ function limitColumns(
   now: string,
 ): LimitColumns {
   return {
-    usage_limits: usage_limits === undefined ? before.usage_limits : keepUsageLimits(usage_limits, before.usage_limits, now),
-    rate_limits: rate_limits === undefined ? before.rate_limits : keepRateLimits(rate_limits),
+    usage_limits: changedUsageLimits(usage_limits, before.usage_limits, now),
+    rate_limits: changedRateLimits(rate_limits, before.rate_limits),
   }
 }
 

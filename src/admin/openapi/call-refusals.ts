@@ -8,7 +8,12 @@ const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<
   ['CallForbidden', 'The key may not call models.', 'key.admin_inference', {}],
   ['CallNotFound', 'The prompt, or what is asked of the provider, is not there.', 'prompt.unknown', {prompt: 'pp-answer-3f9a1c'}],
   ['CallTimeout', 'The provider did not answer in time.', 'upstream.timeout', {provider: EXAMPLE_KIND, limit_ms: 10_000}],
-  ['CallExhausted', 'A budget is used up, or the model is not allowed.', 'key.exhausted', {}],
+  [
+    'CallExhausted',
+    'A budget is used up, or the model is not allowed.',
+    'key.exhausted',
+    {key: 'blue', standing: ' Used are 25.02 of 25 US dollars per month; it resets at 2026-12-01T00:00:00Z.'},
+  ],
   [
     'CallLimited',
     'A rate limit is reached; `retry-after` and `x-gateway-ratelimit-reset` say when to come again.',

@@ -16,6 +16,17 @@ export function parameters(schema: z.ZodType | undefined, place: 'path' | 'query
   }))
 }
 
+/** What every update of one thing takes in its query. */
+export const TELLING = (
+  [
+    ['changes', '`true`: the answer is `{before, after, changed}`, what there was, what there is, and the fields that changed.'],
+    ['dry_run', '`true`: the same answer, and nothing is changed.'],
+  ] as const
+).map(([name, description]) => ({
+  ...{name, in: 'query', description, required: false},
+  schema: {type: 'string', enum: ['true', 'false']},
+}))
+
 /** What the parameters of paths and queries mean: one name means one thing wherever it stands. */
 // biome-ignore format: a table is read by its lines
 const PARAMETERS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {openPricing, type Pricing} from '../../pricing/open.ts'
-import type {Price} from '../../pricing/price.ts'
+import {CLASS_OF_RATE, effectiveRates, type Price, periodAt, RATE_NAMES, unitRate} from '../../pricing/price.ts'
 import {toPublicPricing, toPublicTiers} from '../../pricing/view.ts'
 import {find as findKind} from '../../providers/registry.ts'
 import {list, listOf} from '../../schema/paging.ts'
@@ -36,6 +36,7 @@ export const pricing = [
     tag,
     method: 'GET',
     path: '/model-configs/pricing',
+    always_paged: true,
     summary: 'List the models that have a price, in US cents a token or unit',
     scopes: null,
     atRoot: true,
@@ -61,7 +62,8 @@ export const pricing = [
     tag,
     method: 'GET',
     path: '/model-configs/unpriced',
-    summary: 'List the models that were called without a known price: their calls cost 0',
+    always_paged: true,
+    summary: 'List the models that were called without a known price, or used what has none of theirs: that costs 0',
     scopes: ['logs.list'],
     query: UnpricedQuery,
     reply: listOf(UnpricedRow),
@@ -113,9 +115,20 @@ async function unpriced(call: Call<undefined, typeof UnpricedQuery>) {
   return list(await unpricedModels(db, scope, since_at, query), ({model, ...row}) => ({
     ...row,
     model: model === '' ? null : model,
-    priced_now: pricing.lookup(slugOf(row.provider), model) !== undefined,
+    priced_now: isPriced(pricing.lookup(slugOf(row.provider), model), row.units, app.now().getTime()),
     object: 'unpriced-model' as const,
   }))
+}
+
+/** Whether what was used without a price has one by now. */
+function isPriced(price: Price | undefined, units: readonly string[], at_ms: number): boolean {
+  if (!price) return false
+  const {rates, units: rates_of_units = {}} = periodAt(price, at_ms)
+  const effective = effectiveRates(rates)
+  return units.every(unit => {
+    const rate = RATE_NAMES.find(name => CLASS_OF_RATE[name] === unit)
+    return rate ? effective[rate] !== undefined : unitRate(rates_of_units, unit === 'image' ? 'image:default:default' : unit) !== undefined
+  })
 }
 
 /** Providers have other names too; prices go by the one that is listed. */

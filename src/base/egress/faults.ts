@@ -28,10 +28,11 @@ export function faultOf(error: unknown): EgressFault {
 
 /**
  * What the client is told of `error`, which a pool gave for a call to `provider`: `host.blocked` (400), `upstream.unreachable` (503)
- * when no socket was had, `upstream.queue_full` (503), `upstream.broken` (502) when the socket went before the reply, `draining`
- * (503) when we closed it. A Refusal, which is what calls are aborted with, is given back as it is; anything else is `internal`.
+ * when no socket was had, `upstream.queue_full` (503), `upstream.bad_reply` (502) for what is not HTTP, `upstream.broken` (502) when the
+ * socket went before the reply, `upstream.cut` (502) when it went within it (`has_begun`), `draining` (503) when we closed it. A Refusal,
+ * which is what calls are aborted with, is given back as it is; anything else is `internal`.
  */
-export function refusalOf(error: unknown, provider: string): Refusal {
+export function refusalOf(error: unknown, provider: string, has_begun = false): Refusal {
   if (error instanceof Refusal) return error
   const options = {cause: error}
   if (error instanceof EgressFault) {
@@ -41,7 +42,11 @@ export function refusalOf(error: unknown, provider: string): Refusal {
   }
   const code = codeOf(error)
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new Refusal('draining', {}, options)
-  if (BROKEN.has(code) || code.startsWith('HPE_') || code.startsWith('ERR_SSL_')) return new Refusal('upstream.broken', {provider}, options)
+  if (CUT.has(code)) return new Refusal('upstream.cut', {provider}, options)
+  const reason = Object.hasOwn(BAD_REPLY, code) ? BAD_REPLY[code] : code.startsWith('HPE_') ? 'it is not HTTP/1.1' : undefined
+  if (reason !== undefined) return new Refusal('upstream.bad_reply', {provider, reason}, options)
+  if (BROKEN.has(code) || code.startsWith('ERR_SSL_'))
+    return new Refusal(has_begun ? 'upstream.cut' : 'upstream.broken', {provider}, options)
   return new Refusal('internal', {}, options)
 }
 
@@ -71,12 +76,30 @@ const CONNECTING: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED_CERTIFICATE,
 }
 
-/** Codes of a socket or parser that gave up on a call already sent. */
+/** What is wrong with a reply that breaks HTTP/1.1, by the parser's code. */
+const BAD_REPLY: Readonly<Record<string, string>> = {
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'it has two content-lengths',
+  HPE_INVALID_CONTENT_LENGTH: 'its content-length is not a number',
+  HPE_INVALID_TRANSFER_ENCODING: 'its transfer-encoding is not one of HTTP/1.1, or stands beside a content-length',
+  HPE_INVALID_CHUNK_SIZE: 'a chunk of it has a malformed size',
+  HPE_STRICT: 'a chunk of it does not end where it says',
+  HPE_INVALID_HEADER_TOKEN: 'a header of it has a character that none may have',
+  HPE_LF_EXPECTED: 'a line of its head ends with a bare CR',
+  HPE_INVALID_STATUS: 'its status line is malformed',
+  HPE_INVALID_VERSION: 'its version of HTTP is not 1.0 or 1.1',
+  HPE_INVALID_CONSTANT: 'it does not begin with HTTP/1',
+  HPE_TOO_MUCH_NEWS: 'too many replies of status 1xx come before it',
+  HPE_UNASKED_UPGRADE: 'it changes to a protocol that nobody asked for',
+  UND_ERR_HEADERS_OVERFLOW: 'its head is too long',
+}
+
+/** Codes of a reply that ended before the place where it said it would. */
+const CUT: ReadonlySet<string> = new Set(['HPE_INVALID_EOF_STATE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
+
+/** Codes of a socket that gave up on a call already sent. */
 const BROKEN: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
   'UND_ERR_INFO',
-  'UND_ERR_HEADERS_OVERFLOW',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
   'ECONNRESET',
   'ECONNABORTED',
   'EPIPE',

@@ -1,4 +1,6 @@
 import type {Socket} from 'node:net'
+import type {Governed} from './governed.ts'
+import type {Governor} from './governor.ts'
 import {readPlainHead} from './head.ts'
 import {PlainRequest} from './request.ts'
 import {type ClientResponse, PlainResponse} from './response.ts'
@@ -9,11 +11,11 @@ export interface Ingress {
   takes(path: string): boolean
   handle(request: PlainRequest, response: ClientResponse): void
   /** Gives the connection away, with what came of the request that is not plain. */
-  handOver(connection: Connection, socket: Socket, came: Buffer): void
-  closed(connection: Connection): void
+  handOver(socket: Socket, came: Buffer): void
   /** Whether a connection may be kept when its answer is written. */
   readonly keeps: boolean
   readonly keep_alive: string
+  readonly governor: Governor
 }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
@@ -22,7 +24,7 @@ const VERSION = ' HTTP/1.1\r\n'
 const MOST_HEAD_BYTES = 64 << 10
 /** Larger bodies may be refused for their length, or kept from coming faster than they are read. */
 const MOST_BODY_BYTES = 1 << 20
-/** What a client may send ahead while an answer is under way. */
+/** What a client may send ahead while an answer is under way, and of a body that nobody reads yet. */
 const MOST_AHEAD_BYTES = 64 << 10
 
 /**
@@ -32,6 +34,7 @@ const MOST_AHEAD_BYTES = 64 << 10
 export class Connection {
   readonly #socket: Socket
   readonly #ingress: Ingress
+  readonly #governed: Governed
   #request: PlainRequest | undefined
   #response: PlainResponse | undefined
   /** The answer is written; of the request some may be yet to come. */
@@ -40,13 +43,12 @@ export class Connection {
   /** What came behind the request that is being answered. */
   #ahead: Buffer[] = []
   #ahead_bytes = 0
-  /** When the last answer was written, or the connection began. */
-  idle_since_ms: number
 
-  constructor(socket: Socket, ingress: Ingress, now_ms: number) {
+  constructor(socket: Socket, ingress: Ingress, governed: Governed) {
     this.#socket = socket
     this.#ingress = ingress
-    this.idle_since_ms = now_ms
+    this.#governed = governed
+    governed.front = this
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('close', this.#onClose)
@@ -54,41 +56,36 @@ export class Connection {
     socket.on('error', ignore)
   }
 
-  /** No call is under way; of one that is answered some may be yet to come. */
-  get isIdle(): boolean {
-    return this.#request === undefined || this.#is_answered
-  }
-
-  /** Ends it once what was written has left. */
-  close(): void {
-    if (this.#is_closing) return
+  /** What comes now is passed over: the connection is about to end. */
+  stop(): void {
     this.#is_closing = true
-    this.#socket.destroySoon()
-  }
-
-  destroy(): void {
-    this.#is_closing = true
-    this.#socket.destroy()
   }
 
   readonly #onData = (bytes: Buffer) => {
     if (this.#is_closing) return
     if (!this.#request) return this.#begin(bytes)
-    const rest = this.#request.take(bytes)
+    const request = this.#request
+    const was_complete = request.complete
+    const rest = request.take(bytes)
     if (rest) this.#keepForLater(rest)
-    if (this.#is_answered && this.#request.complete) this.#next()
+    if (!request.complete) return request.is_behind && request.came_bytes > MOST_AHEAD_BYTES ? this.#holdUp(request) : undefined
+    if (!was_complete) this.#ingress.governor.whole(this.#governed)
+    if (this.#is_answered) this.#next()
+  }
+
+  /** Nobody reads it yet, as its caller is not known yet. */
+  #holdUp(request: PlainRequest) {
+    this.#socket.pause()
+    request.onRead = () => this.#socket.resume()
   }
 
   /** A client that sends no more wants no answer, as node:http has it. */
   readonly #onEnd = () => {
-    this.#socket.destroySoon()
+    this.#ingress.governor.end(this.#governed)
     this.#lose()
   }
 
-  readonly #onClose = () => {
-    this.#lose()
-    this.#ingress.closed(this)
-  }
+  readonly #onClose = () => this.#lose()
 
   readonly #onDrain = () => {
     if (this.#response) this.#response.drained()
@@ -110,7 +107,9 @@ export class Connection {
     this.#is_answered = false
     const behind = rest && request.take(rest)
     if (behind) this.#keepForLater(behind)
-    this.#response = new PlainResponse(this.#socket, this.#ingress.keep_alive, this.#ended)
+    const {governor, keep_alive} = this.#ingress
+    const goes_on = governor.begin(this.#governed, request.complete ? null : request)
+    this.#response = new PlainResponse(this.#socket, goes_on ? keep_alive : null, this.#ended)
     this.#ingress.handle(request, this.#response)
   }
 
@@ -135,11 +134,12 @@ export class Connection {
   }
 
   readonly #ended = (keeps: boolean) => {
+    const {governor} = this.#ingress
     const response = this.#response
     this.#is_answered = true
-    this.idle_since_ms = Date.now()
     this.#response = undefined
-    if (!keeps || !this.#ingress.keeps || this.#is_closing) this.close()
+    governor.answered(this.#governed)
+    if (!keeps || !this.#ingress.keeps || this.#is_closing) governor.end(this.#governed)
     else if (this.#request?.complete) this.#next()
     else this.#request?.drop()
     response?.closed()
@@ -159,7 +159,9 @@ export class Connection {
     socket.off('drain', this.#onDrain)
     socket.off('error', ignore)
     this.#is_closing = true
-    this.#ingress.handOver(this, socket, bytes)
+    this.#governed.front = null
+    this.#ingress.governor.head(this.#governed)
+    this.#ingress.handOver(socket, bytes)
   }
 }
 

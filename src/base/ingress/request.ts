@@ -1,11 +1,13 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
+import type {Refusal} from '../errors.ts'
+import type {Coming} from './governed.ts'
 import type {PlainHead} from './head.ts'
 
 /** A request as the data plane takes it: node:http's, or a plain one. */
 export type ClientRequest = IncomingMessage | PlainRequest
 
 /** A request that is plain: its body has a length, and is read whole or not at all. */
-export class PlainRequest {
+export class PlainRequest implements Coming {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
@@ -13,8 +15,12 @@ export class PlainRequest {
   #parts: Buffer[] = []
   #missing_bytes: number
   #waiting: {readonly resolve: (body: Buffer) => void; readonly reject: (fault: Error) => void} | undefined
-  #is_lost = false
+  #fault: Error | undefined
   #is_dropped = false
+  /** Someone reads it, who knows its caller. */
+  is_known = false
+  /** Told when someone begins to read it, who did not before it was too much to keep. */
+  onRead: (() => void) | undefined
 
   constructor(method: string, url: string, {headers, body_bytes}: PlainHead) {
     this.method = method
@@ -29,10 +35,21 @@ export class PlainRequest {
     return this.#missing_bytes === 0
   }
 
-  /** The body, once; rejects when the client leaves before all of it has come. */
+  /** What came of it waits to be read. */
+  get is_behind(): boolean {
+    return !this.is_known && !this.#is_dropped
+  }
+
+  get came_bytes(): number {
+    return this.#body_bytes - this.#missing_bytes
+  }
+
+  /** The body, once; rejects when the client leaves before all of it has come, and with a refusal when it is given up. */
   body(): Buffer | Promise<Buffer> {
     if (this.complete) return this.#whole()
-    if (this.#is_lost) return Promise.reject(new Error('the client left'))
+    if (this.#fault) return Promise.reject(this.#fault)
+    this.is_known = true
+    this.onRead?.()
     return new Promise((resolve, reject) => {
       this.#waiting = {resolve, reject}
     })
@@ -51,11 +68,21 @@ export class PlainRequest {
   drop(): void {
     this.#is_dropped = true
     this.#parts = []
+    this.onRead?.()
   }
 
   lost(): void {
-    this.#is_lost = true
-    this.#waiting?.reject(new Error('the client left'))
+    this.#end(new Error('the client left'))
+  }
+
+  fail(refusal: Refusal): boolean {
+    this.#end(refusal)
+    return true
+  }
+
+  #end(fault: Error) {
+    this.#fault ??= fault
+    this.#waiting?.reject(this.#fault)
   }
 
   #whole(): Buffer {

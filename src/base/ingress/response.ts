@@ -33,16 +33,17 @@ export class PlainResponse implements ClientResponse {
   #head = ''
   #has_body = true
   #is_chunked = false
-  #keeps = true
+  #keeps: boolean
   #over = false
   headersSent = false
   #onClose: (() => void) | undefined
   #onDrain: (() => void) | undefined
 
-  /** `keep_alive`: the lines that say how long the connection is kept. */
-  constructor(socket: Socket, keep_alive: string, ended: Ended) {
+  /** `keep_alive`: the lines that say how long the connection is kept; null where this is the last answer on it. */
+  constructor(socket: Socket, keep_alive: string | null, ended: Ended) {
     this.socket = socket
-    this.#keep_alive = keep_alive
+    this.#keep_alive = keep_alive ?? ''
+    this.#keeps = keep_alive !== null
     this.#ended = ended
   }
 
@@ -64,7 +65,7 @@ export class PlainResponse implements ClientResponse {
       const value = headers[at + 1]!
       if (NOT_IN_HEADER_VALUES.test(value)) throw new TypeError(`The value of the header ${name} cannot be sent.`)
       if (name === 'connection') {
-        this.#keeps = value !== 'close'
+        if (value === 'close') this.#keeps = false
         continue
       }
       if (name === 'date') has_date = true

@@ -1,6 +1,8 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not} from '../check.ts'
-import {compare, operatorParameter, quoted} from '../lists.ts'
+import {compare, type Operator, operatorParameter, quoted} from '../lists.ts'
+
+const forbids = ({operator, not}: {readonly operator: Operator; readonly not: boolean}) => (operator === 'none') !== not
 
 export const contains = check({
   id: 'default.contains',
@@ -12,9 +14,12 @@ export const contains = check({
     operator: operatorParameter('any'),
     not,
   },
-  part: ({operator, not}) => (operator === 'none') !== not,
-  run({text}, {words, operator, not}) {
-    const {holds, found, missing} = compare(words, word => text.includes(word), operator)
+  part: forbids,
+  run(view, {words, operator, not}) {
+    const {text} = view
+    // What forbids sees what an answer says beside its text, too.
+    const beside = forbids({operator, not}) ? view.beside : ''
+    const {holds, found, missing} = compare(words, word => text.includes(word) || beside.includes(word), operator)
     const explanation = found.length ? `The text has ${quoted(found)}.` : 'The text has none of the words.'
     return judged(holds, {explanation, foundWords: found, missingWords: missing, operator, not, textExcerpt: excerpt(text)}, not)
   },

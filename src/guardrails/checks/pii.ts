@@ -1,18 +1,21 @@
 import {z} from 'zod'
-import type {Side} from '../../schema/guardrails.ts'
-import {check, excerpt, judged, not, type Verdict} from '../check.ts'
+import {type Context, check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {gently, type Work} from '../gently.ts'
 import {PII_CLASSES, type PiiClass, type PiiSpan} from '../pii/classes.ts'
-import {vault} from '../pii/redact.ts'
-import {findingPii} from '../pii/scan.ts'
-import {rewriting, textsOf} from '../rewriting.ts'
+import {knownValues} from '../pii/known.ts'
+import {type Vault, vault} from '../pii/redact.ts'
+import {findingCalled} from '../pii/scan.ts'
+import {rewriting} from '../rewriting.ts'
 import type {View} from '../view.ts'
+
+/** Between two pauses. */
+const TEXTS_AT_ONCE = 128
 
 export const pii = check({
   id: 'default.pii',
   title: 'Personal data and secrets',
   about:
-    'Passes when the text holds no personal data and no secrets. With `redact` what is found becomes numbered placeholders in every message, and the check passes.',
+    'Passes when nothing of the body holds personal data or secrets. With `redact` what is found becomes numbered placeholders wherever it stands, and the check passes.',
   sides: ['input', 'output'],
   shape: {
     categories: z
@@ -36,7 +39,7 @@ export const pii = check({
       return 'parameters.reversible: expected `redact` to be true as well, for without it there is nothing to put back'
     return redact && not ? 'parameters.not: expected false beside `redact`, which always passes' : undefined
   },
-  run: (view, parameters, {side}) => gently(judging(view, parameters, side)),
+  run: (view, parameters, context) => gently(judging(view, parameters, context)),
 })
 
 interface Parameters {
@@ -46,19 +49,31 @@ interface Parameters {
   readonly not: boolean
 }
 
-function* judging(view: View, {categories, redact, reversible, not}: Parameters, side: Side): Work<Verdict> {
-  const found = new Map<string, readonly PiiSpan[]>()
-  const kept = vault()
-  const looked = new Set(redact ? textsOf(view) : view.texts)
-  for (const text of looked) kept.reserve(text)
-  for (const text of looked) found.set(text, yield* findingPii(text, {classes: categories}))
-  function* redacted(text: string): Work<string> {
+function* judging(view: View, parameters: Parameters, context: Context): Work<Verdict> {
+  const {side, parts} = context
+  const {categories, redact, reversible, not} = parameters
+  const before = parts?.get(parameters) as Before | undefined
+  const given = before?.given ?? (yield* vaultFor(context))
+  const looked = lookedAt(categories)
+  for (const {text} of view.strings) given.reserve(text)
+  const spans: (readonly PiiSpan[])[] = []
+  for (const {text, called} of view.strings) spans.push(yield* looked.at(text, called))
+  const learnt = before?.learnt ?? new Map<string, readonly string[]>()
+  const known = redact ? knownValues(view.strings, spans, parts && behindJudged(learnt, before?.texts ?? [])) : undefined
+  if (parts && redact) {
+    // What one look at an answer numbers is numbered so in the next, whatever came before it meanwhile.
+    for (const [index, {text}] of view.strings.entries()) yield* given.redacting(text, spans[index]!)
+    parts.set(parameters, {given, learnt, texts: view.strings.map(({text}) => text)} satisfies Before)
+  }
+  const kept = parts ? given.beside() : given
+  function* redacted(text: string, called = ''): Work<string> {
     // Another redaction came between: what it wrote is no placeholder of ours.
-    if (!found.has(text)) kept.reserve(text)
-    return yield* kept.redacting(text, found.get(text) ?? (yield* findingPii(text, {classes: categories})))
+    if (!looked.has(text, called)) kept.reserve(text)
+    const found = yield* looked.at(text, called)
+    return yield* kept.redacting(text, known ? known.among(text, found) : found)
   }
   const transformed = redact ? yield* rewriting(redacted).of(view) : undefined
-  const counts = countsOf(view.texts.flatMap(text => found.get(text) ?? []))
+  const counts = countsOf(spans.flatMap((each, index) => (view.strings[index]!.is_echo ? [] : each)))
   const names = Object.keys(counts)
   const data = {
     explanation: names.length
@@ -69,6 +84,55 @@ function* judging(view: View, {categories, redact, reversible, not}: Parameters,
   if (!redact) return judged(names.length === 0, data, not)
   const is_restored = reversible && transformed !== undefined && side === 'input'
   return {...judged(true, data), ...(transformed ? {transformed} : {}), ...(is_restored ? {restore: kept} : {})}
+}
+
+/** What is kept from one look at an answer that comes in parts to the next. */
+interface Before {
+  readonly given: Vault
+  /** The texts as they were judged last. */
+  readonly texts: readonly string[]
+  /** By known value: the texts that had been judged, and may have left, when it was found first. */
+  readonly learnt: Map<string, readonly string[]>
+}
+
+/** Placeholders for this body: for an answer none that its request was sent with, which are put back as what they stand for there. */
+function* vaultFor({side, request, is_request_transformed}: Context): Work<Vault> {
+  const made = vault()
+  if (side === 'input' || !request || !is_request_transformed) return made
+  for (const [index, {text}] of request.strings.entries()) {
+    if (index % TEXTS_AT_ONCE === TEXTS_AT_ONCE - 1) yield
+    made.reserve(text)
+  }
+  return made
+}
+
+/** Where a value may stand to be taken out: what was judged before it was known may have left with it. */
+function behindJudged(learnt: Map<string, readonly string[]>, judged: readonly string[]) {
+  return (value: string, text: string): number => {
+    if (!learnt.has(value)) learnt.set(value, judged)
+    let from = 0
+    for (const each of learnt.get(value)!) {
+      if (each.length > from && text.startsWith(each)) from = each.length
+      else if (each.startsWith(text)) return text.length
+    }
+    return from
+  }
+}
+
+/** What is found in texts, each looked at once. */
+function lookedAt(classes: readonly PiiClass[]) {
+  const found = new Map<string, Map<string, readonly PiiSpan[]>>()
+  return {
+    has: (text: string, called: string) => found.get(called)?.has(text) ?? false,
+    *at(text: string, called: string): Work<readonly PiiSpan[]> {
+      const known = found.get(called)?.get(text)
+      if (known) return known
+      const spans = yield* findingCalled(text, called, {classes})
+      if (!found.has(called)) found.set(called, new Map())
+      found.get(called)!.set(text, spans)
+      return spans
+    },
+  }
 }
 
 /** As much of the judged texts, redacted, as an excerpt is taken of. */

@@ -10,7 +10,7 @@ import type {View} from '../view.ts'
 export const regexMatch = check({
   id: 'default.regexMatch',
   title: 'Regex match',
-  about: 'Passes when the text matches the pattern. With `redact` what matches is replaced in every message, and the check passes.',
+  about: 'Passes when the text matches the pattern. With `redact` what matches is replaced in every string, and the check passes.',
   sides: ['input', 'output'],
   shape: {
     rule: patternParameter().describe('The pattern: JavaScript without flags, matched in linear time.'),
@@ -37,8 +37,10 @@ function* matching(view: View, {rule, not, redact, replacement}: Parameters): Wo
     return (yield* replacingAll(rule, text, replacement, spent)).text
   })
   const transformed = redact ? yield* redaction.of(view) : undefined
-  if (!view.text && !transformed) return failed(new CheckFault('There is no text to match.'))
-  const found = yield* finding(rule, view.text, spent)
+  // What forbids sees what an answer says beside its text, too.
+  const beside = not ? view.beside : ''
+  if (!view.text && !beside && !transformed) return failed(new CheckFault('There is no text to match.'))
+  const found = (yield* finding(rule, view.text, spent)) || (beside !== '' && (yield* finding(rule, beside, spent)))
   const data = {
     explanation: `The text ${found ? 'matches' : 'does not match'} the pattern.${transformed ? ' What matches was redacted.' : ''}`,
     ...{regexPattern: rule.source, not, redacted: transformed !== undefined, textExcerpt: excerpt(view.text)},

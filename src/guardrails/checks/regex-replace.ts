@@ -9,7 +9,7 @@ import type {View} from '../view.ts'
 export const regexReplace = check({
   id: 'default.regexReplace',
   title: 'Regex replace',
-  about: 'Replaces what matches, in every message. Passes, unless `failOnDetection` and the text matched.',
+  about: 'Replaces what matches, in every string. Passes, unless `failOnDetection` and the text matched.',
   sides: ['input', 'output'],
   shape: {
     rule: patternParameter({slashes: true}).describe(
@@ -39,7 +39,7 @@ function* replacing(view: View, {rule, redactText, failOnDetection}: Parameters)
     return made.text
   })
   const transformed = yield* redaction.of(view)
-  const fails = failOnDetection && view.texts.some(text => matched.has(text))
+  const fails = failOnDetection && detects(view, matched)
   return {
     ...judged(!fails, {
       explanation: transformed ? 'What matches the pattern was replaced.' : 'Nothing matches the pattern.',
@@ -47,4 +47,10 @@ function* replacing(view: View, {rule, redactText, failOnDetection}: Parameters)
     }),
     ...(transformed ? {transformed} : {}),
   }
+}
+
+/** Of a request its last message counts, of an answer every string. */
+function detects({side, texts, strings}: View, matched: ReadonlySet<string>): boolean {
+  if (side === 'input') return texts.some(text => matched.has(text))
+  return strings.some(({text, is_echo}) => !is_echo && matched.has(text))
 }

@@ -11,16 +11,25 @@ export interface Vault extends Restore {
   redact(text: string, spans: readonly PiiSpan[]): string
   /** The same with pauses. */
   redacting(text: string, spans: readonly PiiSpan[]): Work<string>
+  /** Another that has given out the same by now; what it gives out from now on this one does not know. */
+  beside(): Vault
 }
 
 /** Between two pauses. */
 const SPANS_AT_ONCE = 512
 
-export function vault(): Vault {
-  const placeholders = new Map<string, string>()
-  const originals = new Map<string, string>()
-  const reserved = new Set<string>()
-  const counts = new Map<PiiClass, number>()
+interface Given {
+  readonly placeholders: ReadonlyMap<string, string>
+  readonly originals: ReadonlyMap<string, string>
+  readonly reserved: ReadonlySet<string>
+  readonly counts: ReadonlyMap<PiiClass, number>
+}
+
+export function vault(before?: Given): Vault {
+  const placeholders = new Map(before?.placeholders)
+  const originals = new Map(before?.originals)
+  const reserved = new Set(before?.reserved)
+  const counts = new Map(before?.counts)
   const fresh = (name: PiiClass): string => {
     for (;;) {
       const count = (counts.get(name) ?? 0) + 1
@@ -54,6 +63,7 @@ export function vault(): Vault {
     },
     redact: (text, spans) => atOnce(redacting(text, spans)),
     redacting,
+    beside: () => vault({placeholders, originals, reserved, counts}),
     ...restoreOf(placeholder => originals.get(placeholder)),
   }
 }

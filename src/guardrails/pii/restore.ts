@@ -1,4 +1,5 @@
 import {isList, isObject, type Json} from '../json.ts'
+import {JSON_KEYS} from '../strings.ts'
 import {PII_CLASSES} from './classes.ts'
 
 /** Where a text stands: by itself, or in quotes within JSON, as the arguments of a tool call do. */
@@ -37,8 +38,6 @@ const FORMS: Readonly<Record<Form, {readonly whole: RegExp; readonly begun: RegE
   },
 }
 const DEEPEST = 500
-/** Keys under which JSON stands as a text. */
-const JSON_KEYS: ReadonlySet<string> = new Set(['arguments', 'partial_json'])
 
 export function restoreOf(original: Restore['original']): Restore {
   const restore = (text: string, form: Form = 'text') =>
@@ -55,8 +54,8 @@ export function restoreOf(original: Restore['original']): Restore {
       return made.some((each, at) => each !== body[at]) ? made : body
     }
     if (!isObject(body)) return body
-    const made = Object.entries(body).map(([name, each]) => [name, restoreBody(each, name, depth + 1)] as const)
-    return made.some(([name, each]) => each !== body[name]) ? Object.fromEntries(made) : body
+    const made = Object.entries(body).map(([name, each]) => [restore(name), restoreBody(each, name, depth + 1)] as const)
+    return made.some(([name, each]) => !Object.hasOwn(body, name) || each !== body[name]) ? Object.fromEntries(made) : body
   }
   return {original, restore, restorer: form => new Pieces(restore, form), restoreBody: body => restoreBody(body)}
 }

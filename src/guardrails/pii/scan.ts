@@ -48,6 +48,33 @@ export function* findingPii(text: string, {classes = PII_CLASSES, work: counted 
   return (yield* scanning(text, counted)).filter(span => classes.includes(span.class))
 }
 
+/** The same for a text that data has under the name `called`, which may tell what it is. */
+export function* findingCalled(text: string, called: string, options: ScanOptions = {}): Work<readonly PiiSpan[]> {
+  if (isPlain(text)) return NONE
+  if (!called) return yield* findingPii(text, options)
+  const is_word = text.length <= LONGEST_WORD && !/[\s"\\]/.test(text)
+  const before = is_word ? `"${called}": "` : `${called}: `
+  const spans = yield* findingPii(is_word ? `${before}${text}"` : before + text, options)
+  const last = text.length
+  return spans.flatMap(span => {
+    const start = Math.max(0, span.start - before.length)
+    const end = Math.min(last, span.end - before.length)
+    return end > start ? [{...span, start, end}] : []
+  })
+}
+
+const NONE: readonly PiiSpan[] = []
+const LONGEST_WORD = 256
+
+/** True for a text that can hold nothing of any class: too short, or ASCII without a digit, `@`, `::`, dashes in a row, or a great letter behind a small one. */
+function isPlain(text: string): boolean {
+  return text.length < SHORTEST ? !text.includes('::') : text.length <= MOST_PLAIN && !NOT_PLAIN.test(text)
+}
+
+const SHORTEST = 6
+const MOST_PLAIN = 512
+const NOT_PLAIN = /[\d@\x80-\uffff]|::|--|[a-z][A-Z]/
+
 function* scanning(text: string, counted: Counted): Work<PiiSpan[]> {
   const plain = plainOf(text)
   yield

@@ -1,4 +1,5 @@
 import {setImmediate as turn} from 'node:timers/promises'
+import {isAlive} from './age.ts'
 import type {Cache, CacheEntry, CacheKey, FoundEntry} from './index.ts'
 
 /** The queries, as the store says them (`cacheTable`). */
@@ -53,7 +54,7 @@ export function createDatabaseCache(options: DatabaseCacheOptions): Cache {
     peek: () => undefined,
     async get({workspace_id, digest}: CacheKey): Promise<FoundEntry | undefined> {
       const row = await table.find(workspace_id, digest, now())
-      if (!row) return undefined
+      if (!row || !isAlive(row, now())) return undefined
       const {body, stored_at_ms, expires_at_ms} = row
       return {body: Buffer.from(body.buffer, body.byteOffset, body.byteLength), stored_at_ms, expires_at_ms}
     },

@@ -1,4 +1,5 @@
 import {LRUCache} from 'lru-cache'
+import {isAlive} from './age.ts'
 import type {Cache, CacheKey, FoundEntry} from './index.ts'
 
 export interface MemoryCacheOptions {
@@ -22,7 +23,7 @@ export function createMemoryCache({now, most_bytes = 64 << 20, most_entry_bytes 
   const find = ({digest, workspace_id}: CacheKey): FoundEntry | undefined => {
     const found = kept.get(digest)
     if (!found || found.workspace_id !== workspace_id) return undefined
-    if (found.expires_at_ms > now()) return found
+    if (isAlive(found, now())) return found
     kept.delete(digest)
     return undefined
   }

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto'
 import {Redis, type RedisOptions} from 'iovalkey'
+import {isAlive} from './age.ts'
 import type {Cache, CacheKey, FoundEntry} from './index.ts'
 
 export interface RedisCacheOptions {
@@ -48,7 +49,7 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<Cache>
     async get(key) {
       const value = await redis.getBuffer(prefix + nameOf(key))
       const found = value && unpacked(value)
-      return found && found.expires_at_ms > now() ? found : undefined
+      return found && isAlive(found, now()) ? found : undefined
     },
     async set(key, {body, stored_at_ms}, ttl_ms) {
       const ttl = Math.trunc(ttl_ms)

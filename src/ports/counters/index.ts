@@ -52,6 +52,15 @@ export interface Base {
   readonly ends_at_ms: number
 }
 
+/** How a restored counter stands at one moment. */
+export interface Standing {
+  readonly used: bigint
+  /** The part of it that open reservations hold in advance. */
+  readonly held: bigint
+  /** Another after each restoration and each correction. */
+  readonly revision: string
+}
+
 /**
  * Counters that are claimed before a call and made true after it (core rule 10). All methods are atomic; keys within one call of a
  * method are distinct.
@@ -60,7 +69,7 @@ export interface Base {
  * its deadline a reservation can be extended; for a day more a late settlement still corrects what was held.
  */
 export interface Counters {
-  /** The time that periods are cut by: never runs back, and is the store's clock, as last heard, where counters are shared. */
+  /** The time that periods are cut by: does not run back with a clock that does (`SeenTime`), and is the store's, as last heard, where counters are shared. */
   time(now_ms: number): number
   /** Takes from every counter or from none. Claims under an id that is open already are added to it. */
   reserve<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number): Soon<Reserved<C>>
@@ -76,5 +85,14 @@ export interface Counters {
   restore(bases: readonly Base[], generation: string): Soon<void>
   /** Adds to counters that exist; never creates one (core rule 11). */
   adjust(changes: readonly {readonly key: string; readonly amount: number}[]): Soon<void>
+  /** The keys of all counters that were restored, as far as they are still there. */
+  restored(): Soon<readonly string[]>
+  /** How they stand, in the order of `keys`, all at one moment; null where there is none that was restored. */
+  standings(keys: readonly string[]): Soon<readonly (Standing | null)[]>
+  /**
+   * Adds to a counter what it differed by, unless it was restored or corrected since that `revision` was read; what calls took and settled
+   * meanwhile does not change what it differed by. False when it was.
+   */
+  correct(key: string, amount: bigint, revision: string): Soon<boolean>
   close(): Promise<void>
 }

@@ -1,15 +1,25 @@
+import {SeenTime} from '../../base/clock.ts'
 import {Register} from '../../base/register.ts'
-import type {Base, Claim, Counters, Reserved} from './index.ts'
+import type {Base, Claim, Counters, Reserved, Standing} from './index.ts'
 import {CORRECTABLE_MS, correction, most} from './rules.ts'
 
 interface Counter {
   used: bigint
+  /** Of one that was restored. */
+  revision: number | null
+  held: bigint
   readonly ends_at_ms: number
 }
 
 interface Reservation {
   claims: readonly Claim[]
   readonly deadline_ms: number
+}
+
+export interface MemoryCountersOptions {
+  readonly most_counters?: number
+  /** A clock that nobody sets; milliseconds. */
+  readonly steady?: () => number
 }
 
 const GENERATION = 'process'
@@ -19,16 +29,18 @@ const SWEPT_AT_ONCE = 2
 
 /**
  * Counters of this process, answered at once. Exact while no more than `most_counters` are live; beyond that the oldest are
- * forgotten, so that budgets are rebuilt from the ledger and windows begin anew. Its time is the latest it was told.
+ * forgotten, so that budgets are rebuilt from the ledger and windows begin anew.
  */
-export function createMemoryCounters({most_counters = 500_000} = {}): Counters {
+export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCountersOptions = {}): Counters {
   const counters = new Map<string, Counter>()
   const reservations = new Register<Reservation>()
   const sweepCounters = sweeper(counters, counter => counter.ends_at_ms)
+  const seen = new SeenTime(steady)
   let time_ms = 0
+  let revisions = 0
 
   return {
-    time: now_ms => (time_ms = Math.max(time_ms, now_ms)),
+    time: now_ms => (time_ms = seen.at(now_ms)),
     reserve(id, claims, deadline_ms) {
       sweepCounters(time_ms)
       reservations.sweep(SWEPT_AT_ONCE, ({deadline_ms}) => deadline_ms + CORRECTABLE_MS <= time_ms)
@@ -47,20 +59,35 @@ export function createMemoryCounters({most_counters = 500_000} = {}): Counters {
     },
     settle(id, actual) {
       const claims = takeAway(id)
-      for (const {key, type, amount} of claims ?? []) add(key, correction(type, amount, actual))
+      for (const {key, type, amount} of claims ?? []) {
+        add(key, correction(type, amount, actual))
+        letGo(key, amount)
+      }
       return claims !== undefined
     },
     release(id) {
       const claims = takeAway(id)
-      for (const {key, amount} of claims ?? []) add(key, -amount)
+      for (const {key, amount} of claims ?? []) {
+        add(key, -amount)
+        letGo(key, amount)
+      }
       return claims !== undefined
     },
     read: keys => keys.map(key => counters.get(key)?.used ?? null),
     restore(bases) {
-      for (const base of bases) if (!counters.has(base.key)) create(base)
+      for (const base of bases) if (!counters.has(base.key)) create(base, ++revisions)
     },
     adjust(changes) {
       for (const {key, amount} of changes) add(key, amount)
+    },
+    restored: () => [...counters].flatMap(([key, {revision}]) => (revision === null ? [] : [key])),
+    standings: keys => keys.map(standingOf),
+    correct(key, amount, revision) {
+      const counter = counters.get(key)
+      if (!counter || String(counter.revision) !== revision) return false
+      counter.used = atLeastNothing(counter.used + amount)
+      counter.revision = ++revisions
+      return true
     },
     close: async () => undefined,
   }
@@ -79,8 +106,8 @@ export function createMemoryCounters({most_counters = 500_000} = {}): Counters {
     if (missing) return {outcome: 'missing', claims: missing, generation: GENERATION}
     if (refused) return {outcome: 'refused', claim: refused}
     for (const {key, amount, ends_at_ms} of claims) {
-      if (counters.has(key)) add(key, amount)
-      else create({key, used: BigInt(amount), ends_at_ms})
+      if (!counters.has(key)) create({key, used: BigInt(amount), ends_at_ms}, null)
+      else if (amount > 0) takeFrom(key, amount)
     }
     return over ? {outcome: 'taken', over} : TAKEN
   }
@@ -89,18 +116,35 @@ export function createMemoryCounters({most_counters = 500_000} = {}): Counters {
     return reservations.take(id)?.claims
   }
 
-  function create({key, used, ends_at_ms}: Base) {
+  function takeFrom(key: string, amount: number) {
+    const counter = counters.get(key)!
+    counter.used += BigInt(amount)
+    if (counter.revision !== null) counter.held += BigInt(amount)
+  }
+
+  function letGo(key: string, amount: number) {
+    const counter = amount > 0 ? counters.get(key) : undefined
+    if (counter) counter.held = atLeastNothing(counter.held - BigInt(amount))
+  }
+
+  function standingOf(key: string): Standing | null {
+    const counter = counters.get(key)
+    return counter && counter.revision !== null ? {used: counter.used, held: counter.held, revision: String(counter.revision)} : null
+  }
+
+  function create({key, used, ends_at_ms}: Base, revision: number | null) {
     if (counters.size >= most_counters) counters.delete(counters.keys().next().value!)
-    counters.set(key, {used, ends_at_ms})
+    counters.set(key, {used, held: 0n, revision, ends_at_ms})
   }
 
   function add(key: string, amount: number) {
     const counter = counters.get(key)
     if (!counter || amount === 0) return
-    counter.used += BigInt(amount)
-    if (counter.used < 0n) counter.used = 0n
+    counter.used = atLeastNothing(counter.used + BigInt(amount))
   }
 }
+
+const atLeastNothing = (amount: bigint) => (amount < 0n ? 0n : amount)
 
 /** What is held in all, one claim a counter: a call is counted there once, in however many slices it was held. */
 function merged(held: readonly Claim[], more: readonly Claim[]): Claim[] {

@@ -1,6 +1,6 @@
 import {Register} from '../../base/register.ts'
 import {Gather} from './gather.ts'
-import type {Actual, Claim, Counters, Reserved} from './index.ts'
+import type {Actual, Claim, Counters, Reserved, Standing} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
 import {CORRECTABLE_MS, most} from './rules.ts'
 
@@ -32,6 +32,9 @@ export interface CounterTable {
   read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   insert(rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]): Promise<void>
   add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
+  restored(): Promise<readonly string[]>
+  standings(keys: readonly string[]): Promise<ReadonlyMap<string, Standing>>
+  correct(key: string, amount: bigint, revision: string): Promise<boolean>
   sweep(counters_before_ms: number, holds_before_ms: number): Promise<void>
 }
 
@@ -62,8 +65,8 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
       return remote.claim(claims, () => take(id, claims, Math.trunc(deadline_ms)))
     },
     extend: (id, claims) => remote.claim(claims, () => take(id, claims, null)),
-    settle: (id, actual) => remote.within(end(id, actual)),
-    release: id => remote.within(end(id, null)),
+    settle: (id, actual) => remote.patiently(end(id, actual)),
+    release: id => remote.patiently(end(id, null)),
     async read(keys) {
       if (keys.length === 0) return []
       const used = await remote.within(table.read(keys))
@@ -75,6 +78,13 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
     async adjust(changes) {
       if (changes.length > 0) await remote.within(table.add(changes))
     },
+    restored: () => remote.within(table.restored()),
+    async standings(keys) {
+      if (keys.length === 0) return []
+      const found = await remote.within(table.standings(keys))
+      return keys.map(key => found.get(key) ?? null)
+    },
+    correct: (key, amount, revision) => remote.within(table.correct(key, amount, revision)),
     close: async () => undefined,
   }
 

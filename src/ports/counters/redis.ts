@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto'
 import {Redis, type RedisOptions} from 'iovalkey'
 import type {Claim, Counters, Reserved} from './index.ts'
-import {ADJUST, RESERVE, RESTORE, type Script, SETTLE} from './redis-scripts.ts'
+import {ADJUST, CORRECT, RESERVE, RESTORE, type Script, SETTLE, STANDINGS} from './redis-scripts.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
 import {CORRECTABLE_MS, most} from './rules.ts'
 
@@ -52,8 +52,8 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
     time: remote.time,
     reserve: (id, claims, deadline_ms) => remote.claim(claims, () => take(id, claims, deadline_ms)),
     extend: (id, claims) => remote.claim(claims, () => take(id, claims, null)),
-    settle: async (id, {tokens, cost_nanousd}) => (await run(SETTLE, [reservation(id)], [tokens, cost_nanousd])) === 1,
-    release: async id => (await run(SETTLE, [reservation(id)], ['release'])) === 1,
+    settle: async (id, {tokens, cost_nanousd}) => (await end(id, [tokens, cost_nanousd])) === 1,
+    release: async id => (await end(id, ['release'])) === 1,
     async read(keys) {
       if (keys.length === 0) return []
       generation ||= (await remote.within(redis.get(marker))) ?? ''
@@ -68,6 +68,31 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
       const keys = changes.map(({key}) => named(key))
       const amounts = changes.map(({amount}) => amount)
       if (changes.length > 0) await run(ADJUST, keys, amounts)
+    },
+    async restored() {
+      generation ||= (await remote.within(redis.get(marker))) ?? ''
+      const before = `{${tag}}:beside:${generation}:`
+      const found = new Set<string>()
+      let cursor = '0'
+      do {
+        const [next, names] = await remote.within(redis.scan(cursor, 'MATCH', `${escaped(before)}*`, 'COUNT', 1_000))
+        for (const name of names) if (name.startsWith(before)) found.add(name.slice(before.length))
+        cursor = next
+      } while (cursor !== '0')
+      return [...found]
+    },
+    async standings(keys) {
+      if (keys.length === 0) return []
+      generation ||= (await remote.within(redis.get(marker))) ?? ''
+      const said = (await run(STANDINGS, keys.map(named), [])) as [string, string, string][]
+      return said.map(([used, held, revision]) =>
+        used === '' || revision === '' ? null : {used: BigInt(used), held: BigInt(held), revision: `${generation}/${revision}`},
+      )
+    },
+    async correct(key, amount, revision) {
+      const [made_in, own] = revision.split('/') as [string, string]
+      if (made_in !== generation) return false
+      return (await run(CORRECT, [named(key)], [`${amount}`, own, randomBytes(8).toString('hex')])) === 1
     },
     async close() {
       redis.disconnect()
@@ -100,6 +125,10 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
     return remote.within(evaluate(script, keys, args))
   }
 
+  function end(id: string, args: readonly (string | number)[]): Promise<unknown> {
+    return remote.patiently(evaluate(SETTLE, [reservation(id)], args))
+  }
+
   async function evaluate({lua, sha}: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await redis.evalsha(sha, keys.length, ...keys, ...args)
@@ -116,6 +145,9 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
     generation = (await redis.get(marker)) ?? ''
   }
 }
+
+/** A text as a pattern that matches itself alone. */
+const escaped = (text: string) => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
 function kind({rebuilds, mode}: Claim): string {
   return [rebuilds && 'rebuilds', mode === 'shadow' && 'shadow'].filter(Boolean).join(' ')

@@ -1,9 +1,12 @@
+import {SeenTime} from '../../base/clock.ts'
 import type {Claim, Reserved} from './index.ts'
 import {unanswered} from './rules.ts'
 
 export interface RemoteOptions {
   /** Epoch milliseconds of this machine. */
   readonly now: () => number
+  /** A clock that nobody sets; milliseconds. */
+  readonly steady?: () => number
   /** How long a call waits for an answer. */
   readonly timeout_ms?: number
   /** Told of every fault of the store; the calls themselves go on, or are refused. */
@@ -13,14 +16,20 @@ export interface RemoteOptions {
 /** For so long no claim asks a store that did not answer: a dead store costs one call its wait, not every call. */
 const PAUSE_MS = 1_000
 
-/** A strict claim that is not answered refuses its call: it waits out a store that has much to do. */
-const STRICT_MS = 5_000
+/**
+ * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does what a call used, which nobody waits
+ * for: it is not to be taken for lost while it is under way.
+ */
+const PATIENT_MS = 5_000
 
 /** What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer. */
-export function createRemote({now, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {
+export function createRemote({now, steady, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {
   let ahead_ms = 0
-  let last_ms = 0
+  /** Ours until the store's is heard, and then that from its beginning: ours may be wrong. */
+  let seen = new SeenTime(steady)
+  let is_heard = false
   let silent_until_ms = 0
+  const patient_ms = Math.max(PATIENT_MS, timeout_ms)
 
   async function within<T>(work: Promise<T>, most_ms = timeout_ms): Promise<T> {
     let timer: NodeJS.Timeout | undefined
@@ -36,16 +45,20 @@ export function createRemote({now, timeout_ms = 250, onFault = () => undefined}:
 
   return {
     within,
+    patiently: <T>(work: Promise<T>) => within(work, patient_ms),
     timeout_ms,
-    time: (now_ms: number) => (last_ms = Math.max(last_ms, now_ms + ahead_ms)),
+    time: (now_ms: number) => seen.at(now_ms + ahead_ms),
     /** Learns the store's clock from an answer that has just come. */
     heard(store_ms: number) {
       ahead_ms = store_ms - now()
+      if (is_heard) return
+      is_heard = true
+      seen = new SeenTime(steady)
     },
     async claim<C extends Claim>(claims: readonly C[], work: () => Promise<Reserved<C>>): Promise<Reserved<C>> {
       if (now() < silent_until_ms) return unanswered(claims)
       try {
-        return await within(work(), claims.some(({mode}) => mode === 'strict') ? Math.max(STRICT_MS, timeout_ms) : timeout_ms)
+        return await within(work(), claims.some(({mode}) => mode === 'strict') ? patient_ms : timeout_ms)
       } catch (fault) {
         silent_until_ms = now() + PAUSE_MS
         onFault(fault)

@@ -3,7 +3,7 @@ import {count, isObject} from '../openai/usage.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
- * `cacheDetails` splits the writes by lifetime; the `tier` flex costs what a batch does. Source: Bedrock API reference, TokenUsage, ServiceTier.
+ * `cacheDetails` splits the writes by lifetime; the `tier` flex costs what a batch does, priority has a price of its own. Source: Bedrock API reference, TokenUsage, ServiceTier.
  */
 export function readUsage(said: unknown, tier?: unknown): Usage | null {
   if (!isObject(said)) return null
@@ -26,5 +26,6 @@ export function readUsage(said: unknown, tier?: unknown): Usage | null {
   usage.cache_write_1h_tokens = hour
   usage.cache_write_5m_tokens = Math.max(written - hour, minutes)
   if (isObject(tier) && tier.type === 'flex') usage.units[UNIT.batch_requests] = 1
+  else if (isObject(tier)) usage.units[UNIT.priority_requests] = tier.type === 'priority' ? 1 : 0
   return usage
 }

@@ -42,11 +42,11 @@ function pieceIn(said: unknown): readonly Piece[] {
   return []
 }
 
-/** `tokens` are what was used, `billed_units` what older answers tell alone (reference: Cohere). */
+/** `billed_units` are what is charged; `tokens`, what the model saw, count where nothing is said to be billed (reference: Cohere, usage). */
 export function readTokens(said: unknown): Usage | null {
   const {tokens, billed_units, cached_tokens} = object(said)
-  const used = object(tokens)
-  const from = typeof used.input_tokens === 'number' || typeof used.output_tokens === 'number' ? used : object(billed_units)
+  const billed = object(billed_units)
+  const from = typeof billed.input_tokens === 'number' || typeof billed.output_tokens === 'number' ? billed : object(tokens)
   return usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
 }
 

@@ -1,5 +1,6 @@
 import {type FinishReason, finishReason} from '../chat.ts'
 import {BadReply, type Context, type Json} from '../translation.ts'
+import {isPartial, PartialCall} from './partial-call.ts'
 import {isObject, list, object, present, word} from './read.ts'
 
 /** Reference: finish reasons. `stop` for those that are not here, and for calls of functions that were no calls. */
@@ -31,6 +32,8 @@ export class CandidateReader {
   /** The kind of the block that the next part may go on with. */
   #open: string | null = null
   #text_bytes = 0
+  /** A call whose arguments still come. */
+  #partial: PartialCall | null = null
 
   constructor(context: Context, index: number) {
     this.#context = context
@@ -75,7 +78,7 @@ export class CandidateReader {
     const {text, functionCall, inlineData, executableCode, codeExecutionResult} = part
     const signature = word(part.thoughtSignature)
     if (functionCall !== undefined) {
-      said.tool_calls.push(this.#call(functionCall, signature))
+      this.#called(functionCall, signature, said.tool_calls)
       this.#open = null
     } else if (inlineData !== undefined) {
       this.#media(inlineData, signature, said)
@@ -101,6 +104,28 @@ export class CandidateReader {
     content_blocks.push({index, delta: {[kind]: value}})
     if (signature) content_blocks.push({index, delta: {signature}})
     this.#open = !signature && (kind === 'text' || kind === 'thinking') ? kind : null
+  }
+
+  /** The call whose arguments were still to come when the candidate ended; null where there is none. */
+  rest(): Json | null {
+    const partial = this.#partial
+    this.#partial = null
+    return partial && {tool_calls: [this.#call(partial, partial.signature)]}
+  }
+
+  #called(call: unknown, signature: string | null, tool_calls: Json[]): void {
+    if (!this.#partial && !isPartial(call)) return void tool_calls.push(this.#call(call, signature))
+    const {name, willContinue} = object(call)
+    if (this.#partial && typeof name === 'string' && name !== '' && name !== this.#partial.name) {
+      tool_calls.push(this.#call(this.#partial, this.#partial.signature))
+      this.#partial = null
+      return this.#called(call, signature, tool_calls)
+    }
+    this.#partial ??= new PartialCall(call, signature)
+    this.#partial.add(call)
+    if (willContinue === true) return
+    tool_calls.push(this.#call(this.#partial, this.#partial.signature))
+    this.#partial = null
   }
 
   #call(said: unknown, signature: string | null): Json {

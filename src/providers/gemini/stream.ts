@@ -120,7 +120,10 @@ export class GeminiStream implements StreamTranslator {
 
   #finishes(): readonly Json[] {
     if (this.#blocked !== null) return [this.#chunk(0, {}, this.#context.strict ? 'content_filter' : this.#blocked)]
-    return [...this.#candidates].map(([index, {reader, reason, extras}]) => this.#chunk(index, {}, reader.finish(reason), extras))
+    return [...this.#candidates].flatMap(([index, {reader, reason, extras}]) => {
+      const rest = reader.rest()
+      return [...(rest ? [this.#chunk(index, rest)] : []), this.#chunk(index, {}, reader.finish(reason), extras)]
+    })
   }
 
   /** `more` belongs to the choice. */

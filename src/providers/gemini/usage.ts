@@ -17,7 +17,10 @@ export function readUsage(said: unknown, searches = 0): Usage | null {
   readOutput(said, usage)
   if (searches > 0) usage.units[UNIT.web_search] = searches
   // Vertex AI: PROVISIONED_THROUGHPUT, or ON_DEMAND and its kinds.
-  if (said.trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
+  const {trafficType} = said
+  if (trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
+  if (trafficType === 'ON_DEMAND_FLEX') usage.units[UNIT.batch_requests] = 1
+  if (trafficType === 'ON_DEMAND_PRIORITY') usage.units[UNIT.priority_requests] = 1
   return usage
 }
 

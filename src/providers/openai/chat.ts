@@ -1,5 +1,6 @@
 import type {Usage} from '../../schema/usage.ts'
 import {BadReply, type Context, type Json, type StreamEvent, type StreamTranslator, type Translation} from '../translation.ts'
+import {faultOf} from '../unified/fault.ts'
 import {modelIn, saidIn} from './reply.ts'
 import {isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
 
@@ -33,22 +34,14 @@ class ChatStream implements StreamTranslator {
   }
 
   event({data}: StreamEvent): readonly Json[] {
-    if (typeof data === 'string') {
-      if (data.trim() === '[DONE]') this.finished = true
+    if (this.failed || data === '' || data === null || data === undefined) return NONE
+    if (data === '[DONE]') {
+      this.finished = true
       return NONE
     }
-    if (!isObject(data) || this.failed) return NONE
-    if (isObject(data.error)) {
-      const {message, type, param, code} = data.error
-      this.failed = {
-        message: `${this.#context.provider} error: ${typeof message === 'string' ? message : 'no message'}`,
-        type: typeof type === 'string' ? type : null,
-        param: typeof param === 'string' ? param : null,
-        code: typeof code === 'string' ? code : null,
-        status: null,
-      }
-      return NONE
-    }
+    if (!isObject(data)) return this.#fail({message: 'its stream is not what it documents: expected a JSON object'})
+    if (isObject(data.error)) return this.#fail(data.error)
+    if (typeof data.error === 'string') return this.#fail({message: data.error})
     this.#said = mergeSaid(this.#said, saidIn(data))
     this.model ??= modelIn(data)
     const [choice] = Array.isArray(data.choices) ? (data.choices as unknown[]) : []
@@ -60,6 +53,11 @@ class ChatStream implements StreamTranslator {
   }
 
   end(): readonly Json[] {
+    return NONE
+  }
+
+  #fail(said: Said): readonly Json[] {
+    this.failed = {...faultOf(this.#context, said, 'no message'), status: null}
     return NONE
   }
 }

@@ -17,10 +17,15 @@ export interface StreamFailure {
 
 const USAGE = keyBytes('usage')
 const ERROR = keyBytes('error')
+const PING = Buffer.from('ping')
+const DATA = Buffer.from('data')
 const DONE = Buffer.from('[DONE]')
 const EVENT = 'event:'
 const LETTER_E = 101
 const LF = 10
+const COLON = 58
+/** A longer event is no ping. */
+const LONGEST_PING = 64
 /** `data: [DONE]` with whatever spaces; a longer event is something else. */
 const LONGEST_DONE = 64
 /** Events in which we look for the model before we take it that the stream names none. */
@@ -42,6 +47,12 @@ const LAST: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
   createTranscription: ['transcript.text.done'],
   imageGenerate: ['image_generation.completed'],
   imageEdit: ['image_edit.completed'],
+}
+/** Keys whose value says that an answer, or a choice of it, is whole: some providers send no event after it. */
+const REASON: Readonly<Partial<Record<EndpointName, Buffer>>> = {
+  chatComplete: keyBytes('finish_reason'),
+  complete: keyBytes('finish_reason'),
+  messages: keyBytes('stop_reason'),
 }
 /** Pass-through knows no endpoint. These two are unmistakable. */
 const LAST_ANYWHERE = [...LAST.createModelResponse!, ...LAST.messages!]
@@ -77,6 +88,10 @@ export class StreamObserver {
   #model_tries = MODEL_TRIES
   #failed: StreamFailure | null = null
   #finished = false
+  readonly #reason: Buffer | undefined
+  #has_reason = false
+  #has_unread = false
+  #events = 0
   #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
   readonly #counts_all: boolean
   #text_bytes = 0
@@ -87,6 +102,7 @@ export class StreamObserver {
     this.#endpoint = endpoint
     this.#counts_all = counts_all
     this.#last = LAST[endpoint] ?? LAST_ANYWHERE
+    this.#reason = REASON[endpoint]
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
     this.#text_keys = (TEXT[endpoint] ?? []).map(keyBytes)
     const most_bytes = LARGE.has(endpoint) ? LARGE_EVENT_BYTES : MOST_EVENT_BYTES
@@ -134,6 +150,16 @@ export class StreamObserver {
     return this.#failed
   }
 
+  /** True when the answer is known not to be whole where it ends now: nothing said so, and every event was short enough to be read. */
+  get is_cut(): boolean {
+    return !this.#finished && !this.#has_reason && !this.#has_unread && !this.#failed
+  }
+
+  /** Events that came, comments and pings apart. */
+  get events(): number {
+    return this.#events
+  }
+
   /** About how many bytes of text the model wrote, escapes as sent, up to the first report of usage unless all of it counts. */
   get text_bytes(): number {
     return this.#text_bytes
@@ -157,9 +183,13 @@ export class StreamObserver {
   #examine(raw: Buffer | null, start: number) {
     if (this.#finished) return
     if (raw === null) {
+      this.#has_unread = true
+      this.#events++
       if (this.#first_event !== 'error') this.#first_event = 'event'
       return
     }
+    if (!isIdle(raw)) this.#events++
+    if (!this.#has_reason && this.#reason) this.#has_reason = hasValue(raw, this.#reason)
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
     if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
@@ -225,6 +255,12 @@ export class StreamObserver {
       return
     }
   }
+}
+
+/** True for an event that only says that the connection is alive. */
+function isIdle(raw: Buffer): boolean {
+  if (raw[0] === COLON) return !raw.includes(DATA)
+  return raw.length <= LONGEST_PING && raw[0] === LETTER_E && raw.includes(PING)
 }
 
 /** The error in an event: `{"error": ...}`, an event of that name, or a response that failed. */

@@ -22,13 +22,20 @@ export function readUsage(said: Said, endpoint: EndpointName): Usage | null {
     : readOpenAi(said.prompt_tokens === undefined && said.input_tokens === undefined ? {...said, ...billed} : said, endpoint, usage)
   const has_units = readUnits(said, billed, usage)
   if (!counted && !has_units) return null
-  if (BATCH_TIERS.has(said.service_tier)) usage.units[UNIT.batch_requests] = 1
+  readMode(said, usage)
   return usage
 }
 
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
 /** Service tiers that cost what a batch does (OpenAI: flex processing; Anthropic: usage of message batches). */
 const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
+
+/** How it was served. What was said to be served as any other is noted as 0: then it does not matter what was asked for. */
+function readMode({service_tier, speed}: Said, usage: Usage) {
+  if (BATCH_TIERS.has(service_tier)) usage.units[UNIT.batch_requests] = 1
+  else if (typeof service_tier === 'string') usage.units[UNIT.priority_requests] = service_tier === 'priority' ? 1 : 0
+  if (typeof speed === 'string') usage.units[UNIT.fast_requests] = speed === 'fast' ? 1 : 0
+}
 
 /** `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. */
 export function mergeSaid(earlier: Said | null, later: unknown): Said | null {

@@ -18,7 +18,9 @@ const rerank: Translation = {
   reply(said, context, asked) {
     const {id, results, meta} = objectIn(said)
     const {billed_units, tokens} = object(meta)
-    const used = rerankUsage({search_units: object(billed_units).search_units, tokens: object(tokens).input_tokens})
+    // It charges by tokens; searches are told beside them.
+    const {input_tokens} = object(tokens)
+    const used = rerankUsage(input_tokens ? {tokens: input_tokens} : {search_units: object(billed_units).search_units})
     return rerankList(context, asked, {id: word(id), results: rankedIn(results), usage: used})
   },
 }

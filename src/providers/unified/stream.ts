@@ -32,7 +32,8 @@ export interface ChatWriter {
 }
 
 interface Spoken {
-  readonly calls: {has_arguments: boolean}[]
+  /** `held`: the beginning of arguments that may be no more than `null`, which some say for none. */
+  readonly calls: {held: string; has_arguments: boolean}[]
   block: number
   kind: '' | 'text' | 'thinking'
   is_ended: boolean
@@ -91,17 +92,22 @@ export function chatWriter(context: Context): ChatWriter {
     call(call, choice = 0) {
       const {calls} = spoken(choice)
       text_bytes += Buffer.byteLength(call.name) + Buffer.byteLength(call.arguments)
-      const index = calls.push({has_arguments: call.arguments !== ''}) - 1
-      say({tool_calls: [{index, id: call.id, type: 'function', function: {name: call.name, arguments: call.arguments}}]}, choice)
+      const held = mayBeNull(call.arguments) ? call.arguments : ''
+      const given = held ? '' : call.arguments
+      const index = calls.push({held, has_arguments: given !== ''}) - 1
+      say({tool_calls: [{index, id: call.id, type: 'function', function: {name: call.name, arguments: given}}]}, choice)
       return index
     },
     more(position, given, choice = 0) {
       const call = spoken(choice).calls[position]
       if (!call) throw new BadReply('arguments came for a call that was never begun')
       if (given === '') return
-      call.has_arguments = true
       text_bytes += Buffer.byteLength(given)
-      say({tool_calls: [{index: position, function: {arguments: given}}]}, choice)
+      const so_far = call.held + given
+      call.held = !call.has_arguments && mayBeNull(so_far) ? so_far : ''
+      if (call.held) return
+      call.has_arguments = true
+      say({tool_calls: [{index: position, function: {arguments: so_far}}]}, choice)
     },
     delta: (delta, choice = 0) => say(delta, choice),
     finish(reason, choice = 0, more = {}) {
@@ -130,6 +136,11 @@ export function chatWriter(context: Context): ChatWriter {
       return choices.size > 0 && [...choices.values()].every(({is_ended}) => is_ended)
     },
   }
+}
+
+/** Arguments are an object, so that nothing else of theirs begins like `null`. */
+function mayBeNull(text: string): boolean {
+  return text.length <= 8 && text !== '' && 'null'.startsWith(text.trim())
 }
 
 /** What a dialect's own reader does with the events of a chat stream. */

@@ -114,9 +114,9 @@ export function saidCall(said: unknown, id: string): Call {
   }
 }
 
-/** Arguments as JSON text: none at all are an empty object, so that every client can parse them. */
+/** Arguments as JSON text: none at all, or `null` for them, are an empty object, so that every client can parse them. */
 export function argumentText(said: unknown): string {
-  if (typeof said === 'string') return said === '' ? '{}' : said
+  if (typeof said === 'string') return said === '' || said.trim() === 'null' ? '{}' : said
   return said === null || said === undefined ? '{}' : JSON.stringify(said)
 }
 

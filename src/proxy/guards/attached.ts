@@ -22,7 +22,7 @@ export async function guardsOf(said: LeafTarget, path: string, caller: Caller, o
   const {guardrails} = on
   if (!guardrails) return null
   const keys = attachKeys(said)
-  const defaults = [...(await guardrails.defaults(caller)), insideOf(said)]
+  const defaults = await guardrails.defaults(caller)
   const handles = new Set([...defaults.flatMap(handlesOf), ...namesIn(keys)])
   if (handles.size === 0 && Object.keys(keys).length === 0) return null
   const found = handles.size > 0 ? await guardrails.find(caller, [...handles]) : NONE
@@ -34,21 +34,15 @@ export async function guardsOf(said: LeafTarget, path: string, caller: Caller, o
 
 const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()
 
-/** The defaults that a config of ours carries inside. */
-function insideOf({default_input_guardrails, default_output_guardrails}: LeafTarget): DefaultGuardrails {
-  const ids = (said: readonly unknown[] | undefined) => (said ?? []).filter(each => typeof each === 'string')
-  return {input_guardrails: ids(default_input_guardrails), output_guardrails: ids(default_output_guardrails)}
-}
-
 const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => [...input_guardrails, ...output_guardrails]
 
 function digestOf(said: LeafTarget, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
   if (output.length === 0) return ''
-  const {after_request_hooks, output_guardrails, output_mutators} = said
+  const {after_request_hooks, output_guardrails, output_mutators, default_output_guardrails} = said
   const ran = output.map(hook => [hook.id, hook.guardrail_version_id])
   const saved = [...found.values()].map(({id, version_id}) => [id, version_id])
   return createHash('sha256')
-    .update(JSON.stringify([after_request_hooks, output_guardrails, output_mutators, ran, saved]))
+    .update(JSON.stringify([after_request_hooks, output_guardrails, output_mutators, default_output_guardrails, ran, saved]))
     .digest('hex')
 }
 

@@ -1,43 +1,39 @@
-import {isList, isObject, type Json, type JsonObject, listOf, own, type Path, withAt} from '../../guardrails/json.ts'
-import {slotsOf} from '../../guardrails/texts.ts'
+import {isList, type Json, type JsonObject, listOf, own, type Path, withAll} from '../../guardrails/json.ts'
+import {isLeftAlone} from '../../guardrails/left-alone.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 
 /** A piece of text in an event of a stream: which of the answer's texts it belongs to, and where it stands. */
 export interface Delta {
-  /** The same for all pieces of one text. */
+  /** The same for all pieces of one text: what it is, a space, and whose. */
   readonly slot: string
-  readonly path: Path
+  /** Null: it is no piece, but a string of its own somewhere in the event. */
+  readonly path: Path | null
   readonly text: string
 }
 
-/** Where a text stands in an element of the answer that pieces are put together to. */
-type Kind =
-  | 'content'
-  | 'refusal'
-  | 'reasoning_content'
-  | 'block_text'
-  | 'block_thinking'
-  | 'text'
-  | 'thinking'
-  | 'output_text'
-  | 'summary_text'
-  | 'reasoning_text'
+/** Kinds of texts that stand in an element of the answer under another name than their own. */
+const PLACES: Readonly<Record<string, Path>> = {
+  'chat text': ['text'],
+  'chat block_text': ['message', 'content_blocks', 0, 'text'],
+  'chat block_thinking': ['message', 'content_blocks', 0, 'thinking'],
+  'chat arguments': ['message', 'tool_calls', 0, 'function', 'arguments'],
+  'messages arguments': ['partial_json'],
+  'responses output_text': ['content', 0, 'text'],
+  'responses reasoning_text': ['content', 0, 'text'],
+  'responses refusal': ['content', 0, 'refusal'],
+  'responses summary_text': ['summary', 0, 'text'],
+}
 
-/** The pieces of text in one event, in the words that `endpoint` streams. */
+/** The pieces of text in one event, in the words that `endpoint` streams: the arguments of tool calls are JSON that comes as text. */
 export function deltasOf(endpoint: EndpointName, event: JsonObject): readonly Delta[] {
   switch (endpoint) {
     case 'chatComplete':
     case 'promptComplete':
-      return [
-        ...choices(event, [
-          ['delta', 'content'],
-          ['delta', 'refusal'],
-          ['delta', 'reasoning_content'],
-        ]),
-        ...parts(event),
-      ]
+      return chat(event)
     case 'complete':
-      return choices(event, [['text']])
+      return listOf(own(event, 'choices')).flatMap((choice, place) =>
+        piece(event, ['choices', place, 'text'], `text ${indexOf(choice, place)}`),
+      )
     case 'messages':
       return message(event)
     case 'createModelResponse':
@@ -47,26 +43,41 @@ export function deltasOf(endpoint: EndpointName, event: JsonObject): readonly De
   }
 }
 
-function choices(event: JsonObject, paths: readonly Path[]): readonly Delta[] {
-  return listOf(own(event, 'choices')).flatMap((choice, place) => {
-    const index = own(choice, 'index') ?? place
-    return paths.flatMap(path => piece(event, ['choices', place, ...path], `${path.at(-1)} ${index}`))
-  })
+/** True for a text that is JSON. */
+export function isJsonSlot(slot: string): boolean {
+  return slot.startsWith('arguments ')
 }
 
-/** Contents that come in parts, and blocks beside them. */
-function parts(event: JsonObject): readonly Delta[] {
+/** True for tokens that no piece says. */
+export function isTokenSlot(slot: string): boolean {
+  return slot.startsWith('other tokens.')
+}
+
+/** Members of a delta whose name another kind of text has. */
+const TAKEN: ReadonlySet<string> = new Set(['text', 'arguments', 'block_text', 'block_thinking', 'other', 'tool_input'])
+
+function chat(event: JsonObject): readonly Delta[] {
   return listOf(own(event, 'choices')).flatMap((choice, place) => {
+    const index = indexOf(choice, place)
     const delta = own(choice, 'delta')
-    const index = own(choice, 'index') ?? place
     const path = ['choices', place, 'delta']
+    // What a provider adds of its own, such as a reasoning by another name, comes in pieces as well.
+    const texts = keysOf(delta).filter(key => !TAKEN.has(key) && /^\w{1,40}$/.test(key))
+    const within = (list: string, each: (item: Json, at: number) => readonly Delta[]) => listOf(own(delta, list)).flatMap(each)
     return [
-      ...listOf(own(delta, 'content')).flatMap((_, at) => piece(event, [...path, 'content', at, 'text'], `content ${index}`)),
-      ...listOf(own(delta, 'content_blocks')).flatMap((block, at) =>
+      ...texts.flatMap(key => piece(event, [...path, key], `${key} ${index}`)),
+      ...within('content', (_, at) => piece(event, [...path, 'content', at, 'text'], `content ${index}`)),
+      ...within('content_blocks', (block, at) =>
         (['text', 'thinking'] as const).flatMap(key =>
-          piece(event, [...path, 'content_blocks', at, 'delta', key], `block_${key} ${index}.${own(block, 'index') ?? at}`),
+          piece(event, [...path, 'content_blocks', at, 'delta', key], `block_${key} ${index}.${indexOf(block, at)}`),
         ),
       ),
+      ...within('tool_calls', (call, at) => [
+        ...piece(event, [...path, 'tool_calls', at, 'function', 'arguments'], `arguments ${index}.${indexOf(call, at)}`),
+        ...piece(event, [...path, 'tool_calls', at, 'custom', 'input'], `tool_input ${index}.${indexOf(call, at)}`),
+      ]),
+      ...piece(event, [...path, 'function_call', 'arguments'], `arguments ${index}.only`),
+      ...piece(event, [...path, 'audio', 'transcript'], `transcript ${index}`),
     ]
   })
 }
@@ -74,51 +85,14 @@ function parts(event: JsonObject): readonly Delta[] {
 function message(event: JsonObject): readonly Delta[] {
   const key = event.type === 'content_block_delta' ? 'delta' : event.type === 'content_block_start' ? 'content_block' : null
   if (!key) return []
-  return [...piece(event, [key, 'text'], `text ${event.index}`), ...piece(event, [key, 'thinking'], `thinking ${event.index}`)]
-}
-
-/** Texts in an event that are no pieces: they tell again what was streamed, or what was not. */
-export function othersOf(endpoint: EndpointName, event: JsonObject): readonly Delta[] {
-  const found = (body: JsonObject) =>
-    slotsOf(endpoint, 'output', body).map(({path, text, is_judged}) => ({slot: is_judged ? 'judged' : 'beside', path, text}))
-  switch (endpoint) {
-    case 'messages':
-      return found({content: own(own(event, 'message'), 'content') ?? null}).map(each => ({...each, path: ['message', ...each.path]}))
-    case 'createModelResponse':
-      return String(event.type).endsWith('.delta') ? [] : retold(event, found)
-    case 'complete':
-      return []
-    default:
-      return found({
-        choices: listOf(own(event, 'choices')).map(choice => ({
-          text: own(choice, 'text') ?? null,
-          message: own(choice, 'message') ?? null,
-        })),
-      })
-  }
-}
-
-/** What an event of a response tells again, of a part, an item or all. */
-function retold(event: JsonObject, found: (body: JsonObject) => readonly Delta[]): readonly Delta[] {
-  const {part, item, response} = event
-  const within = (place: Path, key: string) => (each: Delta) => ({...each, path: [key, ...each.path.slice(place.length)]})
   return [
-    ...piece(event, ['text'], 'judged'),
-    ...piece(event, ['refusal'], 'judged'),
-    ...found({output: [{type: 'message', content: [part ?? null]}]}).map(within(['output', 0, 'content', 0], 'part')),
-    ...found({output: [item ?? null]}).map(within(['output', 0], 'item')),
-    ...found({output: own(response, 'output') ?? null}).map(within([], 'response')),
+    ...piece(event, [key, 'text'], `text ${event.index}`),
+    ...piece(event, [key, 'thinking'], `thinking ${event.index}`),
+    ...piece(event, [key, 'partial_json'], `arguments ${event.index}`),
   ]
 }
 
-/** What a text that was not streamed is judged as. */
-export function strayKind(endpoint: EndpointName, is_judged: boolean): string {
-  if (endpoint === 'messages') return is_judged ? 'text' : 'thinking'
-  if (endpoint === 'createModelResponse') return is_judged ? 'output_text' : 'summary_text'
-  return is_judged ? 'content' : 'reasoning_content'
-}
-
-const RESPONSE_DELTAS: Readonly<Record<string, Kind>> = {
+const RESPONSE_DELTAS: Readonly<Record<string, string>> = {
   'response.output_text.delta': 'output_text',
   'response.refusal.delta': 'refusal',
   'response.reasoning_summary_text.delta': 'summary_text',
@@ -126,102 +100,122 @@ const RESPONSE_DELTAS: Readonly<Record<string, Kind>> = {
 }
 
 function response(event: JsonObject): readonly Delta[] {
-  const kind = typeof event.type === 'string' && Object.hasOwn(RESPONSE_DELTAS, event.type) ? RESPONSE_DELTAS[event.type] : undefined
-  if (!kind) return []
+  const {type} = event
+  if (typeof type !== 'string' || !/^response\..*\.delta$/.test(type) || isSound(event)) return []
+  if (type.endsWith('arguments.delta')) return piece(event, ['delta'], `arguments ${event.output_index}`)
+  const kind = Object.hasOwn(RESPONSE_DELTAS, type) ? RESPONSE_DELTAS[type] : 'tool_input'
   return piece(event, ['delta'], `${kind} ${event.output_index}.${event.content_index ?? event.summary_index ?? 0}`)
+}
+
+/** Base64, a piece at a time. */
+function isSound(event: JsonObject): boolean {
+  return event.type === 'response.audio.delta'
 }
 
 function piece(event: JsonObject, path: Path, slot: string): readonly Delta[] {
   let value: Json | undefined = event
-  for (const key of path) value = own(value, key)
-  return typeof value === 'string' && value ? [{slot, path, text: value}] : []
+  let holder: Json | undefined
+  for (const key of path) {
+    holder = value
+    value = own(value, key)
+  }
+  if (typeof value !== 'string' || !value || isLeftAlone(value, String(path.at(-1)), holder)) return []
+  return [{slot, path, text: value}]
 }
 
-/** Pieces of the arguments of tool calls: JSON that comes as text, which no guardrail judges. */
-export function argumentsIn(endpoint: EndpointName, event: JsonObject): readonly Delta[] {
-  if (endpoint === 'messages') return piece(event, ['delta', 'partial_json'], `arguments ${event.index}`)
-  if (endpoint === 'createModelResponse')
-    return event.type === 'response.function_call_arguments.delta' ? piece(event, ['delta'], `arguments ${event.output_index}`) : []
-  return listOf(own(event, 'choices')).flatMap((choice, place) =>
-    listOf(own(own(choice, 'delta'), 'tool_calls')).flatMap((call, at) =>
-      piece(
+/** An event without its pieces: what else it says. */
+export function withoutPieces(event: JsonObject, deltas: readonly Delta[]): JsonObject {
+  const bare = deltas.length
+    ? withTexts(
         event,
-        ['choices', place, 'delta', 'tool_calls', at, 'function', 'arguments'],
-        `arguments ${own(choice, 'index') ?? place}.${own(call, 'index') ?? at}`,
-      ),
-    ),
-  )
+        deltas,
+        deltas.map(() => ''),
+      )
+    : event
+  return isSound(event) ? {...bare, delta: ''} : bare
 }
 
 /** The answer as far as its texts go: an element for each, in the order of `texts`. */
 export function answerOf(endpoint: EndpointName, texts: ReadonlyMap<string, string>): JsonObject {
-  const all = [...texts].map(([slot, text]) => element(slot.split(' ', 1)[0] as Kind, endpoint, text))
-  return {[LIST[endpoint] ?? 'choices']: all}
+  const lists: Record<string, Json[]> = {[listIn(endpoint)]: []}
+  for (const [slot, text] of texts) {
+    const kind = kindOf(slot)
+    const list = kind === ECHO ? REPEATED : listIn(endpoint)
+    lists[list] ??= []
+    lists[list].push(kind === ECHO ? text : element(kind, endpoint, text))
+  }
+  return endpoint === 'createModelResponse' ? {object: 'response', ...lists} : lists
 }
 
 /** What became of the texts, in the order in which `answerOf` was given them; null where one is gone. */
 export function textsIn(endpoint: EndpointName, answer: Json, slots: Iterable<string>): ReadonlyMap<string, string> | null {
-  const all = own(answer, LIST[endpoint] ?? 'choices')
   const texts = new Map<string, string>()
-  let place = 0
+  const places: Record<string, number> = {}
   for (const slot of slots) {
-    let value: Json | undefined = isList(all) ? all[place++] : undefined
-    for (const key of placeOf(slot.split(' ', 1)[0] as Kind, endpoint)) value = own(value, key)
+    const kind = kindOf(slot)
+    const list = kind === ECHO ? REPEATED : listIn(endpoint)
+    const all = own(answer, list)
+    const at = places[list] ?? 0
+    places[list] = at + 1
+    let value: Json | undefined = isList(all) ? all[at] : undefined
+    if (kind !== ECHO) for (const key of placeOf(kind, endpoint)) value = own(value, key)
     if (typeof value !== 'string') return null
     texts.set(slot, value)
   }
   return texts
 }
 
-const LIST: Partial<Readonly<Record<EndpointName, string>>> = {messages: 'content', createModelResponse: 'output'}
+/** What a response repeats of its request: an element of its own, which is nobody's answer. */
+export const ECHO = 'echo'
+const REPEATED = 'instructions'
 
-function placeOf(kind: Kind, endpoint: EndpointName): Path {
-  if (endpoint === 'messages') return [kind]
-  if (endpoint === 'createModelResponse')
-    return kind === 'summary_text' ? ['summary', 0, 'text'] : ['content', 0, kind === 'refusal' ? 'refusal' : 'text']
-  if (kind === 'block_text' || kind === 'block_thinking') return ['message', 'content_blocks', 0, kind.slice('block_'.length)]
-  return kind === 'text' ? ['text'] : ['message', kind]
+function listIn(endpoint: EndpointName): string {
+  return endpoint === 'messages' ? 'content' : endpoint === 'createModelResponse' ? 'output' : 'choices'
 }
 
-function element(kind: Kind, endpoint: EndpointName, text: string): Json {
-  if (endpoint === 'messages') return {type: kind, [kind]: text}
-  if (endpoint === 'createModelResponse') {
-    if (kind === 'summary_text') return {type: 'reasoning', summary: [{type: 'summary_text', text}]}
-    if (kind === 'reasoning_text') return {type: 'reasoning', content: [{type: 'reasoning_text', text}]}
-    return {type: 'message', content: [kind === 'refusal' ? {type: 'refusal', refusal: text} : {type: 'output_text', text}]}
-  }
-  if (kind === 'block_text' || kind === 'block_thinking') return {message: {content_blocks: [{[kind.slice('block_'.length)]: text}]}}
-  return kind === 'text' ? {text} : {message: {[kind]: text}}
+function kindOf(slot: string): string {
+  return slot.slice(0, slot.indexOf(' '))
+}
+
+function dialectOf(endpoint: EndpointName): 'chat' | 'messages' | 'responses' {
+  return endpoint === 'messages' ? 'messages' : endpoint === 'createModelResponse' ? 'responses' : 'chat'
+}
+
+function placeOf(kind: string, endpoint: EndpointName): Path {
+  const dialect = dialectOf(endpoint)
+  return PLACES[`${dialect} ${kind}`] ?? (dialect === 'chat' ? ['message', kind] : [kind])
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ...{output_text: 'message', refusal: 'message', summary_text: 'reasoning', reasoning_text: 'reasoning', arguments: 'function_call'},
+}
+
+function element(kind: string, endpoint: EndpointName, text: string): Json {
+  const dialect = dialectOf(endpoint)
+  const nested = placeOf(kind, endpoint).reduceRight<Json>((within, key) => (typeof key === 'number' ? [within] : {[key]: within}), text)
+  if (dialect === 'chat') return nested
+  const type = dialect === 'responses' ? (TYPES[kind] ?? kind) : kind === 'arguments' ? 'tool_use' : kind
+  return {type, ...(nested as JsonObject)}
 }
 
 /** An event with other pieces of text in the places of its own. */
 export function withTexts(event: JsonObject, deltas: readonly Delta[], texts: readonly string[]): JsonObject {
-  return deltas.reduce<Json>((now, {path}, place) => withAt(now, path, texts[place]!), event) as JsonObject
+  const edits = deltas.flatMap(({path}, place) => (path ? [{path, put: texts[place]!}] : []))
+  return withAll(event, edits) as JsonObject
 }
 
-/** An event that tells texts again which were streamed before: `by` is done to each (Responses alone does so). */
-export async function repeated(event: JsonObject, by: (answer: JsonObject) => Promise<Json>): Promise<JsonObject> {
-  const again = async (value: Json | undefined, key: string): Promise<JsonObject> => {
-    const answer = await by({output: [{type: 'message', content: [value ?? null]}]})
-    return {...event, [key]: own(listOf(own(listOf(own(answer, 'output'))[0], 'content')), 0) ?? null}
-  }
-  switch (event.type) {
-    case 'response.output_text.done':
-      return {...event, text: own((await again({type: 'output_text', text: event.text ?? ''}, 'part')).part, 'text') ?? ''}
-    case 'response.reasoning_text.done':
-    case 'response.reasoning_summary_text.done':
-      return {...event, text: own((await again({type: 'text', text: event.text ?? ''}, 'part')).part, 'text') ?? ''}
-    case 'response.refusal.done':
-      return {...event, refusal: own((await again({type: 'refusal', refusal: event.refusal ?? ''}, 'part')).part, 'refusal') ?? ''}
-    case 'response.reasoning_summary_part.done':
-    case 'response.content_part.done':
-      return again(event.part, 'part')
-    case 'response.output_item.done':
-      return {...event, item: listOf(own(await by({output: [event.item ?? null]}), 'output'))[0] ?? null}
-    case 'response.completed':
-    case 'response.incomplete':
-      return isObject(event.response) ? {...event, response: await by(event.response)} : event
-    default:
-      return event
-  }
+/** An event whose text was changed without the tokens of it, which say the text in pieces too small to be told. */
+export function withoutTokens(event: JsonObject): JsonObject {
+  if (isList(own(event, 'logprobs'))) return {...event, logprobs: []}
+  const choices = listOf(own(event, 'choices'))
+  if (!choices.some(choice => own(choice, 'logprobs'))) return event
+  return {...event, choices: choices.map(choice => (own(choice, 'logprobs') ? {...(choice as JsonObject), logprobs: null} : choice))}
+}
+
+function indexOf(item: Json, place: number): Json {
+  return own(item, 'index') ?? place
+}
+
+function keysOf(value: Json | undefined): readonly string[] {
+  return typeof value === 'object' && value !== null && !isList(value) ? Object.keys(value) : []
 }

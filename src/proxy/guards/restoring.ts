@@ -2,7 +2,7 @@ import {readFields} from '../../base/sse.ts'
 import {type Json, type JsonObject, listOf, own} from '../../guardrails/json.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {argumentsIn, type Delta, deltasOf, withTexts} from './deltas.ts'
+import {type Delta, deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
 import {eventBytes, type Held} from './retelling.ts'
 
 /** A text of the stream, and an event that brought a piece of it: what is left of the text goes the same way. */
@@ -27,20 +27,21 @@ export class Restoring {
     if (!event && readFields(bytes).data.length === 0) return bytes
     if (!event) return Buffer.concat([...this.#rest(), bytes])
     if (event.type === 'ping') return bytes
-    const texts = deltasOf(this.#endpoint, event)
-    const all = [...texts, ...argumentsIn(this.#endpoint, event)]
+    const all = deltasOf(this.#endpoint, event)
     if (all.length === 0) {
       const whole = this.#restore.restoreBody(event) as JsonObject
       return Buffer.concat([...this.#rest(event), whole === event ? bytes : eventBytes(name, whole)])
     }
-    const put = all.map((delta, place) => {
+    const put = all.map(delta => {
       const known = this.#texts.get(delta.slot)
-      const restorer = known?.restorer ?? this.#restore.restorer(place < texts.length ? 'text' : 'json')
+      const restorer = known?.restorer ?? this.#restore.restorer(isJsonSlot(delta.slot) ? 'json' : 'text')
       this.#texts.set(delta.slot, {restorer, template: {name, event, delta}})
       return restorer.push(delta.text)
     })
-    if (put.every((text, place) => text === all[place]!.text)) return bytes
-    return eventBytes(name, withTexts(event, all, put))
+    const bare = withoutPieces(event, all)
+    const others = this.#restore.restoreBody(bare) as JsonObject
+    if (others === bare && put.every((text, place) => text === all[place]!.text)) return bytes
+    return eventBytes(name, withTexts(others, all, put))
   }
 
   /** What is left of the texts, each in an event of its own: of all, or of the choices that `event` is about. */
@@ -57,7 +58,7 @@ export class Restoring {
       ]) => {
         const rest = restorer.end()
         if (!rest) return []
-        const others = [...deltasOf(this.#endpoint, event), ...argumentsIn(this.#endpoint, event)].filter(({slot}) => slot !== delta.slot)
+        const others = deltasOf(this.#endpoint, event).filter(({slot}) => slot !== delta.slot)
         return [eventBytes(name, withTexts(event, [...others, delta], [...others.map(() => ''), rest]))]
       },
     )

@@ -1,9 +1,11 @@
+import {keyFault} from '../../base/json-keys.ts'
 import {readFields} from '../../base/sse.ts'
 import {isObject, type JsonObject} from '../../guardrails/json.ts'
 import type {Outcome} from '../../guardrails/run.ts'
+import {DEEPEST} from '../../guardrails/strings.ts'
 import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {answerOf, othersOf, repeated, textsIn, withTexts} from './deltas.ts'
+import {answerOf, isTokenSlot, textsIn, withoutPieces, withoutTokens, withTexts} from './deltas.ts'
 import type {Piece} from './said.ts'
 
 /** An event that waits. */
@@ -29,7 +31,7 @@ const MOST_TRIES = 16
 export class Retelling {
   readonly #endpoint: EndpointName
   /** By text: what of it has left the queue, and what was sent for it; undefined while both are the same. */
-  #taken: Texts = new Map()
+  #taken = new Map<string, string>()
   #sent: Texts | undefined
   #outcome: Outcome | undefined
 
@@ -49,14 +51,14 @@ export class Retelling {
    * agree with the text as it is now. `texts`: all that was said; `is_whole`: nothing will be added.
    */
   take(queue: Held[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
-    if (this.#sent) return this.#retold(queue, most, texts, is_whole)
+    // a copy: texts go on, and new ones begin, while this one is told anew
+    if (this.#sent) return most === 0 ? [] : this.#retold(queue, most, new Map(texts), is_whole)
     const leaving = queue.splice(0, most)
-    this.#taken = withPieces(this.#taken, leaving)
+    addPieces(this.#taken, leaving)
     return leaving
   }
 
   async #retold(queue: Held[], most: number, texts: Texts, is_whole: boolean): Promise<Taken> {
-    if (most === 0) return []
     const all = queue.length
     const whole = await this.#rewritten(texts)
     if (!whole) return null
@@ -86,21 +88,25 @@ export class Retelling {
         told.push(held)
         continue
       }
-      if (this.#endpoint !== 'createModelResponse' && othersOf(this.#endpoint, held.event).length > held.deltas.filter(isStray).length)
-        return null
       const texts = held.deltas.map(({slot}) => {
         const text = left.get(slot) ?? ''
         left.set(slot, '')
         return text
       })
-      const again = await repeated(
-        held.event,
-        async answer => (await this.#outcome!.rewrite(viewOf(this.#endpoint, 'output', answer))).body,
-      )
-      const event = withTexts(again, held.deltas, texts)
+      const event = await this.#again(held.event, held.deltas, texts)
       told.push(event === held.event ? held : {...held, event, bytes: eventBytes(held.name, event)})
     }
     return [...left.values()].some(text => text !== '') ? null : told
+  }
+
+  /** An event with other pieces of text; what else it says is rewritten as the answer was. */
+  async #again(event: JsonObject, deltas: readonly Piece[], texts: readonly string[]): Promise<JsonObject> {
+    const is_same = deltas.every(({path, slot, text}, place) => (path === null && !isTokenSlot(slot)) || text === texts[place])
+    const bare = viewOf(this.#endpoint, 'output', withoutPieces(event, deltas))
+    if (bare.strings.length === 0) return is_same ? event : withoutTokens(withTexts(event, deltas, texts))
+    const other = await this.#outcome!.rewrite(bare)
+    if (is_same && other.body === bare.body) return event
+    return withoutTokens(withTexts(other.body as JsonObject, deltas, texts))
   }
 
   async #rewritten(texts: Texts): Promise<Texts | null> {
@@ -109,17 +115,19 @@ export class Retelling {
   }
 }
 
-function withPieces(texts: Texts, events: readonly Held[]): Texts {
+function withPieces(texts: Texts, events: readonly Held[]): Map<string, string> {
   const all = new Map(texts)
-  for (const {deltas} of events) for (const {slot, text} of deltas) all.set(slot, (all.get(slot) ?? '') + text)
+  addPieces(all, events)
   return all
+}
+
+function addPieces(all: Map<string, string>, events: readonly Held[]) {
+  for (const {deltas} of events) for (const {slot, text} of deltas) all.set(slot, (all.get(slot) ?? '') + text)
 }
 
 export function eventBytes(name: string | null, event: JsonObject): Buffer {
   return Buffer.from(`${name === null ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`)
 }
-
-const isStray = ({slot}: Piece) => slot.includes(' stray.')
 
 /** An event as it is read; `event` null: it says nothing, or ends the stream. */
 export type Read = Pick<Held, 'bytes' | 'name' | 'event'>
@@ -138,12 +146,24 @@ export function readEvents(bytes: Buffer): readonly Read[] | null {
   return all.map((each, place) => ({bytes: Buffer.from(pieces[place] ?? rest, 'latin1'), name, event: each!}))
 }
 
-/** Undefined: neither a JSON object nor the stream's end. */
+/** Types of the event that ends an answer, where it is not `[DONE]` alone. */
+const LAST: Partial<Readonly<Record<EndpointName, readonly unknown[]>>> = {
+  messages: ['message_stop'],
+  createModelResponse: ['response.completed', 'response.failed', 'response.incomplete'],
+}
+
+/** Whether a client takes the answer for whole when it has read this event. */
+export function isLast(endpoint: EndpointName, {event, name, bytes}: Read): boolean {
+  if (event) return LAST[endpoint]?.includes(event.type ?? name) ?? false
+  return bytes.includes('[DONE]') && readFields(bytes).data.length > 0
+}
+
+/** Undefined: neither a JSON object that all readers read alike, nor the stream's end. */
 function parsed(text: string): JsonObject | null | undefined {
   if (text.trim() === '[DONE]') return null
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return isObject(value) && !keyFault(text, DEEPEST) ? value : undefined
   } catch {
     return undefined
   }

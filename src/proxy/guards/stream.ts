@@ -1,7 +1,4 @@
 import type {Refusal} from '../../base/errors.ts'
-import {SseFramer} from '../../base/sse.ts'
-import {replay} from '../../cache/replay.ts'
-import {isStreamed} from '../../cache/rules.ts'
 import {resultsEvent} from '../../guardrails/answer.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import type {Outcome} from '../../guardrails/run.ts'
@@ -9,16 +6,16 @@ import type {Usage} from '../../schema/usage.ts'
 import type {Stream} from '../stream.ts'
 import {partOf} from './attached.ts'
 import type {Guarded} from './guarded.ts'
-import {Restoring, restored} from './restoring.ts'
-import {type Held, Retelling, readEvents} from './retelling.ts'
+import {EventQueue} from './queue.ts'
+import {replayed} from './replayed.ts'
+import {Restoring} from './restoring.ts'
+import {type Held, Retelling} from './retelling.ts'
 import {Said} from './said.ts'
+import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
 
-/** What may be held back of a stream while it is judged. */
-const MOST_HELD_BYTES = 16 << 20
 /** Events that wait for the first text: a start, a role, the place where text will come. */
 const MOST_PREAMBLE_EVENTS = 6
 const NOTHING = Buffer.alloc(0)
-const LINE_ENDS = /^[\r\n]+$/
 
 type Then = (send: Buffer, hold: Buffer | null) => void
 
@@ -43,7 +40,6 @@ export class GuardedStream implements Stream {
   readonly #status: number
   readonly #asks_usage: boolean
   readonly #onSent: (bytes: Buffer) => void
-  readonly #framer: SseFramer
   readonly #said: Said
   readonly #retelling: Retelling
   /** Those that may hold the stream back; of them those that can judge a part. */
@@ -54,22 +50,19 @@ export class GuardedStream implements Stream {
   readonly #holds: 'nothing' | 'events' | 'window' | 'all'
   /** How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next. */
   readonly #step_chars: number
-  readonly #queue: Held[] = []
-  #queued_bytes = 0
-  #raw: Buffer = NOTHING
-  #raw_from = 0
+  readonly #queue: EventQueue
   #judged_chars = 0
   /** What may leave of each text. */
   #cleared: ReadonlyMap<string, number> | 'all' = new Map()
-  #is_in_hold = false
-  #is_busy = false
+  #stage: Stage = 'speaking'
   /** More came while something was waited for. */
   #has_news = false
-  /** The provider has said all. */
-  #is_over = false
+  /** The last verdict was heard: all may leave. */
   #is_judged = false
   #has_sent = false
   #fault: Refusal | null = null
+  /** Why the provider's answer ends without its end; told behind what came of it. */
+  #broken: Refusal | null = null
   #outcome: Outcome | null = null
   #late: Promise<void> | undefined
   #then: Then = () => undefined
@@ -95,8 +88,11 @@ export class GuardedStream implements Stream {
           ? 'events'
           : 'nothing'
     this.#step_chars = Math.ceil(Math.min(...this.#deciding.map(hook => hook.stream_window_chars)) / 2)
-    this.#framer = new SseFramer((raw, _start, end) => this.#event(raw, end))
     this.#said = new Said(endpoint)
+    this.#queue = new EventQueue(endpoint, this.#said, this.#holds !== 'nothing', {
+      onUnreadable: reason => this.#refuse(reason),
+      onNoJson: () => this.#unread(),
+    })
     this.#retelling = new Retelling(endpoint)
     guarded.is_stream = true
   }
@@ -106,10 +102,15 @@ export class GuardedStream implements Stream {
     return this.#holds === 'window' || this.#holds === 'all'
   }
 
+  /** True when the event came after which a client takes the answer for whole: what the provider does then changes nothing of it. */
+  get is_said(): boolean {
+    return isSaid(this.#stage)
+  }
+
   take(chunk: Buffer, then: Then): void {
     this.#then = then
     this.#inner.take(chunk, (send, hold) => {
-      if (this.#fault) return then(NOTHING, null)
+      if (isDone(this.#stage)) return then(NOTHING, null)
       if (this.#holds === 'nothing') {
         this.#follow(send)
         this.#onSent(send)
@@ -119,12 +120,14 @@ export class GuardedStream implements Stream {
         }
         return this.#pass(send, hold)
       }
-      this.#frame(send)
+      this.#queue.push(send)
       if (hold) {
-        this.#is_in_hold = true
-        this.#frame(hold)
-        this.#framer.end()
-        this.#is_over = true
+        this.#queue.is_last = true
+        this.#queue.push(hold)
+      }
+      if (hold || this.#hasFailed) {
+        if (!this.#queue.has_last) this.#queue.close()
+        this.#on('last_event')
       }
       this.#advance()
     })
@@ -132,24 +135,33 @@ export class GuardedStream implements Stream {
 
   end(then: (rest: Buffer) => void): void {
     this.#inner.end(rest => {
-      if (this.#fault) return then(NOTHING)
+      if (isDone(this.#stage)) return then(NOTHING)
       if (this.#holds === 'nothing') {
         this.#follow(rest)
-        this.#framer.end()
+        this.#queue.close()
         this.#onSent(rest)
         return then(Buffer.concat([this.#prefix(), rest]))
       }
-      this.#frame(rest)
-      this.#framer.end()
-      this.#is_over = true
       this.#ended = then
+      this.#queue.push(rest)
+      this.#on('end')
+      this.#queue.close()
+      if (this.#queue.has_last) this.#broken = null // it broke off behind its end
       this.#advance()
     })
   }
 
-  /** The answer is whole: begins what is judged when it is gone. */
-  judgeLate(): void {
-    if (this.#after.length) this.#late = this.#guarded.judgeLate(this.#after, this.#said.whole(), this.#status)
+  /** The provider's answer broke off. True when what came of it is to be judged and told first: then `end` follows. */
+  breakOff(fault: Refusal): boolean {
+    if (!this.is_held || isDone(this.#stage)) return false
+    if (!this.is_said) this.#broken = fault
+    return this.is_said || this.#has_sent
+  }
+
+  /** Its attempt is settled: an answer that is whole is judged when it is gone, and no verdict changes one that ends with a fault. */
+  settled(fault: Refusal | null): void {
+    if (fault) this.#on('close')
+    else if (this.#after.length) this.#late = this.#guarded.judgeLate(this.#after, this.#said.whole(), this.#status)
   }
 
   /** What follows the answer, where hook results are told in streams; null: nothing does. */
@@ -167,6 +179,7 @@ export class GuardedStream implements Stream {
   }
 
   close(): void {
+    this.#on('close')
     this.#inner.close()
   }
 
@@ -187,21 +200,31 @@ export class GuardedStream implements Stream {
   }
 
   get failed(): Stream['failed'] {
-    if (!this.#fault) return this.#inner.failed
+    if (!this.#fault) return this.#hasFailed && !this.#isAllOut ? null : this.#inner.failed
     const {message, status, said} = this.#fault
     return {type: said.type, message, status}
   }
 
   get fault(): Refusal | null {
-    return this.#fault ?? this.#inner.fault
+    return this.#fault ?? this.#broken ?? this.#inner.fault
   }
 
   get ends_on_fault(): boolean {
     return this.#fault !== null || this.#inner.ends_on_fault
   }
 
+  /** The provider told an error that ends the answer, behind a part of it: it is told when what came before it has left. */
+  get #hasFailed(): boolean {
+    return this.is_held && this.#has_sent && this.#inner.ends_on_fault && this.#inner.failed !== null
+  }
+
+  /** True once all that came was judged, and has left. */
+  get #isAllOut(): boolean {
+    return this.#is_judged && this.#queue.events.length === 0
+  }
+
   get has_begun(): boolean {
-    return this.is_held ? this.#has_sent || this.#fault !== null || this.#inner.failed !== null : this.#inner.has_begun
+    return this.is_held ? this.#has_sent || this.failed !== null : this.#inner.has_begun
   }
 
   get is_answering(): boolean {
@@ -223,81 +246,80 @@ export class GuardedStream implements Stream {
   }
 
   #follow(bytes: Buffer) {
-    if (!this.#after.length) return
-    this.#said.push(bytes)
-    this.#framer.push(bytes)
+    if (this.#after.length) this.#queue.push(bytes)
   }
 
-  #frame(bytes: Buffer) {
-    this.#said.push(bytes)
-    this.#raw = this.#raw.length ? Buffer.concat([this.#raw, bytes]) : bytes
-    this.#framer.push(bytes)
-    this.#queued_bytes += bytes.length
-    if (this.#queued_bytes > MOST_HELD_BYTES) this.#fault = this.#guarded.unreadable('it is too long to be held back and judged')
+  /** Of an event that breaks off at the end of the stream, what came before it is an answer all the same, where a part of it has left. */
+  #unread(): boolean {
+    if (!this.is_held) return true
+    const is_end = this.#stage === 'ended' || this.#stage === 'ended_judged'
+    if (is_end && this.#has_sent) this.#broken ??= this.#guarded.unreadable('its last event is cut off')
+    else this.#refuse('it says what is no JSON')
+    return false
   }
 
-  #event(raw: Buffer | null, end: number) {
-    if (raw === null) {
-      this.#fault ??= this.#guarded.unreadable('an event is too long to be judged')
-      return
-    }
-    const holds = this.#holds !== 'nothing'
-    const bytes = holds ? Buffer.from(this.#raw.subarray(0, end - this.#raw_from)) : raw
-    if (holds) this.#cutRaw(end - this.#raw_from)
-    const read = readEvents(bytes)
-    if (read === null && this.is_held) this.#fault ??= this.#guarded.unreadable('it says what is no JSON')
-    for (const each of read ?? [{bytes, event: null, name: null}]) {
-      const deltas = each.event ? this.#said.add(each.event) : []
-      // Text behind the end was judged by nobody.
-      if (holds && !(this.#is_over && deltas.length)) this.#queue.push({...each, deltas, is_last: this.#is_in_hold})
-    }
+  #on(event: StageEvent) {
+    this.#stage = STAGES[this.#stage][event] ?? this.#stage
   }
 
-  #cutRaw(length: number) {
-    this.#raw = this.#raw.subarray(length)
-    this.#raw_from += length
+  #refuse(reason: string) {
+    this.#refuseBy(this.#guarded.unreadable(reason))
+  }
+
+  #refuseBy(fault: Refusal) {
+    this.#fault ??= fault
+    this.#on('refusal')
   }
 
   /** Judges what has to be judged next, and lets go what may leave. */
   #advance() {
-    if (this.#is_busy) {
+    if (waits(this.#stage)) {
       this.#has_news = true
       return this.#then(NOTHING, null)
     }
-    if (this.#fault) return this.#told()
+    if (isDone(this.#stage)) return this.#told()
     if (this.#holds === 'events') this.#cleared = 'all'
-    if (this.#holds === 'events' && this.#is_over) this.#is_judged = true
-    if (this.#is_over && !this.#is_judged) return this.#judge(this.#deciding, true)
-    const waits = this.#said.chars - this.#judged_chars
-    if (this.#holds === 'window' && this.#partial.length && waits >= this.#step_chars) return this.#judge(this.#partial, false)
+    if (this.#holds === 'events' && this.is_said) this.#is_judged = true
+    if (this.is_said && !this.#is_judged) return this.#judge(this.#deciding, true)
+    const unjudged = this.#said.chars - this.#judged_chars
+    if (this.#holds === 'window' && this.#partial.length && unjudged >= this.#step_chars) return this.#judge(this.#partial, false)
     if (this.#holds === 'window' && !this.#partial.length) this.#cleared = this.#said.behind(2 * this.#step_chars)
     this.#release()
   }
 
   #judge(hooks: readonly Hook[], is_whole: boolean) {
-    this.#is_busy = true
     const at = this.#said.chars
     const behind = is_whole ? 'all' : this.#said.behind(this.#step_chars)
     const answer = is_whole ? this.#said.whole() : this.#said.soFar(this.#step_chars)
+    this.#await(this.#guarded.judge(hooks, answer, this.#status), outcome => {
+      this.#has_news = true
+      this.#heard(outcome, at, behind)
+    })
+  }
+
+  /** Waits for `work`, and goes on with what came meanwhile. Nothing is done with it once the stream is over. */
+  #await<T>(work: Promise<T>, heard: (came: T) => void) {
+    this.#on('ask')
+    this.#has_news = false
     this.#then(NOTHING, null)
-    this.#guarded
-      .judge(hooks, answer, this.#status)
-      .then(outcome =>
-        this.#next(() => {
-          this.#has_news = false
-          this.#heard(outcome, at, behind)
-          this.#advance()
-        }),
-      )
-      .catch(() => this.#broke())
+    work
+      .then(came => {
+        if (!waits(this.#stage)) return
+        this.#on('verdict')
+        heard(came)
+        if (!this.#has_news || waits(this.#stage)) return
+        this.#has_news = false
+        this.#advance()
+      })
+      .catch(() => {
+        this.#refuse('its guardrails could not judge it')
+        this.#told()
+      })
   }
 
   #heard(outcome: Outcome, at: number, behind: ReadonlyMap<string, number> | 'all') {
     this.#judged_chars = at
-    if (outcome.is_denied) {
-      this.#fault = this.#guarded.denied()
-      return
-    }
+    if (outcome.is_denied) return this.#refuseBy(this.#guarded.denied())
     this.#is_judged = behind === 'all'
     this.#cleared = behind
     this.#outcome = outcome
@@ -306,23 +328,22 @@ export class GuardedStream implements Stream {
 
   #release() {
     if (this.#holds === 'all' && !this.#is_judged) return this.#told()
-    if (this.#holds === 'all' && this.#outcome?.is_transformed) return this.#replay()
+    if (this.#holds === 'all' && this.#outcome?.is_transformed && this.#said.is_assembled) return this.#replay(this.#outcome)
     // A denial of the first words is an answer of its own, while nothing has left.
     if (
       !this.#has_sent &&
       this.#partial.length &&
       !this.#judged_chars &&
       !this.#is_judged &&
-      (this.#said.chars > 0 || this.#queue.length <= MOST_PREAMBLE_EVENTS)
+      (this.#said.chars > 0 || this.#queue.events.length <= MOST_PREAMBLE_EVENTS)
     )
       return this.#told()
+    const {events} = this.#queue
     let count = 0
-    while (count < this.#queue.length && this.#mayLeave(this.#queue[count]!)) count++
-    const leaving = this.#retelling.take(this.#queue, count, this.#said.texts, this.#is_judged)
-    if (!(leaving instanceof Promise)) return this.#leave(leaving)
-    this.#is_busy = true
-    this.#then(NOTHING, null)
-    leaving.then(told => this.#next(() => this.#leave(told))).catch(() => this.#broke())
+    while (count < events.length && this.#mayLeave(events[count]!)) count++
+    const leaving = this.#retelling.take(events, count, this.#said.texts, this.#is_judged)
+    if (leaving instanceof Promise) this.#await(leaving, told => this.#leave(told))
+    else this.#leave(leaving)
   }
 
   #mayLeave({deltas}: Held): boolean {
@@ -332,55 +353,37 @@ export class GuardedStream implements Stream {
 
   #leave(leaving: readonly Held[] | null) {
     if (leaving) return this.#send(leaving)
-    this.#fault = this.#guarded.unreadable('its text was rewritten after a part of it had left')
+    this.#refuse('its text was rewritten after a part of it had left')
     this.#told()
   }
 
-  /** Goes on when something was waited for, and with what came meanwhile. */
-  #next(work: () => void) {
-    this.#is_busy = false
-    work()
-    if (!this.#has_news || this.#is_busy) return
-    this.#has_news = false
-    this.#advance()
-  }
-
-  #broke() {
-    this.#is_busy = false
-    this.#fault = this.#guarded.unreadable('its guardrails could not judge it')
+  /** A rewritten answer that nothing has left of yet, as the stream it would have been. What comes behind it is not told. */
+  #replay({view}: Outcome) {
+    this.#queue.clear()
+    if (this.#has_sent) return this.#send([])
+    const again = replayed(this.#guarded, view.body, this.#asks_usage)
+    if (again) return this.#send([{bytes: again.kept, event: null, name: null, deltas: [], is_last: true}], [again.told])
+    this.#refuse('it cannot be streamed as its guardrails left it')
     this.#told()
-  }
-
-  /** A rewritten answer that nothing has left of yet, as the stream it would have been. */
-  #replay() {
-    const {restore} = this.#guarded
-    const left = Buffer.from(JSON.stringify(this.#outcome!.view.body))
-    const stream = this.#streamed(left)
-    const told = restore ? this.#streamed(restored(restore, left)) : stream
-    this.#queue.length = 0
-    if (stream && told) return this.#send([{bytes: stream, event: null, name: null, deltas: [], is_last: true}], [told])
-    this.#fault = this.#guarded.unreadable('it cannot be streamed as its guardrails left it')
-    this.#told()
-  }
-
-  #streamed(answer: Buffer): Buffer | null {
-    const {endpoint} = this.#guarded
-    return isStreamed(endpoint) ? replay(endpoint, answer, {include_usage: this.#asks_usage}) : null
   }
 
   /** Lets events go; `told` are their bytes as the client reads them. */
   #send(leaving: readonly Held[], told: readonly Buffer[] = this.#tell(leaving)) {
-    this.#queued_bytes = this.#raw.length + this.#queue.reduce((sum, {bytes}) => sum + bytes.length, 0)
-    const rest = this.#is_judged && this.#queue.length === 0 && LINE_ENDS.test(this.#raw.toString('latin1')) ? [this.#raw] : []
-    if (rest.length) this.#cutRaw(this.#raw.length)
+    this.#queue.counted()
+    const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
     this.#onSent(Buffer.concat([...leaving.map(({bytes}) => bytes), ...rest]))
     const open = Buffer.concat(told.filter((_, place) => !leaving[place]!.is_last))
     const last = [...told.filter((_, place) => leaving[place]!.is_last), ...rest]
-    if (!this.#ended) return this.#pass(open, last.length ? Buffer.concat(last) : null)
+    if (this.#stage === 'ended' && this.#isAllOut) return this.#finish(Buffer.concat([open, ...last]))
+    this.#pass(open, last.length ? Buffer.concat(last) : null)
+  }
+
+  /** The one place where the attempt is told that the stream is over. */
+  #finish(rest: Buffer) {
+    this.#on('left')
     const ended = this.#ended
     this.#ended = undefined
-    const all = Buffer.concat([open, ...last])
-    ended(all.length ? Buffer.concat([this.#prefix(), all]) : all)
+    ended?.(rest.length ? Buffer.concat([this.#prefix(), rest]) : rest)
   }
 
   #tell(leaving: readonly Held[]): readonly Buffer[] {
@@ -389,12 +392,9 @@ export class GuardedStream implements Stream {
 
   /** Tells the attempt how it stands, without bytes. */
   #told() {
-    if (this.#fault) this.#queue.length = 0
-    const ended = this.#ended
-    if (ended && (this.#fault || this.#is_judged)) {
-      this.#ended = undefined
-      return ended(NOTHING)
-    }
+    if (this.#stage === 'closed' || this.#stage === 'whole') return
+    if (this.#fault) this.#queue.clear()
+    if (this.#fault && this.#ended) return this.#finish(NOTHING)
     this.#then(NOTHING, null)
   }
 }

@@ -1,10 +1,12 @@
 import {Refusal} from '../../base/errors.ts'
+import {keyFault} from '../../base/json-keys.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import type {Context} from '../../guardrails/check.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type Json} from '../../guardrails/json.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
 import {type Outcome, runHooks} from '../../guardrails/run.ts'
+import {DEEPEST} from '../../guardrails/strings.ts'
 import {isGuarded} from '../../guardrails/texts.ts'
 import {type View, viewOf} from '../../guardrails/view.ts'
 import {applyParams} from '../../routing/params.ts'
@@ -12,6 +14,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
 import {type JsonBody, readJson, wholeOf} from '../body.ts'
 import type {Call} from '../call.ts'
+import {headersForChecks} from '../leaving.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../target.ts'
 import {isStrict, writtenText} from '../translate.ts'
@@ -50,6 +53,9 @@ class GuardedVisit implements Guarded {
   #request: View | null = null
   #is_request_transformed = false
   #late: Promise<void>[] = []
+  #client_headers: Readonly<Record<string, string>> | undefined
+  /** What checks keep of an answer that comes in parts. */
+  #parts = new Map<object, unknown>()
   headers: Readonly<Record<string, string>> = {}
   restore: Restore | null = null
   is_stream = false
@@ -67,7 +73,10 @@ class GuardedVisit implements Guarded {
   async judgeInput(): Promise<JsonBody | null> {
     const {endpoint} = this
     const {body, incoming} = this.#call
-    const json = body.kind === 'json' && isGuarded(endpoint, 'input') ? applyParams(wholeOf(body), this.#target.params) : null
+    const is_read = body.kind === 'json' && isGuarded(endpoint, 'input')
+    const whole = is_read ? wholeOf(body) : null
+    if (is_read && this.guards.input.length > 0) readAlike(body)
+    const json = whole === null ? null : applyParams(whole, this.#target.params)
     const view = viewOf(endpoint, 'input', json as Json)
     const outcome = await runHooks(this.guards.input, view, this.#context('input', json && view, null, null))
     this.#before = outcome.results
@@ -101,6 +110,7 @@ class GuardedVisit implements Guarded {
 
   begin() {
     this.#is_failed_after = false
+    this.#parts = new Map()
     if (this.judges_answers) this.#after = []
   }
 
@@ -118,8 +128,11 @@ class GuardedVisit implements Guarded {
 
   async judgeAnswer<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
     if (!this.judges_answers) return this.#told(reply, upstream_status, reply.bytes, reply.bytes)
-    const json = parsed(reply.bytes)
+    const text = reply.bytes.toString()
+    const json = parsed(text)
     if (!isObject(json)) throw this.unreadable('it is not a JSON object, so that guardrails cannot judge it')
+    const fault = keyFault(text, DEEPEST)
+    if (fault) throw this.unreadable(`it ${SAID[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
     const outcome = await this.judge(this.guards.output, json, upstream_status)
     if (outcome.is_denied) {
       const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
@@ -131,7 +144,7 @@ class GuardedVisit implements Guarded {
 
   #told<R extends Whole>(reply: R, upstream_status: number, left: Buffer, kept: Buffer | null): R & Judged {
     const logged = withResults(left, this.shown)
-    const bytes = this.restore && isObject(parsed(left)) ? withResults(restored(this.restore, left), this.shown) : logged
+    const bytes = this.restore && isObject(parsed(left.toString())) ? withResults(restored(this.restore, left), this.shown) : logged
     return {...reply, status: this.statusOf(upstream_status), bytes, kept, logged}
   }
 
@@ -178,6 +191,7 @@ class GuardedVisit implements Guarded {
   #context(side: Side, request_view: View | null, response: View | null, response_status: number | null): Context {
     const {asked: endpoint, incoming, metadata, body, caller} = this.#call
     const model = 'model' in body ? body.model : null
+    this.#client_headers ??= headersForChecks(incoming)
     return {
       ...this.#services.world(caller.workspace_id),
       side,
@@ -185,29 +199,31 @@ class GuardedVisit implements Guarded {
       provider: this.#target.provider.slug,
       model: this.#target.model ?? model,
       metadata,
-      headers: textsOf(incoming.headers),
+      headers: this.#client_headers,
       trace: incoming.trace,
       is_streaming: body.kind === 'json' && body.stream,
       request: request_view,
       is_request_transformed: this.#is_request_transformed,
       response,
       response_status,
+      ...(response && this.is_stream ? {parts: this.#parts} : {}),
     }
   }
 }
 
-function textsOf(headers: Readonly<Record<string, string | readonly string[] | undefined>>): Record<string, string> {
-  const texts: Record<string, string> = {}
-  for (const name in headers) {
-    const value = headers[name]
-    if (value !== undefined) texts[name] = String(value)
-  }
-  return texts
+const SAID = {repeated: 'names twice', deep: 'is nested too deep at'} as const
+
+/** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
+function readAlike(body: JsonBody) {
+  if (body.key_fault === undefined) body.key_fault = keyFault(body.bytes.toString(), DEEPEST)
+  const fault = body.key_fault
+  if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
+  if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
 }
 
-function parsed(bytes: Buffer): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString())
+    return JSON.parse(text)
   } catch {
     return undefined
   }

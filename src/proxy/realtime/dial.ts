@@ -74,6 +74,11 @@ export class Dial implements Dispatcher.DispatchHandler, Live {
       this.giveUp(new Refusal('upstream.timeout', {provider: this.#target.provider.slug, limit_ms: this.#limit_ms}))
   }
 
+  /** A session that opens now would end at once. */
+  stop(): void {
+    this.abort()
+  }
+
   abort(): void {
     this.giveUp(new Refusal('draining'))
   }

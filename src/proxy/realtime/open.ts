@@ -4,6 +4,7 @@ import {Refusal} from '../../base/errors.ts'
 import {upgradeFault} from '../../base/websocket/index.ts'
 import {checkAllowed} from '../allowed-model.ts'
 import {authenticate} from '../authenticate.ts'
+import {keyFor} from '../authorize.ts'
 import {type Call, openCall} from '../call.ts'
 import {judgeRequest} from '../guards/visit.ts'
 import {readIncoming} from '../incoming.ts'
@@ -14,7 +15,7 @@ import {checkManaged, type Target} from '../target.ts'
 import {admitTarget, connect, ownHeaders, type RealtimeParts, release, SCOPE} from './connect.ts'
 import {type Door, openDoor} from './door.ts'
 import {type Offer, readOffer} from './offers.ts'
-import {checkOffers, keyFor, namedModel, opening, PATH} from './place.ts'
+import {checkOffers, namedModel, opening, PATH} from './place.ts'
 
 /** From a request to open a session to the session. Reads top to bottom in the order things happen; refusals of every step end here. */
 export async function open(request: IncomingMessage, socket: Duplex, head: Buffer, parts: RealtimeParts): Promise<void> {

@@ -1,11 +1,13 @@
 import {joinPath} from '../../base/egress/path.ts'
 import {Refusal} from '../../base/errors.ts'
 import {newSocketKey} from '../../base/websocket/index.ts'
-import {loginOf, needsKey, pathFor, usualHeaders} from '../../providers/places/reach.ts'
+import {loginOf, pathFor, usualHeaders} from '../../providers/places/reach.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {Untranslatable} from '../../providers/translation.ts'
+import {keyFor, lacksKey} from '../authorize.ts'
+import {addClientHeaders, holds, leavingQuery, withoutOwn, withoutOwnLogin} from '../leaving.ts'
 import type {ProxyServices} from '../services.ts'
-import {addClientHeaders, splitModel, type Target} from '../target.ts'
+import {splitModel, type Target} from '../target.ts'
 import type {Offer} from './offers.ts'
 
 /** What leaves for the provider to open a session. */
@@ -40,11 +42,12 @@ export function checkOffers({provider}: Target): void {
  * credential, `OpenAI-*` headers, and of the client's own headers those that a list names.
  */
 export function opening(target: Target, offer: Offer, on: ProxyServices): Opening {
-  const {protocols, incoming} = offer
+  const {incoming, credentials} = offer
+  const protocols = offer.protocols.filter(name => !holds(name, credentials, on))
   const model = target.model ?? namedModel(incoming.route.query).model
   const key = newSocketKey()
   return {
-    path: joinPath(target.destination?.basePath ?? '', placeOf(target, incoming.route.query, model)),
+    path: joinPath(target.destination?.basePath ?? '', placeOf(target, leavingQuery(incoming.route.query, credentials, on), model)),
     headers: {
       ...headersOf(target, offer, on),
       'sec-websocket-version': '13',
@@ -76,26 +79,22 @@ function placeOf({provider, options}: Target, asked: string, model: string | nul
 function headersOf(target: Target, {incoming, credentials}: Offer, on: ProxyServices): OutgoingHeaders {
   const {provider} = target
   const headers: OutgoingHeaders = {...usualHeaders(provider, target.options), 'user-agent': `gateway/${on.version}`}
-  const service_header = credentials.from === 'own' ? '' : credentials.from
-  addClientHeaders(headers, incoming, target, service_header, on.ignored, false)
+  addClientHeaders(headers, incoming, target, on.ignored, false)
   for (const name of HANDED_ON) {
     const value = incoming.own.values[name] ?? incoming.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
   Object.assign(headers, target.headers)
+  withoutOwn(headers, target.headers, credentials, on)
   for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name]
   const key = keyFor(target, credentials)
   const forwards_own =
     incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
-  if (key === null && needsKey(provider, target.options) && !forwards_own)
+  if (key === null && !forwards_own && lacksKey(target, provider, credentials))
     throw new Refusal('provider.no_credentials', {provider: target.managed ? `@${target.managed.slug}` : provider.slug})
   if (!forwards_own && !loginOf(provider, target.options)) provider.auth.sign(headers, key, target.options)
+  withoutOwnLogin(headers, target, credentials, on)
   return headers
-}
-
-/** The provider's key; else the client's own token, which is for the one place it calls and never for several of a config. */
-export function keyFor({key, option_path}: Target, {provider_token}: Offer['credentials']): string | null {
-  return key ?? (option_path === 'config' ? provider_token : null)
 }
 
 /** Headers of ours that a provider is told under its own name. */

@@ -3,7 +3,7 @@ import {newSpanId, newTimeId} from '../../base/ids.ts'
 import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE} from '../call.ts'
-import {costOf, priceOf} from '../pricing.ts'
+import {chargedIn, costOf, NOTHING_OWED, priceOf} from '../pricing.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../target.ts'
 
@@ -101,9 +101,9 @@ export function note(call: Call, facts: Facts, end: End, on: ProxyServices): voi
 function settlementOf(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices) {
   const {usage, source} = end
   const {at_ms} = call.incoming
-  const {cost_nanousd, unpriced} = usage
+  const charged = usage
     ? costOf(facts.target, usage, priceOf(facts.target, facts.model, facts.said_model, at_ms, on), at_ms, on)
-    : {cost_nanousd: 0, unpriced: false}
+    : NOTHING_OWED
   const counted = usage ? totals(usage) : null
   const settlement: Settlement = {
     ...intent,
@@ -114,8 +114,7 @@ function settlementOf(call: Call, facts: Facts, intent: Intent, end: End, on: Pr
     status: end.status,
     usage: usage ? used(usage) : {},
     usage_source: source,
-    cost_nanousd,
-    unpriced,
+    ...chargedIn(charged),
     delivered: end.delivered,
     log: end.shown_status === null ? null : rowOf(call, facts, end, end.shown_status),
   }
@@ -165,6 +164,8 @@ function count(call: Call, {target}: Facts, settlement: Settlement, log: LogReco
     tokens,
     cost_nanousd: settlement.cost_nanousd,
     unpriced: settlement.unpriced,
+    unpriced_units: settlement.unpriced_units,
+    mode_unpriced: settlement.mode_unpriced,
     cache_status: 'DISABLED',
   })
 }

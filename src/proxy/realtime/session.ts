@@ -19,7 +19,7 @@ type Phase = 'open' | 'closing' | 'settling' | 'ending' | 'over'
 const CLOSE_MS = 5000
 const LINGER_MS = 5000
 /** The same when the gateway stops. */
-const STOP_MS = 1000
+const STOP_MS = 150
 
 export interface SessionParts {
   readonly client: Duplex
@@ -85,7 +85,7 @@ export class Session implements Live {
     if (this.#phase === 'ending') return void (now > this.#until && this.#destroy())
     if (this.#phase === 'closing' && now > this.#until) return this.#providerLeft()
     if (this.#phase !== 'open') return
-    if (this.#parts.live.draining && !this.#turns.is_busy) return this.abort() // a session has no end of its own to wait for
+    if (this.#parts.live.draining) this.stop()
     const {full_since: client_full} = this.#fromProvider
     const {full_since: provider_full} = this.#fromClient
     if (client_full && now - client_full > client_write_timeout_ms) {
@@ -98,7 +98,13 @@ export class Session implements Live {
     }
   }
 
+  /** A session has no end of its own to wait for; an answer that is under way has. */
+  stop(): void {
+    if (this.#phase === 'open' && !this.#turns.is_busy) this.abort()
+  }
+
   abort(): void {
+    if (this.#is_stopping) return
     this.#is_stopping = true
     if (this.#phase === 'ending') this.#destroy()
     else this.#ours('aborted', CLOSE.going_away, 'The gateway is shutting down; open the session again.')

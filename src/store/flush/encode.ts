@@ -1,5 +1,5 @@
 import type {LogRecord, Settlement} from '../../schema/records.ts'
-import {INPUT_CLASSES, OUTPUT_CLASSES, type Usage} from '../../schema/usage.ts'
+import {INPUT_CLASSES, type Mode, OUTPUT_CLASSES, type Usage} from '../../schema/usage.ts'
 import {durationOf, isRescued} from './duration.ts'
 import type {Detail, Entry, EntryValues, RowValues} from './lines.ts'
 
@@ -25,7 +25,7 @@ function storable(_: string, value: unknown): unknown {
 }
 
 function entryOf(said: Settlement): EntryValues {
-  const {prompt_tokens, completion_tokens, usage} = counted(said.usage ?? {})
+  const {prompt_tokens, completion_tokens, usage} = counted(said.usage ?? {}, said)
   return [
     said.call_id,
     said.attempt,
@@ -100,8 +100,17 @@ function detailOf(log: LogRecord): Detail {
   }
 }
 
-/** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero. */
-export function counted(usage: Partial<Usage>): Pick<Entry, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
+/** What of the usage could not be priced, as the column of usage tells it beside the counts. */
+export interface Unpriced {
+  readonly unpriced_units?: readonly string[] | undefined
+  readonly mode_unpriced?: Mode | undefined
+}
+
+/** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of what has no price. */
+export function counted(
+  usage: Partial<Usage>,
+  {unpriced_units, mode_unpriced}: Unpriced = {},
+): Pick<Entry, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
   let prompt_tokens = 0
   let completion_tokens = 0
   let text = ''
@@ -119,5 +128,7 @@ export function counted(usage: Partial<Usage>): Pick<Entry, 'prompt_tokens' | 'c
   }
   const units = usage.units && Object.entries(usage.units).filter(([, count]) => count)
   if (units && units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
+  if (unpriced_units && unpriced_units.length > 0) text += `${text && ','}"unpriced_units":${JSON.stringify(unpriced_units)}`
+  if (mode_unpriced) text += `${text && ','}"mode_unpriced":"${mode_unpriced}"`
   return {prompt_tokens, completion_tokens, usage: `{${text}}`}
 }

@@ -14,6 +14,7 @@ import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, type PolicySum, PolicySums} from 
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {HourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
+import {UNPRICED_COLUMNS, UNPRICED_KEY, UnpricedSums} from './unpriced.ts'
 
 const BODY_ROWS = 500
 const BODY_BYTES = 4 * 1024 * 1024
@@ -27,10 +28,12 @@ const ENTRIES = ['writer', 'chain', ...ENTRY_COLUMNS]
 const INSERT_ENTRIES = copy('ledger_entries', ENTRIES)
 /** A row that comes again tells more of the same call: what guardrails said that nobody waited for. */
 const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do update set detail = excluded.detail returning id, xmax = 0 as is_new`
+const TELL_AGAIN = 'update traffic.logs set detail = $1 where id = $2'
 const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
 const add = (table: string, columns: readonly string[], key: readonly string[], summed: readonly string[]) =>
   `${copy(table, columns)} on conflict (${key}) do update set ${summed.map(column => `${column} = ${table}.${column} + excluded.${column}`)}`
 const ADD_SUMS = add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED)
+const ADD_UNPRICED = add('unpriced_hourly', UNPRICED_COLUMNS, UNPRICED_KEY, ['requests'])
 const ADD_LOG_SUMS = add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED)
 const ADD_LATENCIES = add('log_latencies', LATENCY_COLUMNS, LATENCY_KEY, ['requests'])
 const ADD_POLICY_USAGE = `${copy('policy_usage', POLICY_COLUMNS)} ${ADD_USAGE('policy_usage')}`
@@ -58,8 +61,8 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
       await db.transaction().execute(async transaction => {
         const found = await readMark(transaction, ' for update')
         if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
-        const chain = await insertEntries(transaction, records, writer, found.chain)
-        await insertLogs(transaction, records)
+        const {chain, inserted} = await insertEntries(transaction, records, writer, found.chain)
+        await insertLogs(transaction, records, inserted)
         await run(transaction, MOVE_MARK, [segment, position, chain, writer])
       })
     },
@@ -84,15 +87,15 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
   }
 }
 
-/** Inserts the entries that are not there and adds them to the hourly sums; gives the hash of the last. */
-async function insertEntries(db: Db, records: readonly FlushRecord[], writer: string, chain: string): Promise<string> {
+/** Inserts the entries that are not there and adds them to the hourly sums; gives these, and the hash of the last. */
+async function insertEntries(db: Db, records: readonly FlushRecord[], writer: string, chain: string) {
   const left = records.filter(isEntry)
-  if (left.length === 0) return chain
+  if (left.length === 0) return {chain, inserted: new Set<FlushRecord>()}
   const keys = left.map(({entry: {call_id, attempt}}) => ({call_id, attempt}))
   const {rows: found} = await run<{call_id: string; attempt: number}>(db, FIND_ENTRIES, [JSON.stringify(keys)])
   const known = new Set(found.map(keyOf))
   const inserted = left.filter(({entry}) => known.size < known.add(keyOf(entry)).size)
-  if (inserted.length === 0) return chain
+  if (inserted.length === 0) return {chain, inserted: new Set<FlushRecord>()}
   let last = chain
   const rows = inserted.map(({text, values}) => {
     last = link(last, text)
@@ -100,16 +103,20 @@ async function insertEntries(db: Db, records: readonly FlushRecord[], writer: st
   })
   await run(db, INSERT_ENTRIES, [JSON.stringify(rows)])
   const sums = new HourlySums()
+  const unpriced = new UnpricedSums()
   const policies = new PolicySums()
   for (const record of inserted) {
     sums.add(record)
+    unpriced.add(record)
     policies.add(record)
   }
   await run(db, ADD_SUMS, [exact(sums.rows)])
+  const without = unpriced.rows
+  if (without.length > 0) await run(db, ADD_UNPRICED, [exact(without)])
   const {usage, windows} = policies
   if (usage.length > 0) await run(db, ADD_POLICY_USAGE, [exact(usage)])
   if (windows.length > 0) await run(db, ADD_POLICY_WINDOWS, [exact(distinct(windows))])
-  return last
+  return {chain: last, inserted: new Set(inserted)}
 }
 
 /** Of an entity the last window, for a statement changes a row once. */
@@ -123,14 +130,19 @@ function exact(sums: readonly object[]): string {
 }
 
 /** Of a row that stands in the records twice, the later tells more; it counts with what the first has spent. */
-async function insertLogs(db: Db, records: readonly FlushRecord[]): Promise<void> {
+async function insertLogs(db: Db, records: readonly FlushRecord[], inserted: ReadonlySet<FlushRecord>): Promise<void> {
   const rows = new Map<string, NewRow>()
-  for (const {entry, row} of records) {
+  for (const record of records) {
+    const {entry, row} = record
     if (!row) continue
     const [id] = row.values
     const first = rows.get(id)
     if (first) {
       rows.set(id, {...first, row: {...first.row, detail: row.detail}})
+      continue
+    }
+    if (isEntry(record) && !inserted.has(record)) {
+      await run(db, TELL_AGAIN, [row.detail, id])
       continue
     }
     const before = earlierAttempts(entry, row)

@@ -15,6 +15,7 @@ import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
 import {prepareCall} from './sqlite-call.ts'
 import {HourlySums} from './sums.ts'
 import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
+import {UNPRICED_COLUMNS, UNPRICED_KEY, UnpricedSums} from './unpriced.ts'
 
 /** 16 MB: pages that are written again and again are copied into the file less often. */
 const CHECKPOINT_PAGES = 4096
@@ -51,6 +52,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     'select usage, cost_nanousd, unpriced from traffic.ledger_entries where call_id = ? and attempt between ? and ? order by attempt',
   )
   const addSums = raw.prepare(add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED))
+  const addUnpriced = raw.prepare(add('unpriced_hourly', UNPRICED_COLUMNS, UNPRICED_KEY, ['requests']))
   const addPolicyUsage = raw.prepare(
     `insert into traffic.policy_usage (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_USAGE('policy_usage')}`,
   )
@@ -68,8 +70,9 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     }
   }
   /** Gives the row when the log did not have it; one that comes again tells more of the same call: what guardrails said that nobody waited for. */
-  const insertRow = ({entry, row}: FlushRecord): NewRow | undefined => {
+  const insertRow = ({entry, row}: FlushRecord, is_counted: boolean): NewRow | undefined => {
     if (!row) return undefined
+    if (!is_counted) return void tellAgain.run(row.detail, row.values[0])
     const before = earlierAttempts(entry, row)
     const entries = before ? (earlier.all(entry.call_id, before.first, before.last) as EarlierEntry[]) : []
     const spent = spentOver(entry, entries)
@@ -82,9 +85,10 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
       if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
       let {chain} = found
-      const sums = {entries: new HourlySums(), policies: new PolicySums(), rows: new LogRowSums()}
+      const sums = {entries: new HourlySums(), unpriced: new UnpricedSums(), policies: new PolicySums(), rows: new LogRowSums()}
       const addEntry = (record: FlushRecord) => {
         sums.entries.add(record)
+        sums.unpriced.add(record)
         sums.policies.add(record)
       }
       for (const record of records) {
@@ -96,11 +100,12 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
           addEntry(record)
           sums.rows.add({entry, row, spent: entry})
         } else {
-          if (isEntry(record) && insertEntry.run(...record.values, writer, next).changes === 1) {
+          const is_new = isEntry(record) && insertEntry.run(...record.values, writer, next).changes === 1
+          if (is_new) {
             chain = next
             addEntry(record)
           }
-          const written = insertRow(record)
+          const written = insertRow(record, is_new || !isEntry(record))
           if (written) sums.rows.add(written)
         }
         for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
@@ -109,8 +114,9 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       const {segment, position} = end()
       moveMark.run(segment, position, chain, writer)
     })
-  const addAll = ({entries, policies, rows}: {entries: HourlySums; policies: PolicySums; rows: LogRowSums}) => {
+  const addAll = ({entries, unpriced, policies, rows}: Sums) => {
     for (const sum of entries.rows) addSums.run(SUM_COLUMNS.map(column => sum[column]))
+    for (const sum of unpriced.rows) addUnpriced.run(UNPRICED_COLUMNS.map(column => sum[column]))
     for (const sum of policies.usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
     for (const sum of policies.windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
     const {hours, latencies} = rows.rows
@@ -150,6 +156,14 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       raw.close()
     },
   }
+}
+
+/** What a slice adds to the sums. */
+interface Sums {
+  readonly entries: HourlySums
+  readonly unpriced: UnpricedSums
+  readonly policies: PolicySums
+  readonly rows: LogRowSums
 }
 
 function insert(table: string, columns: readonly string[], key: string): string {

@@ -2,7 +2,7 @@ import {addUsage, type Usage} from '../../schema/usage.ts'
 import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import type {Mark} from '../journal/index.ts'
-import {counted} from './encode.ts'
+import {counted, type Unpriced} from './encode.ts'
 import type {Entry} from './lines.ts'
 import {type FlushedRow, type FlushRecord, isCount, type Spent} from './record.ts'
 
@@ -25,7 +25,7 @@ export interface FlushTarget {
   readMark(): Promise<Mark>
   /**
    * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there already, and a log
-   * row that is, stay as they are and count once. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
+   * row that is, stay as they are and count once; a row whose entry is there already is not added, as what it says is said by another. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
   /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
@@ -81,8 +81,11 @@ export function earlierAttempts({attempt}: Pick<Entry, 'attempt'>, {values}: Flu
 /** What the row of `entry` says of money, the earlier attempts at its target with it. */
 export function spentOver(entry: Entry, earlier: readonly EarlierEntry[]): Spent {
   if (earlier.length === 0) return entry
-  const usage = [entry, ...earlier].map(each => JSON.parse(each.usage) as Partial<Usage>).reduce(addUsage)
-  const sum = counted(usage)
+  const each = [entry, ...earlier].map(({usage}) => JSON.parse(usage) as Partial<Usage> & Unpriced)
+  const sum = counted(each.reduce(addUsage, {}), {
+    unpriced_units: [...new Set(each.flatMap(({unpriced_units}) => unpriced_units ?? []))],
+    mode_unpriced: each.find(({mode_unpriced}) => mode_unpriced)?.mode_unpriced,
+  })
   if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')
   return {
     ...sum,

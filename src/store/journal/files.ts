@@ -7,14 +7,16 @@ export interface Files {
   list(folder: string): string[]
   /** Bytes that this process may still take on the disk of `folder`. */
   freeBytes(folder: string): number
-  openSync(path: string, flags: 'r' | 'wx'): number
+  openSync(path: string, flags: 'r' | 'w' | 'wx+'): number
   closeSync(fd: number): void
   size(fd: number): number
+  /** Whether the file behind `fd` is the one at `path`. */
+  isAt(fd: number, path: string): boolean
   readSync(fd: number, into: Buffer, offset: number, length: number, position: number): number
   /** Bytes written, which may be fewer than asked (core rule 4). */
   writeSync(fd: number, from: Buffer, offset: number, length: number, position: number): number
   renameSync(from: string, to: string): void
-  open(path: string, flags: 'wx'): Promise<number>
+  open(path: string, flags: 'wx+'): Promise<number>
   write(fd: number, from: Buffer, offset: number, length: number, position: number): Promise<number>
   datasync(fd: number): Promise<void>
   /** Makes the names in `folder` durable. */
@@ -43,6 +45,10 @@ export const nodeFiles: Files = {
   openSync: (path, flags) => fs.openSync(path, flags, PRIVATE),
   closeSync: fd => fs.closeSync(fd),
   size: fd => fs.fstatSync(fd).size,
+  isAt(fd, path) {
+    const there = fs.statSync(path, {throwIfNoEntry: false})
+    return there !== undefined && there.ino === fs.fstatSync(fd).ino
+  },
   readSync: (fd, into, offset, length, position) => fs.readSync(fd, into, offset, length, position),
   writeSync: (fd, from, offset, length, position) => fs.writeSync(fd, from, offset, length, position),
   renameSync: (from, to) => fs.renameSync(from, to),

@@ -14,6 +14,7 @@ export const HEAD_BYTES = 10
 /** The longest id a record carries, and the longest payload; a reader's memory is bounded by the second. */
 export const MOST_ID_BYTES = 255
 export const MOST_PAYLOAD_BYTES = 8 * 1024 * 1024
+export const MOST_RECORD_BYTES = HEAD_BYTES + MOST_ID_BYTES + MOST_PAYLOAD_BYTES
 
 /**
  * What a record says. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt, `settlement` ends
@@ -75,6 +76,32 @@ export function encodeHeader(header: SegmentHeader): Buffer {
   return bytes
 }
 
+/**
+ * The header in `bytes` although some of it changed, when the rest says that it is segment `segment` of `owner`: all that names it stands as expected,
+ * or would with one of its fields put right. Where the segment before ends is not known then.
+ */
+export function mendedHeader(bytes: Buffer, owner: Owner, segment: number): SegmentHeader | undefined {
+  if (bytes.length < HEADER_BYTES) return undefined
+  const wanted = {...owner, segment, created_ms: 0, previous_end: 0}
+  const expected = encodeHeader(wanted)
+  const differing = IDENTITY.filter(([from, to]) => !bytes.subarray(from, to).equals(expected.subarray(from, to)))
+  if (differing.length === 0) return wanted
+  const [field] = differing
+  if (differing.length > 1 || !field) return undefined
+  const mended = Buffer.from(bytes)
+  expected.copy(mended, field[0], field[0], field[1])
+  return typeof decodeHeader(mended) === 'string' ? undefined : wanted
+}
+
+/** Where in a header stands whose it is: magic, version, epoch, store id, number. */
+const IDENTITY = [
+  [0, 8],
+  [8, 12],
+  [12, 16],
+  [16, 32],
+  [32, 40],
+] as const
+
 /** The header in `bytes`, or the reason why there is none. */
 export function decodeHeader(bytes: Buffer): SegmentHeader | string {
   if (bytes.length < HEADER_BYTES) return `the file has ${bytes.length} bytes, a header has ${HEADER_BYTES}`
@@ -116,11 +143,24 @@ export function claimedKind(buffer: Buffer, at: number): Kind | undefined {
   return KINDS[buffer[at + 8]! - 1]
 }
 
+/** Whether the head of a record may stand at `at`, by what every head has in common: cheap, and seldom wrong. */
+export function mayBeHead(buffer: Buffer, at: number): boolean {
+  if (buffer[at + 3] !== 0) return false // a length above 16 MB
+  const kind = buffer[at + 8]!
+  return kind >= 1 && kind <= KINDS.length && claimedLength(buffer, at) <= MOST_RECORD_BYTES - HEAD_BYTES
+}
+
+/** Whether the record that stands at `at` to its claimed end is what was written there. */
+export function isWhole(buffer: Buffer, at: number): boolean {
+  const length = claimedLength(buffer, at)
+  return crc32(buffer.subarray(at + 8, at + HEAD_BYTES + length), length) === buffer.readUInt32LE(at + 4)
+}
+
 /** The kind, id and payload (a copy, or lent: a view) of the whole record at `at`; undefined when it is not what was written there. */
 export function decodeRecord(buffer: Buffer, at: number, lends = false): {kind: Kind; id: string; payload: Buffer} | undefined {
+  if (!isWhole(buffer, at)) return undefined
   const length = claimedLength(buffer, at)
   const end = at + HEAD_BYTES + length
-  if (crc32(buffer.subarray(at + 8, end), length) !== buffer.readUInt32LE(at + 4)) return undefined
   const kind = claimedKind(buffer, at)
   const id_bytes = buffer[at + 9]!
   if (kind === undefined || id_bytes > length) return undefined

@@ -12,5 +12,6 @@ export {
   type Recovery,
   readJournal,
   recover,
+  SegmentMissing,
 } from './reader.ts'
 export type {JournalEvent, JournalSettings} from './settings.ts'

@@ -28,6 +28,8 @@ export interface JournalStatus {
   /** Reserved bytes not yet written, those kept for settlements included. */
   readonly free_bytes: number
   readonly segments: number
+  /** How often the file being written was found removed or replaced from outside. */
+  readonly files_removed: number
 }
 
 interface TrackedIntent extends OpenIntent {
@@ -43,6 +45,7 @@ interface Waiting {
 }
 
 const WRITE_AT_ONCE_BYTES = 1024 * 1024
+const LOST = 'The file of the journal that is being written was removed or replaced from outside.'
 
 /**
  * The writer of the journal: records of one turn of the event loop go out in one write at its end (group commit), then their callers
@@ -60,6 +63,9 @@ export class Journal {
   #scheduled = false
   #moved = false
   #closed = false
+  #files_removed = 0
+  /** The file being written is not there, and could not be written anew. */
+  #is_lost = false
   #retiring: Promise<unknown> = Promise.resolve()
 
   /** `past`: this journal's segments of earlier processes. `open`: what they left open. */
@@ -85,7 +91,8 @@ export class Journal {
 
   /** An attempt is about to leave. Taken only while every open intent, this one too, has room for its settlement. */
   appendIntent(id: string, payload: Buffer | string, done: Done): void {
-    if (!this.#open.has(id)) this.#put('intent', id, payload, done, {id, payload, segment: 0})
+    if (this.#is_lost) this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('fault', LOST)})
+    else if (!this.#open.has(id)) this.#put('intent', id, payload, done, {id, payload, segment: 0})
     else this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('duplicate', `the intent ${id} is open already`)})
   }
 
@@ -108,11 +115,39 @@ export class Journal {
     const {slot_bytes, full} = this.#space
     const fits = this.#space.judge(slot_bytes, this.#open.size + 1, this.#batch.bytes) !== 'nowhere'
     return {
-      accepting: !this.#closed && (fits || !full), // while the disk is not known to be full, more room is reserved when asked for
+      accepting: !this.#closed && !this.#is_lost && (fits || !full), // while the disk is not known to be full, more room is reserved when asked for
       open_intents: this.#open.size,
       free_bytes: this.#space.free(this.#batch.bytes),
       segments: this.#space.past.size + (this.#space.current ? 1 : 0),
+      files_removed: this.#files_removed,
     }
+  }
+
+  /**
+   * Looks whether the file being written is still where readers find it; where it is not, what it holds is written anew and the next segment begun. To be called
+   * about twice a second: what is written meanwhile is in no file that a next process would find.
+   */
+  check(): void {
+    if (this.#closed) return
+    this.flush()
+    const segment = this.#space.current?.number ?? 0
+    try {
+      const restored = this.#space.restore()
+      if (restored || this.#is_lost) this.#found(segment, restored)
+    } catch (cause) {
+      if (!this.#is_lost) {
+        this.#files_removed++
+        this.#settings.report({code: 'removed', segment, text: `${LOST} Calls are refused until it can be written.`, cause})
+      }
+      this.#is_lost = true
+    }
+  }
+
+  #found(segment: number, restored: boolean): void {
+    if (!this.#is_lost) this.#files_removed++
+    this.#is_lost = false
+    const how = restored ? 'What it held was written anew and nothing is lost.' : 'It is there again.'
+    this.#settings.report({code: 'restored', segment, text: `${LOST} ${how}`})
   }
 
   /** Writes what is gathered now; the callers are told at the end of the turn as ever. For the last moments of a process. */
@@ -282,7 +317,7 @@ export class Journal {
     if (carried) await this.#sync.sync()
     const {files, folder} = this.#settings
     for (const segment of covered) {
-      await files.remove(join(folder, segmentName(segment)))
+      await files.remove(join(folder, segmentName(segment))).catch(unlessGone)
       this.#space.past.delete(segment)
     }
     return covered
@@ -306,4 +341,8 @@ export class Journal {
     this.flush()
     this.#space.advance(0)
   }
+}
+
+function unlessGone(fault: NodeJS.ErrnoException): void {
+  if (fault.code !== 'ENOENT') throw fault
 }

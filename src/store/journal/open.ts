@@ -42,7 +42,7 @@ export async function openJournal({mark, open, ...given}: OpenJournal): Promise<
   files.makeFolder(folder)
   const unused = files.list(folder).filter(isSpareName)
   await Promise.all(unused.map(name => files.remove(join(folder, name))))
-  const segments = listSegments(folder, files)
+  const segments = listSegments(folder, files, {store_id, epoch})
   const ours = segments.filter(({header}) => header?.store_id === store_id && header.epoch === epoch)
   const last = Math.max(mark.segment, ...segments.map(({number}) => number))
   const journal = new Journal(

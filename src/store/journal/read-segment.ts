@@ -5,10 +5,11 @@ import {
   decodeRecord,
   HEAD_BYTES,
   HEADER_BYTES,
+  isWhole,
   isZero,
   type Kind,
-  MOST_ID_BYTES,
-  MOST_PAYLOAD_BYTES,
+  MOST_RECORD_BYTES,
+  mayBeHead,
 } from './format.ts'
 
 /**
@@ -27,11 +28,31 @@ export interface SegmentRecord {
 /**
  * Why reading stopped at `position`. `end`: nothing more is written there (yet). `sealed`: the segment was closed in order. `torn`: the
  * last record is not whole, as kill -9 or a power cut in the middle of a write leaves it: it was not acknowledged, or not yet synced. `damaged`: what stands there
- * is not what was written; what follows in this segment is lost.
+ * is not what was written, and no whole record follows it in this segment.
  */
 export interface SegmentEnd {
   readonly reason: 'end' | 'sealed' | 'torn' | 'damaged'
   readonly position: number
+}
+
+/** Bytes between two records, or before the first, that are not what was written. */
+export interface Gap {
+  readonly position: number
+  readonly end_position: number
+}
+
+export interface ReadSegment {
+  readonly files: ReadableFiles
+  readonly path: string
+  readonly from: number
+  /** A place known to be the end of a record (the writer's position): nothing behind it is looked at, and stopping before it is damage. */
+  readonly up_to?: number | undefined
+  /** A kind of record that is gone past, whatever it holds. */
+  readonly without?: Kind | undefined
+  /** Payloads are lent: good until the next record is asked for. */
+  readonly lends?: boolean | undefined
+  /** Told of what had to be gone past to reach a record. */
+  readonly onGap?: (gap: Gap) => void
 }
 
 const SLICE_BYTES = 256 * 1024
@@ -40,18 +61,10 @@ const NOTHING = Buffer.alloc(0)
 let spare: Buffer | undefined
 
 /**
- * The records of the segment at `path` from `from` on, in order; it returns why it stopped. `up_to` is a place known to be the end of a
- * record (the writer's position): nothing behind it is looked at, and stopping before it is damage. Records of the kind `without` are gone
- * past, whatever they hold; payloads are lent when `lends`. Reads slices of 256 KB; holds no more than one slice or one record.
+ * The records of the segment at `path` from `from` on, in order; it returns why it stopped. A record that is damaged is gone past alone: reading goes on at the next
+ * one that is whole. Reads slices of 256 KB; holds no more than one slice or one record.
  */
-export function* readSegment(
-  files: ReadableFiles,
-  path: string,
-  from: number,
-  up_to?: number,
-  without?: Kind,
-  lends = false,
-): Generator<SegmentRecord, SegmentEnd> {
+export function* readSegment({files, path, from, up_to, without, lends = false, onGap}: ReadSegment): Generator<SegmentRecord, SegmentEnd> {
   const fd = files.openSync(path, 'r')
   let window: Window | undefined
   try {
@@ -60,7 +73,11 @@ export function* readSegment(
       if (without) window.pass(without)
       const {position} = window
       const record = window.next(lends)
-      if (typeof record === 'string') return {reason: up_to !== undefined && position < up_to ? 'damaged' : record, position}
+      if (typeof record === 'string') {
+        if (record !== 'end' && window.seek(position)) onGap?.({position, end_position: window.position})
+        else return {reason: up_to !== undefined && position < up_to ? 'damaged' : record, position}
+        continue
+      }
       const {kind, id, payload} = record
       if (kind === 'sealed') return {reason: 'sealed', position: window.position}
       yield {kind, id, payload, position, end_position: window.position}
@@ -95,8 +112,8 @@ class Window {
     if (!this.#have(HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
     if (isZero(this.#bytes, this.#at, this.#at + HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
     const length = claimedLength(this.#bytes, this.#at)
-    if (length > MOST_ID_BYTES + MOST_PAYLOAD_BYTES) return 'damaged'
     const size = HEAD_BYTES + length
+    if (size > MOST_RECORD_BYTES) return 'damaged'
     if (!this.#have(size)) return 'damaged' // no writer goes past the end of its segment
     const record = decodeRecord(this.#bytes, this.#at, lends)
     // a write cut short leaves zeros where the end of its last record should be, and a record of ours never ends in one
@@ -106,14 +123,34 @@ class Window {
     return record
   }
 
-  /** Moves behind the records of `kind` that stand at `position` whole. */
+  /** Moves behind the records of `kind` that stand at `position` whole: a length that is not true would go past others. */
   pass(kind: Kind): void {
     while (this.#have(HEAD_BYTES) && claimedKind(this.#bytes, this.#at) === kind) {
       const size = HEAD_BYTES + claimedLength(this.#bytes, this.#at)
-      if (size > HEAD_BYTES + MOST_ID_BYTES + MOST_PAYLOAD_BYTES || !this.#have(size)) return
+      if (size > MOST_RECORD_BYTES || !this.#have(size) || !isWhole(this.#bytes, this.#at)) return
       this.#at += size
       this.position += size
     }
+  }
+
+  /**
+   * Moves to the next whole record behind `damaged`; false when there is none. What a payload holds is never taken for one: it is JSON, which has
+   * no byte of zero, and the length of a record has.
+   */
+  seek(damaged: number): boolean {
+    this.#moveTo(damaged + 1)
+    for (; this.#have(HEAD_BYTES); this.#at++, this.position++) {
+      if (!mayBeHead(this.#bytes, this.#at)) continue
+      const size = HEAD_BYTES + claimedLength(this.#bytes, this.#at)
+      if (this.#have(size) && isWhole(this.#bytes, this.#at)) return true
+    }
+    return false
+  }
+
+  #moveTo(position: number): void {
+    this.position = position
+    this.#at = 0
+    this.#filled = 0
   }
 
   /** Leaves its memory to the next window. */

@@ -1,7 +1,17 @@
 import {join} from 'node:path'
 import {nodeFiles, type ReadableFiles} from './files.ts'
-import {decodeHeader, HEADER_BYTES, type Kind, type Mark, type Owner, type SegmentHeader, segmentName, segmentNumber} from './format.ts'
-import {readSegment, type SegmentEnd, type SegmentRecord} from './read-segment.ts'
+import {
+  decodeHeader,
+  HEADER_BYTES,
+  type Kind,
+  type Mark,
+  mendedHeader,
+  type Owner,
+  type SegmentHeader,
+  segmentName,
+  segmentNumber,
+} from './format.ts'
+import {type Gap, readSegment, type SegmentEnd, type SegmentRecord} from './read-segment.ts'
 
 export interface JournalRecord extends SegmentRecord {
   readonly segment: number
@@ -9,11 +19,11 @@ export interface JournalRecord extends SegmentRecord {
 
 /**
  * What a reader met and went past. `foreign`: a segment of another store or epoch, as a restore leaves it; skipped. `no_header`:
- * a segment whose header is not readable; skipped. `torn`: a record cut off by the end of its process.
- * `damaged`: the rest of the segment is lost. `missing`: a segment is not there.
+ * a segment whose header is not readable; skipped. `header`: one whose header is damaged, but not what names it; read. `torn`: a record cut
+ * off by the end of its process. `damaged`: records that are not what was written; skipped. `missing`: a segment is not there.
  */
 export interface JournalWarning {
-  readonly code: 'foreign' | 'no_header' | 'torn' | 'damaged' | 'missing'
+  readonly code: 'foreign' | 'no_header' | 'header' | 'torn' | 'damaged' | 'missing'
   readonly segment: number
   readonly position: number
   /** A sentence for the log. */
@@ -26,12 +36,25 @@ export interface ReadJournal extends Owner {
   readonly from: Mark
   /** Where the writer stands; without it, all there is (when no writer runs). */
   readonly up_to?: Mark
-  /** A kind of record to go past unread: no damage is looked for in it. */
+  /**
+   * A segment up to there that is not there, or has no header, is a SegmentMissing, and not gone past with a warning. Not true: only the one being written is waited
+   * for, for as long as it takes, as its writer has what it holds.
+   */
+  readonly waits?: boolean
+  /** A kind of record to go past, whatever it holds. */
   readonly without?: Kind
   /** Payloads are lent: good until the next record is asked for. */
   readonly lends?: boolean
   readonly warn: (warning: JournalWarning) => void
   readonly files?: ReadableFiles
+}
+
+/** A segment that the writer filled is not there: removed from outside, or on its way back. */
+export class SegmentMissing extends Error {
+  constructor(segment: number) {
+    super(`Journal segment ${segment} is not there: it was removed while the gateway runs.`)
+    this.name = 'SegmentMissing'
+  }
 }
 
 /** An intent that no settlement followed. */
@@ -61,15 +84,16 @@ interface ListedSegment {
   readonly fault: string
 }
 
-/** The segments in `folder` from number `from` on, in order. */
-export function listSegments(folder: string, files: ReadableFiles, from = 0): ListedSegment[] {
+/** The segments in `folder` from number `from` on, in order; of `owner`'s also those whose headers are damaged and tell whose they are. */
+export function listSegments(folder: string, files: ReadableFiles, owner: Owner, from = 0): ListedSegment[] {
   const numbers = files.list(folder).flatMap(name => segmentNumber(name) ?? [])
   return numbers
     .filter(number => number >= from)
     .sort((a, b) => a - b)
     .map(number => {
-      const header = readHeader(files, join(folder, segmentName(number)))
-      if (typeof header === 'string') return {number, header: undefined, fault: header}
+      const bytes = readHeader(files, join(folder, segmentName(number)))
+      const header = decodeHeader(bytes)
+      if (typeof header === 'string') return {number, header: mendedHeader(bytes, owner, number), fault: header}
       const misnamed = header.segment !== number
       return misnamed ? {number, header: undefined, fault: `it is segment ${header.segment} by its header`} : {number, header, fault: ''}
     })
@@ -85,12 +109,14 @@ export function* readJournal({
   epoch,
   from,
   up_to,
+  waits,
   without,
   lends,
   warn,
   files = nodeFiles,
 }: ReadJournal): Generator<JournalRecord, boolean> {
-  const segments = listSegments(folder, files, from.segment).filter(({number}) => number <= (up_to?.segment ?? number))
+  const segments = listSegments(folder, files, {store_id, epoch}, from.segment).filter(({number}) => number <= (up_to?.segment ?? number))
+  if (up_to && waits !== undefined) checkAllThere(segments, waits ? from : {segment: up_to.segment, position: 0}, up_to)
   let expected = from.segment + 1
   let sealed = true
   for (const [index, {number, header, fault}] of segments.entries()) {
@@ -106,10 +132,21 @@ export function* readJournal({
       say('foreign', 0, `Journal segment ${number} is of ${of} and is not replayed.`)
       continue
     }
+    if (fault) say('header', 0, `The header of journal segment ${number} is damaged (${fault}); what names it is whole, and it is read.`)
     const start = number === from.segment ? from.position : HEADER_BYTES
     const end = number === up_to?.segment ? up_to.position : endBy(segments[index + 1]?.header, header)
     if (end !== undefined && start >= end) continue
-    const {reason, position} = yield* inSegment(number, readSegment(files, join(folder, segmentName(number)), start, end, without, lends))
+    const name = segmentName(number)
+    const onGap = ({position, end_position}: Gap) => {
+      const bytes = end_position - position
+      say(
+        'damaged',
+        position,
+        `Journal segment ${number} (${name}) is damaged at ${position}: ${bytes} bytes are skipped, what follows is read.`,
+      )
+    }
+    const segment = {files, path: join(folder, name), from: start, up_to: end, without, lends, onGap}
+    const {reason, position} = yield* inSegment(number, readSegment(segment))
     sealed = reason === 'sealed'
     if (reason === 'torn')
       say(
@@ -117,9 +154,17 @@ export function* readJournal({
         position,
         `Journal segment ${number} ends in a record cut off at ${position}, as a kill or a power cut in a write leaves it.`,
       )
-    if (reason === 'damaged') say('damaged', position, `Journal segment ${number} is damaged at ${position}; what follows in it is lost.`)
+    if (reason === 'damaged')
+      say('damaged', position, `Journal segment ${number} (${name}) is damaged at ${position}; what follows in it is lost.`)
   }
   return sealed
+}
+
+/** What stands in `from`'s own segment may be read to its end; only the one being written is sure to be wanted. */
+function checkAllThere(segments: readonly ListedSegment[], from: Mark, up_to: Mark): void {
+  const there = new Set(segments.flatMap(({number, header}) => (header ? number : [])))
+  const first = from.segment === up_to.segment ? from.segment : from.segment + 1
+  for (let number = Math.max(1, first); number <= up_to.segment; number++) if (!there.has(number)) throw new SegmentMissing(number)
 }
 
 function* inSegment(segment: number, reading: ReturnType<typeof readSegment>): Generator<JournalRecord, SegmentEnd> {
@@ -146,7 +191,7 @@ export function recover({
 }: Owner & {folder: string; mark: Mark; files?: ReadableFiles}): Recovery {
   const open = new Map<string, RecoveredIntent>()
   const warnings: JournalWarning[] = []
-  const oldest = Math.min(mark.segment + 1, ...listSegments(folder, files).map(({number}) => number))
+  const oldest = Math.min(mark.segment + 1, ...listSegments(folder, files, owner).map(({number}) => number))
   const reading = readJournal({folder, ...owner, from: {segment: oldest - 1, position: 0}, warn: warning => warnings.push(warning), files})
   let pending = 0
   let step = reading.next()
@@ -165,11 +210,11 @@ function endBy(next: SegmentHeader | undefined, {segment, store_id, epoch}: Segm
   return follows && next.previous_end > 0 ? next.previous_end : undefined
 }
 
-function readHeader(files: ReadableFiles, path: string): SegmentHeader | string {
+function readHeader(files: ReadableFiles, path: string): Buffer {
   const fd = files.openSync(path, 'r')
   try {
     const bytes = Buffer.alloc(HEADER_BYTES)
-    return decodeHeader(bytes.subarray(0, files.readSync(fd, bytes, 0, HEADER_BYTES, 0)))
+    return bytes.subarray(0, files.readSync(fd, bytes, 0, HEADER_BYTES, 0))
   } finally {
     files.closeSync(fd)
   }

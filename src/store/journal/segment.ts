@@ -40,7 +40,7 @@ export const isSpareName = (name: string) => name.endsWith(SPARE_SUFFIX)
 export async function prepareSpare(place: Place, serial: number, bytes: number): Promise<Spare> {
   const {files} = place
   const path = sparePath(place, serial, bytes)
-  const fd = await files.open(path, 'wx')
+  const fd = await files.open(path, 'wx+')
   try {
     for (let at = 0; at < bytes; ) at += checked(await files.write(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at))
     await files.datasync(fd)
@@ -55,7 +55,7 @@ export async function prepareSpare(place: Place, serial: number, bytes: number):
 export function prepareSpareNow(place: Place, serial: number, bytes: number): Spare {
   const {files} = place
   const path = sparePath(place, serial, bytes)
-  const fd = files.openSync(path, 'wx')
+  const fd = files.openSync(path, 'wx+')
   try {
     for (let at = 0; at < bytes; ) at += checked(files.writeSync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at))
     return {fd, path, bytes}
@@ -100,7 +100,8 @@ export function wipe(files: Files, {fd, offset}: Segment, bytes: number): void {
   } catch {}
 }
 
-function sparePath({files, folder, headroom_bytes}: Place, serial: number, bytes: number): string {
+/** The path of a new file of `bytes`, which the disk has room for, beside what the journal leaves free. */
+export function sparePath({files, folder, headroom_bytes}: Place, serial: number | string, bytes: number): string {
   const free_bytes = files.freeBytes(folder)
   if (free_bytes < bytes + headroom_bytes)
     throw new JournalError('full', `the disk has ${free_bytes} bytes free; a segment takes ${bytes} and leaves ${headroom_bytes}`)

@@ -1,9 +1,9 @@
 import type {Files} from './files.ts'
 import type {Mark, Owner} from './format.ts'
 
-/** Something the operator should know. `no_room` and `room` come in turn: between them calls may be refused. */
+/** Something the operator should know. `no_room` and `room` come in turn, as do `removed` and `restored`: between them calls may be refused. */
 export interface JournalEvent {
-  readonly code: 'no_room' | 'room' | 'write_failed' | 'sync_failed' | 'segment_failed'
+  readonly code: 'no_room' | 'room' | 'write_failed' | 'sync_failed' | 'segment_failed' | 'removed' | 'restored'
   readonly segment: number
   readonly text: string
   readonly cause?: unknown

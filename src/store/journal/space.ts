@@ -1,5 +1,8 @@
-import {HEAD_BYTES, HEADER_BYTES, type Mark} from './format.ts'
+import {join} from 'node:path'
+import {JournalError} from './errors.ts'
+import {HEAD_BYTES, HEADER_BYTES, type Mark, segmentName} from './format.ts'
 import type {GroupSync} from './group-sync.ts'
+import {restoreSegment} from './restore.ts'
 import {
   beginSegment,
   discardSpare,
@@ -88,10 +91,29 @@ export class Space {
   advance(size: number): boolean {
     const ended = this.current
     const end = ended ? writeSeal(this.#settings.files, ended) : (this.#ended?.position ?? 0)
+    if (ended && !this.#putBack(ended, end)) return false
     const next = this.#begin(size, end) ?? (this.#reserveNow(size) ? this.#begin(size, end) : undefined)
     if (!next) return false
     if (ended) this.#retireFromWriting(ended, end)
     this.current = next
+    return true
+  }
+
+  /**
+   * When the file of the current segment was removed or replaced from outside: writes it anew from what the descriptor still holds, and
+   * begins the next. Throws when it cannot; the current one stays, and is asked for again.
+   */
+  restore(): boolean {
+    const {current} = this
+    const {files, folder} = this.#settings
+    if (!current || this.#isThere(current)) return false
+    files.makeFolder(folder)
+    this.#rest?.()
+    this.#rest = undefined
+    for (const spare of this.#spares) void discardSpare(files, spare) // theirs are gone as well
+    this.#count([])
+    // the next one's room comes first: what is written behind the seal of a copy would be read by nobody
+    if (!this.#reserveNow(0) || !this.advance(0)) throw new JournalError('full', 'no room can be reserved')
     return true
   }
 
@@ -131,6 +153,23 @@ export class Space {
     this.current = undefined
     await this.#preparing
     await Promise.all(this.#spares.splice(0).map(spare => discardSpare(this.#settings.files, spare)))
+  }
+
+  #isThere({fd, number}: Segment): boolean {
+    return this.#settings.files.isAt(fd, join(this.#settings.folder, segmentName(number)))
+  }
+
+  /** A segment that is written no more must be where readers find it: its descriptor is closed soon. */
+  #putBack(ended: Segment, end: number): boolean {
+    try {
+      if (this.#isThere(ended)) return true
+      this.#sync.finish(restoreSegment(this.#place, ended, end))
+      this.#sync.named()
+      return true
+    } catch (cause) {
+      this.#settings.report({code: 'segment_failed', segment: ended.number, text: 'A removed segment could not be written anew.', cause})
+      return false
+    }
   }
 
   /** A spare with `room` bytes for records, or a little more; false when there is none to be had. */

@@ -80,6 +80,8 @@ export interface AuditLogsTable {
   resource_id: string | null
   action: string
   client_ip: string | null
+  /** The fields that an update changed, `[{field, before, after}]` as JSON; null where it is no update of one thing. */
+  changes?: string | null
   /** Its place in the chain of its organisation, from 1; null for rows that are older than the chain. */
   sequence?: number | null
   /** SHA-256 over the row before and this one, 64 hex digits. */

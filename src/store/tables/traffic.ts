@@ -22,7 +22,7 @@ export interface LedgerEntriesTable {
   settled_at: string
   outcome: string
   status: number | null
-  /** JSON object: the non-zero classes of the canonical usage record. */
+  /** JSON object: the non-zero classes of the canonical usage record, and what of it has no price (`unpriced_units`, `mode_unpriced`). */
   usage: string
   usage_source: string
   prompt_tokens: number
@@ -110,6 +110,19 @@ export interface UsageHourlyTable {
   prompt_tokens: number
   completion_tokens: number
   cost_nanousd: number
+}
+
+/** Calls that used a class of tokens or a unit without a price, by hour. */
+export interface UnpricedHourlyTable {
+  hour: string
+  organisation_id: string
+  workspace_id: string
+  api_key_id: string
+  provider: string
+  model: string
+  /** Of images `image`, whatever their quality and size. */
+  unit: string
+  requests: number
 }
 
 /** What makes two rows of the log the same hour's sum. Of grain 0 are the totals of a workspace, their names empty; of grain 1 all is named. */

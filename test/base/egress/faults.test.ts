@@ -38,15 +38,33 @@ test('what the wall stops is an invalid custom host, and a full queue is a busy 
   })
 })
 
-test.each([
-  new errors.SocketError('other side closed'),
-  coded('ECONNRESET'),
-  coded('EPIPE'),
-  coded('HPE_INVALID_VERSION'),
-  new errors.HeadersOverflowError(),
-])('%s after connecting is 502', error =>
-  expect(refusalOf(error, 'groq')).toMatchObject({code: 'upstream.broken', status: 502, cause: error}),
+test.each([new errors.SocketError('other side closed'), coded('ECONNRESET'), coded('EPIPE')])(
+  '%s after connecting is 502, and within an answer it is told as that',
+  error => {
+    expect(refusalOf(error, 'groq')).toMatchObject({code: 'upstream.broken', status: 502, cause: error})
+    expect(refusalOf(error, 'groq', true)).toMatchObject({code: 'upstream.cut', status: 502, cause: error})
+  },
 )
+
+test.each([
+  [coded('HPE_INVALID_VERSION'), 'its version of HTTP is not 1.0 or 1.1'],
+  [coded('HPE_UNEXPECTED_CONTENT_LENGTH'), 'it has two content-lengths'],
+  [coded('HPE_SOMETHING_NEW'), 'it is not HTTP/1.1'],
+  [new errors.HeadersOverflowError(), 'its head is too long'],
+])('%s is told as what was wrong', (error, reason) =>
+  expect(refusalOf(error, 'groq')).toMatchObject({
+    code: 'upstream.bad_reply',
+    status: 502,
+    cause: error,
+    message: `Invalid response received from groq: ${reason}.`,
+  }),
+)
+
+test('an answer that ends before its length is told as that', () =>
+  expect(refusalOf(new errors.ResponseContentLengthMismatchError(), 'groq')).toMatchObject({
+    code: 'upstream.cut',
+    message: 'The answer of groq ended before it was whole.',
+  }))
 
 test('our own closing is draining, a refusal stays itself, and a mistake of ours is internal', () => {
   expect(refusalOf(new errors.ClientDestroyedError(), 'groq').code).toBe('draining')

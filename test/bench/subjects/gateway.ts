@@ -123,10 +123,10 @@ export interface Gateway extends Subject {
   recorded(): Recorded
 }
 
-/** Starts ours on an empty data directory. */
-export async function startGateway(around: Omit<Surroundings, 'upstream'>, is_binary: boolean): Promise<Gateway> {
-  const command = gatewayCommand(is_binary)
-  const data_dir = join(around.folder, 'data')
+/** Starts ours on an empty data directory, or the executable of an earlier version. */
+export async function startGateway(around: Omit<Surroundings, 'upstream'>, is_binary: boolean, before_file?: string): Promise<Gateway> {
+  const command: readonly [string, ...string[]] = before_file === undefined ? gatewayCommand(is_binary) : [before_file]
+  const data_dir = join(around.folder, before_file === undefined ? 'data' : 'data-before')
   rmSync(data_dir, {recursive: true, force: true})
   const provider = await startProvider(around)
   let served: Served | undefined
@@ -145,8 +145,8 @@ export async function startGateway(around: Omit<Surroundings, 'upstream'>, is_bi
   }
   let stopped: Promise<void> | undefined
   return {
-    id: 'ours',
-    name: is_binary ? 'gateway (executable)' : 'gateway',
+    id: before_file === undefined ? 'ours' : 'before',
+    name: before_file !== undefined ? 'gateway before' : is_binary ? 'gateway (executable)' : 'gateway',
     url: `${served.origin}/v1/chat/completions`,
     headers: CALL_HEADERS,
     pid: served.program.pid,

@@ -143,7 +143,8 @@ function settingsIn(folder: string) {
 }
 
 function forwarded(app: App) {
-  return {first_run: app.first_run, notes: app.notes, listen: () => app.listen(), drain: () => app.drain()}
+  const {settings, first_run, notes, listen, reload, drain} = app
+  return {settings, first_run, notes, listen, reload, drain}
 }
 
 /** A gateway of a command's own, on a port that is free; `listens` is called once it does. */

@@ -180,7 +180,7 @@ export const ENDINGS: readonly Case[] = [
     usage: {input_uncached_tokens: 10, output_text_tokens: 3},
     sum: '10 × 1000',
     cost_nanousd: 10_000,
-    unpriced: true,
+    unpriced_units: ['output_text_tokens'],
   },
   {
     ...of,

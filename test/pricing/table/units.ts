@@ -54,7 +54,7 @@ export const UNITS: readonly Case[] = [
     cost_nanousd: 840,
   },
   {
-    name: 'Cohere chats by tokens',
+    name: 'Cohere chats by what it says is billed, not by what the model saw',
     provider: 'cohere',
     model: 'command-r-plus',
     endpoint: 'chatComplete',
@@ -66,9 +66,9 @@ export const UNITS: readonly Case[] = [
       message: {role: 'assistant', content: [{type: 'text', text: 'Noon.'}]},
       usage: {billed_units: {input_tokens: 5, output_tokens: 418}, tokens: {input_tokens: 71, output_tokens: 418}},
     },
-    usage: {input_uncached_tokens: 71, output_text_tokens: 418},
-    sum: '71 × 2500 + 418 × 10000',
-    cost_nanousd: 4_357_500,
+    usage: {input_uncached_tokens: 5, output_text_tokens: 418},
+    sum: '5 × 2500 + 418 × 10000',
+    cost_nanousd: 4_192_500,
   },
   {
     name: 'Cohere reranks by searches',

@@ -1,4 +1,4 @@
-import {readdirSync, readFileSync} from 'node:fs'
+import {readdirSync, readFileSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect, test} from 'vitest'
 import {recover} from '../../../src/store/journal/index.ts'
@@ -206,4 +206,40 @@ test('a journal that was closed says so to the next start; one that was not does
   expect(recover({folder, ...OWNER, mark: START}).closed).toBe(false)
   await journal.close()
   expect(recover({folder, ...OWNER, mark: START})).toMatchObject({closed: true, pending: 1, warnings: [], open: []})
+})
+
+test('a segment that is removed while the disk is full takes settlements, refuses intents, and is whole once there is room', async () => {
+  const {journal, folder, disk, timers, events} = await testJournal()
+  const ask = asking(journal)
+  for (const id of ['a:1', 'b:1']) await ask.intent(id)
+  await disk.fill()
+  for (const name of readdirSync(folder)) rmSync(join(folder, name))
+  journal.check()
+  expect(journal.status()).toMatchObject({accepting: false, files_removed: 1})
+  expect(await ask.settle('a:1')).toBeUndefined()
+  expect((await ask.intent('c:1'))?.reason).toBe('fault')
+  journal.check()
+  expect(readAll(folder).records).toEqual([])
+  disk.full = false
+  timers.fire(1000)
+  journal.check()
+  expect(await ask.settle('b:1')).toBeUndefined()
+  expect(await ask.intent('d:1')).toBeUndefined()
+  expect(readAll(folder)).toEqual({
+    records: ['intent a:1 a:1', 'intent b:1 b:1', 'settlement a:1 a:1', 'settlement b:1 b:1', 'intent d:1 d:1'],
+    warnings: [],
+  })
+  expect(journal.status()).toMatchObject({accepting: true, files_removed: 1})
+  expect(events.map(({code}) => code).filter(code => code === 'removed' || code === 'restored')).toEqual(['removed', 'restored'])
+})
+
+test('a segment that is removed and filled before anybody looks is written anew when the next begins', async () => {
+  const {journal, folder} = await testJournal({segment_bytes: 4096, settlement_bytes: 64})
+  await asking(journal).log(`0 ${'x'.repeat(990)}`)
+  rmSync(join(folder, segmentFiles(folder).at(-1)!))
+  for (let n = 1; n < 9; n++) await asking(journal).log(`${n} ${'x'.repeat(990)}`)
+  journal.check()
+  const {records, warnings} = readAll(folder)
+  expect(records.map(record => record.split(' ')[2])).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8'])
+  expect(warnings).toEqual([])
 })

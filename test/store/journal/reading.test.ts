@@ -1,8 +1,8 @@
-import {readFileSync, truncateSync, writeFileSync} from 'node:fs'
+import {readFileSync, rmSync, truncateSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect, test} from 'vitest'
-import {nodeFiles, type ReadableFiles, readJournal, recover} from '../../../src/store/journal/index.ts'
-import {readSegment} from '../../../src/store/journal/read-segment.ts'
+import {type Mark, nodeFiles, type ReadableFiles, readJournal, recover} from '../../../src/store/journal/index.ts'
+import {type Gap, readSegment} from '../../../src/store/journal/read-segment.ts'
 import {asking, OWNER, readAll, START, said, segmentFiles, temporaryFolder, testJournal} from './support.ts'
 
 const OTHER_STORE = 'ffffffff-5f0a-4a53-9d5e-0f2f7a1c2b3d'
@@ -28,16 +28,19 @@ async function killedSegment() {
     ask.intent('b:1', `{"last":"${'z'.repeat(300)}"}`),
   ])
   const bytes = readFileSync(join(folder, '0000000000000001.seg'))
-  const places = [...readSegment(filesOf(bytes), '', 0)].map(({position, end_position}) => [position, end_position] as const)
+  const places = [...readSegment({files: filesOf(bytes), path: '', from: 0})].map(
+    ({position, end_position}) => [position, end_position] as const,
+  )
   return {folder, bytes, places, records: readAll(folder).records}
 }
 
 function readBytes(bytes: Buffer, up_to?: number) {
   const records: string[] = []
-  const reading = readSegment(filesOf(bytes), '', 0, up_to)
+  const gaps: Gap[] = []
+  const reading = readSegment({files: filesOf(bytes), path: '', from: 0, up_to, onGap: gap => gaps.push(gap)})
   let step = reading.next()
   for (; !step.done; step = reading.next()) records.push(said({...step.value, segment: 1}))
-  return {records, ...step.value}
+  return {records, ...step.value, ...(gaps.length > 0 ? {gaps} : {})}
 }
 
 test('a write cut off at any byte of its last record loses that record and no other', async () => {
@@ -55,7 +58,7 @@ test('a write cut off at any byte of its last record loses that record and no ot
   expect(readBytes(bytes)).toEqual({records, reason: 'end', position: end})
 })
 
-test('any byte that changed is noticed: no record is read otherwise than it was written', async () => {
+test('any byte that changed costs the record that holds it and no other, and is told', async () => {
   const {bytes, places, records} = await killedSegment()
   const end = places[2]![1]
   for (let at = 64; at < end; at++) {
@@ -64,21 +67,32 @@ test('any byte that changed is noticed: no record is read otherwise than it was 
       const changed = Buffer.from(bytes)
       changed[at] = changed[at]! ^ change
       const hit = places.findIndex(([, behind]) => at < behind)
+      const [position, end_position] = places[hit]!
+      const is_last = hit === places.length - 1
+      const whole = records.filter((_, n) => n !== hit)
       const found = readBytes(changed)
-      expect(found.records).toEqual(records.slice(0, hit))
-      expect(found.position).toBe(places[hit]![0])
-      expect(['damaged', 'torn']).toContain(found.reason)
-      expect(readBytes(changed, end).reason).toBe('damaged')
+      expect(found.records).toEqual(whole)
+      if (is_last) {
+        expect(found.position).toBe(position)
+        expect(['damaged', 'torn']).toContain(found.reason)
+        expect(readBytes(changed, end)).toMatchObject({records: whole, reason: 'damaged', position})
+      } else {
+        expect(found).toMatchObject({reason: 'end', position: end, gaps: [{position, end_position}]})
+        expect(readBytes(changed, end)).toEqual(found)
+      }
     }
   }
 })
 
-test('any byte of a header that changed makes the segment unreadable, with a warning that names it', async () => {
-  const {folder, bytes} = await killedSegment()
+test('a segment with any byte of its header changed is read all the same, with a warning that names it', async () => {
+  const {folder, bytes, records} = await killedSegment()
   const path = join(folder, '0000000000000001.seg')
   for (let at = 0; at < 64; at++) {
     const changed = Buffer.from(bytes)
     changed[at] = changed[at]! ^ 0x41
+    writeFileSync(path, changed)
+    expect(readAll(folder)).toEqual({records, warnings: ['header 1']})
+    changed.fill(0x41, 8, 24)
     writeFileSync(path, changed)
     expect(readAll(folder)).toEqual({records: [], warnings: ['no_header 1']})
   }
@@ -88,7 +102,7 @@ test('any byte of a header that changed makes the segment unreadable, with a war
   ])
 })
 
-test('damage in the middle loses the rest of that segment, says where, and the next segments are read', async () => {
+test('damage in the middle loses the record there and no other, and says where', async () => {
   const {journal, folder} = await testJournal({segment_bytes: 4096, settlement_bytes: 64})
   for (let n = 0; n < 9; n++) await asking(journal).log(`${n} ${'x'.repeat(990)}`)
   await journal.close()
@@ -97,20 +111,22 @@ test('damage in the middle loses the rest of that segment, says where, and the n
   bytes[64 + 1002 + 500] = 0
   writeFileSync(path, bytes)
   const {records, warnings} = readAll(folder)
-  expect(records.map(record => record.split(' ')[2])).toEqual(['0', '1', '2', '3', '4', '8'])
+  expect(records.map(record => record.split(' ')[2])).toEqual(['0', '1', '2', '3', '4', '6', '7', '8'])
   expect(warnings).toEqual(['damaged 2'])
   expect(recover({folder, ...OWNER, mark: START}).warnings[0]).toEqual({
     code: 'damaged',
     segment: 2,
     position: 64 + 1002,
-    text: 'Journal segment 2 is damaged at 1066; what follows in it is lost.',
+    text: 'Journal segment 2 (0000000000000002.seg) is damaged at 1066: 1002 bytes are skipped, what follows is read.',
   })
 })
 
 test('zeros over a page of the data, as a power cut leaves them, are damage and not the end', async () => {
   const {bytes, places} = await killedSegment()
   const [begin, end] = places[1]!
-  expect(readBytes(Buffer.from(bytes).fill(0, begin, end))).toMatchObject({reason: 'damaged', position: begin})
+  const [last, behind] = places[2]!
+  expect(readBytes(Buffer.from(bytes).fill(0, begin, end))).toMatchObject({reason: 'end', gaps: [{position: begin, end_position: last}]})
+  expect(readBytes(Buffer.from(bytes).fill(0, begin), behind)).toMatchObject({reason: 'damaged', position: begin})
 })
 
 test('segments of another epoch or store are passed with a warning, and their numbers are not used again', async () => {
@@ -144,6 +160,27 @@ test('a segment that is not there is missed, a file that is none is not looked a
   expect(readAll(folder, {from: {segment: 1, position: 500}}).warnings).toEqual(['missing 4'])
 })
 
+test('who waits for the writer goes past no segment that is missing or is not one, and stops at it', async () => {
+  const {journal, folder} = await testJournal({segment_bytes: 4096, settlement_bytes: 64})
+  for (let n = 0; n < 9; n++) await asking(journal).log(`${n} ${'x'.repeat(990)}`)
+  const up_to = journal.position()
+  const read = (from: Mark, waits: boolean) => [...readJournal({folder, ...OWNER, from, up_to, waits, warn: () => {}})].length
+  expect([read(START, true), up_to.segment]).toEqual([9, 3])
+  for (const segment of [1, 2, 3]) {
+    const path = join(folder, segmentFiles(folder)[segment - 1]!)
+    const bytes = readFileSync(path)
+    for (const damage of [() => rmSync(path), () => writeFileSync(path, 'not a segment')]) {
+      damage()
+      expect(() => read(START, true)).toThrow(`Journal segment ${segment} is not there`)
+      if (segment === up_to.segment) expect(() => read(START, false)).toThrow(`Journal segment ${segment} is not there`)
+      else expect(read(START, false)).toBeLessThan(9)
+      writeFileSync(path, bytes)
+    }
+  }
+  rmSync(join(folder, segmentFiles(folder)[0]!))
+  expect(read({segment: 1, position: 500}, true)).toBe(5) // what is left in its own segment may be nothing
+})
+
 test('reading goes on from any mark, and stops at the place it was told', async () => {
   const {journal, folder} = await testJournal({segment_bytes: 4096, settlement_bytes: 64})
   for (let n = 0; n < 12; n++) await asking(journal).log(`${n} ${'x'.repeat(700)}`)
@@ -159,11 +196,11 @@ test('reading goes on from any mark, and stops at the place it was told', async 
   }
 })
 
-test('a kind of record is gone past on demand, and damage in what gives its length is still found', async () => {
+test('a kind of record is gone past on demand, and damage in what gives its length hides no other', async () => {
   const {folder, bytes, places, records} = await killedSegment()
   const end = places[2]![1]
   const others = (of: Buffer) => {
-    const reading = readSegment(filesOf(of), '', 0, end, 'intent')
+    const reading = readSegment({files: filesOf(of), path: '', from: 0, up_to: end, without: 'intent'})
     const read: string[] = []
     let step = reading.next()
     for (; !step.done; step = reading.next()) read.push(said({...step.value, segment: 1}))
@@ -172,7 +209,10 @@ test('a kind of record is gone past on demand, and damage in what gives its leng
   expect(others(bytes)).toEqual({read: [records[1]], reason: 'end'})
   const longer = Buffer.from(bytes)
   longer.writeUInt32LE(longer.readUInt32LE(places[0]![0]) + 1, places[0]![0])
-  expect(others(longer)).toEqual({read: [], reason: 'damaged'})
+  expect(others(longer)).toEqual({read: [records[1]], reason: 'end'})
+  const [, second, third] = places
+  longer.writeUInt32LE(longer.readUInt32LE(places[0]![0]) - 1 + (third![0] - second![0]), places[0]![0]) // ends where another record begins
+  expect(others(longer)).toEqual({read: [records[1]], reason: 'end'})
   const mark = {segment: 1, position: end}
   const warn = () => expect.fail()
   expect([...readJournal({folder, ...OWNER, from: START, up_to: mark, without: 'intent', warn})].map(said)).toEqual([records[1]])

@@ -60,7 +60,7 @@ export function faultyFiles() {
   const files: Files = {
     ...nodeFiles,
     openSync(path, flags) {
-      if (flags === 'wx' && disk.full) throw noSpace()
+      if (flags === 'wx+' && disk.full) throw noSpace()
       return nodeFiles.openSync(path, flags)
     },
     open: (path, flags) => counted(() => nodeFiles.open(path, flags)),

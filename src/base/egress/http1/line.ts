@@ -18,6 +18,8 @@ const HEAD = 0
 const COUNTED = 1
 const CHUNKED = 2
 const UNTIL_CLOSE = 3
+/** Heads of status 1xx before the reply; none means more than one or two. */
+const MOST_NEWS = 16
 /** One head is read at a time, and is of no use when its call was told. */
 const head = new ReplyHead()
 
@@ -43,6 +45,8 @@ export class Line implements Way {
   #stage = HEAD
   /** Bytes of a counted body yet to come. */
   #left = 0
+  /** Heads of status 1xx that came for this call. */
+  #news = 0
   /** What came of a head. */
   #begun: Buffer | null = null
   /** What came after a call was paused. */
@@ -76,6 +80,7 @@ export class Line implements Way {
     call.goes(this)
     this.#call = call
     this.#stage = HEAD
+    this.#news = 0
     this.#keeps = !call.closes && (TAKES_BODY.has(call.method) || (call.bytes === null && call.stream === null))
     try {
       if (call.stream) this.#sendStream(call, call.stream)
@@ -195,8 +200,9 @@ export class Line implements Way {
 
   #begin(call: Call) {
     const {status, headers, reason, length, is_chunked} = head
-    if (status === 100) throw new errors.SocketError('bad response') // it was not asked for
     if (!head.keeps) this.#keeps = false
+    if (status < 200 && ++this.#news > MOST_NEWS) throw broken('TOO_MUCH_NEWS', 'Too many informational replies')
+    if (status === 100) return // some servers send it unasked; it says that the body may come, and that has left (RFC 9110, 15.2)
     if (status >= 200) {
       if (call.method === 'HEAD' || status === 204 || status === 304) {
         if (call.method !== 'HEAD' && (is_chunked || length)) this.#keeps = false // what may follow would be the next reply
@@ -218,7 +224,7 @@ export class Line implements Way {
   }
 
   #upgrade(call: Call, rest: Buffer) {
-    if (!call.upgrade || !head.is_upgrade) throw new errors.SocketError('bad upgrade')
+    if (!call.upgrade || !head.is_upgrade) throw broken('UNASKED_UPGRADE', 'It changes to a protocol that nobody asked for')
     const {status, headers} = head
     this.#call = null
     this.#is_closed = true

@@ -1,5 +1,6 @@
 import {maxHeaderSize} from 'node:http'
 import type {Socket} from 'node:net'
+import {setImmediate as turn} from 'node:timers/promises'
 import {expect, test} from 'vitest'
 import {refusalOf} from '../../../../src/base/egress/faults.ts'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
@@ -54,7 +55,7 @@ test.each([
   ['an extension that is none', `${CHUNKED}5;"a"\r\nhello\r\n0\r\n\r\n`],
   ['a trailer that is none', `${CHUNKED}0\r\nhello\r\n\r\n`],
   ['a trailer with a line in it', `${CHUNKED}0\r\na: b\nc: d\r\n\r\n`],
-  ['100 that was not asked for', `HTTP/1.1 100 Continue\r\n\r\n${OK}content-length: 0\r\n\r\n`],
+  ['news without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
   ['another protocol that was not asked for', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
   ['101 without a word', `HTTP/1.1 101 Switching\r\n\r\n${OK}content-length: 0\r\n\r\n`],
   ['a head without end', `${OK}${'a: b\r\n'.repeat(maxHeaderSize)}`],
@@ -69,7 +70,7 @@ test.each([
   const there = await wire(0)
   there.push(Buffer.from(said, LATIN1))
   const {end, body} = await call
-  expect(refusalOf(end, 'x').code).toBe('upstream.broken')
+  expect(refusalOf(end, 'x')).toMatchObject({code: 'upstream.bad_reply', status: 502})
   expect('hello').toContain(body)
   expect(there.destroyed).toBe(true)
   const next = tell(pool)
@@ -129,3 +130,35 @@ test('neither is what comes while the line rests, also in the turn in which the 
   expect(await second).toMatchObject({body: 'good', end: 'whole'})
   expect([wires[0]!.destroyed, wires.length]).toEqual([true, 2])
 })
+
+test.each([
+  ['it has two content-lengths', `${OK}content-length: 5\r\ncontent-length: 5\r\n\r\nhello`],
+  ['its content-length is not a number', `${OK}content-length: 0x5\r\n\r\nhello`],
+  ['it does not begin with HTTP/1', 'SSH-2.0-x\r\n\r\n'],
+  ['its head is too long', `${OK}a: ${many('b')}\r\n\r\n`],
+  ['a chunk of it has a malformed size', `${CHUNKED}x\r\nhello\r\n0\r\n\r\n`],
+  ['a chunk of it does not end where it says', `${CHUNKED}4\r\nhello\r\n0\r\n\r\n`],
+  ['it changes to a protocol that nobody asked for', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
+  ['too many replies of status 1xx come before it', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17)],
+])('a broken reply is told as what was wrong: %s', async (reason, said) => {
+  const {pool, wire} = wired()
+  const call = tell(pool)
+  ;(await wire(0)).push(Buffer.from(said, LATIN1))
+  const refusal = refusalOf((await call).end, 'x', true)
+  expect(refusal.message).toBe(`Invalid response received from x: ${reason}.`)
+})
+
+test.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 100 Continue\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\n'])(
+  'a 100 that was not asked for is passed over, and the line is kept: %j',
+  async news => {
+    const {pool, wire, wires} = wired()
+    for (const [at, body] of ['one', 'two'].entries()) {
+      const call = tell(pool)
+      const there = await wire(0)
+      while (there.written.split('\r\n\r\n').length < at + 2) await turn()
+      there.push(`${news}${news}${OK}content-length: 3\r\n\r\n${body}`)
+      expect(await call).toMatchObject({heads: [{status: 200}], body, end: 'whole'})
+    }
+    expect(wires).toHaveLength(1)
+  },
+)

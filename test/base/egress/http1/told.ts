@@ -3,6 +3,7 @@ import {Duplex} from 'node:stream'
 import {setImmediate as turn} from 'node:timers/promises'
 import type {Dispatcher} from 'undici'
 import {onTestFinished} from 'vitest'
+import {refusalOf} from '../../../../src/base/egress/faults.ts'
 import {lending} from '../../../../src/base/egress/http1/lent.ts'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
 
@@ -62,6 +63,17 @@ export function control(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, m
     },
   })
   return {call, controller: () => given!}
+}
+
+/**
+ * What matters to callers: news, head, body, and how it ended. Undici takes a reason for UTF-8, and the space behind a value for
+ * a part of it (RFC 9112 5.1 has it left out).
+ */
+export function heard({heads, body, end}: Told) {
+  const trimmed = (values: object) =>
+    Object.entries(values).map(([name, value]) => [name, [value].flat().map(text => text.replace(/[ \t]+$/, ''))])
+  const plain = heads.map(({status, reason, headers}) => [status, reason?.replaceAll(/[^ -~]+/g, '?'), trimmed(headers)])
+  return {heads: plain, body, end: end instanceof Error ? refusalOf(end, 'x').code : end}
 }
 
 export function codeOf({end}: Told): string {

@@ -1,0 +1,372 @@
+import type {Socket} from 'node:net'
+import {Refusal} from '../errors.ts'
+import {type Coming, Governed, Queue, STATES, type State} from './governed.ts'
+import {refusalText} from './refusal-text.ts'
+
+export interface GovernorOptions {
+  /** From the first byte of a request to the end of its head. */
+  readonly head_timeout_ms: number
+  /** Longest silence in a body; of a caller who is not known, the longest time for all of it. */
+  readonly body_idle_timeout_ms: number
+  /** How long a connection may lie idle. */
+  readonly keep_alive_ms: number
+  /** How long a client may take none of its last bytes; counts from the last that left. */
+  readonly write_timeout_ms: number
+  readonly connections: number
+  readonly connections_per_address?: number | undefined
+  readonly requests_per_connection?: number | undefined
+  /** Told when a connection had to be refused, or had to give way, and of the limit that was reached. */
+  readonly onFull?: (why: Ended, most: number) => void
+  /** The clock that durations are taken with. */
+  readonly now?: () => number
+}
+
+/** Why a connection was ended by us; `closed`: because the gateway ends. */
+export const ENDED = ['head_timeout', 'body_timeout', 'idle', 'left_over', 'gave_way', 'full', 'address_full', 'closed'] as const
+export type Ended = (typeof ENDED)[number]
+
+const SWEEP_MS = 250
+/** Clients go on a moment after the time that they were told. */
+const KEEP_ALIVE_GRACE_MS = 1000
+/** What may still come of a request that has its answer; and how long a client has for the last bytes of an answer to one that was given up. */
+const LEFT_OVER_BYTES = 1 << 20
+const LAST_BYTES_MS = 5000
+/** A request has this long to come, and an answer to go on leaving, before its connection gives way first. */
+const FAIR_MS = 1000
+/** Connections of one state that are looked at for one that gives way. */
+const MOST_SEARCHED = 64
+/** Connections that are refused and read on for a moment, so that their clients read why before the line is cut. */
+const MOST_TOLD = 32
+
+/**
+ * Every connection of clients, on either way in: how many there are, and how long each may be at what it is at. One timer looks at all of
+ * them, by bytes that have come, so that neither a request nor a connection costs a timer. When there are as many as there may be, one that
+ * no call is under way on gives way to the one that comes: half a request, or none, is cheap to send.
+ */
+export class Governor {
+  options: GovernorOptions
+  readonly #queues: Readonly<Record<State, Queue>>
+  readonly #by_address = new Map<string, number>()
+  readonly #ended: Record<Ended, number>
+  /** Refused since the last look, and before it. */
+  #told: Socket[] = []
+  #told_before: Socket[] = []
+  readonly #now: () => number
+  #timer: NodeJS.Timeout | undefined
+  #looked_ms = 0
+  /** Time that was served: while the process stood still nobody was slow. */
+  #clock_ms = 0
+  size = 0
+  /** No connection is kept when its answer is written. */
+  is_closing = false
+
+  constructor(options: GovernorOptions) {
+    this.options = options
+    this.#now = options.now ?? (() => performance.now())
+    this.#queues = Object.fromEntries(STATES.map(state => [state, new Queue()])) as unknown as Record<State, Queue>
+    this.#ended = Object.fromEntries(ENDED.map(why => [why, 0])) as Record<Ended, number>
+  }
+
+  /** Holds connections to other limits from now on. */
+  adjust(limits: Partial<GovernorOptions>): void {
+    this.options = {...this.options, ...limits}
+  }
+
+  /** The server listens, perhaps again. */
+  open(): void {
+    this.is_closing = false
+  }
+
+  /** Takes a connection, or refuses it: null. */
+  admit(socket: Socket, is_tls: boolean): Governed | null {
+    const {connections, connections_per_address: most} = this.options
+    const address = most === undefined ? '' : (socket.remoteAddress ?? '')
+    if (most !== undefined && (this.#by_address.get(address) ?? 0) >= most) return this.#refuse(socket, 'address_full', most, is_tls)
+    if (this.size >= connections && !this.#makeRoom()) return this.#refuse(socket, 'full', connections, is_tls)
+    if (!this.#timer) this.#begin()
+    const one = new Governed(socket, address, is_tls, this.#clock_ms + SWEEP_MS)
+    this.#queues.new.add(one)
+    this.size++
+    if (address) this.#by_address.set(address, (this.#by_address.get(address) ?? 0) + 1)
+    socket.once('close', () => this.#forget(one))
+    return one
+  }
+
+  /** Its handshake is done: `socket` is what requests come from. */
+  secured(one: Governed, socket: Socket): void {
+    one.socket = socket
+    one.is_readable = true
+    one.bytes = one.raw.bytesRead
+    this.#move(one, 'new')
+  }
+
+  /** A first byte of a request has come. */
+  head(one: Governed): void {
+    if (one.state === 'new' || one.state === 'idle') this.#move(one, 'head')
+  }
+
+  /** The head of a request is whole; `coming` is its body where that is not. False: its answer is the last on this connection. */
+  begin(one: Governed, coming: Coming | null): boolean {
+    one.under_way++
+    one.requests++
+    one.coming = coming
+    one.is_answered = one.is_given_up = false
+    if (coming) one.bytes = one.raw.bytesRead
+    if (one.state !== 'closing') this.#move(one, coming ? 'body' : 'call')
+    return one.requests < (this.options.requests_per_connection ?? Number.POSITIVE_INFINITY) && !this.is_closing
+  }
+
+  /** The rest of the body has come. */
+  whole(one: Governed): void {
+    if (one.state !== 'body') return
+    one.coming = null
+    if (one.is_answered) this.#rest(one)
+    else this.#move(one, 'call')
+  }
+
+  /** The answer is written. */
+  answered(one: Governed): void {
+    one.under_way--
+    if (one.under_way > 0 || one.state === 'closing' || one.state === 'session') return
+    if (one.coming && !one.coming.complete) {
+      one.is_answered = true
+      one.since_ms = this.#clock_ms + SWEEP_MS
+      one.bytes = one.raw.bytesRead
+    } else this.#rest(one)
+  }
+
+  /** What is spoken on it is no longer HTTP. */
+  session(one: Governed): void {
+    this.#move(one, 'session')
+  }
+
+  /** Ends it when what was written has left. */
+  end(one: Governed): void {
+    if (one.state === 'closing') return
+    one.front?.stop()
+    this.#move(one, 'closing')
+    one.socket.destroySoon()
+  }
+
+  /** Ends what no call is under way on, and has the rest end with their answers. */
+  closeIdle(): void {
+    if (!this.is_closing) this.#queues.closing.each(one => this.#restart(one))
+    this.is_closing = true
+    for (const state of ['new', 'head'] as const) this.#queues[state].each(one => void one.raw.destroy())
+    this.#queues.idle.each(one => this.end(one))
+    this.#queues.body.each(one => {
+      if (one.coming!.complete) this.whole(one)
+      else if (one.is_answered) one.raw.destroy()
+      else this.#giveUp(one, 'closed', new Refusal('draining'))
+    })
+  }
+
+  /** Ends all of them now. */
+  destroyAll(): void {
+    this.is_closing = true
+    for (const state of STATES) this.#queues[state].each(one => void one.raw.destroy())
+    for (const socket of [...this.#told, ...this.#told_before]) socket.destroy()
+  }
+
+  count(state: State): number {
+    return this.#queues[state].size
+  }
+
+  ended(why: Ended): number {
+    return this.#ended[why]
+  }
+
+  /** Looks at the deadlines of all; the timer's. */
+  sweep(): void {
+    const now_ms = this.#now()
+    this.#clock_ms += Math.min(now_ms - this.#looked_ms, 2 * SWEEP_MS)
+    this.#looked_ms = now_ms
+    const {head_timeout_ms, keep_alive_ms} = this.options
+    const {head, body, idle, closing, new: fresh} = this.#queues
+    const overdue = (one: Governed, limit_ms: number) => this.#clock_ms - one.since_ms >= limit_ms
+    fresh.each(one => {
+      if (one.raw.bytesRead > one.bytes) this.#move(one, 'head')
+      else if (overdue(one, head_timeout_ms)) this.#drop(one, 'head_timeout')
+    })
+    head.each(one => overdue(one, head_timeout_ms) && this.#end(one, 'head_timeout', slow('head', head_timeout_ms)))
+    body.each(one => this.#lookAtBody(one))
+    idle.each(one => {
+      this.#follow(one)
+      if (!one.front && one.raw.bytesRead !== one.bytes) this.#move(one, 'head')
+      else if (overdue(one, keep_alive_ms + KEEP_ALIVE_GRACE_MS)) this.#end(one, 'idle')
+    })
+    closing.each(one => this.#lookAtLastBytes(one))
+    for (const socket of this.#told_before) socket.destroy()
+    this.#told_before = this.#told
+    this.#told = []
+    if (this.size > 0 || this.#told_before.length > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #begin() {
+    this.#looked_ms = this.#now()
+    this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref()
+  }
+
+  /** Who still takes an answer may take the time of one between its bytes; while the process ends nobody has that long. */
+  #lookAtLastBytes(one: Governed) {
+    this.#follow(one)
+    const [since_ms, limit_ms] = this.is_closing
+      ? [one.since_ms, LAST_BYTES_MS]
+      : [one.moved_ms, isFlushed(one) ? LAST_BYTES_MS : this.options.write_timeout_ms]
+    if (this.#clock_ms - since_ms >= limit_ms) one.raw.destroy()
+  }
+
+  /** Notes when the last bytes of an answer left. */
+  #follow(one: Governed) {
+    if (isFlushed(one)) return
+    const left_bytes = leftOf(one.raw)
+    if (left_bytes === one.left_bytes) return
+    one.left_bytes = left_bytes
+    one.moved_ms = this.#clock_ms
+  }
+
+  #lookAtBody(one: Governed) {
+    const coming = one.coming!
+    if (coming.complete) return this.whole(one)
+    const clock_ms = this.#clock_ms
+    const bytes = one.raw.bytesRead
+    if (one.is_answered || one.is_given_up) {
+      const is_late = clock_ms - one.since_ms >= LAST_BYTES_MS || bytes - one.bytes > LEFT_OVER_BYTES
+      return is_late ? this.#drop(one, 'left_over') : undefined
+    }
+    if (bytes !== one.bytes || coming.is_behind) {
+      one.bytes = bytes
+      one.moved_ms = clock_ms
+    }
+    const {body_idle_timeout_ms} = this.options
+    if (clock_ms - (coming.is_known ? one.moved_ms : one.since_ms) < body_idle_timeout_ms) return
+    this.#giveUp(one, 'body_timeout', slow('body', body_idle_timeout_ms))
+  }
+
+  /** Has who reads the request answer it, or answers it here. */
+  #giveUp(one: Governed, why: Ended, refusal: Refusal) {
+    if (!one.coming?.fail(refusal)) return this.#end(one, why, refusal)
+    this.#ended[why]++
+    one.is_given_up = true
+    one.since_ms = this.#clock_ms + SWEEP_MS
+  }
+
+  #end(one: Governed, why: Ended, refusal?: Refusal) {
+    this.#ended[why]++
+    if (refusal) this.#tell(one, refusal)
+    this.end(one)
+  }
+
+  #drop(one: Governed, why: Ended) {
+    this.#ended[why]++
+    one.raw.destroy()
+    this.#forget(one)
+  }
+
+  #rest(one: Governed) {
+    one.coming = null
+    if (this.is_closing) return this.end(one)
+    one.bytes = one.front ? 0 : one.raw.bytesRead
+    this.#move(one, 'idle')
+  }
+
+  /** Says why it ends, unless that would stand in the middle of another answer. */
+  #tell({socket, is_readable, under_way}: Governed, refusal: Refusal) {
+    if (is_readable && under_way <= 1 && socket.writable) socket.write(refusalText(refusal), 'latin1')
+  }
+
+  /** Ends a connection that is of no call, if there is one: an answer that still leaves is cut last. */
+  #makeRoom(): boolean {
+    const {head, idle, closing, new: fresh} = this.#queues
+    const isStuck = (one: Governed) => this.#clock_ms - one.moved_ms >= FAIR_MS
+    const begun = older(head.oldest, fresh.oldest)
+    const stale = begun && this.#clock_ms - begun.since_ms >= FAIR_MS ? begun : null
+    const spare = stale ?? idle.find(MOST_SEARCHED, isFlushed) ?? this.#unknown() ?? closing.find(MOST_SEARCHED, isFlushed)
+    const stuck = spare ?? idle.find(MOST_SEARCHED, isStuck) ?? closing.find(MOST_SEARCHED, isStuck)
+    const one = stuck ?? begun ?? idle.oldest ?? closing.oldest
+    if (!one) return false
+    this.options.onFull?.('gave_way', this.options.connections)
+    if (one.state === 'head') this.#tell(one, full(this.options.connections))
+    this.#drop(one, 'gave_way')
+    return true
+  }
+
+  /** The oldest connection that sends a body which nobody vouches for, or waits for. */
+  #unknown(): Governed | null {
+    for (let one = this.#queues.body.oldest; one; ) {
+      const {newer} = one
+      if (one.coming!.complete) this.whole(one)
+      else if (one.under_way <= 1 && (one.is_answered || !one.coming!.is_known)) return one
+      one = newer
+    }
+    return null
+  }
+
+  #refuse(socket: Socket, why: 'full' | 'address_full', most: number, is_tls: boolean): null {
+    this.#ended[why]++
+    this.options.onFull?.(why, most)
+    socket.on('error', () => undefined)
+    if (is_tls || this.#told.length >= MOST_TOLD) {
+      socket.destroy()
+      return null
+    }
+    if (!this.#timer) this.#begin()
+    this.#told.push(socket)
+    socket.resume() // unread bytes would have the client hear of a reset, and not of why
+    socket.end(refusalText(why === 'full' ? full(most) : new Refusal('connections.address_full', {limit: most})), 'latin1')
+    return null
+  }
+
+  #forget(one: Governed) {
+    if (one.is_gone) return
+    one.is_gone = true
+    this.#queues[one.state].delete(one)
+    this.size--
+    if (!one.address) return
+    const others = this.#by_address.get(one.address)! - 1
+    if (others > 0) this.#by_address.set(one.address, others)
+    else this.#by_address.delete(one.address)
+  }
+
+  #move(one: Governed, state: State) {
+    if (one.is_gone) return
+    this.#queues[one.state].delete(one)
+    one.state = state
+    this.#restart(one)
+    this.#queues[state].add(one)
+  }
+
+  /** Its time counts from now. */
+  #restart(one: Governed) {
+    one.since_ms = one.moved_ms = this.#clock_ms + SWEEP_MS
+  }
+}
+
+/** All that was written to it is with the kernel. */
+const isFlushed = ({socket}: Governed) => socket.writableLength === 0
+
+interface Handle {
+  readonly bytesWritten: number
+  readonly writeQueueSize: number
+}
+
+/** Bytes of answers that have left. A socket says what was written to it alone: how much of that waits, its handle knows, as node:net asks it. */
+function leftOf(raw: Socket): number {
+  const {_handle: handle} = raw as Socket & {readonly _handle?: Handle | null}
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0
+}
+
+function older(one: Governed | null, other: Governed | null): Governed | null {
+  return one && other ? (one.since_ms <= other.since_ms ? one : other) : (one ?? other)
+}
+
+function slow(part: 'head' | 'body', limit_ms: number): Refusal {
+  const variable = part === 'head' ? 'CLIENT_HEAD_TIMEOUT_MS' : 'CLIENT_BODY_IDLE_TIMEOUT_MS'
+  return new Refusal('client.slow', {part, limit_ms, variable})
+}
+
+function full(limit: number): Refusal {
+  return new Refusal('connections.full', {limit})
+}

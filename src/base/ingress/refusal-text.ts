@@ -1,0 +1,15 @@
+import {STATUS_CODES} from 'node:http'
+import type {Refusal} from '../errors.ts'
+
+/** A whole answer in HTTP/1.1 to who is refused before there is a request to answer; the connection ends with it. */
+export function refusalText({status, message, said}: Refusal): string {
+  const body = JSON.stringify({error: {message, type: said.type, param: null, code: said.code}})
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(status === 503 ? ['Retry-After: 1'] : []),
+    'Connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,100 @@
+/** What makes readers of one JSON text take it for different things: a key that stands twice in one object, or a nesting deeper than all read. */
+export interface KeyFault {
+  readonly kind: 'repeated' | 'deep'
+  /** `messages[0].content`: the way to the key, or to where it gets too deep. */
+  readonly path: string
+}
+
+/** Up to so many keys of an object are compared one by one. */
+const FEW = 8
+const LONGEST_PATH = 256
+
+/** An object or a list that is open. */
+interface Open {
+  /** Of an object; null: a list. */
+  keys: string[] | null
+  set: Set<string> | null
+  /** Where it stands now: the last key, or the place in the list. */
+  at: string | number
+}
+
+/** The first such fault in `text`, which is JSON; null: there is none. One pass, however deep. */
+export function keyFault(text: string, deepest: number): KeyFault | null {
+  const open: Open[] = []
+  let is_key = false
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOf(text, at)
+        if (end < 0) return null
+        const within = is_key ? open.at(-1) : undefined
+        if (within && isRepeated(within, keyOf(text, at, end))) return {kind: 'repeated', path: pathOf(open)}
+        at = end
+        break
+      }
+      case OPEN_BRACE:
+      case OPEN_BRACKET: {
+        if (open.length === deepest) return {kind: 'deep', path: pathOf(open)}
+        is_key = text.charCodeAt(at) === OPEN_BRACE
+        open.push({keys: is_key ? [] : null, set: null, at: is_key ? '' : 0})
+        break
+      }
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        open.pop()
+        is_key = false
+        break
+      case COLON:
+        is_key = false
+        break
+      case COMMA: {
+        const within = open.at(-1)
+        is_key = within?.keys != null
+        if (within && typeof within.at === 'number') within.at++
+        break
+      }
+    }
+  }
+  return null
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+function isRepeated(within: Open, key: string): boolean {
+  within.at = key
+  const {keys, set} = within
+  if (set) return set.size === set.add(key).size
+  if (keys!.includes(key)) return true
+  keys!.push(key)
+  if (keys!.length > FEW) within.set = new Set(keys)
+  return false
+}
+
+function endOf(text: string, at: number): number {
+  for (let from = at + 1; ; ) {
+    const close = text.indexOf('"', from)
+    if (close < 0) return -1
+    let slashes = 0
+    while (text.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return close
+    from = close + 1
+  }
+}
+
+/** `"a"` and `"\u0061"` are one key. */
+function keyOf(text: string, at: number, end: number): string {
+  const raw = text.slice(at + 1, end)
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
+}
+
+function pathOf(open: readonly Open[]): string {
+  const path = open.map(({at}) => (typeof at === 'number' ? `[${at}]` : `.${at}`)).join('')
+  return path.replace(/^\./, '').slice(0, LONGEST_PATH)
+}

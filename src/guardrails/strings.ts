@@ -1,0 +1,131 @@
+import type {EndpointName} from '../schema/endpoints.ts'
+import type {Side} from '../schema/guardrails.ts'
+import {CheckFault} from './fault.ts'
+import {isList, isObject, type Json, type JsonObject, own, set} from './json.ts'
+import {mapJsonStrings} from './json-strings.ts'
+import {isLeftAlone, isMemberName} from './left-alone.ts'
+
+/** What becomes of a string. `called`: the key under which it stands in data of the caller's own, or nothing. `is_echo`: the provider repeats the request. */
+export type ByString = (text: string, called: string, is_echo: boolean) => string
+
+/** How the strings below a value are read. */
+type Form = 'body' | 'data' | 'schema'
+
+/** Objects that callers, tools and models fill as they like: every string in them is a text, and so are keys that are no names. */
+export const DATA_KEYS: ReadonlySet<string> = new Set(['metadata', 'variables', 'input', 'arguments'])
+/** Schemas: as the rest of a body, but for keys that are no names. */
+const SCHEMA_KEYS: ReadonlySet<string> = new Set(['parameters', 'input_schema', 'schema', 'output_schema'])
+/** Under these, JSON stands as a text. */
+export const JSON_KEYS: ReadonlySet<string> = new Set(['arguments', 'partial_json'])
+/** The conversation grows from call to call: it comes last, so that what stands beside it is numbered as before. */
+const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input', 'prompt'])
+/** What a response repeats of its request. It is redacted, and nobody's answer. */
+const ECHOED: ReadonlySet<string> = new Set([
+  ...['instructions', 'tools', 'tool_choice', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt', 'text', 'reasoning'],
+])
+/** Deeper than this no body is read. */
+export const DEEPEST = 500
+/** A number of fewer digits is nobody's. */
+const FEWEST_DIGITS = 7
+/** Signs that providers refuse in the name of a participant. */
+const NOT_IN_NAMES = /[\s<|\\/>]+/g
+
+/**
+ * The body with every string of it put through `by`, whatever its dialect, but for those in `LEFT_ALONE`; the same body when `by` changes none.
+ * Strings of JSON that stands as a text are put through it one by one, so that it stays JSON.
+ */
+export function mapStrings(body: Json, endpoint: EndpointName, side: Side, by: ByString): Json {
+  let depth = 0
+  const repeats = endpoint === 'createModelResponse' && side === 'output'
+  const repeating = repeats ? (own(body, 'object') === 'response' ? body : own(body, 'response')) : undefined
+  return isObject(body) ? members(body, 'body', false) : value(body, '', undefined, 'body', false)
+
+  function value(said: Json, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): Json {
+    if (typeof said === 'string') return said === '' ? said : text(said, key, holder, form, is_echo)
+    if (typeof said === 'number') return form === 'data' ? number(said, key, is_echo) : said
+    if (typeof said !== 'object' || said === null) return said
+    if (!isList(said)) return members(said as JsonObject, formOf(key, form), is_echo)
+    let made: Json[] | undefined
+    deeper()
+    for (let at = 0; at < said.length; at++) {
+      const each = said[at]!
+      const put = isObject(each) ? members(each, form, is_echo) : value(each, key, holder, form, is_echo)
+      if (put === each) continue
+      made ??= [...said]
+      made[at] = put
+    }
+    depth--
+    return made ?? said
+  }
+
+  function members(said: JsonObject, form: Form, is_echo: boolean): Json {
+    let changed: Map<string, {key: string; value: Json}> | undefined
+    deeper()
+    for (const key of said === body ? inTurn(said) : Object.keys(said)) {
+      const before = said[key]!
+      const echoes = is_echo || (said === repeating && ECHOED.has(key))
+      const name = form === 'body' || isMemberName(key) ? key : by(key, '', echoes)
+      const put = value(before, key, said, form, echoes)
+      if (put === before && name === key) continue
+      changed ??= new Map()
+      changed.set(key, {key: name, value: put})
+    }
+    depth--
+    return changed ? rebuilt(said, changed) : said
+  }
+
+  function deeper() {
+    if (++depth > DEEPEST) throw new CheckFault('The body is nested too deep to be judged.')
+  }
+
+  function text(said: string, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): string {
+    if (form === 'data') return by(said, key, is_echo)
+    if (JSON_KEYS.has(key)) return mapJsonStrings(said, (each, name) => by(each, name, is_echo))
+    if (isLeftAlone(said, key, holder)) return said
+    const put = by(said, '', is_echo)
+    return put !== said && key === 'name' ? put.replace(NOT_IN_NAMES, '') : put
+  }
+
+  function number(said: number, called: string, is_echo: boolean): Json {
+    const digits = String(said)
+    if (digits.length < FEWEST_DIGITS) return said
+    const put = by(digits, called, is_echo)
+    return put === digits ? said : put
+  }
+}
+
+function formOf(key: string, form: Form): Form {
+  if (form !== 'body') return form
+  if (DATA_KEYS.has(key)) return 'data'
+  return SCHEMA_KEYS.has(key) ? 'schema' : 'body'
+}
+
+function inTurn(body: JsonObject): string[] {
+  const keys = Object.keys(body)
+  return [...keys.filter(key => !CONVERSATION.has(key)), ...keys.filter(key => CONVERSATION.has(key))]
+}
+
+/** The object with other values, and keys, in the places of its own. What would say a text again otherwise goes with it. */
+function rebuilt(said: JsonObject, changed: ReadonlyMap<string, {readonly key: string; readonly value: Json}>): JsonObject {
+  const made: Record<string, Json> = {}
+  const counts = new Map<string, number>()
+  for (const key of Object.keys(said)) {
+    const {key: name, value} = changed.get(key) ?? {key, value: said[key]!}
+    set(made, name === key ? name : free(name, made, said, counts), key === 'logprobs' ? withoutTokens(value) : value)
+  }
+  return made
+}
+
+/** Tokens are the text in pieces, too small to be told apart from any other. */
+function withoutTokens(logprobs: Json): Json {
+  return isList(logprobs) ? [] : null
+}
+
+/** A key that was redacted, with a number where another has it already. `counts`: by name, the last number that was tried. */
+function free(name: string, made: JsonObject, said: JsonObject, counts: Map<string, number>): string {
+  let count = counts.get(name) ?? 1
+  let free = count === 1 ? name : `${name}_${count}`
+  while (own(made, free) !== undefined || own(said, free) !== undefined) free = `${name}_${++count}`
+  counts.set(name, count)
+  return free
+}

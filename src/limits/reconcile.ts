@@ -1,0 +1,67 @@
+import type {Counters} from '../ports/counters/index.ts'
+import type {LimitClaim} from './claims.ts'
+
+/** A budget's counter, and what the ledger is to be asked for it. */
+export type CounterOf = Pick<LimitClaim, 'key' | 'counts' | 'since_ms'> & {
+  readonly of: Pick<LimitClaim['of'], 'entity' | 'id' | 'workspace_id'>
+}
+
+/** What a counter is more than the ledger says, or less where it is below nothing. */
+export interface Difference {
+  readonly counter: CounterOf
+  readonly by: bigint
+  /** The revision of the counter that differs. */
+  readonly revision: string
+}
+
+export interface LookParts {
+  readonly counters: Pick<Counters, 'standings'>
+  /** Has the ledger know all that this process settled. */
+  readonly flushed: () => Promise<void>
+  readonly used: (counter: CounterOf) => Promise<bigint>
+  readonly pause: (ms: number) => Promise<void>
+  /** How long a settlement may be on its way to the counters, once the ledger has it. */
+  readonly settles_ms: number
+  /** How long one that the counters have may wait for the ledger, in the journal of whatever process. */
+  readonly flushes_ms: number
+}
+
+/**
+ * What counters differ from the ledger by, for sure. Calls go on meanwhile, and other processes write to the ledger later than to the
+ * counters: so the ledger is read before a counter and once more after it. What was settled when the counter was read lies between the
+ * two, and a counter that says so much, with what is held of it, may be right. What it says less than the first, or more than the second, it is
+ * wrong by, whatever is settled from then on.
+ */
+export async function look(parts: LookParts, counters: readonly CounterOf[]): Promise<readonly Difference[]> {
+  const before = await ledger(parts, counters)
+  await parts.pause(parts.settles_ms)
+  const standings = await parts.counters.standings(counters.map(({key}) => key))
+  const differences: Difference[] = []
+  const above: {readonly counter: CounterOf; readonly settled: bigint; readonly revision: string}[] = []
+  counters.forEach((counter, place) => {
+    const standing = standings[place]
+    if (!standing) return
+    const {used, held, revision} = standing
+    const settled = used - held
+    if (settled < before[place]!) differences.push({counter, by: settled - before[place]!, revision})
+    else if (settled > before[place]!) above.push({counter, settled, revision})
+  })
+  if (above.length === 0) return differences
+  await parts.pause(parts.flushes_ms)
+  const after = await ledger(
+    parts,
+    above.map(({counter}) => counter),
+  )
+  above.forEach(({counter, settled, revision}, place) => {
+    if (settled > after[place]!) differences.push({counter, by: settled - after[place]!, revision})
+  })
+  return differences
+}
+
+/** One after another: calls go first. */
+async function ledger({flushed, used}: LookParts, counters: readonly CounterOf[]): Promise<bigint[]> {
+  await flushed()
+  const sums: bigint[] = []
+  for (const counter of counters) sums.push(await used(counter))
+  return sums
+}

@@ -1,0 +1,227 @@
+import {isFilm, kindOf, type Size, sizeOf} from './size.ts'
+
+/** A picture, a recording or a file in a body. */
+export interface Media {
+  /** `any`: it is only named, and what it is was not said. */
+  readonly kind: 'image' | 'sound' | 'document' | 'any'
+  /** Its own; null where it is only named. */
+  readonly bytes: number | null
+  readonly size: Size | null
+  /** OpenAI's word for how closely a picture is looked at. */
+  detail: string | null
+  /** Its string counts as text too: it is a name, or no file that is known by its head. */
+  readonly is_text: boolean
+}
+
+export interface Scanned {
+  /** Bytes of ASCII, JSON's own among them, that are no medium's. */
+  readonly text_bytes: number
+  /** Bytes of UTF-8 that are not ASCII, as they stand or as `\u` says them. */
+  readonly wide_bytes: number
+  readonly media: readonly Media[]
+  /** Media that were seen behind the most that are looked at. */
+  readonly more_media: number
+}
+
+/** An object that is open: the member that is read, and what was seen of it. */
+interface Frame {
+  readonly key: string
+  /** The key whose value comes next. */
+  next: string
+  type: string
+  detail: string | null
+  readonly media: Media[]
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const OPEN = 0x7b
+const CLOSE = 0x7d
+const LETTER_U = 0x75
+/** Deeper objects are read over. */
+const MOST_DEPTH = 64
+const LONGEST_KEY = 24
+/** A camera writes up to this much before the size of its picture. */
+const HEAD_CHARACTERS = 256 * 1024
+const MOST_MEDIA = 10_000
+
+/** Members whose text is a file in base64, in the words of Anthropic, Gemini, Bedrock and OpenAI's sound. */
+const RAW: ReadonlySet<string> = new Set(['data', 'bytes'])
+/** Members that name one which is elsewhere. */
+const NAMES: ReadonlySet<string> = new Set(['image_url', 'file_id', 'file_url', 'fileUri', 'file_uri'])
+/** Objects whose `url` or `uri` does, and what it is. */
+const OF: Readonly<Record<string, Media['kind']>> = {
+  image_url: 'image',
+  source: 'any',
+  audio_url: 'sound',
+  video_url: 'any',
+  s3Location: 'any',
+}
+/** Members whose text may be a data URL: anywhere else it is text, whatever it begins with. */
+const FILES: ReadonlySet<string> = new Set([
+  ...RAW,
+  ...NAMES,
+  ...['url', 'uri', 'image', 'images', 'audio_url', 'video_url', 'pdf_url', 'document_url', 'file_data'],
+])
+const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,200};base64,/i
+
+/** Goes once over a body: no string of it is made but keys and heads of files. What is no JSON is text as far as it is not. */
+export function scanMedia(body: Buffer): Scanned {
+  const media: Media[] = []
+  let more_media = 0
+  const frames: Frame[] = []
+  let too_deep = 0
+  let frame: Frame | undefined
+  let text_bytes = 0
+  let wide_bytes = 0
+  let counted_to = 0
+  const count = (end: number) => {
+    const wide = wideBytes(body, counted_to, end)
+    wide_bytes += wide.bytes
+    text_bytes += end - counted_to - wide.instead
+    counted_to = end
+  }
+  const found = (one: Media) => {
+    if (media.length >= MOST_MEDIA) more_media++
+    else {
+      media.push(one)
+      frame?.media.push(one)
+    }
+  }
+  for (let at = 0; at < body.length; at++) {
+    switch (body[at]) {
+      case OPEN:
+        if (frames.length >= MOST_DEPTH) too_deep++
+        else {
+          frame = {key: frame?.next ?? '', next: '', type: '', detail: null, media: []}
+          frames.push(frame)
+        }
+        break
+      case CLOSE:
+        if (too_deep > 0) too_deep--
+        else {
+          const closed = frames.pop()
+          if (closed?.detail) for (const one of closed.media) one.detail = closed.detail
+          frame = frames.at(-1)
+        }
+        break
+      case QUOTE: {
+        const end = stringEnd(body, at)
+        if (frame && too_deep === 0) {
+          if (isKey(body, end + 1)) frame.next = end - at - 1 <= LONGEST_KEY ? body.toString('latin1', at + 1, end) : ''
+          else {
+            const one = mediumAt(body, at + 1, end, frame, frames.at(-2))
+            if (one) {
+              found(one)
+              if (!one.is_text) {
+                count(at + 1)
+                counted_to = end
+              }
+            } else note(frame, body, at + 1, end)
+          }
+        }
+        at = end
+      }
+    }
+  }
+  count(body.length)
+  return {text_bytes, wide_bytes, media, more_media}
+}
+
+/** Keeps what a frame says of a medium in it, before or behind it. */
+function note(frame: Frame, body: Buffer, start: number, end: number) {
+  if (end - start > LONGEST_KEY) return
+  if (frame.next === 'type') frame.type = body.toString('latin1', start, end)
+  if (frame.next !== 'detail') return
+  frame.detail = body.toString('latin1', start, end)
+}
+
+/** The medium that a string is or names; null for text. */
+function mediumAt(body: Buffer, start: number, end: number, frame: Frame, parent: Frame | undefined): Media | null {
+  const length = end - start
+  if (length === 0) return null
+  const {next} = frame
+  if (body[start] === 0x64 && length > 12 && FILES.has(next)) {
+    const told = DATA_URL.exec(unescaped(body.toString('latin1', start, Math.min(end, start + 256))))
+    if (told) return fileOr(body, body.indexOf(',', start) + 1, end, MAJOR[told[1]!.toLowerCase()] ?? 'document')
+  }
+  if (RAW.has(next)) {
+    const kind = kindOf(head(body, start, Math.min(end, start + 64)))
+    return kind ? fileAt(body, start, end, kind) : null
+  }
+  if (next === 'file_data') return fileOr(body, start, end, 'document')
+  if (NAMES.has(next)) return named(next === 'image_url' || /image/.test(frame.type) ? 'image' : 'any')
+  if (next !== 'url' && next !== 'uri') return null
+  const kind = Object.hasOwn(OF, frame.key) ? OF[frame.key]! : null
+  return kind === null ? null : named(kind === 'any' && parent?.type === 'image' ? 'image' : kind)
+}
+
+const MAJOR: Readonly<Record<string, Media['kind']>> = {image: 'image', audio: 'sound'}
+
+function named(kind: Media['kind']): Media {
+  return {kind, bytes: null, size: null, detail: null, is_text: true}
+}
+
+function fileAt(body: Buffer, start: number, end: number, said: Media['kind']): Media {
+  const bytes = Math.ceil(((end - start) * 3) / 4)
+  if (said === 'sound' || said === 'document') return {kind: said, bytes, size: null, detail: null, is_text: false}
+  return {kind: said, bytes, size: sizeOf(head(body, start, Math.min(end, start + HEAD_CHARACTERS))), detail: null, is_text: false}
+}
+
+/** What stands where a file does; where its head does not tell which, it may be prose: it is held as both. */
+function fileOr(body: Buffer, start: number, end: number, said: Media['kind']): Media {
+  const one = fileAt(body, start, end, said)
+  const first = head(body, start, Math.min(end, start + 64))
+  return kindOf(first) || isFilm(first) ? one : {...one, is_text: true}
+}
+
+/** The first bytes of a file in base64. */
+function head(body: Buffer, start: number, end: number): Buffer {
+  return Buffer.from(unescaped(body.toString('latin1', start, end)), 'base64')
+}
+
+/** Some write a slash as `\/`. */
+function unescaped(text: string): string {
+  return text.includes('\\') ? text.replaceAll('\\/', '/') : text
+}
+
+/** Where the string that begins at `at` has its closing quote; the end of the body where it has none. */
+function stringEnd(body: Buffer, at: number): number {
+  let end = at
+  for (;;) {
+    end = body.indexOf(QUOTE, end + 1)
+    if (end < 0) return body.length
+    let slashes = 0
+    while (body[end - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end
+  }
+}
+
+function isKey(body: Buffer, from: number): boolean {
+  let at = from
+  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++
+  return body[at] === COLON
+}
+
+/** Bytes that are not ASCII between two places; `instead`: of how many bytes there they stand in the place. */
+function wideBytes(body: Buffer, start: number, end: number): {bytes: number; instead: number} {
+  let bytes = 0
+  let instead = 0
+  for (let at = start; at < end; at++) {
+    const byte = body[at]!
+    if (byte >= 0x80) {
+      bytes++
+      instead++
+    } else if (byte === BACKSLASH) {
+      at++
+      if (body[at] !== LETTER_U) continue
+      const unit = Number.parseInt(body.toString('latin1', at + 1, at + 5), 16)
+      if (!(unit >= 0x80)) continue
+      bytes += unit < 0x800 || (unit & 0xf800) === 0xd800 ? 2 : 3
+      instead += 6
+      at += 4
+    }
+  }
+  return {bytes, instead}
+}

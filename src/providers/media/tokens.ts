@@ -1,0 +1,145 @@
+import type {Size} from './size.ts'
+
+/** Whose rule says what a picture or a file comes to. */
+export type Family = 'openai' | 'anthropic' | 'gemini' | 'other'
+
+/** Whose model it is, by its name and, where that says nothing, by who is asked. */
+export function familyOf(provider: string, model: string): Family {
+  for (const said of [model.toLowerCase(), provider]) {
+    if (/claude|anthropic/.test(said)) return 'anthropic'
+    if (/gemini|gemma|google|vertex/.test(said)) return 'gemini'
+    if (/gpt|(?:^|[/.])o\d|openai|codex|computer-use/.test(said)) return 'openai'
+  }
+  return 'other'
+}
+
+/** The most tokens of a picture's prompt. Without a size it is taken for the largest that is not scaled down; `detail` is OpenAI's word. */
+export function imageTokens(family: Family, model: string, size: Size | null, detail: string | null): number {
+  switch (family) {
+    case 'openai':
+      return openaiImage(model.toLowerCase(), size, detail)
+    case 'anthropic':
+      return claudeImage(model.toLowerCase(), size)
+    case 'gemini':
+      return geminiImage(model.toLowerCase(), size)
+    case 'other':
+      return Math.max(
+        openaiImage('gpt-4o', size, detail),
+        claudeImage('', size),
+        geminiImage('', size),
+        size ? Math.min(Math.ceil(size.width / 28) * Math.ceil(size.height / 28) + 2, OTHER_MOST) : OTHER_MOST,
+      )
+  }
+}
+
+/** Qwen-VL: a token for 28 by 28 pixels, no more than this many. */
+const OTHER_MOST = 16_384
+
+interface Tiles {
+  readonly base: number
+  readonly tile: number
+}
+
+/** Tokens of a picture, and of each tile of 512 by 512 (OpenAI, images and vision, calculating costs). */
+const TILES: readonly (readonly [model: RegExp, tiles: Tiles])[] = [
+  [/^gpt-4o-mini/, {base: 2833, tile: 5667}],
+  [/^(?:gpt-4o|gpt-4\.1$|gpt-4\.1-20|gpt-4\.5|gpt-4-|gpt-4$|chatgpt-4o)/, {base: 85, tile: 170}],
+  [/^(?:o1|o3)/, {base: 75, tile: 150}],
+  [/^computer-use/, {base: 65, tile: 129}],
+  [/^(?:gpt-5$|gpt-5-20|gpt-5-chat)/, {base: 70, tile: 140}],
+]
+/** Patches of 32 by 32 and what each comes to (the same page). */
+const PATCHES: readonly (readonly [model: RegExp, tokens: number])[] = [
+  [/^(?:gpt-4\.1-mini|gpt-5-mini)/, 1.62],
+  [/^(?:gpt-4\.1-nano|gpt-5-nano)/, 2.46],
+  [/^o4-mini/, 1.72],
+]
+const MOST_PATCHES = 1536
+/** Models since take pictures as they are, up to so many patches; none takes more for one. */
+const MOST_PATCHES_SINCE = 10_000
+const TOKENS_SINCE = 2.46
+const LARGEST: Size = {width: 2048, height: 2048}
+
+function openaiImage(named: string, size: Size | null, detail: string | null): number {
+  const model = named.slice(named.lastIndexOf('/') + 1)
+  const tiles = TILES.find(([pattern]) => pattern.test(model))?.[1]
+  if (tiles) return detail === 'low' ? tiles.base : tiles.base + tiles.tile * tilesOf(size)
+  const each = PATCHES.find(([pattern]) => pattern.test(model))?.[1]
+  const most = each === undefined ? MOST_PATCHES_SINCE : MOST_PATCHES
+  const shown = detail === 'low' ? scaled(size ?? LARGEST, 512) : size
+  return Math.ceil((shown ? Math.min(patchesOf(shown), most) : most) * (each ?? TOKENS_SINCE))
+}
+
+/** Scaled into 2048 by 2048, then its shorter side to 768, none larger than it was. */
+function tilesOf(size: Size | null): number {
+  if (!size) return 8 // 768 by 2048
+  const {width, height} = scaled(size, 2048)
+  const scale = Math.min(1, 768 / Math.min(width, height))
+  return Math.ceil((width * scale) / 512) * Math.ceil((height * scale) / 512)
+}
+
+const patchesOf = ({width, height}: Size) => Math.ceil(width / 32) * Math.ceil(height / 32)
+
+function scaled({width, height}: Size, most: number): Size {
+  const scale = Math.min(1, most / Math.max(width, height))
+  return {width: width * scale, height: height * scale}
+}
+
+/** Anthropic, vision: a token for 750 pixels. Larger pictures are scaled down to what comes to this, more for models since Opus 4.7. */
+const CLAUDE_MOST = 1700
+const CLAUDE_MOST_SINCE = 4900
+const CLAUDE_BEFORE = /claude-(?:[23]|(?:opus|sonnet|haiku|instant)-[1-3]\b|(?:opus|sonnet|haiku)-4(?:-[0-6]\b|-20|@|$))/
+
+function claudeImage(model: string, size: Size | null): number {
+  const most = CLAUDE_BEFORE.test(model) ? CLAUDE_MOST : CLAUDE_MOST_SINCE
+  return size ? Math.min(Math.ceil((size.width * size.height) / 750) + 1, most) : most
+}
+
+/** Gemini, image understanding: 258 for a small picture, else for each tile; of the third generation by resolution, this at the highest. */
+const GEMINI_TILE = 258
+const GEMINI_MOST_TILES = 32
+const GEMINI_HIGHEST = 2240
+
+function geminiImage(model: string, size: Size | null): number {
+  const [, generation = '0'] = /gemini-(\d+)/.exec(model) ?? []
+  const highest = Number(generation) === 1 || Number(generation) === 2 ? 0 : GEMINI_HIGHEST
+  return Math.max(highest, GEMINI_TILE * geminiTiles(size))
+}
+
+/** Google tells of tiles of 768 and of tiles by the shorter side: the more of both. */
+function geminiTiles(size: Size | null): number {
+  if (!size) return GEMINI_MOST_TILES
+  const {width, height} = size
+  if (width <= 384 && height <= 384) return 1
+  const cut = Math.max(1, Math.floor(Math.min(width, height) / 1.5))
+  const by_side = Math.ceil(width / cut) * Math.ceil(height / cut)
+  const by_tile = Math.ceil(width / 768) * Math.ceil(height / 768)
+  return Math.min(Math.max(by_side, by_tile), GEMINI_MOST_TILES)
+}
+
+/** Pages that a document may have and what one comes to, its text and its picture (Anthropic and OpenAI, PDF files; Gemini, documents). */
+const PAGES: Readonly<Record<Family, {readonly most: number; readonly each: number}>> = {
+  openai: {most: 100, each: 3000},
+  anthropic: {most: 100, each: 4700},
+  gemini: {most: 1000, each: 258},
+  other: {most: 100, each: 4700},
+}
+/** Hardly a page takes fewer bytes of its file. */
+const BYTES_A_PAGE = 1024
+
+/** The most tokens of a document's prompt; `bytes` are its own, null where it is only named. */
+export function documentTokens(family: Family, bytes: number | null): number {
+  const {most, each} = PAGES[family]
+  return each * (bytes === null ? most : Math.min(most, Math.ceil(bytes / BYTES_A_PAGE)))
+}
+
+/** Sound is hardly ever sent with fewer bytes a second. */
+const SOUND_BYTES_A_SECOND = 4000
+const SOUND_TOKENS_A_SECOND = 32
+/** The longest that is heard at once, where it is only named: an hour. */
+const SOUND_MOST_SECONDS = 3600
+
+/** The most tokens of a recording's prompt (Gemini: 32 a second; OpenAI: 10). */
+export function soundTokens(bytes: number | null): number {
+  return SOUND_TOKENS_A_SECOND * (bytes === null ? SOUND_MOST_SECONDS : Math.ceil(bytes / SOUND_BYTES_A_SECOND))
+}

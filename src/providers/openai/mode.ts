@@ -1,0 +1,23 @@
+import {topLevel} from '../../base/json.ts'
+import type {Mode} from '../../schema/usage.ts'
+
+const NO_KEYS: ReadonlySet<string> = new Set()
+const ASKED: readonly {readonly key: string; readonly value: string; readonly bytes: Buffer; readonly mode: Mode}[] = [
+  {key: 'service_tier', value: '"priority"', bytes: Buffer.from('"priority"'), mode: 'priority'},
+  {key: 'speed', value: '"fast"', bytes: Buffer.from('"fast"'), mode: 'fast'},
+]
+
+/** The mode that a request asks for in words of OpenAI or Anthropic; null for all others, which are searched and not read. */
+export function modeAsked(body: Buffer): Mode | null {
+  for (const {key, value, bytes, mode} of ASKED) if (body.includes(bytes) && memberIn(body, key) === value) return mode
+  return null
+}
+
+function memberIn(body: Buffer, key: string): string | null {
+  try {
+    const span = topLevel(body, NO_KEYS).get(key)
+    return span ? body.toString('latin1', span.start, span.end) : null
+  } catch {
+    return null // not JSON: the provider will have said so
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * How far a stream is whose answer is judged: what its provider has said, and whether a verdict (or a text that is told anew) is awaited.
+ * `said`: the event came after which a client takes the answer for whole; `ended`: nothing more comes. The last three are never left but
+ * for `closed`.
+ */
+export type Stage =
+  | 'speaking'
+  | 'speaking_judged'
+  | 'said'
+  | 'said_judged'
+  | 'ended'
+  | 'ended_judged'
+  /** All has left, and its end was told: once, here alone. */
+  | 'whole'
+  /** It is refused: nothing leaves any more. */
+  | 'cut'
+  /** Its attempt is over: the client is gone, the gateway drains, a deadline is past. A verdict that comes now is nobody's. */
+  | 'closed'
+
+/** What happens to it. */
+export type StageEvent =
+  /** The event after which a client takes the answer for whole. */
+  | 'last_event'
+  /** The provider's answer has ended, cleanly or broken off. */
+  | 'end'
+  /** Something is asked for that is waited for. */
+  | 'ask'
+  /** It came. */
+  | 'verdict'
+  /** All has left of an answer that has ended. */
+  | 'left'
+  | 'refusal'
+  | 'close'
+
+/** The stages that follow. What is not named does not happen, or changes nothing. */
+export const STAGES: Readonly<Record<Stage, Readonly<Partial<Record<StageEvent, Stage>>>>> = {
+  speaking: {last_event: 'said', end: 'ended', ask: 'speaking_judged', refusal: 'cut', close: 'closed'},
+  speaking_judged: {last_event: 'said_judged', end: 'ended_judged', verdict: 'speaking', refusal: 'cut', close: 'closed'},
+  said: {end: 'ended', ask: 'said_judged', refusal: 'cut', close: 'closed'},
+  said_judged: {end: 'ended_judged', verdict: 'said', refusal: 'cut', close: 'closed'},
+  ended: {ask: 'ended_judged', left: 'whole', refusal: 'cut', close: 'closed'},
+  ended_judged: {verdict: 'ended', refusal: 'cut', close: 'closed'},
+  whole: {close: 'closed'},
+  cut: {close: 'closed'},
+  closed: {},
+}
+
+/** Nothing is done before what is awaited has come. */
+export const waits = (stage: Stage): boolean => 'verdict' in STAGES[stage]
+
+/** Nothing of it leaves any more. */
+export const isDone = (stage: Stage): boolean => !('refusal' in STAGES[stage])
+
+/** Text that comes now is behind the end: it is part of no answer. */
+export const isSaid = (stage: Stage): boolean => !('last_event' in STAGES[stage])

@@ -1,0 +1,59 @@
+import {expect, test, vi} from 'vitest'
+import {type Live, LiveCalls} from '../../src/proxy/live.ts'
+
+const call = (on: Partial<Live>): Live => ({place: -1, check: () => undefined, stop: () => undefined, abort: () => undefined, ...on})
+
+test('what still comes for a call that the drain refused is given back', async () => {
+  const live = new LiveCalls(() => undefined)
+  const {promise, resolve} = Promise.withResolvers<string>()
+  const back: string[] = []
+  const waited = live.during(promise, late => back.push(late))
+  const drained = live.drain(1000)
+  await expect(waited).rejects.toMatchObject({code: 'draining'})
+  await drained
+  resolve('a reservation')
+  await promise
+  expect([back, live.size]).toEqual([['a reservation'], 0])
+})
+
+test('what is waited for once the gateway stops is refused', async () => {
+  const live = new LiveCalls(() => undefined)
+  await live.drain(1000)
+  await expect(live.during(Promise.resolve('a body'))).rejects.toMatchObject({code: 'draining'})
+})
+
+test('a call that was being settled when its time was over is told again, until it ends', async () => {
+  vi.useFakeTimers()
+  try {
+    const live = new LiveCalls(() => undefined)
+    let told = 0
+    const one = call({abort: () => void (++told === 3 && live.delete(one))})
+    live.add(one)
+    const drained = live.drain(1000)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(told).toBe(0)
+    await vi.advanceTimersByTimeAsync(300)
+    expect([told, live.size]).toEqual([3, 0])
+    await drained
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a call that never ends keeps no process', async () => {
+  vi.useFakeTimers()
+  try {
+    const live = new LiveCalls(() => undefined)
+    live.add(call({}))
+    let is_over = false
+    void live.drain(1000).then(() => {
+      is_over = true
+    })
+    await vi.advanceTimersByTimeAsync(1200)
+    expect(is_over).toBe(false)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(is_over).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
+})

@@ -1,0 +1,27 @@
+import {connect, type Socket} from 'node:net'
+import {onTestFinished} from 'vitest'
+
+/** A client that says the bytes it is told to, and keeps what it hears. */
+export interface RawClient {
+  readonly socket: Socket
+  heard(): string
+  isOver(): boolean
+  write(text: string): void
+}
+
+export async function dial(port: number): Promise<RawClient> {
+  const socket = connect({port, host: '127.0.0.1', noDelay: true})
+  let heard = ''
+  let is_over = false
+  socket.setEncoding('latin1')
+  socket.on('data', text => {
+    heard += text
+  })
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    is_over = true
+  })
+  onTestFinished(() => void socket.destroy())
+  await new Promise(resolve => socket.once('connect', resolve).once('close', resolve))
+  return {socket, heard: () => heard, isOver: () => is_over, write: text => void socket.write(text, 'latin1')}
+}

@@ -129,7 +129,7 @@ export const apiKeys = [
     reply: RotatedKey,
     handle: rotated,
   }),
-]
+] as const
 
 async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>) {
   const {actor, db, body, now} = call

@@ -32,7 +32,7 @@ export const auditLogs = [
     reply: AuditVerdict,
     handle: verified,
   }),
-]
+] as const
 
 async function listed({actor, app, db, query}: Call<undefined, typeof AuditQuery>): Promise<z.input<typeof AuditRecords>> {
   const {organisation_id} = actor

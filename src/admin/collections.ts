@@ -82,7 +82,7 @@ export const collections = [
     reply: Empty,
     handle: archived,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof CollectionsQuery>) {
   const {db, query} = call

@@ -111,7 +111,7 @@ export const configs = [
     reply: listOf(ConfigVersion),
     handle: versionsListed,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof PageQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)

@@ -78,7 +78,7 @@ export const deployments = [
     reply: Empty,
     handle: deleted,
   }),
-]
+] as const
 
 async function listed({actor, db, query}: Call<undefined, typeof DeploymentsQuery>) {
   const {organisation_id} = actor

@@ -37,7 +37,7 @@ export const explain = [
     reply: Replay,
     handle: replayed,
   }),
-]
+] as const
 
 async function explained(call: Call<undefined, undefined, typeof ExplainCreate>) {
   const {workspace_id, ...asked} = call.body

@@ -37,7 +37,7 @@ export const feedback = [
     reply: FeedbackReply,
     handle: updated,
   }),
-]
+] as const
 
 async function created(call: Call<undefined, undefined, typeof FeedbackBody>): Promise<z.input<typeof FeedbackReply>> {
   const {actor, app, now, body} = call

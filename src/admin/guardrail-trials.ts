@@ -49,7 +49,7 @@ export const guardrailTrials = [
     ready: loadChecks,
     handle: evaluated,
   }),
-]
+] as const
 
 async function tested(call: Call<undefined, undefined, typeof GuardrailTest>) {
   const {guardrail, request, response, workspace_id} = call.body

@@ -103,7 +103,7 @@ export const guardrails = [
     reply: listOf(GuardrailVersion),
     handle: versionsListed,
   }),
-]
+] as const
 
 function described() {
   return z.array(checksKnown().DescribedCheck).min(1).max(MOST_CHECKS)

@@ -109,7 +109,7 @@ export const invites = [
     reply: AcceptedInvite,
     handle: accepted,
   }),
-]
+] as const
 
 async function listed({actor, db, query, now}: Call<undefined, typeof InvitesQuery>) {
   const {role, email, status} = query

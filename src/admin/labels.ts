@@ -73,7 +73,7 @@ export const labels = [
     reply: Empty,
     handle: archived,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof LabelsQuery>) {
   const {query, db, actor} = call

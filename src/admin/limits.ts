@@ -35,7 +35,7 @@ export const limits = [
     reply: listOf(LimitStatus),
     handle: status,
   }),
-]
+] as const
 
 async function status(call: Call<undefined, typeof LimitStatusQuery>) {
   const {actor, app, db, query} = call

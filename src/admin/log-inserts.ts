@@ -30,7 +30,7 @@ export const logInserts = [
     reply: z.literal('ok'),
     handle: inserted,
   }),
-]
+] as const
 
 async function inserted(call: Call<undefined, undefined, typeof LogInserts>): Promise<'ok'> {
   const {app, body} = call

@@ -45,7 +45,7 @@ export const logs = [
     reply: LogView,
     handle: shown,
   }),
-]
+] as const
 
 /** What of the log the caller may see, as it asks for: archived workspaces have a past too. */
 export async function logScope(

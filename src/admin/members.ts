@@ -82,7 +82,7 @@ export const members = [
     reply: Empty,
     handle: removed,
   }),
-]
+] as const
 
 async function listed(call: Call<typeof MembersParams, typeof MembersQuery>) {
   const workspace = await workspaceOf(call, call.params.workspaceId)

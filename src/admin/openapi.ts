@@ -59,23 +59,22 @@ Calls need the key of a workspace, most of the administration one of the organis
 - **Every answer** carries \`x-gateway-trace-id\`.`
 }
 
-/** `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */
-export function withOpenapi(operations: readonly AnyOperation[]): readonly AnyOperation[] {
+/** `operations`, and `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */
+export function withOpenapi<const List extends readonly AnyOperation[]>(operations: List) {
+  const all: AnyOperation[] = [...operations]
   let document: Awaited<ReturnType<typeof openapi>> | undefined
-  const all: readonly AnyOperation[] = [
-    ...operations,
-    operation({
-      id: 'openapi.get',
-      tag: 'Description',
-      method: 'GET',
-      path: '/openapi.json',
-      summary: 'This description',
-      scopes: null,
-      reply: z.looseObject({openapi: z.string()}),
-      handle: async () => (document ??= await openapi(all)),
-    }),
-  ]
-  return all
+  const description = operation({
+    id: 'openapi.get',
+    tag: 'Description',
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This description',
+    scopes: null,
+    reply: z.looseObject({openapi: z.string()}),
+    handle: async () => (document ??= await openapi(all)),
+  })
+  all.push(description)
+  return [...operations, description] as const
 }
 
 /** An operation as the document shows it, with an example of everything that is sent and answered. */

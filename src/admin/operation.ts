@@ -48,9 +48,15 @@ export interface Call<P extends Shape = undefined, Q extends Shape = undefined, 
  * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
  * its audit record, its scope check and its CLI form.
  */
-export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape, R extends z.ZodType = z.ZodType> {
+export interface Operation<
+  Id extends string = string,
+  P extends Shape = Shape,
+  Q extends Shape = Shape,
+  B extends Shape = Shape,
+  R extends z.ZodType = z.ZodType,
+> {
   /** `noun.verb`, for example `api_keys.create`. */
-  readonly id: string
+  readonly id: Id
   readonly tag: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path after `/v1` with `:name` parameters. */
@@ -95,17 +101,16 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   handle(call: Call<P, Q, B>): Promise<z.input<R>>
 }
 
-/** An operation with the types of its parts kept for `handle`, forgotten outside. */
+/** An operation, its id and its schemas kept as types: `handle` and the callers of `Operations[Id]` are checked by them. */
 export function operation<
+  const Id extends string,
   P extends Shape = undefined,
   Q extends Shape = undefined,
   B extends Shape = undefined,
   R extends z.ZodType = z.ZodType,
->(parts: Operation<P, Q, B, R>): AnyOperation {
-  return parts as unknown as AnyOperation
+>(parts: Operation<Id, P, Q, B, R>): Operation<Id, P, Q, B, R> {
+  return parts
 }
 
-/** Any operation, as the registry, the routes, the OpenAPI document and the CLI see it. */
-export interface AnyOperation extends Omit<Operation, 'handle'> {
-  handle(call: Call<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
-}
+/** Any operation, as the routes, the OpenAPI document and the CLI's own options see it. */
+export type AnyOperation = Operation

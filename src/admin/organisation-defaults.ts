@@ -32,7 +32,7 @@ export const organisationDefaultGuardrails = [
     reply: OrganisationDefaultsView,
     handle: updated,
   }),
-]
+] as const
 
 async function updated(call: Call<undefined, undefined, typeof OrganisationDefaultsUpdate>) {
   const {actor, db, body, now} = call

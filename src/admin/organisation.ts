@@ -69,7 +69,7 @@ export const organisation = [
     reply: Empty,
     handle: workspaceUpdated,
   }),
-]
+] as const
 
 async function updated(call: Call<undefined, undefined, typeof OrganisationUpdate>) {
   const {db, body, now} = call

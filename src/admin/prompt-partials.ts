@@ -108,7 +108,7 @@ export const promptPartials = [
     reply: Empty,
     handle: published,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof PartialsQuery>) {
   const {db, query} = call

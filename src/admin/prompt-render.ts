@@ -25,7 +25,7 @@ export const promptRender = [
     reply: z.strictObject({success: z.literal(true), data: RenderedCall}),
     handle: rendered,
   }),
-]
+] as const
 
 async function rendered(call: Call<typeof params, undefined, typeof PromptCall>) {
   const {db, body} = call

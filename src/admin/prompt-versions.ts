@@ -49,7 +49,7 @@ export const promptVersions = [
     reply: Empty,
     handle: labelled,
   }),
-]
+] as const
 
 async function listed(call: Call<typeof params>) {
   const row = await reachPrompt(call, call.params.promptId)

@@ -104,7 +104,7 @@ export const prompts = [
     reply: Empty,
     handle: published,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof PromptsQuery>) {
   const {db, query, actor} = call

@@ -99,7 +99,7 @@ export const providers = [
     reply: Empty,
     handle: archived,
   }),
-]
+] as const
 
 /** One page of the providers the caller may see, and how their budgets stand. */
 export async function providersOf(call: Pick<Call<undefined, typeof ProviderQuery>, 'actor' | 'app' | 'db' | 'query'>) {

@@ -25,6 +25,7 @@ import {mcpIntegrationWorkspaces} from './mcp/workspaces.ts'
 import {members} from './members.ts'
 import {withOpenapi} from './openapi.ts'
 import type {AnyOperation} from './operation.ts'
+import type {ById, Repeated} from './operation-types.ts'
 import {operatorOrganisations} from './operator/organisations.ts'
 import {operatorPeople} from './operator/people.ts'
 import {organisation} from './organisation.ts'
@@ -49,8 +50,8 @@ import {virtualKeys} from './virtual-keys.ts'
 import {workers} from './workers.ts'
 import {workspaces} from './workspaces.ts'
 
-/** Every operation of the administration: its table of contents. */
-export const OPERATIONS: readonly AnyOperation[] = withOpenapi([
+/** Every operation that is served: the table of contents of the administration. */
+const SERVED = withOpenapi([
   ...organisation,
   ...invites,
   ...users,
@@ -99,5 +100,14 @@ export const OPERATIONS: readonly AnyOperation[] = withOpenapi([
   ...workers,
 ])
 
+const BY_OPERATOR = [...operatorOrganisations, ...operatorPeople] as const
+type All = readonly [...typeof SERVED, ...typeof BY_OPERATOR]
+
+// What runs takes any operation; the types of each are for those who call one by its id.
+export const OPERATIONS: readonly AnyOperation[] = SERVED
+
 /** What the operator alone does, on the data directory: no server serves them. */
-export const OPERATOR_OPERATIONS: readonly AnyOperation[] = [...operatorOrganisations, ...operatorPeople]
+export const OPERATOR_OPERATIONS: readonly AnyOperation[] = BY_OPERATOR
+
+/** Every operation by its id, with its schemas. */
+export type Operations = ById<All, Repeated<All>>

@@ -88,7 +88,7 @@ export const savedFilters = [
     reply: Empty,
     handle: deleted,
   }),
-]
+] as const
 
 async function created(call: Call<undefined, undefined, typeof SavedFilterCreate>): Promise<z.input<typeof SavedFilterMade>> {
   const {actor, body, db, now} = call

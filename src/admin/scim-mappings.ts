@@ -56,7 +56,7 @@ export const scimMappings = [
     reply: z.strictObject({success: z.literal(true)}),
     handle: deleted,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof ScimMappingsQuery>) {
   const {actor, db, query} = call

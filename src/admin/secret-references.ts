@@ -97,7 +97,7 @@ export const secretReferences = [
     reply: Empty,
     handle: deleted,
   }),
-]
+] as const
 
 async function created({actor, app, db, body, now, about}: Call<undefined, undefined, typeof SecretReferenceCreate>) {
   const {organisation_id} = actor

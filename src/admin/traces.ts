@@ -54,7 +54,7 @@ export const traces = [
     reply: SpanList,
     handle: spans,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof LogQuery>) {
   const {app, db, query} = call

@@ -19,7 +19,7 @@ export const usage = [
     reply: UsageSums,
     handle: summed,
   }),
-]
+] as const
 
 const HOUR_MS = 3_600_000
 

@@ -61,7 +61,7 @@ export const users = [
     reply: Empty,
     handle: deleted,
   }),
-]
+] as const
 
 async function listed({actor, db, query}: Call<undefined, typeof UsersQuery>) {
   const {organisation_id} = actor

@@ -88,7 +88,7 @@ export const virtualKeys = [
     reply: Empty,
     handle: archived,
   }),
-]
+] as const
 
 async function created(call: Call<undefined, undefined, typeof VirtualKeyCreate>) {
   const {actor, app, db, body, now} = call

@@ -17,7 +17,7 @@ export const workers = [
     reply: listOf(WorkerView),
     handle: listed,
   }),
-]
+] as const
 
 async function listed({app, db}: Call) {
   const rows = await listJobs(db)

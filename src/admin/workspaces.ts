@@ -90,7 +90,7 @@ export const workspaces = [
     reply: Empty,
     handle: archived,
   }),
-]
+] as const
 
 async function listed({actor, app, db, query}: Call<undefined, typeof WorkspacesQuery>) {
   const statuses = query.status ?? ['active']

@@ -25,34 +25,13 @@ import {
   WeightedFeedback,
 } from '../../schema/analytics.ts'
 import {listOf} from '../../schema/paging.ts'
-import {type AnyOperation, operation} from '../operation.ts'
+import {operation} from '../operation.ts'
 import {type Asked, asked} from './asked.ts'
 import * as graphs from './graphs.ts'
 import {grouped, metadataGrouped, modelsGrouped, usersGrouped} from './groups.ts'
 import * as rows from './row-graphs.ts'
 
 const SCOPES = ['analytics.view']
-
-// biome-ignore format: a table is read by its lines
-const GRAPHS: readonly (readonly [path: string, of: string, reply: z.ZodType, draw: (asked: Asked) => Promise<unknown>])[] = [
-  ['requests', 'calls', Totals, graphs.requestsGraph],
-  ['cost', 'cost, in US cents', TotalsAndMeans, graphs.costGraph],
-  ['latency', 'latency, in milliseconds', LatencyGraph, graphs.latencyGraph],
-  ['tokens', 'tokens', TotalsAndMeans, graphs.tokensGraph],
-  ['users', 'users that calls name', Totals, rows.usersGraph],
-  ['users/requests', 'calls a user', UserRequests, rows.userRequests],
-  ['errors', 'calls that failed', Totals, graphs.errorsGraph],
-  ['errors/rate', 'how many per cent of calls failed', Rates, graphs.errorRate],
-  ['errors/stacks', 'calls that failed, by status', Stacks, graphs.errorStacks],
-  ['errors/status-codes', 'the statuses of calls that failed', StatusCodes, graphs.errorCodes],
-  ['requests/rescued', 'calls that went well after a retry or a fallback', Rescued, rows.rescuedGraph],
-  ['cache/hit-rate', 'how many per cent of calls the cache answered', HitRate, graphs.hitRate],
-  ['cache/latency', 'latency of what the cache answered', CacheLatency, graphs.cacheLatency],
-  ['feedbacks', 'feedback given', Totals, rows.feedbackGraph],
-  ['feedbacks/scores', 'feedback by its value', Scores, rows.feedbackScores],
-  ['feedbacks/weighted', 'mean feedback, weighted', WeightedFeedback, rows.weightedFeedback],
-  ['feedbacks/ai-models', 'feedback by model', ModelFeedback, rows.feedbackByModel],
-]
 
 /** The paths of the reference that the `portkey-ai` SDK spells otherwise. */
 const SPELLED: Readonly<Record<string, string>> = {
@@ -66,24 +45,32 @@ const SPELLED: Readonly<Record<string, string>> = {
   'feedbacks/scores': 'feedbacks/score',
 }
 
+// biome-ignore format: a table is read by its lines
+const GRAPHS = [
+  graph('requests', 'requests', 'calls', Totals, graphs.requestsGraph),
+  graph('cost', 'cost', 'cost, in US cents', TotalsAndMeans, graphs.costGraph),
+  graph('latency', 'latency', 'latency, in milliseconds', LatencyGraph, graphs.latencyGraph),
+  graph('tokens', 'tokens', 'tokens', TotalsAndMeans, graphs.tokensGraph),
+  graph('users', 'users', 'users that calls name', Totals, rows.usersGraph),
+  graph('users_requests', 'users/requests', 'calls a user', UserRequests, rows.userRequests),
+  graph('errors', 'errors', 'calls that failed', Totals, graphs.errorsGraph),
+  graph('errors_rate', 'errors/rate', 'how many per cent of calls failed', Rates, graphs.errorRate),
+  graph('errors_stacks', 'errors/stacks', 'calls that failed, by status', Stacks, graphs.errorStacks),
+  graph('errors_status_codes', 'errors/status-codes', 'the statuses of calls that failed', StatusCodes, graphs.errorCodes),
+  graph('requests_rescued', 'requests/rescued', 'calls that went well after a retry or a fallback', Rescued, rows.rescuedGraph),
+  graph('cache_hit_rate', 'cache/hit-rate', 'how many per cent of calls the cache answered', HitRate, graphs.hitRate),
+  graph('cache_latency', 'cache/latency', 'latency of what the cache answered', CacheLatency, graphs.cacheLatency),
+  graph('feedbacks', 'feedbacks', 'feedback given', Totals, rows.feedbackGraph),
+  graph('feedbacks_scores', 'feedbacks/scores', 'feedback by its value', Scores, rows.feedbackScores),
+  graph('feedbacks_weighted', 'feedbacks/weighted', 'mean feedback, weighted', WeightedFeedback, rows.weightedFeedback),
+  graph('feedbacks_ai_models', 'feedbacks/ai-models', 'feedback by model', ModelFeedback, rows.feedbackByModel),
+] as const
+
 const groups = {tag: 'Analytics > Groups', method: 'GET'} as const
 
 /** Reports of calls: from sums by the hour where those tell what is asked, else from rows. */
-export const analytics: readonly AnyOperation[] = [
-  ...GRAPHS.map(([path, of, reply, draw]) =>
-    operation({
-      id: `analytics.${path.replace(/[/-]/g, '_')}`,
-      tag: 'Analytics > Graphs',
-      method: 'GET',
-      path: `/analytics/graphs/${path}`,
-      also_at: path in SPELLED ? [`/analytics/graphs/${SPELLED[path]}`] : [],
-      summary: `Graph of ${of}`,
-      scopes: SCOPES,
-      query: GraphQuery,
-      reply,
-      handle: async call => draw(await asked(call as never)),
-    }),
-  ),
+export const analytics = [
+  ...GRAPHS,
   operation({
     id: 'analytics.summary_cache',
     tag: 'Analytics > Summary',
@@ -154,4 +141,25 @@ export const analytics: readonly AnyOperation[] = [
     reply: listOf(GroupRow),
     handle: grouped,
   }),
-]
+] as const
+
+function graph<const Name extends string, R extends z.ZodType>(
+  name: Name,
+  path: string,
+  of: string,
+  reply: R,
+  draw: (asked: Asked) => Promise<z.input<R>>,
+) {
+  return operation({
+    id: `analytics.${name}`,
+    tag: 'Analytics > Graphs',
+    method: 'GET',
+    path: `/analytics/graphs/${path}`,
+    also_at: path in SPELLED ? [`/analytics/graphs/${SPELLED[path]}`] : [],
+    summary: `Graph of ${of}`,
+    scopes: SCOPES,
+    query: GraphQuery,
+    reply,
+    handle: async call => draw(await asked(call as never)),
+  })
+}

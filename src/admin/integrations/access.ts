@@ -45,7 +45,7 @@ export const integrationAccess = [
     reply: Empty,
     handle: updated,
   }),
-]
+] as const
 
 /** What every active workspace has of an integration by its own row or by what is said for all; those with neither are left out. */
 export async function effectiveAccess(db: Db, integration: IntegrationsTable) {

@@ -82,7 +82,7 @@ export const integrations = [
     reply: Empty,
     handle: archived,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof IntegrationQuery>) {
   const {actor, db, query} = call

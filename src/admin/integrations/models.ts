@@ -52,7 +52,7 @@ export const integrationModels = [
     reply: Empty,
     handle: removed,
   }),
-]
+] as const
 
 async function listed(call: Call<typeof params>) {
   const integration = await reachIntegration(call, call.params.slug, 'read')

@@ -19,7 +19,7 @@ import {list, listOf} from '../../schema/paging.ts'
 import {countLogs} from '../../store/log-counts.ts'
 import {type ExportScope, exportById, findExport, insertExport, listExports, updateExport} from '../../store/log-exports.ts'
 import type {LogExportsTable} from '../../store/tables/analytics.ts'
-import {type AnyOperation, type Call, Download, operation} from '../operation.ts'
+import {type Call, Download, operation} from '../operation.ts'
 import {found, invalid, namedWorkspace, onlyOf, workspaceOf} from '../tenancy.ts'
 import {visibleTo} from '../visible.ts'
 import {questionOf} from './jobs.ts'
@@ -31,7 +31,7 @@ const SIGNED_MS = 3_600_000
 const FILE_TYPE = 'application/x-ndjson'
 
 /** Rows of the log as files of JSON lines, at most 50,000 rows each. */
-export const logExports: readonly AnyOperation[] = [
+export const logExports = [
   operation({
     ...common,
     id: 'log_exports.create',
@@ -120,7 +120,7 @@ export const logExports: readonly AnyOperation[] = [
     file_type: FILE_TYPE,
     handle: call => file(call as never) as never,
   }),
-]
+] as const
 
 async function created(call: Call<undefined, undefined, typeof ExportCreate>): Promise<z.input<typeof ExportMade>> {
   const {actor, app, body, db, now} = call

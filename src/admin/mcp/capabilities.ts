@@ -77,7 +77,7 @@ export const mcpCapabilities = [
     reply: Success,
     handle: serverUpdated,
   }),
-]
+] as const
 
 async function listed(call: Call<typeof integrationParams, typeof McpCapabilitiesQuery>) {
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'read')

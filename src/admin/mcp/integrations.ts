@@ -102,7 +102,7 @@ export const mcpIntegrations = [
     reply: McpMetadata,
     handle: async call => metadataOf(await reachMcpIntegration(call, call.params.mcpIntegrationId, 'read')),
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof McpIntegrationsQuery>) {
   const {actor, db, query} = call

@@ -95,7 +95,7 @@ export const mcpServers = [
       return metadataOf({metadata: integration_metadata})
     },
   }),
-]
+] as const
 
 /** The server that a call names, where its caller reaches it: an admin all of its organisation's, another its workspace's. */
 export async function reachMcpServer({actor, db}: Standing, named: string): Promise<store.McpServerRow> {

@@ -39,7 +39,7 @@ export const mcpUserAccess = [
     reply: Success,
     handle: updated,
   }),
-]
+] as const
 
 async function listed(call: Call<typeof params, typeof UserAccessQuery>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)

@@ -42,7 +42,7 @@ export const mcpIntegrationWorkspaces = [
     reply: Empty,
     handle: updated,
   }),
-]
+] as const
 
 /** What every active workspace has of an integration by its own row or by what is said for all; those with neither are left out. */
 export async function effectiveMcpAccess(db: Db, integration: McpIntegrationsTable) {

@@ -37,7 +37,7 @@ export const operatorOrganisations = [
       return {object: 'list' as const, total: rows.length, data: rows.map(organisationView)}
     },
   }),
-]
+] as const
 
 async function created(call: Call<undefined, undefined, typeof OrganisationCreate>): Promise<z.input<typeof CreatedOrganisation>> {
   const {db, body, now} = call

@@ -61,7 +61,7 @@ export const operatorPeople = [
     reply: Empty,
     handle: sessionRevoked,
   }),
-]
+] as const
 
 async function userCreated(call: Call<undefined, undefined, typeof UserCreate>): Promise<z.input<typeof UserView>> {
   const {actor, db, body, now} = call

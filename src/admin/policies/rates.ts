@@ -104,7 +104,7 @@ export const ratePolicies = [
     reply: listOf(PolicyEntity),
     handle: entitiesListed,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof RatePoliciesQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)

@@ -123,7 +123,7 @@ export const usagePolicies = [
     reply: Empty,
     handle: entityReset,
   }),
-]
+] as const
 
 async function listed(call: Call<undefined, typeof UsagePoliciesQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)

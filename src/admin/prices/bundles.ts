@@ -52,7 +52,7 @@ export const bundles = [
     reply: PricesRolledBack,
     handle: rolledBack,
   }),
-]
+] as const
 
 async function verified(call: Call<undefined, undefined, typeof BundleCheck>) {
   const {app, db, body, now} = call

@@ -100,7 +100,7 @@ export const priceChanges = [
     reply: PricesRolledBack,
     handle: rolledBack,
   }),
-]
+] as const
 
 async function compared(call: Call<undefined, undefined, typeof PriceSync>) {
   const {db, body, now} = call

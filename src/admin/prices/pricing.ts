@@ -69,7 +69,7 @@ export const pricing = [
     reply: listOf(UnpricedRow),
     handle: unpriced,
   }),
-]
+] as const
 
 async function shown({app, params}: Call<typeof PricingPath>): Promise<z.input<typeof PricingView>> {
   const pricing = await freshPricing(app)

@@ -1,0 +1,28 @@
+import type {z} from 'zod'
+import type {AnyOperation} from './operation.ts'
+
+/**
+ * The operations of a list by their ids: `ById<List, Repeated<List>>['api_keys.create']`. Only `never` may be in `Twice`, so that an id that
+ * stands twice is an error of the compiler, which names it.
+ */
+export type ById<List extends readonly AnyOperation[], Twice extends never> = {[Each in List[number] as Each['id']]: Each} | Twice
+
+/** The ids that stand twice in a list. */
+export type Repeated<List extends readonly AnyOperation[]> = RepeatedIn<PlacesOf<List>>
+type RepeatedIn<Places> = {[Id in keyof Places]: IsUnion<Places[Id]> extends true ? Id : never}[keyof Places]
+/** Where each id stands in a list: one that stands twice has two places. */
+type PlacesOf<List extends readonly AnyOperation[]> = {[At in Extract<keyof List, `${number}`> as List[At]['id']]: At}
+type IsUnion<T, All = T> = T extends unknown ? ([All] extends [T] ? false : true) : never
+
+/** What a schema takes; nothing where there is none. */
+type Taken<T> = T extends z.ZodType ? z.input<T> : undefined
+
+/** What a caller of an operation gives. */
+export interface InputOf<O extends AnyOperation> {
+  readonly params?: Taken<O['params']>
+  readonly query?: Taken<O['query']>
+  readonly body?: Taken<O['body']>
+}
+
+/** What an operation replies, as its caller reads it. */
+export type ReplyOf<O extends AnyOperation> = z.output<O['reply']>

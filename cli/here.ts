@@ -21,7 +21,7 @@ export async function openHere(world: World, settings: Settings, organisation?: 
 /** Where there is no data directory, prices can still be asked; anything else is told why not. */
 async function withoutData(fault: unknown, settings: Settings, log: Log): Promise<Pick<OpenApp, 'inject' | 'close'>> {
   if (!(fault instanceof CommandFault) || fault.code !== 'data_directory') throw fault
-  const {createPublic} = await import('../src/app.ts')
+  const {createPublic} = await import('../src/app/app.ts')
   const app = createPublic(settings, log)
   return {
     async inject(request) {

@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs'
 import {resolve} from 'node:path'
-import type {App} from '../src/app.ts'
+import type {App} from '../src/app/app.ts'
 import type {Log} from '../src/base/log.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT} from './fault.ts'
@@ -26,7 +26,7 @@ export async function openApp(
   if (options.role === 'operator') lookInto(settings.data_dir)
   // Only here and only now: a command that needs no gateway must not wait for its libraries.
   const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}, {SettingsFault}] = await Promise.all([
-    given ? {createApp: given} : import('../src/app.ts'),
+    given ? {createApp: given} : import('../src/app/app.ts'),
     import('../src/store/data-dir.ts'),
     import('../src/store/migrate.ts'),
     import('../src/base/seal.ts'),

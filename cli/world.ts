@@ -48,7 +48,7 @@ export interface World {
   hasTerminal(): boolean
   /** Ends the process at once. */
   exit(code: number): void
-  /** Puts the gateway together; src/app.ts when absent. */
+  /** Puts the gateway together; src/app/app.ts when absent. */
   readonly createApp?: CreateApp
   /** Reaches a gateway in place of a data directory or a URL. */
   readonly transport?: Transport

@@ -2,14 +2,14 @@ import {readdirSync, readFileSync, statSync} from 'node:fs'
 import {dirname, join, relative, resolve} from 'node:path'
 import {expect, test} from 'vitest'
 
-/** Folders by floor; a file imports its own folder and lower floors only. `src/app.ts` and `src/server.ts` put the floors together. */
+/** Folders by floor; a file imports its own folder and lower floors only. `src/app` puts the floors together. */
 const FLOORS: readonly (readonly string[])[] = [
   ['src/base'],
   ['src/schema', 'src/settings'],
   ['src/store', 'src/ports'],
   ['src/identity', 'src/limits', 'src/pricing', 'src/providers', 'src/guardrails', 'src/cache', 'src/routing', 'src/prompts', 'src/mcp'],
   ['src/proxy', 'src/admin', 'src/scim', 'src/workers'],
-  ['src'],
+  ['src/app'],
   ['cli'],
   ['bin'],
 ]
@@ -21,7 +21,26 @@ const ONLY: Record<string, readonly string[]> = {
   'src/prompts': ['src/base', 'src/schema'],
   migrations: [],
 }
+/** The data plane, from the bottom: a file imports its own folder and those before it. */
+const PROXY_FLOORS = [
+  'guardrail-services.ts',
+  'services.ts',
+  'inbound',
+  'targets',
+  'call',
+  'upstream',
+  'guardrails',
+  'records',
+  'limits',
+  'lookups',
+  'attempt',
+  'run',
+  'realtime',
+  'explain',
+  'proxy.ts',
+]
 const MOST_LINES = 400
+const MOST_PROXY_FILES = 15
 const root = resolve(import.meta.dirname, '..')
 const files = ['src', 'cli', 'bin', 'migrations'].flatMap(folder => walk(join(root, folder)))
 const code = files.map(file => ({file: relative(root, file), text: readFileSync(file, 'utf8')}))
@@ -29,6 +48,24 @@ const code = files.map(file => ({file: relative(root, file), text: readFileSync(
 test('no file imports upward or sideways', () => {
   const wrong = code.flatMap(({file, text}) => imports(file, text).flatMap(to => complaint(file, to)))
   expect(wrong).toEqual([])
+})
+
+test('no file of the data plane imports upward', () => {
+  const wrong = code.flatMap(({file, text}) => {
+    const from = proxyFloorOf(file)
+    return imports(file, text)
+      .filter(to => from !== null && (proxyFloorOf(to) ?? -1) > from)
+      .map(to => `${file} imports ${to}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test(`no folder of the data plane has more than ${MOST_PROXY_FILES} files`, () => {
+  const folders = Map.groupBy(
+    code.filter(({file}) => file.startsWith('src/proxy/')),
+    ({file}) => dirname(file),
+  )
+  expect([...folders].filter(([, files]) => files.length > MOST_PROXY_FILES).map(([folder]) => folder)).toEqual([])
 })
 
 test('no import goes in a circle', () => {
@@ -93,6 +130,14 @@ function folderOf(file: string): string {
   const parts = file.split('/')
   if (parts[0] !== 'src') return parts[0]!
   return parts.length === 2 ? 'src' : `src/${parts[1]}`
+}
+
+/** The floor of a file in the data plane; null of any other. One that stands on no floor is a fault of the table. */
+function proxyFloorOf(file: string): number | null {
+  if (!file.startsWith('src/proxy/')) return null
+  const floor = PROXY_FLOORS.indexOf(file.split('/')[2]!)
+  if (floor < 0) throw new Error(`${file} stands on no floor of the data plane`)
+  return floor
 }
 
 function floorOf(folder: string): number {

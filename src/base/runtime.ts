@@ -20,7 +20,7 @@ export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEW
 export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
   reader: 'src/workers/reader-thread.ts',
-  uploader: 'src/uploader-thread.ts',
+  uploader: 'src/app/uploader-thread.ts',
 } as const
 
 export type WorkerName = keyof typeof WORKERS

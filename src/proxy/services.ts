@@ -20,7 +20,7 @@ import type {Shelf} from '../schema/shelf.ts'
 import type {Mode, Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
-import type {GuardServices} from './guards/services.ts'
+import type {GuardServices} from './guardrail-services.ts'
 
 /** Who calls: a key, and what the gateway must know of it on every call. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
-import {openExplaining} from '../../src/explaining.ts'
+import {openExplaining} from '../../src/app/explain-services.ts'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {Replay} from '../../src/schema/replays.ts'
 import {manyBodiesFinder} from '../../src/store/bodies/index.ts'

@@ -1,5 +1,5 @@
+import {openExplaining} from '../../src/app/explain-services.ts'
 import {createSeal} from '../../src/base/seal.ts'
-import {openExplaining} from '../../src/explaining.ts'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {ImaginedCaller} from '../../src/schema/explanations.ts'
 import type {LoggedCall} from '../../src/schema/replays.ts'

@@ -1,8 +1,8 @@
 import {runHooks} from '../../src/guardrails/run.ts'
 import {viewOf} from '../../src/guardrails/view.ts'
-import type {Guarded} from '../../src/proxy/guards/guarded.ts'
-import {GuardedStream} from '../../src/proxy/guards/stream.ts'
-import {openStream} from '../../src/proxy/stream.ts'
+import type {Guarded} from '../../src/proxy/call/call-guardrails.ts'
+import {GuardedStream} from '../../src/proxy/guardrails/stream.ts'
+import {openStream} from '../../src/proxy/upstream/stream.ts'
 import {hooks, world} from '../guardrails/support.ts'
 import {chatEvents} from '../support/provider.ts'
 

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
-import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from '../../src/proxy/guards/stages.ts'
+import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from '../../src/proxy/guardrails/stages.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 import {type Delay, type Played, play} from './guarded-streams/play.ts'
 import {ARGUMENTS, THOUGHT, type Told, understood, WIRES, type Wire} from './guarded-streams/wires.ts'

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest'
-import {HeldPassage} from '../../src/proxy/held-passage.ts'
+import {HeldPassage} from '../../src/proxy/attempt/reserved-stream.ts'
 
 /** A passage whose counters are asked at every other time, and answer when they are told to. */
 function passage() {

@@ -1,5 +1,5 @@
 import {expect, test, vi} from 'vitest'
-import {type Live, LiveCalls} from '../../src/proxy/live.ts'
+import {type Live, LiveCalls} from '../../src/proxy/call/registry.ts'
 
 const call = (on: Partial<Live>): Live => ({place: -1, check: () => undefined, stop: () => undefined, abort: () => undefined, ...on})
 

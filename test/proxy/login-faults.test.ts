@@ -2,8 +2,8 @@ import {expect, test} from 'vitest'
 import {EgressFault} from '../../src/base/egress/faults.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {find} from '../../src/providers/registry.ts'
-import {authorized} from '../../src/proxy/authorize.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
+import {authorized} from '../../src/proxy/upstream/credentials.ts'
 
 const coded = (code: string) => Object.assign(new Error(code), {code})
 

@@ -1,7 +1,7 @@
 import {PassThrough, Writable} from 'node:stream'
 import {describe, expect, test} from 'vitest'
 import {frame, OPCODE, type Piece, type SocketFault, textFrame} from '../../src/base/websocket/index.ts'
-import {Lane, type LaneEars} from '../../src/proxy/realtime/lane.ts'
+import {Lane, type LaneEars} from '../../src/proxy/realtime/pipe.ts'
 
 /** A receiver that is full at once, and takes a write when it is let. */
 function slow() {

@@ -2,10 +2,10 @@ import {describe, expect, test} from 'vitest'
 import {NO_HOSTS} from '../../src/base/egress/hosts.ts'
 import {readDestination} from '../../src/base/egress/target.ts'
 import {find as findKind} from '../../src/providers/registry.ts'
-import type {Offer} from '../../src/proxy/realtime/offers.ts'
-import {checkOffers, namedModel, opening} from '../../src/proxy/realtime/place.ts'
+import type {Offer} from '../../src/proxy/realtime/upgrade-request.ts'
+import {checkOffers, namedModel, opening} from '../../src/proxy/realtime/upstream-request.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
-import type {Target} from '../../src/proxy/target.ts'
+import type {Target} from '../../src/proxy/targets/target.ts'
 
 const on = {version: '0', ignored: new Set()} as unknown as ProxyServices
 

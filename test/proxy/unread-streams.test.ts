@@ -1,8 +1,8 @@
 import {brotliCompressSync, deflateRawSync, gzipSync} from 'node:zlib'
 import {describe, expect, test} from 'vitest'
-import {openStream, type Stream} from '../../src/proxy/stream.ts'
-import type {Translating} from '../../src/proxy/translate.ts'
-import {TranslatedStream} from '../../src/proxy/translated-stream.ts'
+import {openStream, type Stream} from '../../src/proxy/upstream/stream.ts'
+import type {Translating} from '../../src/proxy/upstream/translate.ts'
+import {TranslatedStream} from '../../src/proxy/upstream/translated-stream.ts'
 import {chatEvents} from '../support/provider.ts'
 
 const WHOLE = Buffer.from(chatEvents('m').join(''))

@@ -1,7 +1,7 @@
 import {mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import {type App, createApp} from '../../src/app.ts'
+import {type App, createApp} from '../../src/app/app.ts'
 import {createLog} from '../../src/base/log.ts'
 import {readSettings} from '../../src/settings/index.ts'
 

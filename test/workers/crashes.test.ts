@@ -165,7 +165,8 @@ suite.skipIf(!KINDS.includes('postgres'))('PostgreSQL', () => {
       await records.close()
     })
     const late = 'the database did not take all of the journal in time; the next start applies the rest'
-    expect(gateway.lines.map(({msg}) => msg)).toEqual([late])
+    // a flusher that was still opening the database may say so, too
+    expect(gateway.lines.map(({msg}) => msg)).toContain(late)
     expect(await outcomes(gateway)).toEqual([])
     expect((await gateway.start()).report).toEqual({applied: 1, recovered: 0, warnings: []})
     expect(await outcomes(gateway)).toEqual(['a ok'])

@@ -2,10 +2,10 @@ import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
 import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
-import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE} from '../call.ts'
-import {chargedIn, costOf, NOTHING_OWED, priceOf} from '../pricing.ts'
+import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE} from '../call/call.ts'
+import {chargedIn, costOf, NOTHING_OWED, priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
-import type {Target} from '../target.ts'
+import type {Target} from '../targets/target.ts'
 
 /** A session as its records know it. */
 export interface Facts {

@@ -4,10 +4,10 @@ import {runHooks} from '../../../src/guardrails/run.ts'
 import {viewOf} from '../../../src/guardrails/view.ts'
 import {wordsFor} from '../../../src/providers/clients.ts'
 import {find} from '../../../src/providers/registry.ts'
-import type {Guarded} from '../../../src/proxy/guards/guarded.ts'
-import {GuardedStream} from '../../../src/proxy/guards/stream.ts'
-import {openStream, type Stream} from '../../../src/proxy/stream.ts'
-import {TranslatedStream} from '../../../src/proxy/translated-stream.ts'
+import type {Guarded} from '../../../src/proxy/call/call-guardrails.ts'
+import {GuardedStream} from '../../../src/proxy/guardrails/stream.ts'
+import {openStream, type Stream} from '../../../src/proxy/upstream/stream.ts'
+import {TranslatedStream} from '../../../src/proxy/upstream/translated-stream.ts'
 import type {EndpointName} from '../../../src/schema/endpoints.ts'
 import type {Wire} from './wires.ts'
 
@@ -44,7 +44,7 @@ export interface Played {
 const MOST_TURNS = 20_000
 const soon = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** Lets a stream pass as an attempt does (`src/proxy/attempt.ts`), and notes what it would have told the client. */
+/** Lets a stream pass as an attempt does (`src/proxy/attempt/attempt.ts`), and notes what it would have told the client. */
 export async function play({wire, hooks, chunks, last, delay, broken_verdict, random}: Play): Promise<Played> {
   const {endpoint} = wire
   const gates: (() => void)[] = []

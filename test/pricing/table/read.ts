@@ -2,7 +2,7 @@ import {wordsFor} from '../../../src/providers/clients.ts'
 import {observeStream, type ReplyFacts} from '../../../src/providers/openai/observe.ts'
 import {find} from '../../../src/providers/registry.ts'
 import type {Context} from '../../../src/providers/translation.ts'
-import {TranslatedStream} from '../../../src/proxy/translated-stream.ts'
+import {TranslatedStream} from '../../../src/proxy/upstream/translated-stream.ts'
 import type {Case} from './case.ts'
 
 type Answer = Pick<Case, 'provider' | 'model' | 'endpoint' | 'asked' | 'reply' | 'stream' | 'status'>

@@ -1,0 +1,363 @@
+import {join} from 'node:path'
+import type {FastifyInstance, FastifyRequest} from 'fastify'
+import {type FirstRun, firstRun} from '../admin/first-run.ts'
+import {mountAdmin} from '../admin/http.ts'
+import {ExportJobs} from '../admin/log-exports/jobs.ts'
+import {OPERATIONS, OPERATOR_OPERATIONS} from '../admin/registry.ts'
+import type {Actor, AdminServices} from '../admin/services.ts'
+import {Refusal} from '../base/errors.ts'
+import type {Log} from '../base/log.ts'
+import {sqliteBinding, version} from '../base/runtime.ts'
+import {createSeal, type Seal} from '../base/seal.ts'
+import type {Pricing} from '../pricing/open.ts'
+import {type Changes, changeable, databaseSettings, type Settings} from '../settings/index.ts'
+import {backUp} from '../store/backup.ts'
+import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
+import {checkSeal} from '../store/canary.ts'
+import {checkAfterUncleanEnd, checkPresent, damageFault} from '../store/damage.ts'
+import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from '../store/data-dir.ts'
+import type {Store} from '../store/database.ts'
+import {openStore, type StoreOptions} from '../store/dialect/index.ts'
+import {MigrationFault, migrate, migrationState} from '../store/migrate.ts'
+import {findOrganisation, organisations} from '../store/organisations.ts'
+import {openReads} from '../workers/reader.ts'
+import {storedBodies} from '../workers/stored-bodies.ts'
+import {openBackground} from './background.ts'
+import {openChecking} from './check-environment.ts'
+import {openGovernor} from './connections.ts'
+import {type DataPlane, openDataPlane} from './data-plane.ts'
+import {makeDemo} from './demo.ts'
+import {openExplaining} from './explain-services.ts'
+import {openClock} from './house-clock.ts'
+import {type LogStore, openLogStore} from './log-store.ts'
+import {openLogStoreWork} from './log-store-work.ts'
+import {openSources, prepareSources} from './price-sources.ts'
+import {reload} from './reload.ts'
+import {createServer} from './server.ts'
+import {shutDown} from './shutdown.ts'
+
+export interface AppOptions {
+  /** A `server` owns the data directory; an `operator` works beside it: no journal, no workers, no data plane (core rule 3). */
+  readonly role: 'server' | 'operator'
+  readonly log: Log
+  /** Adds the provider `@demo`, which answers in this process. */
+  readonly demo?: boolean
+  /** A ledger that is gone begins anew; else its absence refuses the start. */
+  readonly accepts_loss?: boolean
+  /** The clock of this machine. */
+  readonly now?: () => number
+  /** One that nobody sets; milliseconds since whenever. */
+  readonly steady?: () => number
+}
+
+/** A gateway put together: serving, or open for the operator's commands. */
+export interface App {
+  readonly role: AppOptions['role']
+  readonly settings: Settings
+  /** Keys of the first run, said once; undefined on every later one. */
+  readonly first_run: FirstRun | undefined
+  /** Backups and steps of the migration, in sentences for the operator. */
+  readonly notes: readonly string[]
+  /** Calls an operation with the operator's rights. */
+  inject(request: {
+    readonly method: string
+    readonly url: string
+    readonly body?: unknown
+    /** Id or slug; the first organisation where none is named. */
+    readonly organisation?: string | undefined
+  }): Promise<{readonly status: number; readonly body: unknown}>
+  /** Takes connections; says where. */
+  listen(): Promise<{readonly url: string}>
+  /** Resolves when the log holds every call that has ended. */
+  flushed(): Promise<void>
+  /** Has those of these settings hold that may change while it serves. Throws SettingsFault, and nothing has changed then. */
+  reload(next: Settings): Changes
+  /** Takes no more calls and begins nothing, waits for calls under way up to DRAIN_TIMEOUT_MS, and ends all connections. */
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+const POLL_MS = {sqlite: 100, postgres: 1000} as const
+
+/**
+ * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator: DataDirFault,
+ * MigrationFault, SealFault.
+ */
+export async function createApp(given: Settings, options: AppOptions): Promise<App> {
+  const kept = changeable(given)
+  const {settings} = kept
+  const {role, log} = options
+  const binding = sqliteBinding()
+  const directory = role === 'server' ? ownDataDir(settings.data_dir, binding) : findDataDir(settings.data_dir)
+  const clock = openClock({...(options.now && {wall: options.now}), ...(options.steady && {steady: options.steady})}, log)
+  const {now} = clock
+  const opened: {close(): Promise<void>}[] = [{close: async () => directory.release()}, clock]
+  const close = async () => {
+    for (const part of opened.splice(0).reverse()) await part.close()
+  }
+  try {
+    const store_options = storeOptions(settings, directory, role, binding)
+    const found = store_options.kind === 'sqlite' ? lookAt(directory, options, binding) : []
+    const seal = openSeal(settings, directory, role)
+    const store = await openStore(store_options)
+    opened.push(store)
+    const notes = [...found, ...(role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store))]
+    await checkSeal(store, seal)
+    if (role === 'server') await clock.goOn(store.db)
+    const first_run =
+      role === 'server'
+        ? await firstRun(store, new Date(now()), {admin: settings.bootstrap_admin_key, workspace: settings.bootstrap_workspace_key})
+        : undefined
+    const sources = await openSources({settings, db: store.db, log, now})
+    opened.push(sources)
+    const {pricing} = sources
+    if (role === 'server') await prepareSources(pricing, store.db)
+    const plane =
+      role === 'server'
+        ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, ...clock, binding})
+        : undefined
+    if (plane) opened.push(plane)
+    const exports_folder = join(directory.folder, 'exports')
+    const log_store_work = plane && openLogStoreWork({settings, store, store_options, records: plane.records, log, now})
+    const background =
+      plane &&
+      openBackground({
+        ...{settings, store, records: plane.records, log_store: log_store_work, log, now, exports_folder},
+        refreshPrices: sources.refreshes,
+        reconciler: plane.limits.reconciler,
+        ask_again: plane.ask_again,
+      })
+    if (background) opened.push(background)
+    const reads = role === 'server' ? await openReads(store_options, log) : undefined
+    if (reads) opened.push(reads)
+    const log_store = openLogStore(settings, clock.wall)
+    if (log_store) opened.push(log_store)
+    const checking = openChecking(settings)
+    opened.push(checking)
+    const without_exports = {
+      ...adminServices({store, store_options, settings, seal, pricing, log, now, plane, log_store}),
+      check_world: checking.check_world,
+      ...(reads && {reads: reads.db}),
+    }
+    const exports = exportJobs(without_exports, exports_folder, role, log)
+    opened.push(exports)
+    if (role === 'server' && settings.data_exports_enabled) await exports.resume()
+    const services: AdminServices = {...without_exports, exports}
+    const operator = operatorServer(store, services, settings, log)
+    opened.push(operator)
+    if (role === 'operator') await operator.open()
+    if (plane) opened.push(watch(store, () => services.published([]), log))
+    if (options.demo && role === 'server') await makeDemo(async request => call(await operator.open(), request))
+    const governor = plane && openGovernor(settings, log)
+    const server =
+      plane &&
+      createServer({
+        settings,
+        log,
+        governor,
+        version,
+        admin: instance => mountAdmin(instance, OPERATIONS, services),
+        proxy: plane.proxy,
+        metrics: async () => (await plane.metrics()) + (await background?.metrics()),
+        unready: () => plane.unready(),
+      })
+    if (server) opened.push({close: () => server.close()})
+    return {
+      role,
+      settings,
+      first_run,
+      notes,
+      inject: async request => call(await operator.open(), request),
+      async listen() {
+        if (!server) throw new Error('An operator does not listen.')
+        const url = await server.listen({host: settings.host, port: settings.port})
+        return {url: settings.tls_key && settings.tls_cert ? url.replace('http:', 'https:') : url}
+      },
+      reload: next => reload(next, {kept, log, server: server?.server, governor}),
+      flushed: async () => plane?.records.flushed(),
+      async drain() {
+        void background?.schedule.close()
+        if (plane && server) await shutDown({server, proxy: plane.proxy, limit_ms: settings.drain_timeout_ms})
+      },
+      close,
+    }
+  } catch (fault) {
+    const damage = damageFault(fault, directory.folder, binding)
+    await close().catch(() => undefined)
+    throw damage ?? fault
+  }
+}
+
+/** What is wrong with the files of the databases is said before they are opened: SQLite would make those that are missing. */
+function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, binding: object | undefined): string[] {
+  const begun_anew = checkPresent({...directory, binding}, accepts_loss)
+  return role === 'server' ? [...begun_anew, ...checkAfterUncleanEnd(directory.folder, binding)] : begun_anew
+}
+
+function storeOptions(settings: Settings, {folder}: DataDir, role: AppOptions['role'], binding: object | undefined): StoreOptions {
+  const database = databaseSettings(settings)
+  return database ? {kind: 'postgres', ...database} : {kind: 'sqlite', folder, role, binding}
+}
+
+function openSeal(settings: Settings, directory: DataDir, role: AppOptions['role']): Seal {
+  if (settings.sealing_key) return createSeal(settings.sealing_key)
+  if (databaseSettings(settings))
+    throw new DataDirFault(
+      'A shared database needs the same sealing key in every process: set GATEWAY_SEALING_KEY or GATEWAY_SEALING_KEY_FILE (openssl rand -base64 32).',
+    )
+  return createSeal(sealingKey(directory, role === 'server' && directory.is_new))
+}
+
+/** Migrates, after a backup where there is something to lose. */
+async function bringUp(store: Store, directory: DataDir, now: () => number, binding: object | undefined): Promise<string[]> {
+  const notes: string[] = []
+  const before = async () => {
+    if (store.kind === 'postgres')
+      return void notes.push('The database is migrated without a backup: back up PostgreSQL with its own tools.')
+    const folder = await backUp({data_folder: directory.folder, backups: directory.backups, now: new Date(now()), version, binding})
+    notes.push(`The databases were copied to ${folder} before the migration.`)
+  }
+  const steps = await migrate(store, {now: () => new Date(now()), before})
+  if (steps.length && !directory.is_new) notes.push(`The database was migrated: ${steps.join(', ')}.`)
+  return notes
+}
+
+async function checkUp(store: Store): Promise<string[]> {
+  const {pending} = await migrationState(store)
+  if (pending.length)
+    throw new MigrationFault(
+      `The database lacks ${pending.length} migration(s) of this version. Run gateway migrate, or start gateway serve once.`,
+    )
+  return []
+}
+
+interface AdminParts {
+  readonly store: Store
+  readonly store_options: StoreOptions
+  readonly settings: Settings
+  readonly seal: Seal
+  readonly pricing: Pricing
+  readonly log: Log
+  readonly now: () => number
+  readonly plane: DataPlane | undefined
+  readonly log_store: LogStore | undefined
+}
+
+function adminServices({store, store_options, settings, seal, pricing, log, now, plane, log_store}: AdminParts): AdminServices {
+  const {explain, replay, forget} = openExplaining({settings, store, seal, now, prices: pricing})
+  const here = {find: bodyFinder(store_options, store.db), findMany: manyBodiesFinder(store_options, store.db)}
+  const kept = log_store ? storedBodies(here, log_store.blobs, store.db) : here
+  return {
+    store,
+    explain,
+    replay,
+    bodies: kept.find,
+    many_bodies: kept.findMany,
+    settings,
+    seal,
+    now: () => new Date(now()),
+    published(tables) {
+      plane?.forget(tables)
+      forget()
+    },
+    failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
+    settled: async () => plane?.records.flushed(),
+    pricing,
+    ...(plane ? {limits: plane.limits, insert_log: (row, bodies) => plane.records.recorder.note(row, bodies)} : {}),
+  }
+}
+
+function exportJobs(services: AdminServices, folder: string, role: AppOptions['role'], log: Log): ExportJobs {
+  const {store, reads = store.db, bodies, many_bodies, settled, now} = services
+  return new ExportJobs({
+    folder,
+    store,
+    reads,
+    bodies,
+    many_bodies,
+    settled: async () => settled?.(),
+    now,
+    failed: (fault, export_id) => log.error({fault, export_id}, 'an export of the log failed'),
+    waits: role === 'operator',
+  })
+}
+
+/**
+ * A server that never listens: the operator's commands go through the same operations, with the operator's rights. A gateway that serves
+ * hardly needs it, and it is made when it is asked for.
+ */
+function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log) {
+  let opened: Promise<FastifyInstance> | undefined
+  return {
+    open: () => (opened ??= openOperatorServer(store, services, settings, log)),
+    close: async () => (await opened)?.close(),
+  }
+}
+
+async function openOperatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
+  const [first] = await organisations(store.db)
+  if (!first) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
+  const actorOf = async ({headers}: FastifyRequest): Promise<Actor> => {
+    const named = headers[ORGANISATION_HEADER]
+    const organisation = typeof named === 'string' ? await findOrganisation(store.db, named) : first
+    if (!organisation) throw new Refusal('row.not_found', {object: 'organisation'})
+    const organisation_id = organisation.id
+    return {type: 'operator', id: null, kind: 'operator', organisation_id, workspace_id: null, user_id: null, scopes: 'all'}
+  }
+  return createServer({
+    settings,
+    log,
+    version,
+    admin: instance => mountAdmin(instance, [...OPERATIONS, ...OPERATOR_OPERATIONS], services, {actorOf}),
+    unready: () => null,
+  })
+}
+
+/** Which organisation the operator means; heard by the server that never listens alone. */
+const ORGANISATION_HEADER = 'x-gateway-operator-organisation'
+
+/** What needs no key needs no database either: prices are known without a data directory. */
+export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
+  const services = {settings, store: {}, now: () => new Date()} as AdminServices
+  const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)
+  const server = createServer({settings, log, version, admin: instance => mountAdmin(instance, open, services), unready: () => null})
+  return {inject: request => call(server, request), close: async () => server.close()}
+}
+
+async function call(server: FastifyInstance, {method, url, body, organisation}: Parameters<App['inject']>[0]) {
+  const reply = await server.inject({
+    method: method as 'GET',
+    url,
+    headers: {
+      ...(organisation !== undefined && {[ORGANISATION_HEADER]: organisation}),
+      ...(body !== undefined && {'content-type': 'application/json'}),
+    },
+    ...(body !== undefined && {payload: JSON.stringify(body)}),
+  })
+  const is_json = String(reply.headers['content-type']).startsWith('application/json')
+  return {status: reply.statusCode, body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body}
+}
+
+/** Another process wrote (a command, another gateway): what is remembered is dropped. */
+function watch(store: Store, forget: () => void, log: Log) {
+  let known: number | undefined
+  let ended = false
+  let timer: NodeJS.Timeout
+  const look = async () => {
+    try {
+      const version = await store.dataVersion()
+      if (known !== undefined && version !== known) forget()
+      known = version
+    } catch (fault) {
+      log.warn({fault}, 'the database could not be asked for changes')
+    }
+    if (!ended) timer = setTimeout(look, POLL_MS[store.kind]).unref()
+  }
+  timer = setTimeout(look, 0).unref()
+  return {
+    async close() {
+      ended = true
+      clearTimeout(timer)
+    },
+  }
+}

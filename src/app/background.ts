@@ -1,0 +1,122 @@
+import {hostname} from 'node:os'
+import {Registry} from 'prom-client'
+import type {Log} from '../base/log.ts'
+import type {Mailer} from '../ports/mail/index.ts'
+import {readLetters} from '../ports/mail/letters.ts'
+import {smtpMailer} from '../ports/mail/smtp.ts'
+import type {AskAgain} from '../schema/deferred.ts'
+import {mailSettings, type Settings} from '../settings/index.ts'
+import type {Store} from '../store/database.ts'
+import {usageSince} from '../store/usage.ts'
+import {alertsJob} from '../workers/alerts.ts'
+import {budgetsJob, entityBudgets} from '../workers/budgets.ts'
+import {deferredJob} from '../workers/deferred.ts'
+import {keyExpiryJob} from '../workers/key-expiry.ts'
+import {mailJob} from '../workers/mail.ts'
+import {workerMetrics} from '../workers/metrics.ts'
+import {everyoneConcerned} from '../workers/notices.ts'
+import {policyBudgets} from '../workers/policy-budgets.ts'
+import type {Records} from '../workers/records.ts'
+import {exportsJob} from '../workers/retain-exports.ts'
+import {flushJob, priceJob, reconcileJob, retentionJob} from '../workers/routine.ts'
+import {type Schedule, startSchedule} from '../workers/schedule.ts'
+import type {LogStoreWork} from './log-store-work.ts'
+
+export interface BackgroundParts {
+  readonly settings: Settings
+  readonly store: Store
+  readonly records: Pick<Records, 'flushed' | 'retain'>
+  /** What is to be done for a log store that is not this machine. */
+  readonly log_store?: LogStoreWork | undefined
+  /** Keeps counters equal to the ledger; without it there is no such job. */
+  readonly reconciler?: {run(lost: AbortSignal): Promise<void>} | null
+  readonly log: Log
+  readonly now: () => number
+  /** Where this process keeps files of exports. */
+  readonly exports_folder?: string
+  /** Asks for work that calls began and nobody asked for again. */
+  readonly ask_again?: AskAgain | undefined
+  /** Brings prices up to date; without any there is no such job. */
+  readonly refreshPrices?: readonly (() => Promise<void>)[]
+  /** @default over the mail server of the settings */
+  readonly mailer?: Mailer
+  readonly after?: (ms: number, run: () => void) => () => void
+}
+
+/** What goes on beside calls. */
+export interface Background {
+  readonly schedule: Schedule
+  /** Its part of the text of /metrics. */
+  metrics(): Promise<string>
+  close(): Promise<void>
+}
+
+/** Puts the jobs in the background together and starts them. Throws TemplateFault for templates that cannot be used. */
+export function openBackground({
+  settings,
+  store,
+  records,
+  log_store,
+  reconciler,
+  log,
+  now,
+  exports_folder,
+  ask_again,
+  refreshPrices = [],
+  mailer = mailerOf(settings),
+  after = inReal,
+}: BackgroundParts): Background {
+  const write = mailer && readLetters(settings.email_templates_path, sharedFacts(settings))
+  const notices = {recipientsOf: everyoneConcerned, write, audits: settings.audit_logs_enabled}
+  const enabled = settings.usage_limits_enabled
+  const usage = usageIn(store)
+  const budgets = [...(enabled ? [entityBudgets(store.db, usage)] : []), ...(settings.policy_enabled ? [policyBudgets(store.db)] : [])]
+  const sources = budgets.map(read => async (now_ms: number) => {
+    await records.flushed()
+    return read(now_ms)
+  })
+  const jobs = [
+    keyExpiryJob({store, log, ...notices}),
+    budgetsJob({store, usage, enabled, settled: () => records.flushed()}),
+    alertsJob({store, sources, log, ...notices}),
+    ...(mailer ? [mailJob({store, mailer, log, now})] : []),
+    retentionJob(records),
+    ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
+    ...(log_store?.jobs ?? []),
+    ...(ask_again ? [deferredJob({store, ask: ask_again, log})] : []),
+    flushJob({records, store, after}),
+    ...(reconciler ? [reconcileJob(reconciler)] : []),
+    ...(exports_folder === undefined ? [] : [exportsJob({...settings, store, folder: exports_folder})]),
+  ]
+  const holder = `${hostname()}:${process.pid}`
+  const schedule = startSchedule({jobs, store, holder, log, now, after})
+  const registry = new Registry()
+  workerMetrics(registry, schedule)
+  log_store?.measure(registry)
+  return {
+    schedule,
+    metrics: () => registry.metrics(),
+    async close() {
+      await schedule.close()
+      await log_store?.close()
+    },
+  }
+}
+
+const usageIn = (store: Store): Parameters<typeof entityBudgets>[1] => {
+  return (scope, since_at) => usageSince(store.db, scope, since_at)
+}
+
+function mailerOf(settings: Settings): Mailer | undefined {
+  const server = mailSettings(settings)
+  return server && smtpMailer(server)
+}
+
+function sharedFacts({email_company_name, email_logo_url, email_support_email, email_docs_url}: Settings) {
+  return {company_name: email_company_name, logo_url: email_logo_url, support_email: email_support_email, docs_url: email_docs_url}
+}
+
+function inReal(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}

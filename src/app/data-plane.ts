@@ -1,0 +1,242 @@
+import {join} from 'node:path'
+import {Registry} from 'prom-client'
+import {OPERATIONS} from '../admin/registry.ts'
+import {readBaseUrl} from '../base/egress/base-url.ts'
+import {credentialFetch} from '../base/egress/credentials.ts'
+import {systemLookup} from '../base/egress/lookup.ts'
+import {Egress} from '../base/egress/pools.ts'
+import {readProxies} from '../base/egress/proxy.ts'
+import {readTrusted} from '../base/egress/trust.ts'
+import type {Log} from '../base/log.ts'
+import {collectProcessMetrics} from '../base/process-metrics.ts'
+import {version} from '../base/runtime.ts'
+import type {Seal} from '../base/seal.ts'
+import {createFlights} from '../cache/flight.ts'
+import {checkMemory} from '../guardrails/world.ts'
+import {createLimits, type Limits} from '../limits/index.ts'
+import {openCache} from '../ports/cache/open.ts'
+import {openCounters} from '../ports/counters/open.ts'
+import {bundledCatalogue} from '../pricing/catalogue.ts'
+import {cost} from '../pricing/cost.ts'
+import {PriceMemory} from '../pricing/memory.ts'
+import type {Pricing} from '../pricing/open.ts'
+import {openLogins} from '../providers/auth/login.ts'
+import {find as findKind} from '../providers/registry.ts'
+import {openGuards} from '../proxy/lookups/guardrails.ts'
+import {createDirectory} from '../proxy/lookups/lookups.ts'
+import {type CallProxy, createProxy} from '../proxy/proxy.ts'
+import {openAsking} from '../proxy/records/deferred/poll.ts'
+import {callMetrics, circuitMetric} from '../proxy/records/metrics.ts'
+import type {ProxyServices} from '../proxy/services.ts'
+import {createCircuits} from '../routing/breaker.ts'
+import {createStickyMemory} from '../routing/choose.ts'
+import type {AskAgain} from '../schema/deferred.ts'
+import {totals} from '../schema/usage.ts'
+import type {Settings} from '../settings/index.ts'
+import {cacheTable, openCacheFile} from '../store/cache.ts'
+import {counterTable} from '../store/counters.ts'
+import type {DataDir} from '../store/data-dir.ts'
+import type {Store} from '../store/database.ts'
+import type {StoreOptions} from '../store/dialect/index.ts'
+import {workspaceOfLimited} from '../store/limited.ts'
+import {FolderShelf} from '../store/shelf.ts'
+import {usedSince} from '../store/usage.ts'
+import {journalMetrics} from '../workers/journal-metrics.ts'
+import {type Records, startRecords} from '../workers/records.ts'
+import {credentialOrigins, ownIdentity, placeDefaults} from './cloud-identity.ts'
+import {deferredBook} from './deferred-charges.ts'
+import {driftMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
+import {administeredBy, corsHeaders} from './server.ts'
+
+/** What serves calls, put together. */
+export interface DataPlane {
+  readonly proxy: CallProxy
+  readonly records: Records
+  readonly limits: Limits
+  readonly ask_again: AskAgain
+  /** The text of /metrics. */
+  metrics(): Promise<string>
+  /** Drops what is remembered of keys, providers, configs and policies; of these tables alone, where they are named. */
+  forget(changed?: readonly string[]): void
+  /** Why no calls should come now; null when they should. */
+  unready(): string | null
+  close(): Promise<void>
+}
+
+export interface DataPlaneParts {
+  readonly settings: Settings
+  readonly directory: DataDir
+  readonly store: Store
+  readonly store_options: StoreOptions
+  readonly seal: Seal
+  readonly pricing: Pricing
+  readonly log: Log
+  readonly now: () => number
+  /** The clock of the machine, by which others judge signatures and tokens. */
+  readonly wall: () => number
+  readonly binding: object | undefined
+}
+
+export async function openDataPlane({
+  settings,
+  directory,
+  store,
+  store_options,
+  seal,
+  pricing,
+  log,
+  now,
+  wall,
+  binding,
+}: DataPlaneParts): Promise<DataPlane> {
+  const catalogue = bundledCatalogue()
+  const memory = new PriceMemory(pricing, now)
+  const registry = new Registry()
+  collectProcessMetrics(registry, 'node_')
+  const metrics = callMetrics({
+    registry,
+    with_model: settings.prometheus_include_model_label,
+    isKnownModel: (provider, model) => memory.find(provider, model, now()) !== undefined,
+  })
+  const circuits = createCircuits()
+  circuitMetric(registry, circuits, now)
+  const records = await startRecords({directory, store_options, store, log, now, settings})
+  journalMetrics(registry, () => records.status())
+  const trusted = readTrusted(settings.trusted_custom_hosts)
+  const egress = new Egress({
+    trusted,
+    proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
+    connect_timeout_ms: settings.upstream_connect_timeout_ms,
+  })
+  const counters = await openCounters({
+    redis_url: settings.redis_url,
+    table: store.kind === 'postgres' ? counterTable(store.db) : null,
+    now,
+    onFault: fault => log.error({fault}, 'the shared counters failed'),
+  })
+  const file = store_options.kind === 'sqlite' ? openCacheFile({folder: store_options.folder, binding}) : null
+  const cache = await openCache({
+    now,
+    redis_url: settings.redis_url,
+    table: cacheTable(file?.db ?? store.db),
+    is_shared: file === null,
+    onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),
+  })
+  const known = createDirectory({
+    db: store.db,
+    seal,
+    has_policies: settings.policy_enabled,
+    modelsOf: kind =>
+      catalogue
+        .list()
+        .filter(price => price.provider === kind)
+        .map(price => price.model),
+  })
+  const limits = createLimits({
+    counters,
+    usage: (scope, since_at) => usedSince(store.db, scope, since_at),
+    flushed: () => records.flushed(),
+    now,
+    enabled: settings.usage_limits_enabled,
+    reconcile: {
+      ...(store.kind === 'sqlite' && !settings.redis_url ? OWN_COUNTERS : SHARED_COUNTERS),
+      after,
+      workspaceOf: of => workspaceOfLimited(store.db, of),
+      onDrift: corrected => tellDrift(log, corrected),
+    },
+    onShadow: ({label}, call_id) => log.info({limit: label, call_id}, 'a shadow limit was passed'),
+    onFault: fault => log.error({fault}, 'a limit could not be kept up'),
+  })
+  driftMetric(registry, limits)
+  for (const settlement of records.recovered)
+    await limits.recover(settlement, {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd})
+  const services: ProxyServices = {
+    settings,
+    version,
+    log,
+    recorder: records.recorder,
+    prices: {
+      find: (provider, model, at_ms) => memory.find(provider, model, at_ms),
+      cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
+    },
+    limits,
+    metrics,
+    findCaller: known.findCaller,
+    findProvider: known.findProvider,
+    findPolicies: known.findPolicies,
+    findConfig: known.findConfig,
+    findPrompt: known.findPrompt,
+    findPartial: known.findPartial,
+    providerSlugs: known.providerSlugs,
+    kind: findKind,
+    destination: (text, asker) =>
+      egress.destination(
+        text,
+        typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
+      ),
+    logins: openLogins({
+      fetch: credentialFetch(egress, credentialOrigins(settings)),
+      now_ms: wall,
+      identity: ownIdentity(settings),
+      aws_domain: settings.aws_endpoint_domain,
+      azure_authority: settings.azure_authority_host,
+    }),
+    place_defaults: placeDefaults(settings),
+    deferred: deferredBook(store),
+    shelf: (workspace_id, provider) => new FolderShelf(join(directory.folder, 'files', workspace_id, provider), now),
+    dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
+    administered: administeredBy(OPERATIONS),
+    cors: corsHeaders(settings),
+    cache: {
+      cache,
+      flights: createFlights({after, onFault: fault => log.error({fault}, 'a call that waited for another failed')}),
+      onFault: fault => log.error({fault}, 'the cache failed a call'),
+    },
+    guardrails: settings.guardrails_enabled
+      ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: wall}})
+      : null,
+    sticky: createStickyMemory(),
+    circuits,
+    random: Math.random,
+    after,
+    masked: new Set(settings.organisation_headers_to_mask),
+    ignored: new Set(settings.custom_headers_to_ignore),
+    now,
+  }
+  const proxy = createProxy(services)
+  return {
+    proxy,
+    records,
+    limits,
+    ask_again: openAsking(services),
+    metrics: async () => (await registry.metrics()) + metrics.text(),
+    forget(changed) {
+      pricing.refresh().then(
+        () => memory.forget(),
+        fault => log.error({fault}, 'installed prices could not be read; those of before are used'),
+      )
+      known.forget(changed)
+      proxy.forget()
+    },
+    unready: () =>
+      proxy.draining
+        ? 'the gateway is shutting down'
+        : records.status().accepting
+          ? null
+          : 'the journal cannot be written: see the log; usually the disk of the data directory is full, or its folder journal was removed',
+    async close() {
+      await proxy.drain(0)
+      limits.close()
+      await egress.destroy()
+      await counters.close()
+      await cache.close()
+      await file?.close()
+      await records.close()
+    },
+  }
+}
+
+function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,31 @@
+import type {DeferredBook, DeferredCharge} from '../schema/deferred.ts'
+import {insertBatch, settleBatch, unsettledBatches} from '../store/batches.ts'
+import type {Store} from '../store/database.ts'
+import {FIRST_ASK_MS} from '../workers/deferred.ts'
+
+/** Work that calls began and that is charged later, in the database. */
+export function deferredBook(store: Store): DeferredBook {
+  return {
+    under_way: new Map(),
+    open({call_id, id, charge}, created_at) {
+      const {workspace_id, provider, integration_id} = charge.intent
+      const place = {workspace_id, provider, integration_id: integration_id ?? ''}
+      const row = {
+        call_id,
+        batch_id: id,
+        ...place,
+        charge: JSON.stringify(charge),
+        created_at,
+        settled_at: null,
+        asks: 0,
+        next_ask_ms: Date.parse(created_at) + FIRST_ASK_MS,
+      }
+      return store.write(db => insertBatch(db, row))
+    },
+    async unsettled({workspace_id, provider, integration_id}, ids) {
+      const rows = await unsettledBatches(store.db, {workspace_id, provider, integration_id: integration_id ?? ''}, ids)
+      return rows.map(({charge, batch_id, ...row}) => ({...row, id: batch_id, charge: JSON.parse(charge) as DeferredCharge}))
+    },
+    settle: (call_id, now) => store.write(db => settleBatch(db, call_id, now)),
+  }
+}

@@ -1,0 +1,85 @@
+import {OPERATIONS} from '../admin/registry.ts'
+import type {AdminServices} from '../admin/services.ts'
+import {readBaseUrl} from '../base/egress/base-url.ts'
+import {Destinations} from '../base/egress/target.ts'
+import {readTrusted} from '../base/egress/trust.ts'
+import {version} from '../base/runtime.ts'
+import type {Seal} from '../base/seal.ts'
+import {cost} from '../pricing/cost.ts'
+import type {Prices} from '../pricing/prices.ts'
+import {find as findKind} from '../providers/registry.ts'
+import {createExplainer} from '../proxy/explain/explain.ts'
+import {openReplayer} from '../proxy/explain/replay.ts'
+import {createDirectory} from '../proxy/lookups/lookups.ts'
+import type {ProxyServices} from '../proxy/services.ts'
+import type {Settings} from '../settings/index.ts'
+import type {Store} from '../store/database.ts'
+import {placeDefaults} from './cloud-identity.ts'
+import {administeredBy} from './server.ts'
+
+export interface ExplainingParts {
+  readonly settings: Settings
+  readonly store: Store
+  readonly seal: Seal
+  readonly now: () => number
+  /** Those that calls are charged at. */
+  readonly prices: Prices
+}
+
+/** The part of a data plane that says what would become of calls: for a server, and for an operator's command without one. */
+export function openExplaining(parts: ExplainingParts): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
+  // Only what says where a call goes and what leaves: nothing here sends, counts, records or keeps.
+  const on = servicesOf(parts) as ProxyServices
+  const explainer = createExplainer(on)
+  return {
+    explain: explainer.explain,
+    replay: (config, caller) => openReplayer(config, caller, on),
+    forget: () => explainer.forget(),
+  }
+}
+
+type Needed = Pick<
+  ProxyServices,
+  | 'settings'
+  | 'version'
+  | 'prices'
+  | 'findProvider'
+  | 'findConfig'
+  | 'findPrompt'
+  | 'findPartial'
+  | 'kind'
+  | 'destination'
+  | 'place_defaults'
+  | 'administered'
+  | 'masked'
+  | 'ignored'
+  | 'now'
+>
+
+function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Needed {
+  const known = createDirectory({db: store.db, seal, has_policies: false, modelsOf: () => []})
+  const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
+  return {
+    settings,
+    version,
+    prices: {
+      find: (provider, model, at_ms) => prices.lookup(provider, model, at_ms),
+      cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
+    },
+    findProvider: known.findProvider,
+    findConfig: known.findConfig,
+    findPrompt: known.findPrompt,
+    findPartial: known.findPartial,
+    kind: findKind,
+    destination: (text, asker) =>
+      destinations.read(
+        text,
+        typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
+      ),
+    place_defaults: placeDefaults(settings),
+    administered: administeredBy(OPERATIONS),
+    masked: new Set(settings.organisation_headers_to_mask),
+    ignored: new Set(settings.custom_headers_to_ignore),
+    now,
+  }
+}

@@ -1,0 +1,34 @@
+import {Counter, type Registry} from 'prom-client'
+import type {Log} from '../base/log.ts'
+import type {Corrected, Limits} from '../limits/index.ts'
+
+/**
+ * Counters of this process alone: what an attempt used is counted at once, what was made behind a call when the database knows that it is
+ * charged; its own journal is flushed before the ledger is asked.
+ */
+export const OWN_COUNTERS = {settles_ms: 1_000, flushes_ms: 0} as const
+/** Those of several: a settlement takes the way to the store, and the journals of the others are flushed some 100 ms later. */
+export const SHARED_COUNTERS = {settles_ms: 1_000, flushes_ms: 2_000} as const
+
+const MOST_NAMED = 20
+
+/** One line, however many counters there are: by how much each was more than the ledger, or less where it is below nothing. */
+export function tellDrift(log: Log, corrected: readonly Corrected[]): void {
+  const differed = corrected.slice(0, MOST_NAMED).map(({key, by}) => ({counter: key, by: String(by)}))
+  log.warn({counters: corrected.length, differed}, 'counters of limits differed from the ledger, and were put right')
+}
+
+export function driftMetric(registry: Registry, {reconciler}: Pick<Limits, 'reconciler'>): void {
+  if (!reconciler) return
+  new Counter({
+    name: 'gateway_counter_drift_total',
+    help: 'Counters of budgets that this process found under or over what the ledger says, and put right.',
+    labelNames: ['direction'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc({direction: 'under'}, reconciler.counts.under)
+      this.inc({direction: 'over'}, reconciler.counts.over)
+    },
+  })
+}

@@ -1,0 +1,76 @@
+import {credentialFetch} from '../base/egress/credentials.ts'
+import {objectSender} from '../base/egress/objects.ts'
+import {Egress} from '../base/egress/pools.ts'
+import {readProxies} from '../base/egress/proxy.ts'
+import {readTrusted} from '../base/egress/trust.ts'
+import type {AwsCredentials} from '../base/sigv4.ts'
+import {azureDate, azureHeaders, bearerOf, sharedKey} from '../ports/blobs/azure.ts'
+import {type Guarded, guarded} from '../ports/blobs/guarded.ts'
+import {type ObjectBlobsOptions, objectBlobs} from '../ports/blobs/objects.ts'
+import {s3GetHeaders, s3PutHeaders, s3Signature} from '../ports/blobs/s3.ts'
+import type {AwsLogin, CredentialFetch} from '../providers/auth/aws-login.ts'
+import {gatewayAzureToken} from '../providers/auth/entra.ts'
+import {gatewayGoogleToken} from '../providers/auth/google.ts'
+import {type Logins, openLogins} from '../providers/auth/login.ts'
+import {type LogStoreSettings, logStoreSettings, type Settings} from '../settings/index.ts'
+import {credentialOrigins, ownIdentity} from './cloud-identity.ts'
+
+/** The store of objects that bodies of calls go to. */
+export interface LogStore {
+  readonly blobs: Guarded
+  close(): Promise<void>
+}
+
+const AZURE_SCOPE = 'https://storage.azure.com/.default'
+const CONNECTIONS = 64
+
+/**
+ * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is asked of it yet. `fetch` asks for credentials;
+ * by default through the wall.
+ */
+export function openLogStore(settings: Settings, now: () => number, fetch?: CredentialFetch): LogStore | undefined {
+  const said = logStoreSettings(settings)
+  if (!said) return undefined
+  const egress = new Egress({
+    trusted: readTrusted(settings.trusted_custom_hosts),
+    proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
+    connect_timeout_ms: Math.min(settings.upstream_connect_timeout_ms, said.timeout_ms),
+    connections: CONNECTIONS,
+  })
+  const logins = openLogins({
+    fetch: fetch ?? credentialFetch(egress, credentialOrigins(settings)),
+    now_ms: now,
+    identity: ownIdentity(settings),
+    aws_domain: settings.aws_endpoint_domain,
+    azure_authority: settings.azure_authority_host,
+  })
+  const blobs = objectBlobs({base_url: said.base_url, send: objectSender(egress, said.timeout_ms), ...wordsOf(said, logins)})
+  return {
+    blobs: guarded(blobs, {threshold: said.failure_threshold, backoff_ms: said.backoff_ms, now}),
+    close: () => egress.destroy(),
+  }
+}
+
+/** How a kind of store is talked to. */
+function wordsOf(said: LogStoreSettings, logins: Logins): Omit<ObjectBlobsOptions, 'base_url' | 'send'> {
+  const now = logins.now_ms
+  if (said.kind === 'azure') {
+    const {account, key} = said
+    const authorize = key
+      ? sharedKey({account, key, now})
+      : bearerOf(
+          () => gatewayAzureToken(AZURE_SCOPE, logins),
+          () => azureDate(now()),
+        )
+    return {authorize, putHeaders: () => azureHeaders}
+  }
+  if (said.kind === 'gcs_assume') return {authorize: bearerOf(() => gatewayGoogleToken(logins))}
+  const {region, extras} = said
+  const credentials = async (): Promise<AwsCredentials> => logins.aws(awsLogin(said), region)
+  return {authorize: s3Signature({region, credentials, now}), putHeaders: s3PutHeaders(extras), get_headers: s3GetHeaders(extras)}
+}
+
+function awsLogin({keys, role}: LogStoreSettings & {readonly kind: 's3'}): AwsLogin {
+  if (role) return {type: 'assumedRole', ...role, keys}
+  return keys ? {type: 'accessKey', ...keys} : {type: 'serviceRole'}
+}

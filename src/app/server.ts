@@ -1,0 +1,166 @@
+import {createServer as createHttpServer, type IncomingMessage, type RequestListener} from 'node:http'
+import {createServer as createHttpsServer} from 'node:https'
+import fastify, {type FastifyInstance, type FastifyReply, type FastifyRequest} from 'fastify'
+import {mountExplorer} from '../admin/explorer.ts'
+import {mountLater} from '../admin/later.ts'
+import type {AnyOperation} from '../admin/operation.ts'
+import {Refusal} from '../base/errors.ts'
+import {putBefore} from '../base/ingress/front.ts'
+import {govern} from '../base/ingress/govern.ts'
+import type {Governor} from '../base/ingress/governor.ts'
+import {governorMetrics} from '../base/ingress/governor-metrics.ts'
+import type {Log} from '../base/log.ts'
+import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
+import type {CallProxy} from '../proxy/proxy.ts'
+import type {Settings} from '../settings/index.ts'
+import {openGovernor} from './connections.ts'
+
+export interface ServerParts {
+  readonly settings: Settings
+  readonly log: Log
+  readonly version: string
+  /** Mounts the administration. */
+  readonly admin: (server: FastifyInstance) => void
+  /** The data plane; without it (the operator on the command line) nothing under `/v1` is proxied. */
+  readonly proxy?: CallProxy | undefined
+  /** Of its connections. */
+  readonly governor?: Governor | undefined
+  /** The text of /metrics. */
+  readonly metrics?: (() => Promise<string>) | undefined
+  /** Why the gateway should get no calls now; null when it should. */
+  readonly unready: () => Promise<string | null> | string | null
+}
+
+/** Headers may hold a whole config. */
+const MOST_HEADER_BYTES = 64 << 10
+/** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
+export const ROUTING = {maxParamLength: MOST_HEADER_BYTES, ignoreTrailingSlash: false}
+
+/** Puts administration, data plane and health together on one HTTP server. It does not listen yet. */
+export function createServer({
+  settings,
+  log,
+  version,
+  admin,
+  proxy,
+  governor = proxy && openGovernor(settings, log),
+  metrics,
+  unready,
+}: ServerParts): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    bodyLimit: settings.max_json_payload_size_in_mb * 2 ** 20,
+    forceCloseConnections: 'idle',
+    routerOptions: ROUTING,
+    serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
+  })
+  if (proxy && governor) {
+    server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
+    putBefore(server.server, {takes: isReadWhole, handle: proxy.handle, governor})
+    govern(server.server, governor)
+  }
+  if (settings.enable_cors) answerPreflights(server, settings)
+  server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
+  server.get('/readyz', async (_, reply) => {
+    const why = await unready()
+    return reply.code(why === null ? 200 : 503).send(why === null ? {status: 'ok'} : {status: 'unready', reason: why})
+  })
+  server.get('/v1/health', (_, reply) =>
+    reply.send({status: 'success', message: `${settings.service_name} is up`, version, service: settings.service_name}),
+  )
+  if (metrics && settings.enable_prometheus) {
+    server.get('/metrics', async (_, reply) =>
+      reply.type('text/plain; version=0.0.4; charset=utf-8').send((await metrics()) + (governor ? governorMetrics(governor) : '')),
+    )
+  }
+  admin(server)
+  mountLater(server, settings)
+  mountExplorer(server)
+  if (proxy) mountProxy(server, proxy)
+  server.setNotFoundHandler(notFound)
+  // who asks for nothing that is served is told before a body is read
+  server.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined))
+  server.setErrorHandler((fault, request, reply) => {
+    log.error({fault, path: request.url.split('?', 1)[0]}, 'a request failed inside the gateway')
+    return reply.code(500).send({success: false, data: {message: new Refusal('internal').message, errorCode: 'AB04'}})
+  })
+  return server
+}
+
+/**
+ * The server itself, with Fastify's listener or in front of it. A call may take as long as it takes: deadlines are the data plane's, and the
+ * governor's for what comes before it. An offer to speak something else is passed over (RFC 9110, section 7.8) unless we speak it there.
+ */
+function listener(settings: Settings, answer: RequestListener) {
+  const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
+  const options = {maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opensSession}
+  return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
+}
+
+/** Calls of unified routes go straight to the data plane: Fastify's routing and its objects would cost each a tenth of its time. */
+function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
+  return (request: IncomingMessage, response) => {
+    if (isUnified(request.method, request.url)) proxy.handle(request, response)
+    else answer(request, response)
+  }
+}
+
+/** True for a path (after `/v1`) that one of the operations stands at, whatever its method. */
+export function administeredBy(operations: readonly AnyOperation[]): (path: string) => boolean {
+  const paths = operations.flatMap(({path, also_at = [], takes_rest}) => [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at])
+  const patterns = [...new Set(paths)].map(pattern)
+  return path => patterns.some(each => each.test(path))
+}
+
+/** The headers that let a browser of `origin` read an answer; none for an origin that the settings do not name. */
+export function corsHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
+  if (!settings.enable_cors) return () => []
+  const {cors_allowed_origins: origins, cors_allowed_expose_headers: exposed} = settings
+  return origin => {
+    if (!origin || !(origins.includes('*') || origins.includes(origin))) return []
+    return [
+      'access-control-allow-origin',
+      origins.includes('*') ? '*' : origin,
+      'access-control-expose-headers',
+      exposed.join(', '),
+      'vary',
+      'origin',
+    ]
+  }
+}
+
+function notFound({url}: FastifyRequest, reply: FastifyReply) {
+  const {message, said} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
+  return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: said.admin}})
+}
+
+function answerPreflights(server: FastifyInstance, settings: Settings) {
+  const allowed = corsHeaders(settings)
+  const {cors_allowed_methods: methods, cors_allowed_headers: headers} = settings
+  server.addHook('onRequest', async (request, reply) => {
+    const said = allowed(request.headers.origin)
+    for (let at = 0; at < said.length; at += 2) reply.header(said[at]!, said[at + 1])
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return
+    if (said.length) {
+      reply.header('access-control-allow-methods', methods.includes('*') ? 'GET, POST, PUT, DELETE, PATCH' : methods.join(', '))
+      reply.header(
+        'access-control-allow-headers',
+        headers.includes('*') ? (request.headers['access-control-request-headers'] ?? '*') : headers.join(', '),
+      )
+      reply.header('access-control-max-age', '600')
+    }
+    return reply.code(204).send()
+  })
+}
+
+/** Everything under `/v1` that no operation stands at: the raw request and response are the data plane's. */
+function mountProxy(server: FastifyInstance, proxy: CallProxy) {
+  server.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.all('/v1/*', (request, reply) => {
+      reply.hijack()
+      proxy.handle(request.raw, reply.raw)
+    })
+  })
+}

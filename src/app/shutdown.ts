@@ -1,0 +1,26 @@
+import type {FastifyInstance} from 'fastify'
+import type {CallProxy} from '../proxy/proxy.ts'
+
+export interface ShutDown {
+  readonly server: FastifyInstance
+  readonly proxy: CallProxy
+  /** How long calls under way may go on, and what is still to be said of their answers. */
+  readonly limit_ms: number
+}
+
+/** How long an answer may still leave whose call is over. */
+const LAST_ANSWERS_MS = 1000
+/** The same, counted from the end of `limit_ms`: what is left of a second is for closing files and databases. */
+const LATEST_MS = 400
+
+/**
+ * Ends a server's calls and then its connections, whatever is open on them: calls have `limit_ms`, then answers that are leaving have a
+ * moment, then every socket is destroyed.
+ */
+export async function shutDown({server, proxy, limit_ms}: ShutDown): Promise<void> {
+  const until = performance.now() + limit_ms + LATEST_MS
+  await proxy.drain(limit_ms)
+  const timer = setTimeout(() => server.server.closeAllConnections(), Math.max(0, Math.min(LAST_ANSWERS_MS, until - performance.now())))
+  await server.close()
+  clearTimeout(timer)
+}

@@ -1,0 +1,83 @@
+import {Refusal} from '../../base/errors.ts'
+import type {Settings} from '../../settings/index.ts'
+import type {Target} from '../targets/target.ts'
+import type {Source} from '../upstream/stream.ts'
+import type {Verdict} from './host.ts'
+
+/**
+ * How far an attempt is. `settling` comes once: at the event or the byte that makes the answer whole, an error, an abort or a timeout.
+ * `settled`: what is left of the answer goes on to its end. `over` is never left.
+ */
+export type Phase = 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'settled' | 'over'
+
+/** When an attempt came how far, on the clock that durations are taken with; 0 where it did not get so far. */
+export interface Times {
+  queued_at: number
+  sent_at: number
+  /** When a piece of the body last left. */
+  moved_at: number
+  first_byte_at: number
+  last_byte_at: number
+  /** Since when the client takes no more bytes; 0 while it does. */
+  paused_at: number
+  /** The stream that comes, how many events of it were seen, and when that was last another number. */
+  source: Source | null
+  events: number
+  event_at: number
+}
+
+/** The times of an attempt that has come nowhere yet. */
+export function notYet(): Times {
+  return {queued_at: 0, sent_at: 0, moved_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0, source: null, events: 0, event_at: 0}
+}
+
+type Limits = Pick<Settings, 'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'>
+
+/** A stream that guardrails judge: whether its provider has said all. */
+interface Judging {
+  readonly is_said: boolean
+}
+
+/** An answer that did not pass is read for the log, not waited for. */
+const LONGEST_DROPPED_MS = 1000
+
+/**
+ * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped` when an answer that did
+ * not pass still comes; null when nobody is late.
+ */
+export function overdue(
+  phase: Phase,
+  times: Times,
+  now: number,
+  limits: Limits,
+  verdict: Verdict | undefined,
+  judged: Judging | null = null,
+) {
+  const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits
+  const {queued_at, moved_at, last_byte_at, paused_at, source} = times
+  if (source && (source.events !== times.events || paused_at)) {
+    times.events = source.events
+    times.event_at = now
+  }
+  if (total_ms !== undefined && queued_at && now - queued_at > total_ms) return total_ms
+  if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
+  // A body that is still being sent is no silence of the provider's.
+  if (phase === 'queued' || phase === 'sent') return now - Math.max(queued_at, moved_at) > first_ms ? first_ms : null
+  if (phase === 'answering' && verdict?.passes === false && now - times.first_byte_at > LONGEST_DROPPED_MS) return 'dropped'
+  // Comments keep a stream from being idle; they put off no first event, and no next one beyond the longer of both limits.
+  if (phase === 'answering' && (source ? !source.has_begun : !verdict) && now - Math.max(queued_at, moved_at) > first_ms) return first_ms
+  // What guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's either.
+  if (phase === 'answering' && judged?.is_said) return null
+  if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms)) return Math.max(first_ms, idle_ms)
+  if (phase === 'answering' || phase === 'settled') return now - last_byte_at > idle_ms ? idle_ms : null
+  return null
+}
+
+/** How long an answer took to begin. */
+export function timingOf({queued_at, sent_at, first_byte_at}: Times): {connect_ms: number; first_byte_ms: number} {
+  return {connect_ms: sent_at - queued_at, first_byte_ms: first_byte_at - sent_at}
+}
+
+export function timeout(target: Target, limit_ms: number): Refusal {
+  return new Refusal('upstream.timeout', {provider: target.provider.slug, limit_ms})
+}

@@ -1,0 +1,297 @@
+import {isoTime} from '../../base/clock.ts'
+import {newTimeId} from '../../base/ids.ts'
+import {checkDepth} from '../../base/json-shape.ts'
+import type {CacheStatus} from '../../cache/rules.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {SECRET_HEADERS} from '../../schema/headers.ts'
+import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
+import type {Body} from '../inbound/body.ts'
+import type {Incoming} from '../inbound/request.ts'
+import type {Relay} from '../inbound/response.ts'
+import type {Admission, Caller, ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+import type {Guarded} from './call-guardrails.ts'
+import type {Reservation} from './reservation.ts'
+
+/** One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own id. */
+export interface Call {
+  readonly id: string
+  /** The row of the log that is being written: one for each target that is asked. */
+  log_id: string
+  /** Of a call of a prompt: as it is once that is rendered. */
+  incoming: Incoming
+  readonly caller: Caller
+  /** The words that are asked in. */
+  endpoint: EndpointName
+  /** The endpoint that the client called, by which checks, the log and the counts know it. */
+  readonly asked: EndpointName
+  prompt: CalledPrompt | null
+  readonly is_passthrough: boolean
+  readonly relay: Relay
+  metadata: Readonly<Record<string, string>>
+  readonly keeps_bodies: boolean
+  readonly auth_ms: number
+  body: Body
+  /** Of the caller's limits, for the call; of the target's, for the visit there. */
+  admissions: Admission[]
+  target_admissions: Admission[]
+  /** What strict limits hold for the attempt under way; null where none does. */
+  holding: Reservation | null
+  /** What all attempts used so far, and those at the target that is being asked. */
+  readonly used: Used
+  readonly used_here: Used
+  plan_ms: number
+  /** The guardrails of the target that is being asked; null where it has none. */
+  guarded: Guarded | null
+  /** Upstream attempts made so far, over all targets. */
+  attempts: number
+}
+
+/** What counts against limits. */
+export interface Used {
+  tokens: number
+  cost_nanousd: number
+}
+
+/** How a call came to a target, as its row of the log and the answer's headers tell it. */
+export interface Passage {
+  readonly mode: string
+  readonly option_path: string
+  readonly retry_count: number
+  readonly cache_status: CacheStatus
+  readonly warning: string | null
+}
+
+export const NO_PASSAGE: Passage = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
+
+const MASK = '***'
+const MOST_METADATA_LENGTH = 128
+
+/** A call as it begins: admitted nowhere, nothing read of its body. */
+export function openCall(incoming: Incoming, caller: Caller, relay: Relay, on: ProxyServices): Call {
+  const id = newTimeId(incoming.at_ms)
+  return {
+    id,
+    log_id: id,
+    incoming,
+    caller,
+    endpoint: incoming.route.endpoint?.name ?? 'proxy',
+    asked: incoming.route.endpoint?.name ?? 'proxy',
+    prompt: null,
+    is_passthrough: !incoming.route.endpoint,
+    relay,
+    metadata: metadataOf(incoming, caller, on),
+    keeps_bodies: incoming.own.values.debug !== 'false',
+    auth_ms: performance.now() - incoming.started,
+    body: {kind: 'none'},
+    admissions: [],
+    target_admissions: [],
+    holding: null,
+    used: {tokens: 0, cost_nanousd: 0},
+    used_here: {tokens: 0, cost_nanousd: 0},
+    plan_ms: 0,
+    guarded: null,
+    attempts: 0,
+  }
+}
+
+/** What the ledger must know of one attempt before it leaves. */
+export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Charge {
+  const {caller, holding} = call
+  const charge: Charge = {
+    call_id: call.id,
+    attempt: call.attempts,
+    trace_id: call.incoming.trace.trace_id,
+    organisation_id: caller.organisation_id,
+    workspace_id: caller.workspace_id,
+    api_key_id: caller.api_key_id,
+    user_id: caller.user_id,
+    provider_id: target?.managed?.id ?? null,
+    provider_slug: target?.managed?.slug ?? null,
+    integration_id: target?.managed?.integration_id ?? null,
+    config_id: target?.config_id ?? null,
+    provider: target?.provider.slug ?? '',
+    model,
+    endpoint: call.asked,
+    admitted_at: isoTime(call.incoming.at_ms),
+    counter_keys: counterKeys(call),
+    hold_nanousd,
+  }
+  return holding ? {...charge, held_keys: holding.keys} : charge
+}
+
+/** Most calls have one admission or none. */
+function counterKeys({admissions, target_admissions}: Call): readonly string[] {
+  if (target_admissions.length === 0 && admissions.length === 1) return admissions[0]!.counter_keys
+  return [...admissions, ...target_admissions].flatMap(each => each.counter_keys)
+}
+
+/** The part of a log row that depends on how the call ended. Times in milliseconds, as the clock tells them. */
+export type Ending = Pick<
+  LogRecord,
+  | 'response_status'
+  | 'is_stream'
+  | 'upstream_url'
+  | 'response_bytes'
+  | 'error'
+  | 'connect_ms'
+  | 'first_byte_ms'
+  | 'last_byte_ms'
+  | 'overhead_ms'
+>
+
+/** The row of the log for a call that came to `ending`. */
+export function logOf(call: Call, passage: Passage, ending: Ending): LogRecord {
+  const {incoming, body} = call
+  return {
+    id: call.log_id,
+    created_at: isoTime(incoming.at_ms),
+    span_id: incoming.trace.span_id,
+    parent_span_id: incoming.trace.parent_span_id,
+    span_name: incoming.trace.span_name,
+    method: incoming.method,
+    url: maskedUrl(incoming.request.url ?? ''),
+    upstream_url: ending.upstream_url,
+    response_status: ending.response_status,
+    is_stream: ending.is_stream,
+    is_passthrough: call.is_passthrough,
+    cache_status: passage.cache_status,
+    retry_count: passage.retry_count,
+    mode: passage.mode,
+    option_path: passage.option_path,
+    request_bytes: 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0),
+    response_bytes: ending.response_bytes,
+    metadata: call.metadata,
+    error: ending.error,
+    warning: passage.warning,
+    auth_ms: toMicroseconds(call.auth_ms),
+    plan_ms: toMicroseconds(call.plan_ms),
+    connect_ms: ending.connect_ms === null ? null : toMicroseconds(ending.connect_ms),
+    first_byte_ms: ending.first_byte_ms === null ? null : toMicroseconds(ending.first_byte_ms),
+    last_byte_ms: toMicroseconds(ending.last_byte_ms),
+    overhead_ms: toMicroseconds(ending.overhead_ms),
+    keeps_bodies: call.keeps_bodies,
+    ...(call.prompt ? {prompt: call.prompt} : {}),
+    ...(call.guarded ? {hook_results: call.guarded.logged} : {}),
+  }
+}
+
+/** The clock's further digits mean nothing, and would be written out and kept for every call. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}
+
+/** Headers as they may be kept: ours and the well-known secrets masked, and those that the settings or the request name. */
+export function maskedHeaders(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  also: ReadonlySet<string>,
+): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined) continue
+    kept[name] = isSecret(name) || also.has(name) ? MASK : String(value)
+  }
+  return kept
+}
+
+/** Which names are secret, remembered: the same few come with every call. */
+const judged = new Map<string, boolean>()
+
+export function isSecret(name: string): boolean {
+  const known = judged.get(name)
+  if (known !== undefined) return known
+  const secret = SECRET_HEADERS.has(name) || SECRET_NAME.test(name) || SECRET_OWN.test(name)
+  if (judged.size < 1000) judged.set(name, secret)
+  return secret
+}
+
+const SECRET_NAME = /(?:^|-)(?:api-?key|token|secret|password|private-key|credentials?)(?:-|$)/
+/** Our headers that may carry a credential inside: a config names keys, a service account is one. */
+const SECRET_OWN = /^x-(?:gateway|portkey)-(?:config|.*(?:-key|-secret|-token|-json|-key-id|-passphrase))$/
+
+/** A URL as it may be kept: values of query members that carry keys are masked. */
+export function maskedUrl(url: string): string {
+  const mark = url.indexOf('?')
+  if (mark < 0) return url
+  return (
+    url.slice(0, mark) +
+    url.slice(mark).replace(/([?&](?:key|api[-_]?key|access_token|token|sig|signature|x-amz-[^=&]*)=)[^&]*/gi, `$1${MASK}`)
+  )
+}
+
+/**
+ * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later
+ * ones win. Values are cut to 128 characters; what is not a JSON object counts as empty.
+ */
+export function metadataOf(incoming: Incoming, caller: Caller, on: ProxyServices): Record<string, string> {
+  const said: Record<string, unknown> = {}
+  const {headers, own} = incoming
+  if (typeof headers.baggage === 'string') {
+    for (const pair of headers.baggage.split(',', 64)) {
+      const [name, value] = pair.split(';', 1)[0]!.split('=', 2)
+      if (name && value) said[name.trim()] = decoded(value.trim())
+    }
+  }
+  for (const name of on.settings.headers_to_metadata) if (typeof headers[name] === 'string') said[name] = headers[name]
+  const text = own.values.metadata
+  if (text) checkDepth(text, `The header ${own.prefix}-metadata`)
+  if (text) Object.assign(said, parsedObject(text))
+  Object.assign(said, caller.metadata)
+  const metadata: Record<string, string> = {}
+  for (const key in said) {
+    const value = said[key]
+    metadata[key.slice(0, MOST_METADATA_LENGTH)] = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(
+      0,
+      MOST_METADATA_LENGTH,
+    )
+  }
+  return metadata
+}
+
+/** The body's `user` fills `_user`, where nobody said it. */
+export function nameUser(call: Call): void {
+  const {body, metadata} = call
+  if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
+  call.metadata = {...metadata, _user: body.user.slice(0, MOST_METADATA_LENGTH)}
+}
+
+function parsedObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The bodies of a call as they may be kept, cut to `most_bytes`; null when the client asked that none be. */
+export function bodiesOf(
+  call: Call,
+  reply: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly encoding: string | null; readonly cut: boolean},
+  on: ProxyServices,
+): LogBodies | null {
+  if (!call.keeps_bodies) return null
+  const most = on.settings.log_body_max_bytes
+  const {body, incoming} = call
+  const asked = body.kind === 'json' ? body.bytes : null
+  const named = incoming.own.values['sensitive-headers']
+  const sensitive = named ? new Set([...on.masked, ...named.split(',').map(name => name.trim().toLowerCase())]) : on.masked
+  return {
+    log_id: call.log_id,
+    request_headers: maskedHeaders(incoming.headers, sensitive),
+    request_body: asked && asked.length > most ? asked.subarray(0, most) : asked,
+    response_headers: maskedHeaders(reply.headers, sensitive),
+    response_body: reply.body,
+    response_encoding: reply.encoding,
+    cut: reply.cut || (asked !== null && asked.length > most),
+  }
+}

@@ -1,0 +1,31 @@
+import {Refusal} from '../../base/errors.ts'
+import {hasErrand} from '../../providers/places/reach.ts'
+import {modelFor, type Target} from '../targets/target.ts'
+import type {Call} from './call.ts'
+
+/** Refuses (412) a model that the provider's list does not allow (reference: model not allowed). */
+export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming'>): void {
+  const {managed, provider} = target
+  const {incoming} = call
+  if (hasErrand(provider, incoming.route.endpoint)) return // which asks of each model it comes across
+  const asked = askedModel(call, target)
+  if (asked === null && (!managed?.models || incoming.route.endpoint?.body === 'none')) return
+  checkAllowed({managed, provider}, asked)
+}
+
+/** The model that is asked for at a target, without a provider's slug; null when nobody says one. */
+export function askedModel(
+  {body}: Pick<Call, 'body'>,
+  {model, params, provider}: Pick<Target, 'model' | 'params' | 'provider'>,
+): string | null {
+  if (model !== null) return model
+  const said = 'model' in body && body.model !== null ? body.model : params.default_params?.model
+  return typeof said === 'string' ? modelFor(provider, said) : null
+}
+
+/** The same of a model by its name; where there are allowed ones, null is none of them. */
+export function checkAllowed({managed, provider}: Pick<Target, 'managed' | 'provider'>, asked: string | null): void {
+  if (!managed?.models && !managed?.disabled.size) return
+  const allowed = asked !== null && !managed.disabled.has(asked) && (managed.models?.has(asked) ?? true)
+  if (!allowed) throw new Refusal('model.not_allowed', {model: asked ?? '(none named)', provider: managed.slug || provider.slug})
+}

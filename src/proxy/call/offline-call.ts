@@ -1,0 +1,94 @@
+import type {IncomingMessage} from 'node:http'
+import {Refusal} from '../../base/errors.ts'
+import type {Facts} from '../../routing/plan.ts'
+import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
+import {type Body, readForm, readJson} from '../inbound/body.ts'
+import {type Credentials, type Incoming, readCredentials, readIncoming} from '../inbound/request.ts'
+import type {Relay} from '../inbound/response.ts'
+import type {Caller, ProxyServices} from '../services.ts'
+import {type Call, nameUser, openCall} from './call.ts'
+import {CallFacts} from './routing-facts.ts'
+
+/** A call that is not made, as far as it says where it would go and what would leave. */
+export interface ImaginedCall {
+  readonly call: Call
+  readonly credentials: Credentials
+  readonly facts: Facts
+}
+
+/** One for all: nothing of it is shown, and what is told twice must be the same. */
+const ID = '00000000-0000-7000-8000-000000000000'
+/** Nobody listens. */
+const NOBODY = {gone: false, started: false} as Relay
+
+/**
+ * A request as the call it would be; `config`, a slug or JSON, goes before the one that its headers name. Refuses as the entry would what
+ * is no call at all, but asks for no key. Limits claim nothing of it.
+ */
+export function imagine(
+  {method, path, headers = {}, body}: DescribedRequest,
+  {caller, config, at_ms, on}: {caller: ImaginedCaller; config: string | undefined; at_ms: number; on: ProxyServices},
+): ImaginedCall {
+  const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  const said = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  if (bytes && !said.has('content-type')) said.set('content-type', 'application/json')
+  if (config !== undefined) {
+    said.delete('x-portkey-config')
+    said.set('x-gateway-config', config)
+  }
+  const request = {method, url: path, headers: Object.fromEntries(said)} as unknown as IncomingMessage
+  const incoming = readIncoming(request, at_ms, on.administered)
+  const opened = openCall(incoming, wholeCaller(caller), NOBODY, on)
+  const call: Call = {...opened, id: ID, log_id: ID, keeps_bodies: false, auth_ms: 0, body: bodyOf(incoming, bytes)}
+  nameUser(call)
+  return {call, credentials: credentialsOf(incoming), facts: new CallFacts(call)}
+}
+
+/** A longer one is refused: it is remembered for a while, and anybody who may read configs may ask. */
+const MOST_CONFIG_LENGTH = 1 << 20
+
+/** The text of a config that is asked about: its JSON, or the slug of a saved one. */
+export function configText(config: string | object): string {
+  const text = typeof config === 'string' ? config : JSON.stringify(config)
+  if (text.length > MOST_CONFIG_LENGTH) throw new Refusal('config.invalid', {issues: 'config: is longer than 1 MB'})
+  return text
+}
+
+/** A caller of the workspace whose key forbids nothing and has no limits. */
+export function wholeCaller(caller: ImaginedCaller): Caller {
+  return {
+    ...caller,
+    api_key_id: '',
+    user_id: null,
+    may_infer: true,
+    scopes: new Set(),
+    expires_at_ms: null,
+    workspace_archived: false,
+    allow_config_override: true,
+    limits: [],
+  }
+}
+
+/** A request without a key of ours is taken to have shown one elsewhere. */
+function credentialsOf(incoming: Incoming): Credentials {
+  try {
+    return readCredentials(incoming)
+  } catch (fault) {
+    if (!(fault instanceof Refusal) || fault.code !== 'key.missing') throw fault
+    return {service_key: '', from: 'own', provider_token: null}
+  }
+}
+
+function bodyOf({route, headers}: Incoming, bytes: Buffer | null): Body {
+  const is_json = route.endpoint?.body === 'json'
+  if (!bytes?.length) {
+    if (is_json) throw new Refusal('body.not_json', {reason: 'it is empty'})
+    return {kind: 'none'}
+  }
+  const type = headers['content-type'] ?? ''
+  if (/^multipart\/form-data/i.test(type)) return readForm(bytes, type)
+  if (is_json && !/json/i.test(type)) {
+    throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
+  }
+  return /json/i.test(type) ? readJson(bytes, route.endpoint) : {kind: 'stream'}
+}

@@ -1,0 +1,123 @@
+import {Refusal} from '../../base/errors.ts'
+
+/** A call under way, as the clock and the shutdown see it. */
+export interface Live {
+  /** Its place among the live calls; theirs to write. */
+  place: number
+  /** Looks at its own deadlines; `now` is of the clock that durations are taken with. */
+  check(now: number): void
+  /** The gateway stops: from now on it may begin nothing beyond the gateway. What it has begun may go on, until `abort`. */
+  stop(): void
+  /** Ends it now, because the gateway stops. Said again until it is over. */
+  abort(): void
+}
+
+const SWEEP_MS = 100
+/** How long calls that are ended have to be settled, and to tell their clients. */
+const ENDING_MS = 250
+
+/**
+ * Calls under way. One timer looks at the deadlines of all of them, so that a call costs no timers of its own (core rule 16);
+ * shutdown waits for them and then ends them.
+ *
+ * They stand in an array of places that are used again, not in a Set: the tables that a Set leaves behind when it grows into a new one
+ * keep their calls, and all they refer to, alive until the next full collection.
+ */
+export class LiveCalls {
+  readonly #places: (Live | undefined)[] = []
+  readonly #free: number[] = []
+  readonly #counted: (count: number) => void
+  #sweep: NodeJS.Timeout | undefined
+  #empty: (() => void) | undefined
+  /** Those that are left are ended. */
+  #is_ending = false
+  size = 0
+  draining = false
+
+  constructor(counted: (count: number) => void) {
+    this.#counted = counted
+  }
+
+  add(call: Live): void {
+    call.place = this.#free.pop() ?? this.#places.length
+    this.#places[call.place] = call
+    this.#counted(++this.size)
+    this.#sweep ??= setInterval(() => this.#check(), SWEEP_MS).unref()
+  }
+
+  delete(call: Live): void {
+    if (this.#places[call.place] !== call) return
+    this.#places[call.place] = undefined
+    this.#free.push(call.place)
+    this.#counted(--this.size)
+    if (this.size === 0) this.#empty?.()
+  }
+
+  /**
+   * Waits for what a call needs before it may leave, and no longer than the gateway takes calls: it is refused then, and what still comes
+   * is given to `late`.
+   */
+  during<T>(work: Promise<T>, late: (value: T) => void = () => undefined): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let is_over = false
+      const end = () => {
+        is_over = true
+        this.delete(wait)
+      }
+      const stop = () => {
+        end()
+        reject(new Refusal('draining'))
+      }
+      const wait: Live = {place: -1, check: () => undefined, stop, abort: stop}
+      this.add(wait)
+      work.then(
+        value => {
+          if (is_over) return late(value)
+          end()
+          resolve(value)
+        },
+        fault => {
+          if (is_over) return
+          end()
+          reject(fault)
+        },
+      )
+      if (this.draining) stop()
+    })
+  }
+
+  /** Resolves when no call is left: from now on none begins anything, and after `limit_ms` those that are left are ended. */
+  async drain(limit_ms: number): Promise<void> {
+    this.draining = true
+    for (const call of [...this.#places]) call?.stop()
+    if (this.size > 0) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>(resolve => {
+        this.#empty = resolve
+        timer = setTimeout(() => {
+          this.#is_ending = true
+          this.#abortAll()
+          timer = setTimeout(resolve, ENDING_MS)
+        }, limit_ms)
+      })
+      clearTimeout(timer)
+    }
+    this.#stop()
+  }
+
+  #check() {
+    const now = performance.now()
+    for (const call of this.#places) call?.check(now)
+    if (this.#is_ending) this.#abortAll() // one that was being settled heard nothing of it
+    if (this.size === 0) this.#stop()
+  }
+
+  #abortAll() {
+    for (const call of [...this.#places]) call?.abort()
+  }
+
+  #stop() {
+    clearInterval(this.#sweep)
+    this.#sweep = undefined
+  }
+}

@@ -1,0 +1,23 @@
+import type {Refusal} from '../../base/errors.ts'
+import type {Soon} from '../../ports/counters/index.ts'
+import type {Usage} from '../../schema/usage.ts'
+
+/** What a stream has come to so far. */
+export interface StreamProgress {
+  /** Pieces of the answer that have come. */
+  readonly pieces: number
+  /** Bytes of its text, in UTF-8. */
+  readonly text_bytes: number
+  /** The last report of usage; null before the first. */
+  readonly usage: Usage | null
+}
+
+/** Tokens and cost that strict limits set aside for the attempt under way. */
+export interface Reservation {
+  /** The counters that hold it. */
+  readonly keys: readonly string[]
+  /** Grows with a stream. Null when it may go on; a refusal ends it. */
+  reach(stream: StreamProgress): Soon<Refusal | null>
+  /** Ends it with what was used. */
+  settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
+}

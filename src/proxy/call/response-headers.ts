@@ -1,0 +1,70 @@
+import {HOP_BY_HOP, isOwn, setsOwnCookie} from '../../schema/headers.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+import type {Call, Passage} from './call.ts'
+
+/** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
+const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
+
+export interface How {
+  readonly passage: Passage
+  /** Retries at the target that answered; -1 when they were spent on failures (reference: response headers). */
+  readonly retry_attempt_count: number
+  readonly is_stream: boolean
+  /** True when bytes are taken out on the way, so that the provider's length no longer holds. */
+  readonly rewrites: boolean
+  readonly timing: {readonly connect_ms: number; readonly first_byte_ms: number} | null
+  readonly on: ProxyServices
+}
+
+/** The headers of an answer (name, value, ...): the provider's as they are, then ours under the prefix of the request. */
+export function answerHeaders(
+  call: Call,
+  target: Target | null,
+  theirs: Readonly<Record<string, string | string[] | undefined>>,
+  how: How,
+): string[] {
+  const headers: string[] = []
+  for (const name in theirs) {
+    const value = theirs[name]
+    if (value === undefined || KEPT_BACK.has(name) || isOwn(name)) continue
+    if (name === 'set-cookie' && setsOwnCookie(String(value))) continue
+    if (name === 'content-length' && (how.rewrites || how.is_stream)) continue // a stream may end otherwise than its provider said
+    if (name.startsWith('access-control-') && how.on.settings.enable_cors) continue
+    if (typeof value === 'string') headers.push(name, value)
+    else for (const each of value) headers.push(name, each)
+  }
+  if (how.is_stream) {
+    if (theirs['cache-control'] === undefined) headers.push('cache-control', 'no-cache')
+    headers.push('x-accel-buffering', 'no')
+  }
+  const {prefix} = call.incoming.own
+  headers.push(`${prefix}-trace-id`, call.incoming.trace.trace_id)
+  if (target) {
+    const {passage, retry_attempt_count} = how
+    headers.push(`${prefix}-provider`, target.provider.slug, `${prefix}-retry-attempt-count`, String(retry_attempt_count))
+    headers.push(`${prefix}-cache-status`, passage.cache_status, `${prefix}-last-used-option-index`, passage.option_path)
+    if (passage.warning) headers.push(`${prefix}-config-warning`, printable(passage.warning))
+  }
+  if (how.timing) headers.push('server-timing', timing(call, how.timing))
+  headers.push(...how.on.cors(call.incoming.headers.origin))
+  return headers
+}
+
+/** Phases in milliseconds (W3C Server Timing). */
+function timing(call: Call, {connect_ms, first_byte_ms}: NonNullable<How['timing']>): string {
+  return `auth;dur=${call.auth_ms.toFixed(2)}, plan;dur=${call.plan_ms.toFixed(2)}, connect;dur=${connect_ms.toFixed(2)}, upstream;dur=${first_byte_ms.toFixed(2)}`
+}
+
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 1000)
+}
+
+/** Headers of a provider that still hold of a body written anew. */
+export function withoutBody(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const name in headers) if (!OF_THE_BODY.has(name)) kept[name] = headers[name]!
+  return kept
+}
+
+const OF_THE_BODY: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'content-type', 'content-md5', 'etag', 'digest'])

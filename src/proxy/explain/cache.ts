@@ -1,0 +1,64 @@
+import {maxAge} from '../../cache/rules.ts'
+import type {CacheParts} from '../../cache/visit.ts'
+import type {FoundEntry} from '../../ports/cache/index.ts'
+import type {ExplainedTarget} from '../../schema/explanations.ts'
+import type {Call} from '../call/call.ts'
+import {atCache} from '../run/cache.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+import type {Outgoing} from '../upstream/build-request.ts'
+
+type ExplainedCache = ExplainedTarget['cache']
+
+const FOUND: FoundEntry = {body: Buffer.alloc(0), stored_at_ms: 0, expires_at_ms: 0}
+
+/** What the cache would be asked for a call to a target: the call is taken to a cache that notes the key, and nothing else. */
+export function explainCache(call: Call, target: Target, out: Outgoing | null, on: ProxyServices): ExplainedCache {
+  const {cache: rule} = target
+  const said = {mode: rule?.mode ?? null, max_age_s: null}
+  let digest: string | null = null
+  const noting: CacheParts = {
+    cache: {
+      peek(key) {
+        digest = key.digest
+        return FOUND
+      },
+      get: () => undefined,
+      set: () => undefined,
+      delete: () => undefined,
+      purge: () => undefined,
+      close: async () => undefined,
+    },
+    flights: {
+      size: 0,
+      // asked where nothing is looked for: the key is before its mark
+      join(name) {
+        digest = name.split(' ', 1)[0]!
+        return {
+          role: 'leader',
+          followed: false,
+          land: () => undefined,
+          fail: () => undefined,
+          handOver: () => undefined,
+          leave: () => false,
+        }
+      },
+    },
+  }
+  const cached = out && atCache(call, target, out, {...on, cache: noting})
+  if (!cached || digest === null) return {status: 'DISABLED', ...said, digest: null, partition: null}
+  const {caller, incoming, metadata} = call
+  const namespace = incoming.own.values['cache-namespace'] || null
+  return {
+    status: cached.status,
+    ...said,
+    max_age_s: maxAge(rule?.max_age_s ?? null, null),
+    digest,
+    partition: {
+      organisation_id: caller.organisation_id,
+      workspace_id: caller.workspace_id,
+      namespace,
+      metadata: namespace === null ? metadata : null,
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import {Refusal} from '../../base/errors.ts'
+import {seeded} from '../../base/seeded.ts'
+import type {Leaf, Plan} from '../../routing/plan.ts'
+import type {TryResult} from '../../routing/retry.ts'
+import {branchesOf, type Choice, goesOn, leavesOf, type Simulation, simulate} from '../../routing/simulate.ts'
+import type {Answered, Answers, Explain, ExplainedChoice, ExplainedTarget, ExplainedWay, Explanation} from '../../schema/explanations.ts'
+import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
+import type {Body} from '../inbound/body.ts'
+import {enterPrompt, isPrompted, Prompts} from '../run/prompt.ts'
+import type {ProxyServices} from '../services.ts'
+import {Routings} from '../targets/plan-cache.ts'
+import {splitModel} from '../targets/target.ts'
+import {explainTarget, type OpenedLeaf, openLeaf} from './target.ts'
+
+/** Tells what would become of calls, and makes none. */
+export interface Explainer {
+  readonly explain: Explain
+  /** Drops what was worked out from integrations, providers and configs. */
+  forget(): void
+}
+
+/** Plans of configs that came with a question are remembered for as many questions. */
+const REMEMBERED = 64
+/** Every target tells of the whole body: what one question comes to is bounded. */
+const MOST_BODY_BYTES = 16 << 20
+/** Other work of this process is let in after so many targets. */
+const AT_A_TIME = 25
+
+/** `on` is asked for what the caller's workspace has and what things cost; nothing is sent, counted or kept. */
+export function createExplainer(on: ProxyServices): Explainer {
+  const routings = new Routings(on)
+  let answered = 0
+  return {
+    forget: () => routings.forget(),
+    async explain(asked, caller) {
+      if (++answered % REMEMBERED === 0) routings.forget()
+      const {seed, answers = {}} = asked
+      const at_ms = asked.at === undefined ? on.now() : Date.parse(asked.at)
+      const config = asked.config === undefined ? undefined : configText(asked.config)
+      const imagined = imagine(asked.request, {caller, config, at_ms, on})
+      const {call} = imagined
+      if (isPrompted(call.incoming)) await enterPrompt(call, new Prompts(on))
+      const {incoming, body} = call
+      const model = 'model' in body ? body.model : null
+      const routing = await routings.find(incoming, call.caller, model === null ? null : splitModel(model)[0])
+      const {plan, said} = routing
+      const leaves = leavesOf(plan.root)
+      checkSize(body, leaves.length)
+      const opened = new Map<string, OpenedLeaf>()
+      for (const leaf of leaves) {
+        opened.set(leaf.path, await openLeaf(leaf, () => routings.target(routing, leaf, incoming, call.caller), imagined, on))
+        if (opened.size % AT_A_TIME === 0) await othersFirst()
+      }
+      const unknown = Object.keys(answers).find(path => !opened.has(path))
+      if (unknown !== undefined) throw new Refusal('body.invalid', {issues: `answers.${unknown}: no target of the config has this path.`})
+      const way = (answer: (leaf: Leaf, retry: number) => Answered) => {
+        const options = {facts: imagined.facts, workspace_id: caller.workspace_id, now_ms: at_ms, random: seeded(String(seed))}
+        return wayView(
+          simulate(plan, options, (leaf, retry) => resultOf(opened.get(leaf.path)!.refusal ?? answer(leaf, retry))),
+          opened,
+        )
+      }
+      const targets: ExplainedTarget[] = []
+      for (const leaf of opened.values()) {
+        targets.push(explainTarget(leaf, plan, imagined, on))
+        if (targets.length % AT_A_TIME === 0) await othersFirst()
+      }
+      return {
+        object: 'explanation',
+        seed,
+        at: asked.at ?? null,
+        config: configView(plan, said.config),
+        warnings: [...plan.warnings],
+        call: callView(imagined, model),
+        way: way((leaf, retry) => answerOf(answers, leaf.path, retry)),
+        failing: way(leaf => failureOf(plan, leaf.path)),
+        branches: branchesOf(plan.root).map(({path, name, mode}) => ({path, name, mode})),
+        targets,
+      }
+    },
+  }
+}
+
+function checkSize(body: Body, targets: number) {
+  const most = Math.floor(MOST_BODY_BYTES / targets)
+  if (!('bytes' in body) || body.bytes.length <= most) return
+  throw new Refusal('body.invalid', {issues: `request.body: must have at most ${most} bytes with ${targets} targets.`})
+}
+
+function othersFirst(): Promise<void> {
+  return new Promise(done => setImmediate(done))
+}
+
+/** Saved ones by both their names, where they were named by the slug. */
+function configView({config_id}: Plan, said: string | undefined): Explanation['config'] {
+  if (said === undefined) return null
+  return {id: config_id, slug: config_id === null || said === config_id ? null : said}
+}
+
+function callView({call}: ImaginedCall, model: string | null): Explanation['call'] {
+  const {incoming, endpoint, metadata, body} = call
+  const path = incoming.request.url ?? ''
+  return {method: incoming.method, path, endpoint, model, is_stream: body.kind === 'json' && body.stream, metadata}
+}
+
+function answerOf(answers: Answers, path: string, retry: number): Answered {
+  const said = Object.hasOwn(answers, path) ? answers[path]! : 200
+  return Array.isArray(said) ? said[Math.min(retry, said.length - 1)]! : said
+}
+
+/** A status after which another target is asked, where there is one. */
+function failureOf(plan: Plan, path: string): number {
+  const codes = goesOn(plan, path)[0]?.on_status_codes
+  return !codes || codes.includes(500) ? 500 : codes[0]!
+}
+
+function resultOf(said: Answered | Refusal): TryResult {
+  const rest = {headers: null, is_committed: false}
+  if (said instanceof Refusal) return {status: said.status, kind: 'refusal', ...rest}
+  if (said === 'timeout') return {status: 408, kind: 'timeout', ...rest}
+  if (said === 'unreachable') return {status: 503, kind: 'network_error', ...rest}
+  return {status: said, kind: 'answer', ...rest}
+}
+
+function wayView({visits, end}: Simulation, opened: ReadonlyMap<string, OpenedLeaf>): ExplainedWay {
+  return {
+    visits: visits.map(({leaf, because, tries}) => ({
+      target: leaf.path,
+      because: because.map(choiceView),
+      tries: tries.map(({wait_ms, result}) => ({wait_ms, status: result.status})),
+    })),
+    end: endView({visits, end}, opened),
+    because: end.kind === 'refuse' ? end.because.map(choiceView) : [],
+  }
+}
+
+function endView({visits, end}: Pick<Simulation, 'visits' | 'end'>, opened: ReadonlyMap<string, OpenedLeaf>): ExplainedWay['end'] {
+  const last = visits.at(-1)
+  const refusal =
+    end.kind === 'refuse'
+      ? new Refusal(`config.${end.refused.reason}`, {path: end.refused.path})
+      : last && (opened.get(last.leaf.path)?.refusal ?? null)
+  if (refusal) {
+    const {code, status, message} = refusal
+    return {status, target: null, retry_attempt_count: 0, refusal: {code, status, message}}
+  }
+  const retry_attempt_count = end.kind === 'answer' ? end.retry_attempt_count : 0
+  return {status: last!.tries.at(-1)!.result.status, target: last!.leaf.path, retry_attempt_count, refusal: null}
+}
+
+function choiceView(choice: Choice): ExplainedChoice {
+  const {path, to} = choice
+  switch (choice.mode) {
+    case 'single':
+    case 'fallback':
+      return {mode: choice.mode, path, to}
+    case 'loadbalance':
+      return {mode: 'loadbalance', path, to, weights: [...choice.weights], drawn: choice.drawn, sticky_key: choice.sticky_key}
+    case 'conditional':
+      return {mode: 'conditional', path, to, conditions: [...choice.conditions]}
+  }
+}

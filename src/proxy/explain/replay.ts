@@ -1,0 +1,156 @@
+import type {IncomingMessage} from 'node:http'
+import {Refusal} from '../../base/errors.ts'
+import {seeded} from '../../base/seeded.ts'
+import type {Branch, Leaf, PlanNode} from '../../routing/plan.ts'
+import type {TryResult} from '../../routing/retry.ts'
+import {leavesOf, simulate} from '../../routing/simulate.ts'
+import type {ImaginedCaller} from '../../schema/explanations.ts'
+import {type Decision, type LoggedCall, labelOf, type Replayer} from '../../schema/replays.ts'
+import {checkModel} from '../call/model-access.ts'
+import {configText, wholeCaller} from '../call/offline-call.ts'
+import type {FormBody} from '../inbound/body.ts'
+import {type Incoming, readIncoming} from '../inbound/request.ts'
+import type {Caller, ProxyServices} from '../services.ts'
+import {type Routing, Routings} from '../targets/plan-cache.ts'
+import {checkManaged, modelFor, splitModel, type Target} from '../targets/target.ts'
+
+/** A replayer over `on`, of which nothing is sent, counted or kept. Refuses what is no config. */
+export async function openReplayer(said: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
+  const config = configText(said)
+  const routings = new Routings(on)
+  const caller = wholeCaller(of)
+  const around: Around = {config, caller, routings, known: new Map(), targets: new WeakMap(), on}
+  const {plan} = await routings.find(incomingOf(PROBE, config, null, on), caller, null)
+  return {
+    reads_bodies: readsParams(plan.root),
+    async decide(call) {
+      try {
+        return await decide(call, around)
+      } catch (fault) {
+        return {to: `refused ${refusalOf(fault).status}`, by_lot: false}
+      }
+    },
+  }
+}
+
+const PROBE = {method: 'POST', url: '/v1/chat/completions', created_at_ms: 0}
+
+interface Around {
+  readonly config: string
+  readonly caller: Caller
+  readonly routings: Routings
+  /** By what calls say of their provider: looking a long config up costs as much as its length. */
+  readonly known: Map<string, Routing>
+  readonly targets: WeakMap<Routing, ReadonlyMap<Leaf, Target | Refusal>>
+  readonly on: ProxyServices
+}
+
+async function decide(call: LoggedCall, around: Around): Promise<Decision> {
+  const {config, caller, routings, on} = around
+  const [slug, model] = askedModel(call)
+  const provider = call.asked[0]?.provider ?? null
+  const incoming = incomingOf(call, config, provider, on)
+  const name = JSON.stringify([provider, slug])
+  const routing = around.known.get(name) ?? (await routings.find(incoming, caller, slug))
+  around.known.set(name, routing)
+  const targets = around.targets.get(routing) ?? (await openAll(routing, incoming, around))
+  const opened = new Map<Leaf, Opened>()
+  const open = (leaf: Leaf) => {
+    const known = opened.get(leaf) ?? judged(targets.get(leaf)!, {call, incoming, model})
+    opened.set(leaf, known)
+    return known
+  }
+  const params = call.body ?? {...(model !== null && {model}), stream: call.is_stream}
+  const facts = {metadata: call.metadata, params, pathname: call.url.split('?', 1)[0]!}
+  const options = {facts, workspace_id: caller.workspace_id, now_ms: call.created_at_ms, random: seeded(call.call_id), by_caller: true}
+  const {visits, end, by_lot} = simulate(routing.plan, options, leaf => resultOf(open(leaf), call))
+  const last = visits.at(-1)
+  if (end.kind === 'refuse' || !last) return {to: 'refused 400', by_lot}
+  const {refusal, label} = open(last.leaf)
+  return {to: refusal ? `refused ${refusal.status}` : label, by_lot}
+}
+
+/** The targets of a plan, once for all calls that say the same; one that cannot be opened is what refuses it. */
+async function openAll(
+  routing: Routing,
+  incoming: Incoming,
+  {routings, caller, targets}: Around,
+): Promise<ReadonlyMap<Leaf, Target | Refusal>> {
+  const opened = new Map<Leaf, Target | Refusal>()
+  for (const leaf of leavesOf(routing.plan.root)) {
+    try {
+      opened.set(leaf, await routings.target(routing, leaf, incoming, caller))
+    } catch (fault) {
+      opened.set(leaf, refusalOf(fault))
+    }
+  }
+  targets.set(routing, opened)
+  return opened
+}
+
+/** A target as one call finds it. */
+function judged(target: Target | Refusal, {call, incoming, model}: {call: LoggedCall; incoming: Incoming; model: string | null}): Opened {
+  if (target instanceof Refusal) return {refusal: target, provider: '', model: null, label: ''}
+  try {
+    checkManaged(target, call.created_at_ms)
+    const body: FormBody = {kind: 'form', bytes: NOTHING, model_field: undefined, model}
+    checkModel(target, {body, incoming})
+    return {refusal: null, ...named(target, model)}
+  } catch (fault) {
+    return {refusal: refusalOf(fault), provider: '', model: null, label: ''}
+  }
+}
+
+/** What is no refusal is a fault of ours. */
+function refusalOf(fault: unknown): Refusal {
+  if (fault instanceof Refusal && fault.code !== 'internal') return fault
+  throw fault
+}
+
+interface Opened {
+  readonly refusal: Refusal | null
+  readonly provider: string
+  readonly model: string | null
+  readonly label: string
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function named({managed, provider, model: set, params}: Target, asked: string | null): Omit<Opened, 'refusal'> {
+  const usual = params.default_params?.model
+  const said = asked ?? (typeof usual === 'string' ? usual : null)
+  const model = set ?? (said === null ? null : modelFor(provider, said))
+  const name = managed ? `@${managed.slug}` : provider.slug
+  return {provider: name, model, label: labelOf(name, model)}
+}
+
+/** The slug in the model that the body names, else in that of the log; and the model as it is written. */
+function askedModel({body, model}: LoggedCall): [string | null, string | null] {
+  const said = body && typeof body.model === 'string' ? body.model : model
+  return said === null ? [null, null] : [splitModel(said)[0], said]
+}
+
+function resultOf({refusal, provider, model}: Opened, {asked}: LoggedCall): TryResult {
+  const status = refusal?.status ?? asked.find(each => each.provider === provider && each.model === model)?.status ?? 200
+  return {status, kind: refusal ? 'refusal' : 'answer', headers: null, is_committed: false}
+}
+
+function incomingOf(
+  {method, url, created_at_ms}: Pick<LoggedCall, 'method' | 'url' | 'created_at_ms'>,
+  config: string,
+  provider: string | null,
+  on: ProxyServices,
+): Incoming {
+  const headers = {'x-gateway-config': config, ...(provider !== null && {'x-gateway-provider': provider})}
+  return readIncoming({method, url, headers} as unknown as IncomingMessage, created_at_ms, on.administered)
+}
+
+function readsParams(node: PlanNode): boolean {
+  return node.kind === 'branch' && (asksForParams(node) || node.children.some(readsParams))
+}
+
+/** By the words of a condition; a value that looks like a key costs a read that was not needed. */
+function asksForParams(branch: Branch): boolean {
+  if (branch.mode === 'conditional') return branch.conditions.some(({text}) => /\bparams\./.test(text))
+  return branch.mode === 'loadbalance' && (branch.sticky?.hash_fields.some(field => field.startsWith('params.')) ?? false)
+}

@@ -1,0 +1,105 @@
+import type {Refusal} from '../../base/errors.ts'
+import {type Price, periodAt} from '../../pricing/price.ts'
+import type {Leaf, Plan} from '../../routing/plan.ts'
+import {goesOn} from '../../routing/simulate.ts'
+import type {ExplainedTarget} from '../../schema/explanations.ts'
+import {maskedHeaders, maskedUrl} from '../call/call.ts'
+import {checkModel} from '../call/model-access.ts'
+import type {ImaginedCall} from '../call/offline-call.ts'
+import {asRefusal} from '../inbound/error-response.ts'
+import {priceOf} from '../records/price.ts'
+import type {ProxyServices} from '../services.ts'
+import {checkManaged, type Target} from '../targets/target.ts'
+import {type Outgoing, outgoing} from '../upstream/build-request.ts'
+import {explainBody} from './body.ts'
+import {explainCache} from './cache.ts'
+
+/** A leaf of the plan, opened: what would leave for it, or why it refuses. */
+export interface OpenedLeaf {
+  readonly leaf: Leaf
+  readonly target: Target | null
+  readonly out: Outgoing | null
+  readonly refusal: Refusal | null
+}
+
+/** Opens a leaf as a call would on its way there; `found` gives its target. A fault of ours is thrown. */
+export async function openLeaf(
+  leaf: Leaf,
+  found: () => Target | Promise<Target>,
+  {call, credentials}: ImaginedCall,
+  on: ProxyServices,
+): Promise<OpenedLeaf> {
+  let target: Target | null = null
+  try {
+    const given = found()
+    target = given instanceof Promise ? await given : given
+    checkManaged(target, call.incoming.at_ms)
+    checkModel(target, call)
+    return {leaf, target, out: outgoing(call, target, credentials, on), refusal: null}
+  } catch (fault) {
+    const refusal = asRefusal(fault)
+    if (refusal.code === 'internal') throw fault
+    return {leaf, target, out: null, refusal}
+  }
+}
+
+/** All that is known of a leaf before it is asked. */
+export function explainTarget(
+  {leaf, target, out, refusal}: OpenedLeaf,
+  plan: Plan,
+  imagined: ImaginedCall,
+  on: ProxyServices,
+): ExplainedTarget {
+  const {call} = imagined
+  const {default_params = {}, override_params = {}, drop_params = [], retry, request_timeout} = leaf.target
+  const model = out?.model ?? target?.model ?? null
+  const price = target ? priceOf(target, model, null, call.incoming.at_ms, on) : undefined
+  return {
+    path: leaf.path,
+    name: leaf.name,
+    provider: target?.provider.slug ?? null,
+    managed: target?.managed?.slug ?? null,
+    host: target?.destination ? target.destination.origin + target.destination.basePath : null,
+    model,
+    request_timeout_ms: out ? out.request_timeout_ms : (request_timeout ?? null),
+    retry: retry && retry.attempts > 0 ? {...retry, on_status_codes: [...retry.on_status_codes]} : null,
+    cache: target
+      ? explainCache(call, target, out, on)
+      : {status: 'DISABLED', mode: leaf.target.cache?.mode ?? null, max_age_s: null, digest: null, partition: null},
+    has_circuit: leaf.breaker !== null && plan.config_id !== null,
+    params: {default_params, override_params, drop_params: [...drop_params]},
+    sends: target && out ? sends(imagined, target, out, on) : null,
+    price: price ? priceView(price, call.incoming.at_ms) : null,
+    unpriced: target && model !== null && call.body.kind !== 'none' ? price === undefined : null,
+    refusal: refusal && {code: refusal.code, status: refusal.status, message: refusal.message},
+    goes_on: goesOn(plan, leaf.path).map(({on_status_codes, to}) => ({on_status_codes: on_status_codes && [...on_status_codes], to})),
+  }
+}
+
+function sends({call, credentials}: ImaginedCall, target: Target, out: Outgoing, on: ProxyServices): NonNullable<ExplainedTarget['sends']> {
+  const named = call.incoming.own.values['sensitive-headers']?.split(',') ?? []
+  // An integration's own headers may hold a key under any name.
+  const secret = new Set([...on.masked, ...named.map(name => name.trim().toLowerCase()), ...Object.keys(target.managed?.headers ?? {})])
+  const keys = [target.key, credentials.provider_token, credentials.service_key].filter(key => key)
+  const hidden = (text: string) => keys.reduce<string>((left, key) => left.replaceAll(key!, '***'), text)
+  const masked = maskedHeaders(Object.fromEntries(Object.entries(out.headers).map(([name, value]) => [name, hidden(value)])), secret)
+  const origin = target.destination?.origin ?? ''
+  return {
+    method: out.method,
+    url: maskedUrl(hidden(origin + out.path)),
+    headers: Object.fromEntries(Object.entries(masked).sort(([one], [other]) => (one < other ? -1 : 1))),
+    body: explainBody(call, target, out),
+  }
+}
+
+const PICO_A_MILLION_TOKENS = 1e6
+const PICO = 1e12
+
+function priceView(price: Price, at_ms: number): NonNullable<ExplainedTarget['price']> {
+  const {rates, units = {}} = periodAt(price, at_ms)
+  const tokens = Object.entries(rates).map(([name, pico]) => [name, pico / PICO_A_MILLION_TOKENS] as const)
+  const each = Object.entries(units).map(
+    ([name, rate]) => [name, typeof rate === 'number' ? rate / PICO : rate[0] / rate[1] / PICO] as const,
+  )
+  return {source: price.source, usd_per_million_tokens: Object.fromEntries(tokens), usd_per_unit: Object.fromEntries(each)}
+}

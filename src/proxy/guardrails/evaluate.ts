@@ -1,0 +1,230 @@
+import {Refusal} from '../../base/errors.ts'
+import {keyFault} from '../../base/json-keys.ts'
+import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
+import type {Context} from '../../guardrails/check.ts'
+import type {Hook} from '../../guardrails/hook.ts'
+import {isObject, type Json} from '../../guardrails/json.ts'
+import type {Restore} from '../../guardrails/pii/restore.ts'
+import {type Outcome, runHooks} from '../../guardrails/run.ts'
+import {DEEPEST} from '../../guardrails/strings.ts'
+import {isGuarded} from '../../guardrails/texts.ts'
+import {type View, viewOf} from '../../guardrails/view.ts'
+import {applyParams} from '../../routing/params.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
+import type {Call} from '../call/call.ts'
+import type {Guarded, Judged, Whole} from '../call/call-guardrails.ts'
+import type {GuardServices} from '../guardrail-services.ts'
+import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
+import {Denied} from '../inbound/denial.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Guards} from '../targets/guardrails.ts'
+import type {Target} from '../targets/target.ts'
+import {headersForChecks} from '../upstream/client-headers.ts'
+import {isStrict, writtenText} from '../upstream/translate.ts'
+import {withResults} from './hook-results.ts'
+import {loggedResults} from './logged-results.ts'
+import {restored} from './stream-restorer.ts'
+
+/** What guardrails know of the place that a call goes to. */
+type Place = Pick<Target, 'params' | 'model' | 'strict'> & {readonly provider: Pick<Target['provider'], 'slug'>}
+
+/** Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
+export async function judgeRequest(guards: Guards | null, call: Call, place: Place, on: ProxyServices): Promise<JsonBody | null> {
+  if (!guards) return null
+  const guarded = new GuardedVisit(guards, call, place, on)
+  call.guarded = guarded
+  return guarded.judgeInput()
+}
+
+/** The guardrails of a call at one target: what they said so far, and what they made of it. */
+class GuardedVisit implements Guarded {
+  readonly guards: Guards
+  readonly endpoint: EndpointName
+  readonly tells_in_streams: boolean
+  readonly #call: Call
+  readonly #target: Place
+  readonly #services: GuardServices
+  #before: readonly HookResult[] = []
+  #after: readonly HookResult[] = []
+  #is_failed_before = false
+  #is_failed_after = false
+  /** The request as it was sent; null where it is no JSON that has texts. */
+  #request: View | null = null
+  #is_request_transformed = false
+  #late: Promise<void>[] = []
+  #client_headers: Readonly<Record<string, string>> | undefined
+  /** What checks keep of an answer that comes in parts. */
+  #parts = new Map<object, unknown>()
+  headers: Readonly<Record<string, string>> = {}
+  restore: Restore | null = null
+  is_stream = false
+
+  constructor(guards: Guards, call: Call, target: Place, on: ProxyServices) {
+    this.guards = guards
+    this.endpoint = call.endpoint
+    this.tells_in_streams = !isStrict(call, target)
+    this.#call = call
+    this.#target = target
+    this.#services = on.guardrails!
+  }
+
+  /** Judges the request; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
+  async judgeInput(): Promise<JsonBody | null> {
+    const {endpoint} = this
+    const {body, incoming} = this.#call
+    const is_read = body.kind === 'json' && isGuarded(endpoint, 'input')
+    const whole = is_read ? wholeOf(body) : null
+    if (is_read && this.guards.input.length > 0) readAlike(body)
+    const json = whole === null ? null : applyParams(whole, this.#target.params)
+    const view = viewOf(endpoint, 'input', json as Json)
+    const outcome = await runHooks(this.guards.input, view, this.#context('input', json && view, null, null))
+    this.#before = outcome.results
+    this.#is_failed_before = outcome.is_failed
+    this.headers = outcome.headers
+    this.restore = outcome.restore
+    this.#request = json && outcome.view
+    this.#is_request_transformed = outcome.is_transformed
+    this.#later(outcome, added => {
+      this.#before = [...this.#before, ...added]
+    })
+    if (outcome.is_denied) throw this.denied()
+    // An answer that has no text for them.
+    if (!this.judges_answers) this.#after = this.guards.output.map(({id, type}) => ({id, type, skipped: true as const}))
+    if (!outcome.is_transformed) return null
+    return readJson(Buffer.from(writtenText(outcome.view.body, this.#target.provider.slug)), incoming.route.endpoint)
+  }
+
+  get reads_answers(): boolean {
+    return this.judges_answers || this.restore !== null || this.#before.some(result => 'checks' in result)
+  }
+
+  get judges_answers(): boolean {
+    return this.guards.output.length > 0 && isGuarded(this.endpoint, 'output')
+  }
+
+  get keeps_streams(): boolean {
+    const is_late = this.judges_answers && this.guards.output.some(({async, stream_mode}) => !async && stream_mode === 'after')
+    return !is_late && this.restore === null
+  }
+
+  begin() {
+    this.#is_failed_after = false
+    this.#parts = new Map()
+    if (this.judges_answers) this.#after = []
+  }
+
+  statusOf(upstream_status: number): number {
+    return statusOf(upstream_status, this.#is_failed_before || this.#is_failed_after)
+  }
+
+  get shown(): HookResults | null {
+    return shownResults(this.#before, this.#after)
+  }
+
+  denied(): Denied {
+    return new Denied(this.endpoint, {before_request_hooks: this.#before, after_request_hooks: this.#after})
+  }
+
+  async judgeAnswer<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
+    if (!this.judges_answers) return this.#told(reply, upstream_status, reply.bytes, reply.bytes)
+    const text = reply.bytes.toString()
+    const json = parsed(text)
+    if (!isObject(json)) throw this.unreadable('it is not a JSON object, so that guardrails cannot judge it')
+    const fault = keyFault(text, DEEPEST)
+    if (fault) throw this.unreadable(`it ${SAID[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
+    const outcome = await this.judge(this.guards.output, json, upstream_status)
+    if (outcome.is_denied) {
+      const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
+      return {...reply, status: this.denied().status, bytes: denial, content_type: 'application/json', kept: null, logged: denial}
+    }
+    const bytes = outcome.is_transformed ? Buffer.from(JSON.stringify(outcome.view.body)) : reply.bytes
+    return this.#told(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
+  }
+
+  #told<R extends Whole>(reply: R, upstream_status: number, left: Buffer, kept: Buffer | null): R & Judged {
+    const logged = withResults(left, this.shown)
+    const bytes = this.restore && isObject(parsed(left.toString())) ? withResults(restored(this.restore, left), this.shown) : logged
+    return {...reply, status: this.statusOf(upstream_status), bytes, kept, logged}
+  }
+
+  async judge(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<Outcome> {
+    const view = viewOf(this.endpoint, 'output', json)
+    const outcome = await runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status))
+    this.#after = outcome.results
+    this.#is_failed_after = outcome.is_failed
+    this.#later(outcome, added => {
+      this.#after = [...this.#after, ...added]
+    })
+    return outcome
+  }
+
+  judgeLate(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void> {
+    const view = viewOf(this.endpoint, 'output', json)
+    const work = runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status)).then(async outcome => {
+      this.#after = [...this.#after, ...outcome.results]
+      this.#after = [...this.#after, ...((await outcome.background) ?? [])]
+    })
+    this.#late.push(work)
+    return work
+  }
+
+  unreadable(reason: string): Refusal {
+    return new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason})
+  }
+
+  get logged(): HookResults {
+    return loggedResults({before_request_hooks: this.#before, after_request_hooks: this.#after}, this.is_stream ? this.guards.output : [])
+  }
+
+  get late(): Promise<void> | null {
+    if (this.#late.length === 0) return null
+    const work = Promise.all(this.#late).then(() => undefined)
+    this.#services.beside(work)
+    return work
+  }
+
+  #later({background}: Outcome, add: (results: readonly HookResult[]) => void) {
+    if (background) this.#late.push(background.then(add))
+  }
+
+  #context(side: Side, request_view: View | null, response: View | null, response_status: number | null): Context {
+    const {asked: endpoint, incoming, metadata, body, caller} = this.#call
+    const model = 'model' in body ? body.model : null
+    this.#client_headers ??= headersForChecks(incoming)
+    return {
+      ...this.#services.world(caller.workspace_id),
+      side,
+      endpoint,
+      provider: this.#target.provider.slug,
+      model: this.#target.model ?? model,
+      metadata,
+      headers: this.#client_headers,
+      trace: incoming.trace,
+      is_streaming: body.kind === 'json' && body.stream,
+      request: request_view,
+      is_request_transformed: this.#is_request_transformed,
+      response,
+      response_status,
+      ...(response && this.is_stream ? {parts: this.#parts} : {}),
+    }
+  }
+}
+
+const SAID = {repeated: 'names twice', deep: 'is nested too deep at'} as const
+
+/** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
+function readAlike(body: JsonBody) {
+  if (body.key_fault === undefined) body.key_fault = keyFault(body.bytes.toString(), DEEPEST)
+  const fault = body.key_fault
+  if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
+  if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

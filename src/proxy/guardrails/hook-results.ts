@@ -1,0 +1,25 @@
+import {Refusal} from '../../base/errors.ts'
+import {edited, topLevel} from '../../base/json.ts'
+import {resultsEvent} from '../../guardrails/answer.ts'
+import type {HookResults} from '../../schema/guardrails.ts'
+import type {Guarded} from '../call/call-guardrails.ts'
+
+/** A kept answer with what was said of this call's request. */
+export function told({shown, tells_in_streams, endpoint}: Guarded, bytes: Buffer, is_stream: boolean): Buffer {
+  if (!is_stream) return withResults(bytes, shown)
+  if (!tells_in_streams || !shown?.before_request_hooks.length) return bytes
+  return Buffer.concat([Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks})), bytes])
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set()
+
+/** An answer with the results in it, every other byte as it was; what is no JSON object stays. */
+export function withResults(bytes: Buffer, results: HookResults | null): Buffer {
+  if (!results) return bytes
+  try {
+    return edited(bytes, topLevel(bytes, NO_KEYS), new Map([['hook_results', JSON.stringify(results)]]))
+  } catch (fault) {
+    if (fault instanceof Refusal) return bytes
+    throw fault
+  }
+}

@@ -1,0 +1,99 @@
+import {SseFramer} from '../../base/sse.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {type Held, isLast, readEvents} from './stream-rewriter.ts'
+import type {Said} from './stream-text.ts'
+
+/** What may be held back of a stream while it is judged. */
+const MOST_HELD_BYTES = 16 << 20
+const NOTHING = Buffer.alloc(0)
+const LINE_ENDS = /^[\r\n]+$/
+
+/** What a stream's bytes come to that cannot be held. */
+interface Ears {
+  /** It cannot be judged as it is. */
+  onUnreadable(reason: string): void
+  /** An event that is no JSON; true where it passes as it is. */
+  onNoJson(): boolean
+}
+
+/** The events of a stream that wait to be judged, in their order, with the bytes that they came in; what they say is told to `said`. */
+export class EventQueue {
+  readonly #endpoint: EndpointName
+  readonly #said: Said
+  readonly #holds: boolean
+  readonly #framer: SseFramer
+  readonly #ears: Ears
+  #events: Held[] = []
+  #raw: Buffer = NOTHING
+  #raw_from = 0
+  #held_bytes = 0
+  /** The event came that ends the answer. */
+  has_last = false
+  /** The bytes that come now would tell a client that the answer is whole. */
+  is_last = false
+
+  /** `holds` false: it is followed alone, and nothing waits here. */
+  constructor(endpoint: EndpointName, said: Said, holds: boolean, ears: Ears) {
+    this.#endpoint = endpoint
+    this.#said = said
+    this.#holds = holds
+    this.#ears = ears
+    this.#framer = new SseFramer((raw, _start, end) => this.#event(raw, end))
+  }
+
+  get events(): Held[] {
+    return this.#events
+  }
+
+  push(bytes: Buffer): void {
+    this.#said.push(bytes)
+    if (this.#holds) {
+      this.#raw = this.#raw.length ? Buffer.concat([this.#raw, bytes]) : bytes
+      this.#held_bytes += bytes.length
+    }
+    this.#framer.push(bytes)
+    if (this.#held_bytes > MOST_HELD_BYTES) this.#ears.onUnreadable('it is too long to be held back and judged')
+  }
+
+  /** Nothing more comes, or the last event did, whose blank line may be missing: what has begun is taken for whole. */
+  close(): void {
+    this.#framer.end()
+  }
+
+  clear(): void {
+    this.#events.length = 0
+  }
+
+  /** Events have left: what is still held is counted anew. */
+  counted(): void {
+    this.#held_bytes = this.#raw.length + this.#events.reduce((sum, {bytes}) => sum + bytes.length, 0)
+  }
+
+  /** Ends of lines behind the last event, which are part of none. */
+  takeLineEnds(): readonly Buffer[] {
+    if (this.#events.length > 0 || !LINE_ENDS.test(this.#raw.toString('latin1'))) return []
+    const rest = this.#raw
+    this.#cutRaw(rest.length)
+    return [rest]
+  }
+
+  #event(raw: Buffer | null, end: number) {
+    if (raw === null) return this.#ears.onUnreadable('an event is too long to be judged')
+    const bytes = this.#holds ? Buffer.from(this.#raw.subarray(0, end - this.#raw_from)) : raw
+    if (this.#holds) this.#cutRaw(end - this.#raw_from)
+    const read = readEvents(bytes)
+    // What stands behind the end is no part of the answer: nobody judges it, and no text of it leaves.
+    if (read === null && (this.has_last || !this.#ears.onNoJson())) return
+    for (const each of read ?? [{bytes, event: null, name: null}]) {
+      if (this.has_last && each.event && this.#said.says(each.event)) continue
+      const deltas = each.event ? this.#said.add(each.event) : []
+      if (this.#holds) this.#events.push({...each, deltas, is_last: this.is_last})
+      if (isLast(this.#endpoint, each)) this.has_last = true
+    }
+  }
+
+  #cutRaw(length: number) {
+    this.#raw = this.#raw.subarray(length)
+    this.#raw_from += length
+  }
+}

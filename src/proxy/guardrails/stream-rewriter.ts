@@ -1,0 +1,170 @@
+import {keyFault} from '../../base/json-keys.ts'
+import {readFields} from '../../base/sse.ts'
+import {isObject, type JsonObject} from '../../guardrails/json.ts'
+import type {Outcome} from '../../guardrails/run.ts'
+import {DEEPEST} from '../../guardrails/strings.ts'
+import {viewOf} from '../../guardrails/view.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {answerOf, isTokenSlot, textsIn, withoutPieces, withoutTokens, withTexts} from './deltas.ts'
+import type {Piece} from './stream-text.ts'
+
+/** An event that waits. */
+export interface Held {
+  readonly bytes: Buffer
+  readonly event: JsonObject | null
+  readonly name: string | null
+  readonly deltas: readonly Piece[]
+  /** It would tell the client that the answer is whole. */
+  readonly is_last: boolean
+}
+
+type Texts = ReadonlyMap<string, string>
+type Taken = readonly Held[] | null
+
+/** Boundaries that are tried when a rewriting reaches over the last one. */
+const MOST_TRIES = 16
+
+/**
+ * A stream whose text guardrails rewrite while it passes. Events leave as they came until something was rewritten; from then on each text
+ * leaves as far as what was sent of it and what comes next are together the beginning of the text as it was rewritten so far.
+ */
+export class Retelling {
+  readonly #endpoint: EndpointName
+  /** By text: what of it has left the queue, and what was sent for it; undefined while both are the same. */
+  #taken = new Map<string, string>()
+  #sent: Texts | undefined
+  #outcome: Outcome | undefined
+
+  constructor(endpoint: EndpointName) {
+    this.#endpoint = endpoint
+  }
+
+  /** What was said of the text last. */
+  heard(outcome: Outcome): void {
+    if (!this.#sent && !outcome.is_transformed) return
+    this.#outcome = outcome
+    this.#sent ??= this.#taken
+  }
+
+  /**
+   * Takes up to `most` events out of `queue` as they may leave: at once while nothing was rewritten. Null: what was sent already does not
+   * agree with the text as it is now. `texts`: all that was said; `is_whole`: nothing will be added.
+   */
+  take(queue: Held[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
+    // a copy: texts go on, and new ones begin, while this one is told anew
+    if (this.#sent) return most === 0 ? [] : this.#retold(queue, most, new Map(texts), is_whole)
+    const leaving = queue.splice(0, most)
+    addPieces(this.#taken, leaving)
+    return leaving
+  }
+
+  async #retold(queue: Held[], most: number, texts: Texts, is_whole: boolean): Promise<Taken> {
+    const all = queue.length
+    const whole = await this.#rewritten(texts)
+    if (!whole) return null
+    for (let count = most; count > 0 && count > most - MOST_TRIES; count--) {
+      const leaving = queue.slice(0, count)
+      const taken = withPieces(this.#taken, leaving)
+      const put = is_whole && count === all ? whole : await this.#rewritten(taken)
+      if (!put || ![...put].every(([slot, text]) => whole.get(slot)?.startsWith(text))) continue
+      const told = await this.#told(leaving, put)
+      if (!told) return null
+      queue.splice(0, count)
+      this.#taken = taken
+      this.#sent = put
+      return told
+    }
+    return is_whole && all > 0 ? null : []
+  }
+
+  /** The events with what is new in `put` in the places of their texts; null where it goes into none. */
+  async #told(leaving: readonly Held[], put: Texts): Promise<Taken> {
+    const sent = this.#sent!
+    if (![...put].every(([slot, text]) => text.startsWith(sent.get(slot) ?? ''))) return null
+    const left = new Map([...put].map(([slot, text]) => [slot, text.slice((sent.get(slot) ?? '').length)]))
+    const told: Held[] = []
+    for (const held of leaving) {
+      if (!held.event) {
+        told.push(held)
+        continue
+      }
+      const texts = held.deltas.map(({slot}) => {
+        const text = left.get(slot) ?? ''
+        left.set(slot, '')
+        return text
+      })
+      const event = await this.#again(held.event, held.deltas, texts)
+      told.push(event === held.event ? held : {...held, event, bytes: eventBytes(held.name, event)})
+    }
+    return [...left.values()].some(text => text !== '') ? null : told
+  }
+
+  /** An event with other pieces of text; what else it says is rewritten as the answer was. */
+  async #again(event: JsonObject, deltas: readonly Piece[], texts: readonly string[]): Promise<JsonObject> {
+    const is_same = deltas.every(({path, slot, text}, place) => (path === null && !isTokenSlot(slot)) || text === texts[place])
+    const bare = viewOf(this.#endpoint, 'output', withoutPieces(event, deltas))
+    if (bare.strings.length === 0) return is_same ? event : withoutTokens(withTexts(event, deltas, texts))
+    const other = await this.#outcome!.rewrite(bare)
+    if (is_same && other.body === bare.body) return event
+    return withoutTokens(withTexts(other.body as JsonObject, deltas, texts))
+  }
+
+  async #rewritten(texts: Texts): Promise<Texts | null> {
+    const view = await this.#outcome!.rewrite(viewOf(this.#endpoint, 'output', answerOf(this.#endpoint, texts)))
+    return textsIn(this.#endpoint, view.body, texts.keys())
+  }
+}
+
+function withPieces(texts: Texts, events: readonly Held[]): Map<string, string> {
+  const all = new Map(texts)
+  addPieces(all, events)
+  return all
+}
+
+function addPieces(all: Map<string, string>, events: readonly Held[]) {
+  for (const {deltas} of events) for (const {slot, text} of deltas) all.set(slot, (all.get(slot) ?? '') + text)
+}
+
+export function eventBytes(name: string | null, event: JsonObject): Buffer {
+  return Buffer.from(`${name === null ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`)
+}
+
+/** An event as it is read; `event` null: it says nothing, or ends the stream. */
+export type Read = Pick<Held, 'bytes' | 'name' | 'event'>
+
+/** An event of these bytes, or the events where a provider parts them by a single line end; null: it says what is no JSON object. */
+export function readEvents(bytes: Buffer): readonly Read[] | null {
+  const {event: name, data} = readFields(bytes)
+  const event = data.length ? parsed(data.join('\n')) : null
+  if (event !== undefined) return [{bytes, name, event}]
+  if (data.length < 2) return null
+  const all = data.map(parsed)
+  if (all.includes(undefined)) return null
+  const pieces = bytes.toString('latin1').split(/(?<=(?:^|[\r\n])data[^\r\n]*(?:\r\n|\n|\r))/)
+  if (pieces.length < all.length) return null
+  const rest = pieces.splice(all.length - 1).join('')
+  return all.map((each, place) => ({bytes: Buffer.from(pieces[place] ?? rest, 'latin1'), name, event: each!}))
+}
+
+/** Types of the event that ends an answer, where it is not `[DONE]` alone. */
+const LAST: Partial<Readonly<Record<EndpointName, readonly unknown[]>>> = {
+  messages: ['message_stop'],
+  createModelResponse: ['response.completed', 'response.failed', 'response.incomplete'],
+}
+
+/** Whether a client takes the answer for whole when it has read this event. */
+export function isLast(endpoint: EndpointName, {event, name, bytes}: Read): boolean {
+  if (event) return LAST[endpoint]?.includes(event.type ?? name) ?? false
+  return bytes.includes('[DONE]') && readFields(bytes).data.length > 0
+}
+
+/** Undefined: neither a JSON object that all readers read alike, nor the stream's end. */
+function parsed(text: string): JsonObject | null | undefined {
+  if (text.trim() === '[DONE]') return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && !keyFault(text, DEEPEST) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

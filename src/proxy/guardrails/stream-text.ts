@@ -1,0 +1,196 @@
+import {type Assembler, createAssembler} from '../../cache/assemble.ts'
+import {isStreamed} from '../../cache/rules.ts'
+import {type Json, type JsonObject, listOf, own} from '../../guardrails/json.ts'
+import {mapJsonStrings} from '../../guardrails/json-strings.ts'
+import {viewOf} from '../../guardrails/view.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {answerOf, type Delta, deltasOf, isJsonSlot, isTokenSlot} from './deltas.ts'
+import {kindsOf, othersOf, partedOf} from './stream-strings.ts'
+
+/** A longer text is judged by its end alone while it comes, and whole when it has come. */
+const MOST_JUDGED_CHARS = 64 * 1024
+
+/** Tokens are judged together, so many code units at a time, with what parts them: nothing of theirs goes on behind it. */
+const TOKENS_AT_ONCE_CHARS = 16 * 1024
+const BETWEEN_TOKENS = '\n;\n'
+/** A text is judged as it grows; tokens beside it grow many times as fast, and hurry it by this part of what they say. */
+const TOKENS_SHARE = 16
+
+/** A piece, and how long its text is with it. */
+export interface Piece extends Delta {
+  readonly end_chars: number
+}
+
+/** What a stream has said so far. */
+export class Said {
+  /** The texts of the answer by their places, in the order in which they began. */
+  readonly texts = new Map<string, string>()
+  /** Of all texts together. */
+  chars = 0
+  readonly #endpoint: EndpointName
+  readonly #assembler: Assembler | null
+  /** Texts that may go on. */
+  readonly #open = new Set<string>()
+  /** Texts that came in no piece, and were not said before. */
+  #strays = 0
+  /** Tokens that were said or judged before. */
+  readonly #tokens = new Set<string>()
+  /** By arguments that were no whole JSON yet: how long they were. */
+  readonly #cut = new Map<string, number>()
+  #whole: Json | undefined
+  /** The whole is the answer itself: not its texts alone, which is all that is left of one without its end. */
+  is_assembled = false
+
+  constructor(endpoint: EndpointName) {
+    this.#endpoint = endpoint
+    this.#assembler = isStreamed(endpoint) ? createAssembler(endpoint) : null
+  }
+
+  /** The next bytes. */
+  push(bytes: Buffer): void {
+    this.#assembler?.push(bytes)
+  }
+
+  /** The next event; gives the pieces of text in it. */
+  add(event: JsonObject): readonly Piece[] {
+    const deltas = deltasOf(this.#endpoint, event)
+    const pieces = deltas.map(delta => this.#put(delta))
+    const {others, tokens} = partedOf(this.#endpoint, event, deltas)
+    const strays = others.filter(({text}) => !this.#has(text))
+    this.#close(event, pieces)
+    const fresh = this.#fresh(tokens, pieces).map(text => this.#put({slot: `other tokens.${++this.#strays}`, path: null, text}))
+    if (strays.length === 0) return fresh.length ? [...pieces, ...fresh] : pieces
+    const kind = kindsOf(this.#endpoint, event)
+    const put = strays.map(each => this.#put({slot: `${kind(each)} stray.${++this.#strays}`, path: null, text: each.text}))
+    return [...pieces, ...put, ...fresh]
+  }
+
+  /** The tokens that neither a piece beside them nor an event before them says, in few texts. */
+  #fresh(tokens: readonly string[], pieces: readonly Piece[]): readonly string[] {
+    const texts: string[] = []
+    let text = ''
+    for (const token of tokens) {
+      if (this.#tokens.has(token)) continue
+      this.#tokens.add(token)
+      if (pieces.some(each => each.text.includes(token))) continue
+      if (text && text.length + token.length > TOKENS_AT_ONCE_CHARS) {
+        texts.push(text)
+        text = ''
+      }
+      text += (text && BETWEEN_TOKENS) + token
+    }
+    if (text) texts.push(text)
+    return texts
+  }
+
+  /** True for an event that tells a text. */
+  says(event: JsonObject): boolean {
+    const deltas = deltasOf(this.#endpoint, event)
+    return deltas.length > 0 || othersOf(this.#endpoint, event, deltas).length > 0
+  }
+
+  /** How much of each text is further back than the last `look_back_chars` that it may go on from. */
+  behind(look_back_chars: number): ReadonlyMap<string, number> {
+    const behind = new Map<string, number>()
+    for (const [slot, {length}] of this.texts) behind.set(slot, this.#open.has(slot) ? length - look_back_chars : length)
+    return behind
+  }
+
+  /** The whole answer where it can be put together, else its texts. The stream is over. */
+  whole(): Json {
+    if (this.#whole !== undefined) return this.#whole
+    const bytes = this.#assembler?.end()
+    const whole = bytes ? (JSON.parse(bytes.toString()) as Json) : undefined
+    this.is_assembled = whole !== undefined && this.#isAllIn(whole)
+    this.#whole = this.is_assembled ? whole! : answerOf(this.#endpoint, this.texts)
+    return this.#whole
+  }
+
+  /** The texts, those that go on up to their last end of a word, should there be one among the last `look_back_chars`: what a word will be is not known before. */
+  soFar(look_back_chars: number): Json {
+    const parts = [...this.texts].map(([slot, text]) => {
+      const from = Math.max(0, text.length - look_back_chars)
+      const space = this.#open.has(slot) ? text.slice(from).search(/\s\S*$/) : -1
+      return [slot, text.slice(-MOST_JUDGED_CHARS, space < 0 ? undefined : from + space)] as const
+    })
+    return answerOf(this.#endpoint, new Map(parts))
+  }
+
+  #put(delta: Delta): Piece {
+    const {slot, text} = delta
+    const all = (this.texts.get(slot) ?? '') + text
+    this.texts.set(slot, all)
+    this.chars += isTokenSlot(slot) ? Math.ceil(text.length / TOKENS_SHARE) : text.length
+    return {...delta, end_chars: all.length}
+  }
+
+  #has(text: string): boolean {
+    for (const each of this.texts.values()) if (each.includes(text)) return true
+    return false
+  }
+
+  /** True when nothing was said that is not in the whole. */
+  #isAllIn(whole: Json): boolean {
+    const strings = viewOf(this.#endpoint, 'output', whole).strings.map(({text}) => text)
+    const all = new Set(strings)
+    const isThere = (text: string) => text === '' || all.has(text) || strings.some(each => each.includes(text))
+    for (const [slot, text] of this.texts) {
+      let is_there = true
+      if (isJsonSlot(slot))
+        mapJsonStrings(text, each => {
+          is_there &&= isThere(each) || isNumber(each)
+          return each
+        })
+      else is_there = isTokenSlot(slot) ? text.split(BETWEEN_TOKENS).every(isThere) : isThere(text)
+      if (!is_there) return false
+    }
+    return true
+  }
+
+  /** A text is over when its choice, or its answer, goes on with another. */
+  #close(event: JsonObject, pieces: readonly Piece[]) {
+    if (ENDS.has(event.type as string)) this.#open.clear()
+    const groups = new Set(pieces.map(({slot}) => this.#groupOf(slot)))
+    const going = new Set(pieces.map(({slot}) => slot))
+    for (const group of groups) this.#closeAll(group, going)
+    for (const slot of going) this.#open.add(slot)
+    for (const choice of listOf(own(event, 'choices'))) if (own(choice, 'finish_reason')) this.#closeAll(String(own(choice, 'index') ?? 0))
+  }
+
+  #closeAll(group: string, going?: ReadonlySet<string>) {
+    for (const slot of this.#open) if (!going?.has(slot) && this.#groupOf(slot) === group && !this.#goesOn(slot)) this.#open.delete(slot)
+  }
+
+  /** Calls of tools may come side by side: the arguments of one are over when they are whole. */
+  #goesOn(slot: string): boolean {
+    if (!isJsonSlot(slot)) return false
+    const text = this.texts.get(slot)!
+    if (this.#cut.get(slot) === text.length) return true
+    if (isJson(text)) return false
+    this.#cut.set(slot, text.length)
+    return true
+  }
+
+  /** The choice of a text; an answer of blocks or items is told one after the other. */
+  #groupOf(slot: string): string {
+    if (this.#endpoint === 'messages' || this.#endpoint === 'createModelResponse') return ''
+    return slot.slice(slot.indexOf(' ') + 1).split('.', 1)[0]!
+  }
+}
+
+/** True for a whole object or list. */
+function isJson(text: string): boolean {
+  if (!/[}\]]\s{0,16}$/.test(text.slice(-17))) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isNumber(text: string): boolean {
+  return text.trim() !== '' && !Number.isNaN(Number(text))
+}
+
+const ENDS: ReadonlySet<string> = new Set(['content_block_stop', 'response.output_item.done'])

@@ -1,0 +1,400 @@
+import type {Refusal} from '../../base/errors.ts'
+import {resultsEvent} from '../../guardrails/answer.ts'
+import type {Hook} from '../../guardrails/hook.ts'
+import type {Outcome} from '../../guardrails/run.ts'
+import type {Usage} from '../../schema/usage.ts'
+import type {Guarded} from '../call/call-guardrails.ts'
+import {partOf} from '../targets/guardrails.ts'
+import type {Stream} from '../upstream/stream.ts'
+import {EventQueue} from './queue.ts'
+import {replayed} from './replayed.ts'
+import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
+import {Restoring} from './stream-restorer.ts'
+import {type Held, Retelling} from './stream-rewriter.ts'
+import {Said} from './stream-text.ts'
+
+/** Events that wait for the first text: a start, a role, the place where text will come. */
+const MOST_PREAMBLE_EVENTS = 6
+const NOTHING = Buffer.alloc(0)
+
+type Then = (send: Buffer, hold: Buffer | null) => void
+
+export interface GuardedStreamOptions {
+  readonly inner: Stream
+  readonly guarded: Guarded
+  readonly status: number
+  /** The client asked for usage in an event of its own. */
+  readonly asks_usage: boolean
+  /** Told of the bytes that leave, without hook results. */
+  readonly onSent: (bytes: Buffer) => void
+}
+
+/**
+ * A stream whose answer guardrails judge (decisions: `stream_mode`). `after`: it passes, and is judged when it has ended. `window`: its
+ * text is judged as it comes, and leaves at most `stream_window_chars` behind. `buffer`: nothing leaves before the verdict. Bytes
+ * leave as they came unless a guardrail rewrote the text.
+ */
+export class GuardedStream implements Stream {
+  readonly #inner: Stream
+  readonly #guarded: Guarded
+  readonly #status: number
+  readonly #asks_usage: boolean
+  readonly #onSent: (bytes: Buffer) => void
+  readonly #said: Said
+  readonly #retelling: Retelling
+  /** Those that may hold the stream back; of them those that can judge a part. */
+  readonly #deciding: readonly Hook[]
+  readonly #partial: readonly Hook[]
+  readonly #after: readonly Hook[]
+  readonly #restoring: Restoring | null
+  readonly #holds: 'nothing' | 'events' | 'window' | 'all'
+  /** How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next. */
+  readonly #step_chars: number
+  readonly #queue: EventQueue
+  #judged_chars = 0
+  /** What may leave of each text. */
+  #cleared: ReadonlyMap<string, number> | 'all' = new Map()
+  #stage: Stage = 'speaking'
+  /** More came while something was waited for. */
+  #has_news = false
+  /** The last verdict was heard: all may leave. */
+  #is_judged = false
+  #has_sent = false
+  #fault: Refusal | null = null
+  /** Why the provider's answer ends without its end; told behind what came of it. */
+  #broken: Refusal | null = null
+  #outcome: Outcome | null = null
+  #late: Promise<void> | undefined
+  #then: Then = () => undefined
+  #ended: ((rest: Buffer) => void) | undefined
+
+  constructor({inner, guarded, status, asks_usage, onSent}: GuardedStreamOptions) {
+    const {endpoint, guards} = guarded
+    this.#inner = inner
+    this.#guarded = guarded
+    this.#status = status
+    this.#asks_usage = asks_usage
+    this.#onSent = onSent
+    const hooks = guarded.judges_answers ? guards.output : []
+    this.#deciding = hooks.filter(hook => hook.stream_mode !== 'after' && !hook.async)
+    this.#after = hooks.filter(hook => !this.#deciding.includes(hook))
+    this.#partial = this.#deciding.filter(hook => hook.stream_mode === 'window').flatMap(partOf)
+    this.#restoring = guarded.restore && new Restoring(endpoint, guarded.restore)
+    this.#holds = this.#deciding.some(hook => hook.stream_mode === 'buffer')
+      ? 'all'
+      : this.#deciding.length
+        ? 'window'
+        : this.#restoring
+          ? 'events'
+          : 'nothing'
+    this.#step_chars = Math.ceil(Math.min(...this.#deciding.map(hook => hook.stream_window_chars)) / 2)
+    this.#said = new Said(endpoint)
+    this.#queue = new EventQueue(endpoint, this.#said, this.#holds !== 'nothing', {
+      onUnreadable: reason => this.#refuse(reason),
+      onNoJson: () => this.#unread(),
+    })
+    this.#retelling = new Retelling(endpoint)
+    guarded.is_stream = true
+  }
+
+  /** True while nothing may leave before a verdict: the head waits too. */
+  get is_held(): boolean {
+    return this.#holds === 'window' || this.#holds === 'all'
+  }
+
+  /** True when the event came after which a client takes the answer for whole: what the provider does then changes nothing of it. */
+  get is_said(): boolean {
+    return isSaid(this.#stage)
+  }
+
+  take(chunk: Buffer, then: Then): void {
+    this.#then = then
+    this.#inner.take(chunk, (send, hold) => {
+      if (isDone(this.#stage)) return then(NOTHING, null)
+      if (this.#holds === 'nothing') {
+        this.#follow(send)
+        this.#onSent(send)
+        if (hold) {
+          this.#follow(hold)
+          this.#onSent(hold)
+        }
+        return this.#pass(send, hold)
+      }
+      this.#queue.push(send)
+      if (hold) {
+        this.#queue.is_last = true
+        this.#queue.push(hold)
+      }
+      if (hold || this.#hasFailed) {
+        if (!this.#queue.has_last) this.#queue.close()
+        this.#on('last_event')
+      }
+      this.#advance()
+    })
+  }
+
+  end(then: (rest: Buffer) => void): void {
+    this.#inner.end(rest => {
+      if (isDone(this.#stage)) return then(NOTHING)
+      if (this.#holds === 'nothing') {
+        this.#follow(rest)
+        this.#queue.close()
+        this.#onSent(rest)
+        return then(Buffer.concat([this.#prefix(), rest]))
+      }
+      this.#ended = then
+      this.#queue.push(rest)
+      this.#on('end')
+      this.#queue.close()
+      if (this.#queue.has_last) this.#broken = null // it broke off behind its end
+      this.#advance()
+    })
+  }
+
+  /** The provider's answer broke off. True when what came of it is to be judged and told first: then `end` follows. */
+  breakOff(fault: Refusal): boolean {
+    if (!this.is_held || isDone(this.#stage)) return false
+    if (!this.is_said) this.#broken = fault
+    return this.is_said || this.#has_sent
+  }
+
+  /** Its attempt is settled: an answer that is whole is judged when it is gone, and no verdict changes one that ends with a fault. */
+  settled(fault: Refusal | null): void {
+    if (fault) this.#on('close')
+    else if (this.#after.length) this.#late = this.#guarded.judgeLate(this.#after, this.#said.whole(), this.#status)
+  }
+
+  /** What follows the answer, where hook results are told in streams; null: nothing does. */
+  trailer(): Promise<Buffer> | null {
+    const {tells_in_streams, judges_answers, endpoint} = this.#guarded
+    if (!tells_in_streams || !judges_answers) return null
+    return (this.#late ?? Promise.resolve()).then(() => {
+      const {shown} = this.#guarded
+      return shown ? Buffer.from(resultsEvent(endpoint, {after_request_hooks: shown.after_request_hooks})) : NOTHING
+    })
+  }
+
+  faultEvent(fault: Refusal): Buffer {
+    return this.#inner.faultEvent(fault)
+  }
+
+  close(): void {
+    this.#on('close')
+    this.#inner.close()
+  }
+
+  get usage(): Usage | null {
+    return this.#inner.usage
+  }
+
+  get model(): string | null {
+    return this.#inner.model
+  }
+
+  get pieces(): number {
+    return this.#inner.pieces
+  }
+
+  get text_bytes(): number {
+    return this.#inner.text_bytes
+  }
+
+  get failed(): Stream['failed'] {
+    if (!this.#fault) return this.#hasFailed && !this.#isAllOut ? null : this.#inner.failed
+    const {message, status, said} = this.#fault
+    return {type: said.type, message, status}
+  }
+
+  get fault(): Refusal | null {
+    return this.#fault ?? this.#broken ?? this.#inner.fault
+  }
+
+  get ends_on_fault(): boolean {
+    return this.#fault !== null || this.#inner.ends_on_fault
+  }
+
+  /** The provider told an error that ends the answer, behind a part of it: it is told when what came before it has left. */
+  get #hasFailed(): boolean {
+    return this.is_held && this.#has_sent && this.#inner.ends_on_fault && this.#inner.failed !== null
+  }
+
+  /** True once all that came was judged, and has left. */
+  get #isAllOut(): boolean {
+    return this.#is_judged && this.#queue.events.length === 0
+  }
+
+  get has_begun(): boolean {
+    return this.is_held ? this.#has_sent || this.failed !== null : this.#inner.has_begun
+  }
+
+  get is_answering(): boolean {
+    return this.#inner.is_answering
+  }
+
+  /** Told in front of the first bytes: what was said of the request. */
+  #prefix(): Buffer {
+    if (this.#has_sent) return NOTHING
+    this.#has_sent = true
+    const {shown, tells_in_streams, endpoint} = this.#guarded
+    if (!tells_in_streams || !shown?.before_request_hooks.length) return NOTHING
+    return Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks}))
+  }
+
+  #pass(send: Buffer, hold: Buffer | null) {
+    const first = send.length || hold ? this.#prefix() : NOTHING
+    this.#then(first.length ? Buffer.concat([first, send]) : send, hold)
+  }
+
+  #follow(bytes: Buffer) {
+    if (this.#after.length) this.#queue.push(bytes)
+  }
+
+  /** Of an event that breaks off at the end of the stream, what came before it is an answer all the same, where a part of it has left. */
+  #unread(): boolean {
+    if (!this.is_held) return true
+    const is_end = this.#stage === 'ended' || this.#stage === 'ended_judged'
+    if (is_end && this.#has_sent) this.#broken ??= this.#guarded.unreadable('its last event is cut off')
+    else this.#refuse('it says what is no JSON')
+    return false
+  }
+
+  #on(event: StageEvent) {
+    this.#stage = STAGES[this.#stage][event] ?? this.#stage
+  }
+
+  #refuse(reason: string) {
+    this.#refuseBy(this.#guarded.unreadable(reason))
+  }
+
+  #refuseBy(fault: Refusal) {
+    this.#fault ??= fault
+    this.#on('refusal')
+  }
+
+  /** Judges what has to be judged next, and lets go what may leave. */
+  #advance() {
+    if (waits(this.#stage)) {
+      this.#has_news = true
+      return this.#then(NOTHING, null)
+    }
+    if (isDone(this.#stage)) return this.#told()
+    if (this.#holds === 'events') this.#cleared = 'all'
+    if (this.#holds === 'events' && this.is_said) this.#is_judged = true
+    if (this.is_said && !this.#is_judged) return this.#judge(this.#deciding, true)
+    const unjudged = this.#said.chars - this.#judged_chars
+    if (this.#holds === 'window' && this.#partial.length && unjudged >= this.#step_chars) return this.#judge(this.#partial, false)
+    if (this.#holds === 'window' && !this.#partial.length) this.#cleared = this.#said.behind(2 * this.#step_chars)
+    this.#release()
+  }
+
+  #judge(hooks: readonly Hook[], is_whole: boolean) {
+    const at = this.#said.chars
+    const behind = is_whole ? 'all' : this.#said.behind(this.#step_chars)
+    const answer = is_whole ? this.#said.whole() : this.#said.soFar(this.#step_chars)
+    this.#await(this.#guarded.judge(hooks, answer, this.#status), outcome => {
+      this.#has_news = true
+      this.#heard(outcome, at, behind)
+    })
+  }
+
+  /** Waits for `work`, and goes on with what came meanwhile. Nothing is done with it once the stream is over. */
+  #await<T>(work: Promise<T>, heard: (came: T) => void) {
+    this.#on('ask')
+    this.#has_news = false
+    this.#then(NOTHING, null)
+    work
+      .then(came => {
+        if (!waits(this.#stage)) return
+        this.#on('verdict')
+        heard(came)
+        if (!this.#has_news || waits(this.#stage)) return
+        this.#has_news = false
+        this.#advance()
+      })
+      .catch(() => {
+        this.#refuse('its guardrails could not judge it')
+        this.#told()
+      })
+  }
+
+  #heard(outcome: Outcome, at: number, behind: ReadonlyMap<string, number> | 'all') {
+    this.#judged_chars = at
+    if (outcome.is_denied) return this.#refuseBy(this.#guarded.denied())
+    this.#is_judged = behind === 'all'
+    this.#cleared = behind
+    this.#outcome = outcome
+    this.#retelling.heard(outcome)
+  }
+
+  #release() {
+    if (this.#holds === 'all' && !this.#is_judged) return this.#told()
+    if (this.#holds === 'all' && this.#outcome?.is_transformed && this.#said.is_assembled) return this.#replay(this.#outcome)
+    // A denial of the first words is an answer of its own, while nothing has left.
+    if (
+      !this.#has_sent &&
+      this.#partial.length &&
+      !this.#judged_chars &&
+      !this.#is_judged &&
+      (this.#said.chars > 0 || this.#queue.events.length <= MOST_PREAMBLE_EVENTS)
+    )
+      return this.#told()
+    const {events} = this.#queue
+    let count = 0
+    while (count < events.length && this.#mayLeave(events[count]!)) count++
+    const leaving = this.#retelling.take(events, count, this.#said.texts, this.#is_judged)
+    if (leaving instanceof Promise) this.#await(leaving, told => this.#leave(told))
+    else this.#leave(leaving)
+  }
+
+  #mayLeave({deltas}: Held): boolean {
+    const cleared = this.#cleared
+    return cleared === 'all' || deltas.every(({slot, end_chars}) => end_chars <= (cleared.get(slot) ?? 0))
+  }
+
+  #leave(leaving: readonly Held[] | null) {
+    if (leaving) return this.#send(leaving)
+    this.#refuse('its text was rewritten after a part of it had left')
+    this.#told()
+  }
+
+  /** A rewritten answer that nothing has left of yet, as the stream it would have been. What comes behind it is not told. */
+  #replay({view}: Outcome) {
+    this.#queue.clear()
+    if (this.#has_sent) return this.#send([])
+    const again = replayed(this.#guarded, view.body, this.#asks_usage)
+    if (again) return this.#send([{bytes: again.kept, event: null, name: null, deltas: [], is_last: true}], [again.told])
+    this.#refuse('it cannot be streamed as its guardrails left it')
+    this.#told()
+  }
+
+  /** Lets events go; `told` are their bytes as the client reads them. */
+  #send(leaving: readonly Held[], told: readonly Buffer[] = this.#tell(leaving)) {
+    this.#queue.counted()
+    const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
+    this.#onSent(Buffer.concat([...leaving.map(({bytes}) => bytes), ...rest]))
+    const open = Buffer.concat(told.filter((_, place) => !leaving[place]!.is_last))
+    const last = [...told.filter((_, place) => leaving[place]!.is_last), ...rest]
+    if (this.#stage === 'ended' && this.#isAllOut) return this.#finish(Buffer.concat([open, ...last]))
+    this.#pass(open, last.length ? Buffer.concat(last) : null)
+  }
+
+  /** The one place where the attempt is told that the stream is over. */
+  #finish(rest: Buffer) {
+    this.#on('left')
+    const ended = this.#ended
+    this.#ended = undefined
+    ended?.(rest.length ? Buffer.concat([this.#prefix(), rest]) : rest)
+  }
+
+  #tell(leaving: readonly Held[]): readonly Buffer[] {
+    return leaving.map(held => this.#restoring?.told(held) ?? held.bytes)
+  }
+
+  /** Tells the attempt how it stands, without bytes. */
+  #told() {
+    if (this.#stage === 'closed' || this.#stage === 'whole') return
+    if (this.#fault) this.#queue.clear()
+    if (this.#fault && this.#ended) return this.#finish(NOTHING)
+    this.#then(NOTHING, null)
+  }
+}

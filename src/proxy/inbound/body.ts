@@ -1,0 +1,155 @@
+import type {IncomingMessage} from 'node:http'
+import {Refusal} from '../../base/errors.ts'
+import {GIVEN_UP} from '../../base/ingress/govern.ts'
+import {type ClientRequest, PlainRequest} from '../../base/ingress/request.ts'
+import {type Edits, edited, type Span, topLevel} from '../../base/json.ts'
+import type {KeyFault} from '../../base/json-keys.ts'
+import {MOST_JSON_DEPTH} from '../../base/json-shape.ts'
+import {type FieldSpan, formField, withField} from '../../base/multipart.ts'
+import type {Json} from '../../providers/translation.ts'
+import type {Endpoint} from '../../schema/endpoints.ts'
+
+/** The body of a call: read (JSON, or a form that had to be), still on the wire, or none. */
+export type Body = JsonBody | FormBody | {readonly kind: 'stream'} | {readonly kind: 'none'}
+
+export interface JsonBody {
+  readonly kind: 'json'
+  readonly bytes: Buffer
+  readonly members: ReadonlyMap<string, Span>
+  readonly model: string | null
+  readonly stream: boolean
+  /** True when the client asks for usage in the stream itself. */
+  readonly asks_usage: boolean
+  /** The body's `user`, which fills the metadata's `_user`. */
+  readonly user: string | null
+  /** See `wholeOf`. */
+  whole?: Json
+  /** What readers may take for different things in it, once it was looked for; null: nothing. */
+  key_fault?: KeyFault | null
+}
+
+export interface FormBody {
+  readonly kind: 'form'
+  readonly bytes: Buffer
+  readonly model_field: FieldSpan | undefined
+  readonly model: string | null
+}
+
+/** Members that decide where a call goes and what it costs: each may stand once (core rule 19). */
+const POLICY: ReadonlySet<string> = new Set([
+  'model',
+  'stream',
+  'stream_options',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'n',
+])
+/** No member that decides something is longer. */
+const MOST_MEMBER_BYTES = 1 << 20
+
+const LARGE_BYTES = 1 << 20
+
+/** Reads a request to its end; refuses one longer than `limit_mb`. */
+export function readBytes(request: ClientRequest, limit_mb: number): Buffer | Promise<Buffer> {
+  if (Number(request.headers['content-length']) > limit_mb * 2 ** 20) throw new Refusal('body.too_large', {limit_mb})
+  if (!(request instanceof PlainRequest)) return readMessage(request, limit_mb)
+  const body = request.body()
+  return body instanceof Promise ? body.catch(fault => Promise.reject(fault instanceof Refusal ? fault : new Refusal('client.gone'))) : body
+}
+
+function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
+  const most = limit_mb * 2 ** 20
+  return new Promise((resolve, reject) => {
+    // A large body goes to its place as it comes; kept in parts it would be there twice when they are joined.
+    const said_length = Number(request.headers['content-length'])
+    const whole = said_length >= LARGE_BYTES ? Buffer.allocUnsafeSlow(said_length) : null
+    const parts: Buffer[] = []
+    let length = 0
+    request.on('data', (part: Buffer) => {
+      if (whole) part.copy(whole, length)
+      length += part.length
+      if (length > most) {
+        request.removeAllListeners('data')
+        request.pause()
+        reject(new Refusal('body.too_large', {limit_mb}))
+      } else if (!whole) parts.push(part)
+    })
+    request.on('end', () => resolve(whole ?? (parts.length === 1 ? parts[0]! : Buffer.concat(parts, length))))
+    request.on(GIVEN_UP, reject)
+    request.on('error', () => reject(new Refusal('client.gone')))
+    request.on('close', () => request.complete || reject(new Refusal('client.gone')))
+  })
+}
+
+/**
+ * What a JSON body says that the gateway must know: an object, and no policy member twice. Of the rest the top level alone is scanned, for
+ * parsing it would cost more than all else that a call costs; what is wrong deeper down the provider says.
+ */
+export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
+  const members = topLevel(bytes, POLICY, MOST_JSON_DEPTH)
+  const model = member(bytes, members, 'model')
+  const stream_options = member(bytes, members, 'stream_options')
+  const user = member(bytes, members, 'user')
+  if (model !== undefined && typeof model !== 'string') throw invalid('model must be a string')
+  if (endpoint?.messages && !hasElements(bytes, members.get('messages'))) throw invalid('messages must be an array of at least 1 message')
+  return {
+    kind: 'json',
+    bytes,
+    members,
+    model: model ?? null,
+    stream: member(bytes, members, 'stream') === true,
+    asks_usage: (stream_options as {include_usage?: unknown} | null | undefined)?.include_usage === true,
+    user: typeof user === 'string' ? user : null,
+  }
+}
+
+/** The body parsed, once: for what a scan of the top level cannot tell. Refuses what is no JSON. */
+export function wholeOf(body: JsonBody): Json {
+  if (body.whole) return body.whole
+  try {
+    const text = body.bytes.toString()
+    body.whole = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as Json
+    return body.whole
+  } catch (cause) {
+    throw new Refusal('body.not_json', {reason: 'it does not parse'}, {cause})
+  }
+}
+
+const BYTE_ORDER_MARK = 0xfeff
+
+/** A form, and the plain field that names its model. */
+export function readForm(bytes: Buffer, contentType: string): FormBody {
+  const field = formField(bytes, contentType, 'model')
+  return {kind: 'form', bytes, model_field: field, model: field?.value ?? null}
+}
+
+/** The bytes of a read body with another model and other members set, added or left out; the same bytes when nothing changes. */
+export function rewritten(body: JsonBody | FormBody, model: string | null, edits: Edits | null): Buffer {
+  if (body.kind === 'form') {
+    return body.model_field && model !== null && model !== body.model ? withField(body.bytes, body.model_field, model) : body.bytes
+  }
+  const all = new Map(edits ?? [])
+  if (model !== null && model !== body.model) all.set('model', JSON.stringify(model))
+  return all.size ? edited(body.bytes, body.members, all) : body.bytes
+}
+
+function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: string): unknown {
+  const span = members.get(key)
+  if (!span || span.end - span.start > MOST_MEMBER_BYTES) return undefined
+  try {
+    return JSON.parse(bytes.toString('utf8', span.start, span.end))
+  } catch (cause) {
+    throw new Refusal('body.not_json', {reason: `${key} does not parse`}, {cause})
+  }
+}
+
+/** Whether an array stands there, and something in it. */
+function hasElements(bytes: Buffer, span: Span | undefined): boolean {
+  return span !== undefined && /^\[\s*[^\]\s]/.test(bytes.toString('latin1', span.start, Math.min(span.end, span.start + 64)))
+}
+
+function invalid(issues: string): Refusal {
+  return new Refusal('body.invalid', {issues: `${issues}.`})
+}

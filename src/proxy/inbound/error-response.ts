@@ -1,0 +1,65 @@
+import {Refusal, type RefusalCode} from '../../base/errors.ts'
+import {messagesClient} from '../../providers/messages/index.ts'
+import {Denied} from './denial.ts'
+
+/** An answer of our own: a status and a JSON text. */
+export interface OwnAnswer {
+  readonly status: number
+  readonly body: string
+  readonly retry_after_s: number | null
+  /** It is the last on its connection. */
+  readonly closes: boolean
+}
+
+/** Codes of the control plane that a refusal at the door carries too (decisions: errors). */
+const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
+  'scope.missing',
+  'key.missing',
+  'key.unknown',
+  'key.admin_inference',
+  'config.invalid',
+  'config.unknown',
+])
+/** Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would say. */
+const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
+
+/** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
+export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
+  if (fault instanceof Denied) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
+  const {type, code, admin} = fault.said
+  const error = {message: fault.message, type, param: null, code}
+  const retry = fault.details.retry_after_s
+  return {
+    status: fault.status,
+    body: JSON.stringify(envelope(fault, error, admin, path)),
+    retry_after_s: typeof retry === 'number' ? retry : null,
+    closes: fault.code === 'client.slow',
+  }
+}
+
+function envelope(fault: Refusal, error: object & {message: string}, admin: string, path: string): object {
+  if (path.startsWith('/messages')) return messagesClient.error(fault.status, {...fault.said, message: fault.message, param: null})
+  if (OF_TARGET.test(fault.code)) return {error}
+  const said = {status: 'failure', message: error.message, error}
+  if (!WITH_ADMIN.has(fault.code)) return said
+  const issues = fault.code === 'config.invalid' ? {errors: String(fault.details.issues).split('; ')} : {}
+  return {...said, success: false, ...issues, data: {message: error.message, errorCode: admin}}
+}
+
+/** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */
+export function rateHeaders({details}: Refusal, prefix: string): string[] {
+  const {rate_limit, retry_after_s} = details
+  if (rate_limit === undefined || retry_after_s === undefined) return []
+  const name = `${prefix}-ratelimit`
+  return [`${name}-limit`, String(rate_limit), `${name}-remaining`, '0', `${name}-reset`, String(retry_after_s)]
+}
+
+/** What a provider has no words for, or an option that it would not take, as a refusal (400). */
+export function asUntranslatable(fault: Error, provider: string): Refusal {
+  return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
+}
+
+/** Any fault as a refusal: what is not one is our own error, told in a fixed sentence. */
+export function asRefusal(fault: unknown): Refusal {
+  return fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault})
+}

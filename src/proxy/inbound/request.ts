@@ -1,0 +1,103 @@
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
+import {Refusal} from '../../base/errors.ts'
+import {newSpanId, newTimeId} from '../../base/ids.ts'
+import {type ClientRequest, PlainRequest} from '../../base/ingress/request.ts'
+import {type OwnHeader, type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
+import {type Route, route} from './routes.ts'
+
+/** A request as it came in: what it asks for, our headers, its place in a trace. Nothing is trusted yet. */
+export interface Incoming {
+  readonly request: ClientRequest
+  readonly method: string
+  readonly route: Route
+  readonly headers: IncomingHttpHeaders
+  readonly own: OwnHeaders
+  readonly trace: Trace
+  /** Milliseconds since the epoch. */
+  readonly at_ms: number
+  /** The same moment on the clock that durations are taken with. */
+  readonly started: number
+}
+
+export interface Trace {
+  readonly trace_id: string
+  readonly span_id: string
+  readonly parent_span_id: string | null
+  readonly span_name: string | null
+}
+
+/** The service key that a request shows, where it stood, and the token that is left for the provider. */
+export interface Credentials {
+  readonly service_key: string
+  readonly from: 'own' | 'authorization' | 'x-api-key'
+  readonly provider_token: string | null
+}
+
+/** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */
+export function readIncoming(request: ClientRequest, now_ms: number, administered: (path: string) => boolean): Incoming {
+  const {headers} = request
+  const own = ownHeaders(headers)
+  const method = request.method ?? 'GET'
+  const url = request.url ?? '/'
+  return {
+    request,
+    method,
+    headers,
+    own,
+    route: route(method, url, administered),
+    trace: readTrace(headers, own, `${method} ${url}`, now_ms),
+    at_ms: now_ms,
+    started: performance.now(),
+  }
+}
+
+/** The request whose body is on the wire still. */
+export function messageOf({request}: Pick<Incoming, 'request'>): IncomingMessage {
+  if (request instanceof PlainRequest) throw new Error('A plain request is read whole.')
+  return request
+}
+
+/** The value of one of our headers, under either prefix. */
+export function ownHeader(incoming: Pick<Incoming, 'own'>, name: OwnHeader): string | undefined {
+  return incoming.own.values[name]
+}
+
+/**
+ * Finds the service key: our own header, else `Authorization: Bearer`, else `x-api-key` of Anthropic clients. What carried the
+ * service key is never taken for the provider's.
+ */
+export function readCredentials({headers, own, route}: Pick<Incoming, 'headers' | 'own' | 'route'>): Credentials {
+  const bearer = bearerToken(headers.authorization)
+  const x_api_key = typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : null
+  const named = own.values['api-key']
+  if (named) {
+    const token = bearer ?? x_api_key
+    return {service_key: named, from: 'own', provider_token: token === named ? null : token}
+  }
+  const anthropic = route.path.startsWith('/messages') || headers['anthropic-version'] !== undefined
+  if (bearer && !(anthropic && x_api_key)) return {service_key: bearer, from: 'authorization', provider_token: null}
+  if (anthropic && x_api_key) return {service_key: x_api_key, from: 'x-api-key', provider_token: null}
+  throw new Refusal('key.missing', {header: `${own.prefix}-api-key`})
+}
+
+function bearerToken(authorization: string | undefined): string | null {
+  const match = authorization && /^Bearer\s+(\S+)\s*$/i.exec(authorization)
+  return match ? match[1]! : null
+}
+
+/** Our headers win over W3C `traceparent`; without either the ids are made (reference: trace tree). */
+function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: string, now_ms: number): Trace {
+  const said = own.values
+  const w3c =
+    typeof headers.traceparent === 'string' ? /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/.exec(headers.traceparent) : null
+  return {
+    trace_id: short(said['trace-id']) ?? w3c?.[1] ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
+    span_id: short(said['span-id']) ?? newSpanId(),
+    parent_span_id: short(said['parent-span-id']) ?? w3c?.[2] ?? null,
+    span_name: short(said['span-name']) ?? (w3c ? request_line.split('?', 1)[0]!.slice(0, 256) : null),
+  }
+}
+
+function short(text: string | undefined): string | undefined {
+  return text ? text.slice(0, 256) : undefined
+}

@@ -1,0 +1,67 @@
+import type {IncomingMessage} from 'node:http'
+import {Refusal} from '../../base/errors.ts'
+import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
+
+/** What a call is: an endpoint of the table, or any other path of the provider's. */
+export interface Route {
+  readonly endpoint: Endpoint | undefined
+  /** The path after `/v1`, as it came, without the query. */
+  readonly path: string
+  /** The query with its question mark, or an empty string. */
+  readonly query: string
+}
+
+const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH'])
+const fixed = new Map(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(each => [`${each.method} ${each.path}`, each]))
+const patterned = ENDPOINTS.filter(({path}) => /[:*]/.test(path)).map(each => ({...each, pattern: pattern(each.path)}))
+const everyPath = ENDPOINTS.map(each => pattern(each.path))
+
+/**
+ * Reads method and URL (decisions: paths). `/v1/proxy/…` always proxies; a path of the table, or of the administration
+ * (`administered`), with a method that is not served is refused (405); everything else is the provider's.
+ */
+export function route(method: string, url: string, administered: (path: string) => boolean): Route {
+  const mark = url.indexOf('?')
+  const whole = mark < 0 ? url : url.slice(0, mark)
+  const query = mark < 0 ? '' : url.slice(mark)
+  const path = whole.slice(3)
+  const known = fixed.get(`${method} ${path}`)
+  if (known) return {endpoint: later(known, path), path, query}
+  if (!METHODS.has(method)) throw new Refusal('route.method', {method, path: whole, rest: path})
+  if (path.startsWith('/proxy/')) return {endpoint: undefined, path: path.slice(6), query}
+  const endpoint = patterned.find(each => each.method === method && each.pattern.test(path))
+  if (endpoint) return {endpoint: later(endpoint, path), path, query}
+  if (everyPath.some(each => each.test(path)) || administered(path)) throw new Refusal('route.method', {method, path: whole, rest: path})
+  return {endpoint: undefined, path, query}
+}
+
+/** True for a request line of the table that stands there letter by letter and is the data plane's alone. */
+export function isUnified(method: string | undefined, url: string | undefined): boolean {
+  if (method !== 'POST' || !url?.startsWith('/v1/')) return false
+  const endpoint = fixed.get(`POST ${url.slice(3)}`)
+  return endpoint !== undefined && !endpoint.later
+}
+
+/** True for a path of the table whose calls hold JSON, and so are read whole before anything else is done. */
+export function isReadWhole(path: string): boolean {
+  return isUnified('POST', path) && fixed.get(`POST ${path.slice(3)}`)?.body === 'json'
+}
+
+/** True for an offer to open a session where sessions are; any other is passed over, and the request served as it is. */
+export function opensSession({method, url, headers}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
+  return method === 'GET' && /^\/v1\/realtime(\?|$)/.test(url ?? '') && /(^|,)\s*websocket\s*(,|$)/i.test(headers.upgrade ?? '')
+}
+
+function later(endpoint: Endpoint, path: string): Endpoint {
+  if (endpoint.later) throw new Refusal('route.later', {path: `/v1${path}`})
+  return endpoint
+}
+
+/** A path of the table as an expression: `:x` is one segment, `*` one or more. */
+export function pattern(path: string): RegExp {
+  const body = path
+    .replace(/[.+?^$()[\]{}|\\]/g, '\\$&')
+    .replace(/:[A-Za-z_-]+/g, '[^/]+')
+    .replace(/\*/g, '.+')
+  return new RegExp(`^${body}$`)
+}

@@ -1,0 +1,49 @@
+import {LRUCache} from 'lru-cache'
+import type {Seal} from '../../base/seal.ts'
+import {type CheckWorld, type CheckWorldOptions, checkWorld} from '../../guardrails/world.ts'
+import type {Db} from '../../store/database.ts'
+import {findDefaultGuardrails, findGuardrails} from '../../store/guardrails.ts'
+import type {GuardServices} from '../guardrail-services.ts'
+
+interface GuardParts {
+  readonly db: Db
+  readonly seal: Seal
+  /** What checks of all workspaces reach the network by. */
+  readonly around: CheckWorldOptions
+}
+
+const MOST_WORLDS = 1000
+
+/** What guardrails need of the store and of the network. */
+export function openGuards({db, seal, around}: GuardParts): GuardServices {
+  const worlds = new LRUCache<string, CheckWorld>({max: MOST_WORLDS})
+  const beside = new Set<Promise<unknown>>()
+  return {
+    async find(place, handles) {
+      const found = await findGuardrails(db, {...place, refs: [...handles]}, seal)
+      return new Map(found.map(each => [each.ref, each]))
+    },
+    async defaults(place) {
+      const {input, output} = await findDefaultGuardrails(db, place)
+      return input.length || output.length ? [{input_guardrails: input, output_guardrails: output}] : []
+    },
+    world(workspace_id) {
+      const known = worlds.get(workspace_id)
+      if (known) return known
+      const made = checkWorld(workspace_id, around)
+      worlds.set(workspace_id, made)
+      return made
+    },
+    beside(work) {
+      const known = work
+        .catch(() => undefined)
+        .then(() => {
+          beside.delete(known)
+        })
+      beside.add(known)
+    },
+    async settled() {
+      while (beside.size > 0) await Promise.all(beside)
+    },
+  }
+}

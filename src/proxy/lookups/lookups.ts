@@ -1,0 +1,245 @@
+import {LRUCache} from 'lru-cache'
+import type {Seal} from '../../base/seal.ts'
+import {holds} from '../../identity/may.ts'
+import type {Policies} from '../../limits/policies.ts'
+import {readPricingConfig} from '../../pricing/config.ts'
+import type {Price} from '../../pricing/price.ts'
+import {optionsOfSettings} from '../../providers/options.ts'
+import {findKeyByHash, workedUntil} from '../../store/api-keys.ts'
+import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
+import type {Db} from '../../store/database.ts'
+import {integrationModels, openCredentials} from '../../store/integrations.ts'
+import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-call.ts'
+import {findProviderForCall} from '../../store/providers.ts'
+import {callableProviders} from '../../store/routing.ts'
+import {findWorkspace} from '../../store/workspaces.ts'
+import type {Caller, EntityLimit, ManagedProvider, ProxyServices} from '../services.ts'
+import {readPolicies} from './policies.ts'
+
+/** What calls need of the store, remembered until a change is announced. Everything is bounded. */
+export interface Directory
+  extends Pick<
+    ProxyServices,
+    'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'providerSlugs'
+  > {
+  /** Drops what was remembered of these tables, of all where none is named. Policies are many: they stay unless they are concerned. */
+  forget(changed?: readonly string[]): void
+}
+
+export interface DirectoryOptions {
+  readonly db: Db
+  readonly seal: Seal
+  /** False: no policy is found. */
+  readonly has_policies: boolean
+  /** Models that the price list knows for a kind of provider. */
+  readonly modelsOf: (kind: string) => readonly string[]
+}
+
+const KNOWN_KEYS = 20_000
+const KNOWN_WORKSPACES = 2_000
+/** Policies name configs by their slugs. */
+const OF_POLICIES: ReadonlySet<string> = new Set(['policies', 'configs'])
+/** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
+const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
+
+export function createDirectory({db, seal, has_policies, modelsOf}: DirectoryOptions): Directory {
+  const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
+  const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
+  const loading = new Map<string, Promise<Policies | null>>()
+  const policies = new LRUCache<string, Found>({max: KNOWN_WORKSPACES})
+  let generation = 0
+
+  const loadCaller = async (key_hash: string): Promise<Caller | null> => {
+    const born = generation
+    const caller = await readCaller(db, key_hash)
+    if (born !== generation) return caller // something changed meanwhile: what was read may be old
+    if (caller) callers.set(key_hash, caller)
+    else unknown.set(key_hash, true)
+    return caller
+  }
+
+  const loadPolicies = async (workspace_id: string): Promise<Policies | null> => {
+    const born = generation
+    try {
+      const found = {policies: await readPolicies(db, workspace_id)}
+      if (born === generation) policies.set(workspace_id, found)
+      return found.policies
+    } finally {
+      loading.delete(workspace_id)
+    }
+  }
+  /** Read once, however many calls wait for them. */
+  const loadOnce = (workspace_id: string): Promise<Policies | null> => {
+    const load = loading.get(workspace_id) ?? loadPolicies(workspace_id)
+    loading.set(workspace_id, load)
+    return load
+  }
+
+  return {
+    findPolicies(workspace_id) {
+      if (!has_policies) return null
+      const found = policies.get(workspace_id)
+      return found ? found.policies : loadOnce(workspace_id)
+    },
+    findCaller: key_hash => callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash)),
+    findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
+    async findConfig(workspace_id, slug) {
+      const row = await findConfigForCall(db, workspace_id, slug)
+      return row ? {id: row.id, version_id: row.version_id, config: openConfig(seal, row)} : null
+    },
+    findPrompt: (caller, named, meant) => findPromptForCall(db, caller, named, meant),
+    findPartial: (caller, ref) => findPartialForCall(db, caller, ref),
+    async providerSlugs(workspace_id) {
+      const rows = await callableProviders(db, workspace_id)
+      return Promise.all(
+        rows.map(async ({slug, ai_provider_id, integration_id, allow_all_models}) => {
+          const named = await integrationModels(db, integration_id)
+          const enabled = named.filter(model => model.enabled === 1).map(model => model.slug)
+          const off = new Set(named.filter(model => model.enabled === 0).map(model => model.slug))
+          const models =
+            allow_all_models === 1 ? [...new Set([...enabled, ...modelsOf(ai_provider_id).filter(model => !off.has(model))])] : enabled
+          return {slug, kind: ai_provider_id, models}
+        }),
+      )
+    },
+    forget(changed = []) {
+      generation++
+      loading.clear()
+      callers.clear()
+      unknown.clear()
+      if (changed.length === 0 || changed.some(table => OF_POLICIES.has(table))) policies.clear()
+    },
+  }
+}
+
+/** Null stands for a workspace without policies. */
+interface Found {
+  readonly policies: Policies | null
+}
+
+async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
+  const row = await findKeyByHash(db, key_hash)
+  if (!row) return null
+  const works_until = workedUntil(row)
+  const workspace = row.workspace_id === null ? undefined : await findWorkspace(db, row.organisation_id, row.workspace_id)
+  const key_defaults = parsed(row.defaults)
+  const workspace_defaults = parsed(workspace?.defaults ?? null)
+  const said = new Set(JSON.parse(row.scopes) as string[])
+  const scopes = new Set([...said].filter(scope => holds({kind: row.kind, scopes: said}, scope)))
+  const of = {organisation_id: row.organisation_id, workspace_id: row.workspace_id ?? ''}
+  const limits: EntityLimit[] = [
+    {
+      ...of,
+      entity: 'key' as const,
+      id: row.id,
+      name: row.name,
+      usage: row.usage_limits,
+      rates: row.rate_limits,
+      last_reset_at: row.last_reset_at,
+    },
+    {
+      ...of,
+      entity: 'workspace' as const,
+      id: of.workspace_id,
+      name: workspace?.name ?? '',
+      usage: workspace?.usage_limits ?? null,
+      rates: workspace?.rate_limits ?? null,
+      last_reset_at: null,
+    },
+  ].filter(({usage, rates}) => usage !== null || rates !== null)
+  return {
+    api_key_id: row.id,
+    ...of,
+    workspace_slug: workspace?.slug ?? '',
+    user_id: row.user_id,
+    may_infer: row.workspace_id !== null,
+    scopes,
+    expires_at_ms: row.status === 'expired' ? 0 : works_until === null ? null : Date.parse(works_until),
+    workspace_archived: row.workspace_status === 'archived',
+    metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
+    config_id: textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id) ?? (await defaultConfigId(db, of.workspace_id)),
+    allow_config_override: key_defaults.allow_config_override !== false,
+    limits,
+  }
+}
+
+async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: string): Promise<ManagedProvider | null> {
+  const row = await findProviderForCall(db, workspace_id, slug)
+  if (!row?.integration.enabled || row.integration.status !== 'active') return null
+  const {integration} = row
+  const {key, configurations} = openCredentials(seal, integration)
+  const models = await integrationModels(db, integration.id)
+  const enabled = models.filter(model => model.enabled === 1)
+  const prices = new Map<string, Price>()
+  const base_models = new Map<string, string>()
+  for (const model of models) {
+    if (model.base_model_slug !== null) base_models.set(model.slug, model.base_model_slug)
+    if (model.pricing_config)
+      prices.set(
+        model.slug,
+        readPricingConfig(JSON.parse(model.pricing_config), {provider: integration.ai_provider_id, model: model.slug, source: 'custom'}),
+      )
+  }
+  const of = {organisation_id: row.organisation_id, workspace_id}
+  const limits: EntityLimit[] = [
+    {
+      ...of,
+      entity: 'integration' as const,
+      id: `${integration.id}/${workspace_id}`,
+      name: integration.slug,
+      usage: integration.usage_limits,
+      rates: integration.rate_limits,
+      last_reset_at: integration.last_reset_at,
+    },
+    {
+      ...of,
+      entity: 'provider' as const,
+      id: row.id,
+      name: row.slug,
+      usage: row.usage_limits,
+      rates: row.rate_limits,
+      last_reset_at: row.last_reset_at,
+    },
+  ].filter(({usage, rates}) => usage !== null || rates !== null)
+  return {
+    id: row.id,
+    slug: row.slug,
+    integration_id: integration.id,
+    kind: integration.ai_provider_id,
+    key,
+    custom_host: textOf(configurations.custom_host),
+    trusts_host: integration.trusts_host,
+    headers: headersOf(configurations),
+    options: optionsOfSettings(configurations),
+    is_mapped: integration.secret_mappings !== '[]',
+    expires_at: row.status === 'expired' ? (row.expires_at ?? new Date(0).toISOString()) : row.expires_at,
+    models: integration.allow_all_models ? null : new Set(enabled.map(model => model.slug)),
+    disabled: new Set(models.filter(model => model.enabled === 0).map(model => model.slug)),
+    prices,
+    base_models,
+    limits,
+  }
+}
+
+function headersOf(configurations: Readonly<Record<string, unknown>>): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(texts(configurations.custom_headers))) headers[name.toLowerCase()] = value
+  const organization = textOf(configurations.openai_organization)
+  const project = textOf(configurations.openai_project)
+  if (organization) headers['openai-organization'] = organization
+  if (project) headers['openai-project'] = project
+  return headers
+}
+
+function parsed(column: string | null): Record<string, unknown> {
+  return column === null ? {} : (JSON.parse(column) as Record<string, unknown>)
+}
+
+function texts(value: unknown): Record<string, string> {
+  if (!value || typeof value !== 'object') return {}
+  return Object.fromEntries(Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

@@ -1,0 +1,53 @@
+import {linesOf} from '../../../base/lines.ts'
+import type {Price} from '../../../pricing/price.ts'
+import {Tally} from '../../../pricing/tally.ts'
+import {MOST_ROW_BYTES} from '../../../providers/jobs/rows.ts'
+import {factsOf} from '../../../providers/openai/reply.ts'
+import {parsed} from '../../../providers/openai/scan.ts'
+import {count, isObject, object, readUsage} from '../../../providers/openai/usage.ts'
+import type {EndpointName} from '../../../schema/endpoints.ts'
+
+/** What a batch came to. */
+export interface BatchUsage {
+  readonly tally: Tally
+  /** Rows that were answered. */
+  readonly requests: number
+  /** The model of its rows; of several the first. */
+  readonly model: string | null
+  readonly bytes: number
+}
+
+export interface BatchTerms {
+  readonly endpoint: EndpointName
+  /** When the call that made it was admitted: its price is of then. */
+  readonly at_ms: number
+  /** The price of the model that a row names. */
+  priceOf(model: string | null): Price | undefined
+}
+
+/** The usage of a batch's output: each row's, at the rate of batches. Rows that failed, and lines that are no rows, used nothing. */
+export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, at_ms, priceOf}: BatchTerms): Promise<BatchUsage> {
+  const tally = new Tally()
+  let model: string | null = null
+  let bytes = 0
+  for await (const line of linesOf(rows, MOST_ROW_BYTES)) {
+    bytes += line.bytes.length + 1
+    const {body} = object(object(parsed(line.bytes.toString())).response)
+    const said = isObject(body) ? factsOf(endpoint, body) : null
+    if (!said?.usage) continue
+    model ??= said.model
+    tally.add(said.usage, priceOf(said.model), {at: at_ms, batch: true})
+  }
+  return {tally, requests: tally.requests, model, bytes}
+}
+
+/** The usage that a batch tells of itself, as OpenAI's do; null when it tells none. */
+export function usageOfBatch(batch: Readonly<Record<string, unknown>>, {at_ms, priceOf}: BatchTerms): BatchUsage | null {
+  const usage = isObject(batch.usage) ? readUsage(batch.usage, 'createModelResponse') : null
+  if (!usage) return null
+  const model = typeof batch.model === 'string' && batch.model !== '' ? batch.model : null
+  const {completed} = object(batch.request_counts)
+  const tally = new Tally()
+  tally.add(usage, priceOf(model), {at: at_ms, batch: true})
+  return {tally, requests: count(completed) ?? 1, model, bytes: 0}
+}

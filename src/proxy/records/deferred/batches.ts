@@ -1,0 +1,71 @@
+import {UpstreamFault} from '../../../providers/errand.ts'
+import {parsed} from '../../../providers/openai/scan.ts'
+import {isObject} from '../../../providers/openai/usage.ts'
+import type {Deferred} from '../../../schema/deferred.ts'
+import {ENDPOINTS} from '../../../schema/endpoints.ts'
+import {UNIT} from '../../../schema/usage.ts'
+import type {ProxyServices} from '../../services.ts'
+import {idIn, plainId} from '../../upstream/multi-request.ts'
+import {priceOf} from '../price.ts'
+import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
+import type {Answered, Came, Told} from './types.ts'
+
+type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
+
+const MOST_READ_MS = 600_000
+const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
+
+/** What a good answer tells of batches; null where it tells of none. */
+export function toldOfBatches(answered: Answered, on: ProxyServices): Told | null {
+  const {call, outgoing, plain} = answered
+  if (call.endpoint === 'createBatch' && !call.is_passthrough) {
+    const [batch] = batchesIn(plain)
+    return batch ? {begun: {id: batch.id, endpoint: endpointOf(batch)}, ended: new Map()} : null
+  }
+  if (!outgoing.output) return null
+  const told = call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
+  const ended = told.filter(({status}) => ENDED.has(status))
+  return {begun: null, ended: new Map(ended.map(batch => [batch.id, work => cameTo(answered, work, batch, on)]))}
+}
+
+/** By the usage in the rows of its output and at the rate of batches; null where nothing in it was answered. */
+async function cameTo({target, outgoing}: Answered, {charge}: Deferred, batch: Batch, on: ProxyServices): Promise<Came | null> {
+  const at_ms = Date.parse(charge.intent.admitted_at)
+  const terms: BatchTerms = {endpoint: charge.endpoint, at_ms, priceOf: model => priceOf(target, charge.intent.model, model, at_ms, on)}
+  const used = await usageOf(outgoing, batch, terms)
+  if (!used || used.tally.requests === 0) return null
+  const {tally, requests, model, bytes} = used
+  return {
+    usage: {...tally.usage, units: {...tally.usage.units, [UNIT.batch_requests]: requests}},
+    charged: tally,
+    model,
+    url: `/v1/batches/${encodeURIComponent(batch.id)}/output`,
+    upstream_url: outgoing.output!.url,
+    bytes,
+  }
+}
+
+/** Null for a batch that ended without an answer. What it tells of itself counts where its output cannot be had, or says nothing. */
+async function usageOf({output}: Answered['outgoing'], batch: Batch, terms: BatchTerms): Promise<BatchUsage | null> {
+  const told = usageOfBatch(batch, terms)
+  if (batch.output_file_id === null) return told
+  try {
+    const used = await usageOfRows(await output!.output(batch.id, AbortSignal.timeout(MOST_READ_MS)), terms)
+    return used.tally.requests > 0 ? used : told
+  } catch (fault) {
+    if (told && fault instanceof UpstreamFault) return told
+    throw fault
+  }
+}
+
+function endpointOf({endpoint}: Batch) {
+  const path = typeof endpoint === 'string' ? endpoint.replace(/^\/v1(?=\/)/, '') : ''
+  return ENDPOINTS.find(each => each.method === 'POST' && each.path === path)?.name ?? 'chatComplete'
+}
+
+function batchesIn(plain: Buffer | null): readonly Batch[] {
+  const said = plain ? parsed(plain.toString()) : null
+  if (!isObject(said)) return []
+  const listed: readonly unknown[] = Array.isArray(said.data) ? said.data : [said]
+  return listed.flatMap(each => (isObject(each) && typeof each.id === 'string' && each.id !== '' ? [{...each, id: plainId(each.id)}] : []))
+}

@@ -1,0 +1,93 @@
+import type {Dispatcher} from 'undici'
+import {JsonSkim} from '../../../base/json-skim.ts'
+import type {Leaf} from '../../../routing/plan.ts'
+import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
+import {imagine} from '../../call/offline-call.ts'
+import type {ProxyServices} from '../../services.ts'
+import {checkManaged, openTarget} from '../../targets/target.ts'
+import {dispatcherOf, dispatchOf, loggedIn, outgoing} from '../../upstream/build-request.ts'
+import {chargeTold, toldOf} from './charge.ts'
+
+const LEAF: Leaf = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
+/** A provider is waited for so long. */
+const MOST_WAIT_MS = 60_000
+
+/**
+ * Asks a provider how work is that goes on behind a call, as that call's client might, with the credentials of the integration that it was
+ * made by; what it tells to have ended is charged as by any answer. Nothing of the asking is recorded, as it costs nothing.
+ */
+export function openAsking(on: ProxyServices): AskAgain {
+  return async (work, lost) => {
+    const path = pathOf(work)
+    const {workspace_id, organisation_id, provider_slug, integration_id} = work.charge.intent
+    if (path === null || provider_slug === null || integration_id === null) return 'unknown'
+    const provider = `@${provider_slug}`
+    const imagined = imagine(
+      {method: 'GET', path, headers: {'x-gateway-provider': provider}},
+      {caller: {organisation_id, workspace_id, workspace_slug: '', metadata: {}, config_id: null}, config: undefined, at_ms: on.now(), on},
+    )
+    const {call, credentials} = imagined
+    const said = {provider, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
+    const target = await openTarget(LEAF, said, null, {incoming: call.incoming, caller: call.caller, config_id: null, on})
+    if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
+    checkManaged(target, on.now())
+    const out = await loggedIn(outgoing(call, target, credentials, on), target, on)
+    const answer = await answerOf(dispatcherOf(out, call, on), dispatchOf(out), AbortSignal.any([lost, AbortSignal.timeout(MOST_WAIT_MS)]))
+    if (answer.status === 404 || answer.status === 410) return 'gone'
+    if (answer.status !== 200 || answer.plain === null) throw new Error(`${target.provider.slug} answered ${answer.status}`)
+    const reply = {status: answer.status, outcome: 'ok', stream: null, received_bytes: answer.bytes}
+    const told = toldOf({call, target, outgoing: out, intent: work.charge.intent, reply, plain: answer.plain}, on)
+    if (!told?.ended.has(work.id)) return 'under_way'
+    await chargeTold(work.charge.intent, told.ended, on)
+    return 'charged'
+  }
+}
+
+/** What shows it; null where the id alone does not say that. */
+function pathOf({id, charge}: Deferred): string | null {
+  const {endpoint} = charge.intent
+  if (endpoint === 'createBatch') return `/v1/batches/${encodeURIComponent(id)}`
+  return endpoint === 'createModelResponse' || id.startsWith('resp_') ? `/v1/responses/${encodeURIComponent(id)}` : null
+}
+
+interface Answer {
+  readonly status: number
+  readonly bytes: number
+  /** Without what is long in it; null where it cannot be read. */
+  readonly plain: Buffer | null
+}
+
+function answerOf(dispatcher: Pick<Dispatcher, 'dispatch'>, options: Dispatcher.DispatchOptions, ends: AbortSignal): Promise<Answer> {
+  const {promise, resolve, reject} = Promise.withResolvers<Answer>()
+  const skim = new JsonSkim()
+  let status = 0
+  let bytes = 0
+  let is_encoded = false
+  let controller: Dispatcher.DispatchController | undefined
+  const stop = () => {
+    const fault = new Error('nobody waits for the answer any more')
+    reject(fault)
+    controller?.abort(fault)
+  }
+  ends.addEventListener('abort', stop, {once: true})
+  if (ends.aborted) stop()
+  else
+    dispatcher.dispatch(options, {
+      onRequestStart(given) {
+        controller = given
+        if (ends.aborted) given.abort(new Error('nobody waits for the answer any more'))
+      },
+      onResponseStart(_, given, headers) {
+        if (given < 200) return
+        status = given
+        is_encoded = !['', 'identity'].includes(String(headers['content-encoding'] ?? ''))
+      },
+      onResponseData(_, chunk) {
+        bytes += chunk.length
+        if (!is_encoded) skim.push(chunk)
+      },
+      onResponseEnd: () => resolve({status, bytes, plain: is_encoded ? null : skim.bytes()}),
+      onResponseError: (_, fault) => reject(fault),
+    })
+  return promise.finally(() => ends.removeEventListener('abort', stop))
+}

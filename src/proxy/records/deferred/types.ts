@@ -1,0 +1,44 @@
+import type {Deferred} from '../../../schema/deferred.ts'
+import type {EndpointName} from '../../../schema/endpoints.ts'
+import type {Intent} from '../../../schema/records.ts'
+import type {Usage} from '../../../schema/usage.ts'
+import type {Call} from '../../call/call.ts'
+import type {Target} from '../../targets/target.ts'
+import type {Outgoing} from '../../upstream/build-request.ts'
+import type {Stream} from '../../upstream/stream.ts'
+import type {Charged} from '../price.ts'
+
+/** An attempt that was answered, before that is written down. */
+export interface Answered {
+  readonly call: Call
+  readonly target: Target
+  readonly outgoing: Pick<Outgoing, 'output' | 'errand' | 'destination' | 'path'>
+  readonly intent: Intent
+  readonly reply: {
+    readonly status: number | null
+    readonly outcome: string
+    readonly stream: Stream | null
+    readonly received_bytes: number
+  }
+  /** The answer's body, decoded; null where it is not there whole. */
+  readonly plain: Buffer | null
+}
+
+/** What an answer tells of work that is charged later. */
+export interface Told {
+  /** Work that the call began, and what is asked for in it. */
+  readonly begun: {readonly id: string; readonly endpoint: EndpointName} | null
+  /** Work that ended, by its id, and how it is found what it came to. */
+  readonly ended: ReadonlyMap<string, (work: Deferred) => Promise<Came | null>>
+}
+
+/** What work came to. */
+export interface Came {
+  readonly usage: Usage
+  readonly charged: Charged
+  readonly model: string | null
+  /** Where that was read. */
+  readonly url: string
+  readonly upstream_url: string | null
+  readonly bytes: number
+}

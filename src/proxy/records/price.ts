@@ -1,0 +1,57 @@
+import type {Cost} from '../../pricing/cost.ts'
+import {DEFAULT} from '../../pricing/file.ts'
+import type {Price} from '../../pricing/price.ts'
+import type {Settlement} from '../../schema/records.ts'
+import {UNIT, type Usage} from '../../schema/usage.ts'
+import type {ManagedProvider, ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+
+type Priced = Pick<Target, 'provider' | 'managed' | 'options'>
+
+/**
+ * The price of a call, as of its admission: of the model asked for, else of the one the provider said it was. For each, in this order: the
+ * integration's own price, the model's, that of the model which the integration says it is made of, the provider's default.
+ */
+export function priceOf(
+  {provider, managed}: Priced,
+  model: string | null,
+  said_model: string | null,
+  at_ms: number,
+  on: ProxyServices,
+): Price | undefined {
+  return (
+    (model === null ? undefined : named(provider.slug, managed, model, at_ms, on)) ??
+    (said_model === null ? undefined : named(provider.slug, managed, said_model, at_ms, on))
+  )
+}
+
+function named(provider: string, managed: ManagedProvider | null, model: string, at_ms: number, on: ProxyServices): Price | undefined {
+  const own = managed?.prices.get(model)
+  if (own) return own
+  const found = on.prices.find(provider, model, at_ms)
+  const base = managed?.base_models.get(model)
+  if (base === undefined || (found && found.model !== DEFAULT)) return found
+  return managed?.prices.get(base) ?? on.prices.find(provider, base, at_ms) ?? found
+}
+
+/** What an attempt is charged, and what of it has no price. */
+export type Charged = Omit<Cost, 'parts'>
+
+/** Where nothing was used, or all of it was paid for before. */
+export const NOTHING_OWED: Charged = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
+
+/** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
+export function costOf({options}: Priced, usage: Partial<Usage>, price: Price | undefined, at_ms: number, on: ProxyServices): Charged {
+  if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return NOTHING_OWED
+  return on.prices.cost(usage, price, at_ms)
+}
+
+/** The same in the words of a settlement, which says only what there is. */
+export function chargedIn({cost_nanousd, unpriced, unpriced_units, mode_unpriced}: Charged) {
+  return {
+    cost_nanousd,
+    unpriced,
+    ...(unpriced_units.length > 0 && {unpriced_units}),
+    ...(mode_unpriced !== null && {mode_unpriced}),
+  } satisfies Partial<Settlement>
+}

@@ -1,0 +1,118 @@
+import {underWay} from '../../providers/openai/background.ts'
+import {modeAsked} from '../../providers/openai/mode.ts'
+import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
+import {countBodyTokens} from '../../providers/openai/tokens.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Outcome} from '../../schema/records.ts'
+import {emptyUsage, totals, UNIT, type Usage, type UsageSource} from '../../schema/usage.ts'
+
+/** Endpoints whose answers use up tokens or units. The rest cost nothing. */
+const USES: ReadonlySet<EndpointName> = new Set([
+  'chatComplete',
+  'complete',
+  'embed',
+  'createModelResponse',
+  'rerank',
+  'ocr',
+  'imageGenerate',
+  'imageEdit',
+  'imageVariation',
+  'createSpeech',
+  'createTranscription',
+  'createTranslation',
+  'moderate',
+  'messages',
+])
+/** Endpoints that say text in tokens: what they used can be estimated from the text. */
+export const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
+
+/** Endpoints that begin or end jobs, and take files: the usage that their answers tell is that of other calls. */
+const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'createFinetune', 'cancelFinetune'])
+/** Methods that use nothing up: they show what is there, or take it away. */
+export const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
+/** Where a response may be begun that is made in the background: it is charged once it ended. */
+const BEGINS_RESPONSES: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'proxy'])
+/** By pass-through an end is put to what another call began: a response, a run, a job. */
+const CANCELS = /^[\w/.:%~-]+\/cancel$/
+
+/** What was asked for: an endpoint, or by pass-through whatever its path means. */
+export interface AskedFor {
+  readonly endpoint: EndpointName
+  readonly method: string
+  /** Behind `/v1`, without the query. */
+  readonly path: string
+}
+
+/** True where the usage that an answer tells is that of another call, which is charged for it. */
+export function isOfOthers({endpoint, method, path}: AskedFor): boolean {
+  return FREE_METHODS.has(method) || TELLS_OF_OTHERS.has(endpoint) || (endpoint === 'proxy' && CANCELS.test(path))
+}
+
+/** What is known of an attempt once it ended. */
+export interface Ended extends AskedFor {
+  /** The body that was sent, where it is JSON; null for all others. */
+  readonly asked: Buffer | null
+  /** The same as it left, where that is not what it was. */
+  readonly sent?: Buffer | null
+  /** Its length, where it is kept; null where it passed unread. */
+  readonly asked_bytes: number | null
+  readonly status: number | null
+  readonly outcome: Outcome
+  /** What a stream or a translation found; null where the whole answer is read here. */
+  readonly said: ReplyFacts | null
+  /** The answer's body, decoded; null where it is not there whole. */
+  readonly plain: Buffer | null
+  /** True where `plain` lacks what is long in it: its text is not there to be counted. */
+  readonly is_skimmed?: boolean
+  /** About how many bytes of text came: of a stream what the model wrote, else the answer. */
+  readonly text_bytes: number
+  /** A stream that did not come to its end. */
+  readonly is_cut_stream: boolean
+}
+
+export interface Used {
+  readonly usage: Usage
+  readonly source: UsageSource
+  readonly said_model: string | null
+}
+
+const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
+
+/** What the provider said it used; where it should have and did not, an estimate from the text, marked as one. */
+export function usedBy(ended: Ended): Used {
+  const {endpoint, asked, asked_bytes, status, outcome, plain} = ended
+  if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.said?.model ?? null}
+  const said = ended.said ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
+  const nothing: Used = {usage: emptyUsage(), source: 'none', said_model: said.model}
+  if (isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
+  const told = outcome === 'ok' ? 'provider' : 'partial'
+  if (said.usage) {
+    const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage
+    return {usage: inMode(usage, ended.sent ?? asked), source: told, said_model: said.model}
+  }
+  if (!USES.has(endpoint)) return nothing
+  const units = asked && requestUnits(endpoint, asked)
+  if (units) return {usage: units, source: told, said_model: said.model}
+  if (!SPEAKS.has(endpoint) || asked_bytes === null) return nothing
+  const usage = emptyUsage()
+  usage.input_uncached_tokens = (asked && countBodyTokens(asked, {framed: true})) ?? estimateTokens(asked_bytes)
+  const answered = ended.said === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
+  usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
+  return {usage: inMode(usage, ended.sent ?? asked), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+}
+
+/** An answer says how it was served; of one that does not, it is taken that it was as was asked. */
+function inMode(usage: Usage, asked: Buffer | null): Usage {
+  const {units} = usage
+  if (!asked || MODES.some(unit => units[unit] !== undefined)) return usage
+  const mode = modeAsked(asked)
+  return mode ? {...usage, units: {...units, [mode === 'fast' ? UNIT.fast_requests : UNIT.priority_requests]: 1}} : usage
+}
+
+const MODES = [UNIT.batch_requests, UNIT.provisioned_requests, UNIT.priority_requests, UNIT.fast_requests] as const
+
+/** What was told of a stream before it was cut off says little of its answer: that counts as long as it was seen to be. */
+function withText(usage: Usage, text_bytes: number): Usage {
+  const unsaid = estimateTokens(text_bytes) - totals(usage).completion_tokens
+  return unsaid > 0 ? {...usage, output_text_tokens: usage.output_text_tokens + unsaid} : usage
+}

@@ -1,0 +1,192 @@
+import {createHash} from 'node:crypto'
+import {type Assembler, createAssembler} from '../../cache/assemble.ts'
+import {behaviouralHeaders, cacheKey} from '../../cache/key.ts'
+import {decideCache, isStateful, isStreamed, mayStore} from '../../cache/rules.ts'
+import {enter, type Visit, type Visitor} from '../../cache/visit.ts'
+import type {CacheEntry} from '../../ports/cache/index.ts'
+import {holdsCredential} from '../../providers/options.ts'
+import type {ResponseSink} from '../attempt/host.ts'
+import type {Rewritten} from '../attempt/whole-response.ts'
+import {type Call, isSecret} from '../call/call.ts'
+import {wholeOf} from '../inbound/body.ts'
+import type {Reply} from '../records/settle.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+import type {Outgoing} from '../upstream/build-request.ts'
+import {headerList} from '../upstream/client-headers.ts'
+
+/** An answer longer than this is read for its own caller alone. */
+const MOST_FOLLOWED_BYTES = 8 << 20
+
+/** A call at the cache, before one target: what it finds there, or what comes to be kept. */
+export class Cached implements Visitor, ResponseSink {
+  /** What the client is told when nothing is found. */
+  readonly status: 'MISS' | 'REFRESH'
+  readonly #call: Call
+  readonly #now: () => number
+  readonly #visit: Visit
+  readonly #assembler: Assembler | null
+  readonly #known = Promise.withResolvers<CacheEntry | null>()
+  #abandon: (() => void) | undefined
+  #seen_bytes = 0
+
+  constructor(call: Call, status: 'MISS' | 'REFRESH', on: ProxyServices, begin: (visitor: Visitor) => Visit) {
+    this.status = status
+    this.#call = call
+    this.#now = on.now
+    const {endpoint, body} = call
+    this.#assembler = body.kind === 'json' && body.stream && isStreamed(endpoint) ? createAssembler(endpoint) : null
+    this.#visit = begin(this)
+    const {outcome} = this.#visit
+    if (outcome !== 'pending') this.#known.resolve(outcome === 'miss' ? null : outcome)
+  }
+
+  onHit(entry: CacheEntry): void {
+    this.#known.resolve(entry)
+  }
+
+  onMiss(): void {
+    this.#known.resolve(null)
+  }
+
+  onDeserted(): void {
+    this.#abandon?.()
+  }
+
+  /** What was found, null when the provider is to be asked; neither of them after `leave`. */
+  found(): Promise<CacheEntry | null> {
+    return this.#known.promise
+  }
+
+  /** Another's call is waited for. */
+  get follows(): boolean {
+    return this.#visit.follows
+  }
+
+  /** `abandon` is called when nobody wants the answer any more. */
+  asking(abandon: () => void): void {
+    this.#abandon = abandon
+  }
+
+  /** Others wait for this answer: it is read at the provider's pace. */
+  get followed(): boolean {
+    return this.#visit.followed
+  }
+
+  /** The next bytes of a stream, as a client reads them. */
+  seen(bytes: Buffer): void {
+    this.#assembler?.push(bytes)
+    this.#seen_bytes += bytes.length
+    if (this.#seen_bytes > MOST_FOLLOWED_BYTES) this.#visit.fail()
+  }
+
+  /** The answer is whole; `plain` null: the stream that was seen. Keeps it where it may be kept. */
+  keep(status: number, content_type: string | undefined, plain: Buffer | null): void {
+    const body = plain ?? this.#assembler?.end() ?? null
+    const type = plain ? content_type : 'application/json'
+    if (body && mayStore(this.#call.endpoint, status, type, parsed(body))) this.#visit.store({body, stored_at_ms: this.#now()})
+    else this.#visit.fail()
+  }
+
+  /** The same of an attempt's reply: of one that was judged what passed, without the results of its own call. */
+  keepReply({status, headers, stream, shown}: Reply, plain: Buffer | null, said: Rewritten | null): void {
+    const may_keep = shown === status && this.#call.guarded?.keeps_streams !== false
+    if (stream) return may_keep ? this.keep(status!, undefined, null) : this.fail()
+    if (!said) return this.keep(status!, headers['content-type'], plain)
+    if (said.kept) this.keep(status!, said.content_type, said.kept)
+    else this.fail()
+  }
+
+  /** No answer comes that may be kept. */
+  fail(): void {
+    this.#visit.fail()
+  }
+
+  /** The provider is not asked after all: another takes this call's place. */
+  handOver(): void {
+    this.#visit.handOver()
+  }
+
+  /** The client is gone; true when the answer is wanted all the same. */
+  leave(): boolean {
+    return this.#visit.leave()
+  }
+}
+
+/** Takes a call to the cache; null where its config or the call has none. */
+export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServices): Cached | null {
+  const {body, endpoint, incoming, caller} = call
+  if (!target.cache || !on.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
+  const own = incoming.own.values
+  const decision = decideCache({
+    rule: target.cache,
+    endpoint,
+    method: incoming.method,
+    has_json: true,
+    streams: body.stream,
+    is_stateful: endpoint === 'createModelResponse' && isStateful(endpoint, wholeOf(body)),
+    debug_off: own.debug === 'false',
+    force_refresh: own['cache-force-refresh'],
+    organisation_max_age_s: null,
+  })
+  if (decision.status === 'DISABLED') return null
+  const key = cacheKey({
+    organisation_id: caller.organisation_id,
+    workspace_id: caller.workspace_id,
+    provider: target.provider.slug,
+    base_url: out.destination ? out.destination.origin + out.destination.basePath : target.provider.slug,
+    endpoint,
+    path: out.path,
+    model: out.model,
+    own_credential: ownCredential(call, target, out),
+    guards: target.guards?.digest ?? '',
+    body: out.body,
+    namespace: own['cache-namespace'],
+    metadata: call.metadata,
+    headers: {...behaviouralHeaders(own), ...forwarded(call, target)},
+  })
+  if (!key) return null
+  const {cache} = on
+  const {status, max_age_ms} = decision
+  return new Cached(call, status, on, visitor => enter(cache, key, {refresh: status === 'REFRESH', max_age_ms}, visitor))
+}
+
+/**
+ * A hash of what the caller, or its config, brings to be let in by the provider: the key, what a login is made of, and every header that
+ * is a credential by its name. Null where it is the workspace's own that goes: all who may use it share its answers.
+ */
+function ownCredential({incoming}: Call, {managed, key, options}: Target, {headers, login}: Outgoing): string | null {
+  const is_ours = managed !== null && (key === null ? holdsCredential(managed.options) : key === managed.key)
+  const said = Object.entries(headers).filter(
+    ([name, value]) => isCredential(name) && (!is_ours || name === 'cookie' || value === incoming.headers[name]),
+  )
+  const of_login = !is_ours && (login !== null || holdsCredential(options)) ? [login?.key, ...Object.entries(options).toSorted()] : []
+  if (is_ours ? said.length === 0 : key === null && said.length + of_login.length === 0) return null
+  const own = [is_ours ? null : key, said.toSorted(), of_login]
+  return createHash('sha256').update(JSON.stringify(own)).digest('hex')
+}
+
+/** Names under which logins are sent; of a header that is none, answers are parted needlessly. */
+const isCredential = (name: string) => isSecret(name) || /auth|token|key|secret|cookie|session|credential|signature/.test(name)
+
+/** Headers of the client that reach the provider, and may change what it answers. */
+function forwarded({incoming}: Call, {forward_headers}: Target): Record<string, string> {
+  const listed = incoming.own.values['forward-headers']
+  const names = [...HANDED_ON, ...(listed ? headerList(listed, incoming.own.prefix) : forward_headers)]
+  const said: Record<string, string> = {}
+  for (const name of names) {
+    const value = incoming.headers[name]
+    if (typeof value === 'string') said[name] = value
+  }
+  return said
+}
+
+const HANDED_ON = ['openai-organization', 'openai-project', 'openai-beta', 'anthropic-beta', 'anthropic-version']
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}

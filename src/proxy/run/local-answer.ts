@@ -1,0 +1,50 @@
+import {replay} from '../../cache/replay.ts'
+import {isStreamed} from '../../cache/rules.ts'
+import type {CacheEntry} from '../../ports/cache/index.ts'
+import {offers} from '../../providers/clients.ts'
+import {countTokens} from '../../providers/messages/index.ts'
+import {variantOf} from '../../providers/places/reach.ts'
+import type {Call, Passage} from '../call/call.ts'
+import {askedModel} from '../call/model-access.ts'
+import {answerHeaders} from '../call/response-headers.ts'
+import {told} from '../guardrails/hook-results.ts'
+import {wholeOf} from '../inbound/body.ts'
+import {noteServed} from '../records/settle.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+
+/** Answers a call with what was kept, as a stream where it asks for one. False when it cannot be told so: then it is no hit. */
+export function serveHit(call: Call, target: Target, passage: Passage, {body: kept}: CacheEntry, on: ProxyServices): boolean {
+  const {body, endpoint} = call
+  const is_stream = body.kind === 'json' && body.stream
+  const bytes = !is_stream ? kept : isStreamed(endpoint) ? replay(endpoint, kept, {include_usage: body.asks_usage}) : null
+  if (bytes) serve(call, target, passage, {bytes, is_stream}, on)
+  return bytes !== null
+}
+
+/** Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or has no chat. */
+export function serveCount(call: Call, target: Target, passage: Passage, on: ProxyServices): boolean {
+  const {body, endpoint} = call
+  if (endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
+  const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
+  const has = (name: 'messagesCountTokens' | 'chatComplete') =>
+    provider.translations?.endpoints[name] !== undefined || offers(provider, name)
+  if (has('messagesCountTokens') || !has('chatComplete')) return false
+  serve(call, target, passage, {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false}, on)
+  return true
+}
+
+function serve(call: Call, target: Target, passage: Passage, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
+  const {relay, guarded} = call
+  relay.feedFrom(null)
+  const shown = guarded ? told(guarded, bytes, is_stream) : bytes
+  const status = guarded?.statusOf(200) ?? 200
+  const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
+  relay.head(
+    status,
+    answerHeaders(call, target, headers, {is_stream, rewrites: true, timing: null, passage, retry_attempt_count: 0, on}),
+    false,
+  )
+  noteServed(call, target, passage, {status, bytes: shown, headers, is_stream}, on)
+  relay.end([shown])
+}

@@ -1,0 +1,129 @@
+import {LRUCache} from 'lru-cache'
+import {Refusal} from '../../base/errors.ts'
+import {promptedCall, type ReadyPrompt, readyPrompt} from '../../prompts/call.ts'
+import {TemplateFault} from '../../prompts/parse.ts'
+import {readNamed} from '../../prompts/selector.ts'
+import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
+import {explain} from '../../schema/explain.ts'
+import {PromptCall} from '../../schema/prompts.ts'
+import type {Call} from '../call/call.ts'
+import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
+import type {Incoming} from '../inbound/request.ts'
+import type {Caller, ProxyServices} from '../services.ts'
+
+/** A version of a prompt, read with its partials. */
+interface KnownPrompt {
+  readonly id: string
+  readonly slug: string
+  readonly version: number
+  readonly version_id: string
+  readonly ready: ReadyPrompt
+  readonly chars: number
+}
+
+const MOST_CHARS = 64 * 2 ** 20
+
+/** Remembers prompts as calls name them. `forget` is called when one changed. */
+export class Prompts {
+  readonly #on: ProxyServices
+  readonly #known = new LRUCache<string, KnownPrompt>({max: 4096, maxSize: MOST_CHARS, sizeCalculation: ({chars}) => chars})
+  #generation = 0
+
+  constructor(on: ProxyServices) {
+    this.#on = on
+  }
+
+  forget(): void {
+    this.#generation++
+    this.#known.clear()
+  }
+
+  /** `said` is the id or slug, with an `@version` or `@label` where another than the published version is meant. Undefined: there is none. */
+  async find(caller: Caller, said: string, is_fresh: boolean): Promise<KnownPrompt | undefined> {
+    const key = `${caller.workspace_id}\n${said}`
+    const known = is_fresh ? undefined : this.#known.get(key)
+    if (known) return known
+    const born = this.#generation
+    const {named, meant} = readNamed(said)
+    const found = await this.#on.findPrompt(caller, named, meant)
+    if (!found) return undefined
+    const {id, slug, version, version_id, template} = found
+    let chars = 1000 + template.string.length
+    const ready = await readyPrompt(template, async ref => {
+      const text = await this.#on.findPartial(caller, ref)
+      chars += text?.length ?? 0
+      return text
+    })
+    const prompt = {id, slug, version, version_id, ready, chars}
+    if (born === this.#generation) this.#known.set(key, prompt) // else something changed meanwhile: what was read may be old
+    return prompt
+  }
+}
+
+/** True for a call that names a prompt in place of saying what it asks. */
+export function isPrompted({route}: Incoming): boolean {
+  return route.endpoint?.name === 'promptComplete'
+}
+
+/**
+ * Makes of a call of a prompt the call of the model that it stands for: body, route and where it goes. What the request says itself, in its body
+ * or its headers, goes before what is saved.
+ */
+export async function enterPrompt(call: Call, prompts: Prompts): Promise<void> {
+  const {body, caller, incoming} = call
+  const said = idIn(incoming.route.path)
+  if (body.kind !== 'json') throw new Refusal('body.content_type', {content_type: 'of the request', expected: 'application/json'})
+  const {variables, ...overrides} = readCall(body)
+  try {
+    const prompt = await prompts.find(caller, said, incoming.own.values['refresh-prompt-cache'] === 'true')
+    if (!prompt) throw new Refusal('prompt.unknown', {prompt: said.slice(0, 255)})
+    const {endpoint: name, body: asked} = promptedCall(prompt.ready, variables, overrides)
+    const endpoint = WORDS[name]
+    const {id, slug, version, version_id} = prompt
+    call.prompt = {slug, id, version, version_id} // in this order: the log is searched for how it is written
+    call.endpoint = name
+    call.incoming = directed(incoming, endpoint, prompt.ready.template.virtual_key)
+    call.body = readJson(written(asked, body, overrides), endpoint)
+  } catch (fault) {
+    if (fault instanceof TemplateFault) throw new Refusal('prompt.unrenderable', {prompt: said.slice(0, 255), reason: fault.message})
+    throw fault
+  }
+}
+
+/** The body as bytes; what the client said itself in its own, for numbers that are read and written again may be others. */
+function written(asked: Readonly<Record<string, unknown>>, {bytes, members}: JsonBody, overrides: object): Buffer {
+  const said = Object.entries(asked).map(([key, value]) => {
+    const span = Object.hasOwn(overrides, key) ? members.get(key) : undefined
+    return `${JSON.stringify(key)}:${span ? bytes.toString('utf8', span.start, span.end) : JSON.stringify(value)}`
+  })
+  return Buffer.from(`{${said.join(',')}}`)
+}
+
+const endpointOf = (name: Endpoint['name']) => ENDPOINTS.find(each => each.name === name)!
+const WORDS = {chatComplete: endpointOf('chatComplete'), complete: endpointOf('complete')}
+
+function idIn(path: string): string {
+  const said = path.split('/')[2]!
+  try {
+    return decodeURIComponent(said)
+  } catch {
+    return said
+  }
+}
+
+function readCall(body: JsonBody) {
+  const whole = wholeOf(body)
+  const read = PromptCall.safeParse(whole)
+  if (read.success) return read.data
+  throw new Refusal('body.invalid', {issues: explain(read.error, PromptCall, whole, {root: 'the request body'})})
+}
+
+/** To the prompt's provider or config, where the request names none. */
+function directed(incoming: Incoming, endpoint: Endpoint, virtual_key: string): Incoming {
+  const {own, route} = incoming
+  const {values} = own
+  const is_config = virtual_key.startsWith('pc-')
+  const is_named = is_config ? values.config || values.provider || values['virtual-key'] : values.provider || values['virtual-key']
+  const direction = is_named ? {} : is_config ? {config: virtual_key} : {'virtual-key': virtual_key}
+  return {...incoming, route: {...route, endpoint, path: endpoint.path}, own: {...own, values: {...values, ...direction}}}
+}

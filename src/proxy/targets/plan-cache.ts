@@ -1,0 +1,132 @@
+import {LRUCache} from 'lru-cache'
+import {Refusal} from '../../base/errors.ts'
+import {checkDepth} from '../../base/json-shape.ts'
+import {readOptions} from '../../providers/options.ts'
+import {compile} from '../../routing/compile.ts'
+import type {Leaf, Plan} from '../../routing/plan.ts'
+import {readConfig} from '../../schema/configs.ts'
+import type {Incoming} from '../inbound/request.ts'
+import type {Caller, ProxyServices} from '../services.ts'
+import {type Named, openTarget, type Target} from './target.ts'
+
+/** The plan of all calls that say the same, and the targets of its leaves as far as they were asked for. */
+export interface Routing {
+  readonly plan: Plan
+  readonly said: Named
+  readonly slug: string | null
+  /** What is known and has no effect in a config sent with the call. */
+  readonly warning: string | null
+  readonly targets: Map<Leaf, Target>
+}
+
+/** A call without a config goes to the one place it names. */
+const PLAIN: Plan = {
+  root: {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}},
+  config_id: null,
+  warnings: [],
+}
+
+/** Remembers plans by what named them. `forget` is called when an integration, a provider or a config changed. */
+export class Routings {
+  readonly #on: ProxyServices
+  readonly #known = new LRUCache<string, Routing>({max: 4096})
+  readonly #versions = new LRUCache<string, string>({max: 4096})
+  #generation = 0
+
+  constructor(on: ProxyServices) {
+    this.#on = on
+  }
+
+  forget(): void {
+    this.#generation++
+    this.#known.clear()
+  }
+
+  /** True when headers, a config or the key's default name where a call goes, so that it is known before the body is read. */
+  isNamed(incoming: Incoming, caller: Caller): boolean {
+    const {provider, virtual_key, config, custom_host} = named(incoming, caller)
+    return Boolean(provider ?? virtual_key ?? config ?? custom_host)
+  }
+
+  /** `slug` is the `@slug` of the body's model, when it has one. */
+  find(incoming: Incoming, caller: Caller, slug: string | null): Routing | Promise<Routing> {
+    const said = named(incoming, caller)
+    const key = `${caller.workspace_id}\n${said.provider ?? ''}\n${said.virtual_key ?? ''}\n${said.config ?? ''}\n${said.custom_host ?? ''}\n${slug ?? ''}\n${optionsIn(said)}`
+    return this.#known.get(key) ?? this.#read(said, caller, slug, key)
+  }
+
+  /** The target of a leaf, remembered with its plan. */
+  target(routing: Routing, leaf: Leaf, incoming: Incoming, caller: Caller): Target | Promise<Target> {
+    return routing.targets.get(leaf) ?? this.#open(routing, leaf, incoming, caller)
+  }
+
+  async #open(routing: Routing, leaf: Leaf, incoming: Incoming, caller: Caller): Promise<Target> {
+    const {plan, said, slug} = routing
+    const born = this.#generation
+    const target = await openTarget(leaf, said, slug, {incoming, caller, config_id: plan.config_id, on: this.#on})
+    if (born === this.#generation) routing.targets.set(leaf, target)
+    return target
+  }
+
+  async #read(said: Named, caller: Caller, slug: string | null, key: string): Promise<Routing> {
+    const born = this.#generation
+    const plan = said.config ? await this.#plan(said.config, caller) : PLAIN
+    const warning = plan.warnings.length ? plan.warnings.join('; ') : null
+    const routing = {plan, said, slug, warning, targets: new Map<Leaf, Target>()}
+    if (born === this.#generation) this.#known.set(key, routing) // else something changed meanwhile: what was read may be old
+    return routing
+  }
+
+  /** The paths of another version may lead elsewhere: what was counted there counts no more. */
+  #judgeVersion(config_id: string, version_id: string) {
+    const known = this.#versions.get(config_id)
+    if (known !== undefined && known !== version_id) this.#on.circuits.forget(config_id)
+    this.#versions.set(config_id, version_id)
+  }
+
+  async #plan(said: string, caller: Caller): Promise<Plan> {
+    if (said.trimStart().startsWith('{')) {
+      const {
+        max_root_config_targets: root,
+        max_conditional_root_config_targets: conditional_root,
+        max_nested_config_targets: nested,
+      } = this.#on.settings
+      checkDepth(said, 'The config')
+      const read = readConfig(parsed(said), {limits: {root, conditional_root, nested}})
+      if ('issues' in read)
+        throw new Refusal('config.invalid', {issues: read.issues.map(({path, message}) => `${path}: ${message}`).join('; ')})
+      return compile(read.config, {config_id: null, warnings: read.warnings})
+    }
+    const saved = await this.#on.findConfig(caller.workspace_id, said)
+    if (!saved) throw new Refusal('config.unknown', {config: said.slice(0, 255)})
+    this.#judgeVersion(saved.id, saved.version_id)
+    return compile(saved.config, {config_id: saved.id})
+  }
+}
+
+function named({own}: Incoming, caller: Caller): Named {
+  const {provider, 'virtual-key': virtual_key, config, 'custom-host': custom_host} = own.values
+  if (config && !caller.allow_config_override) throw new Refusal('config.override_forbidden')
+  const chosen = caller.allow_config_override && Boolean(provider || virtual_key)
+  return {
+    provider: provider || undefined,
+    virtual_key: virtual_key || undefined,
+    config: config || (chosen ? undefined : (caller.config_id ?? undefined)),
+    custom_host: custom_host || undefined,
+    options: readOptions(own.values),
+  }
+}
+
+/** Most calls say none. */
+function optionsIn({options}: Named): string {
+  for (const _ in options) return JSON.stringify(options)
+  return ''
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refusal('config.invalid', {issues: 'config: it is not valid JSON'})
+  }
+}

@@ -1,0 +1,215 @@
+import type {Destination} from '../../base/egress/target.ts'
+import {Refusal} from '../../base/errors.ts'
+import type {Edits} from '../../base/json.ts'
+import {holdsCredential, mergedOptions, type Options, optionIn, optionsFor, optionsOfConfig, WrongOption} from '../../providers/options.ts'
+import {baseUrl} from '../../providers/places/reach.ts'
+import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
+import type {CacheRule, Leaf, LeafTarget} from '../../routing/plan.ts'
+import {asUntranslatable} from '../inbound/error-response.ts'
+import type {Incoming} from '../inbound/request.ts'
+import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
+import {type Guards, guardsOf} from './guardrails.ts'
+
+/** What a request says of where it goes. */
+export interface Named {
+  readonly provider: string | undefined
+  readonly virtual_key: string | undefined
+  readonly config: string | undefined
+  readonly custom_host: string | undefined
+  /** What headers say of a provider's place and login. */
+  readonly options: Options
+}
+
+/** One leaf of a plan as a place to ask, worked out once for all calls that say the same: what is left is the body and the client's token. */
+export interface Target {
+  readonly provider: Provider
+  readonly managed: ManagedProvider | null
+  readonly config_id: string | null
+  /** Null for a provider that answers in this process, and for one whose place depends on what is asked (`placed`). */
+  readonly destination: Destination | null
+  /** True when `destination` is a host that the caller, the config or the integration names. */
+  readonly is_custom: boolean
+  /** The provider's key, when it is ours to send; null: the client's own token. */
+  readonly key: string | null
+  /** Headers of the integration and the config, lower case. */
+  readonly headers: Readonly<OutgoingHeaders>
+  /** What the config does to a JSON body; the model apart. */
+  readonly params: Pick<LeafTarget, 'default_params' | 'override_params' | 'drop_params'>
+  /** `override_params` as changes to the bytes. */
+  readonly edits: Edits | null
+  /** The model the config sets, without a provider's slug. */
+  readonly model: string | null
+  readonly request_timeout_ms: number | null
+  readonly forward_headers: readonly string[]
+  /** False where the node says so. */
+  readonly strict: boolean
+  readonly cache: CacheRule | null
+  /** What judges its requests and answers; null where nothing does. */
+  readonly guards: Guards | null
+  /** What the place needs to know: region, project, api version ... */
+  readonly options: Readonly<Record<string, string>>
+  readonly option_path: string
+  /** True when its provider is the one that the call names, whose token is then the call's own. */
+  readonly is_passthrough: boolean
+}
+
+/** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (reference: resolution of provider per leaf). */
+export async function openTarget(
+  leaf: Leaf,
+  said: Named,
+  slug: string | null,
+  {incoming, caller, config_id, on}: {incoming: Incoming; caller: Caller; config_id: string | null; on: ProxyServices},
+): Promise<Target> {
+  const {target} = leaf
+  const {prefix} = incoming.own
+  const {model: set_model, ...params} = target.override_params ?? {}
+  const set_slug = typeof set_model === 'string' ? splitModel(set_model)[0] : null
+  const header = nameOf(said.provider) ?? nameOf(said.virtual_key, true)
+  const scopes = header && (set_slug ?? slug) !== null ? await scopesOf(header, caller, on) : NO_SCOPES
+  const slugOf = (found: string | null) => (found !== null && scopes.includes(found) ? null : nameOf(found, true))
+  const name =
+    (target.passthrough ? passedThrough(said, slugOf(slug)) : null) ??
+    nameOf(target.virtual_key, true) ??
+    nameOf(target.provider) ??
+    slugOf(set_slug) ??
+    slugOf(slug) ??
+    header
+  if (!name) throw new Refusal('provider.missing', {prefix})
+  const managed = name.managed ? await findManaged(name.slug, caller, on) : null
+  const provider = kindOf(managed?.kind ?? name.slug, on)
+  const named_host = said.custom_host ?? target.custom_host
+  if (
+    managed &&
+    (managed.key !== null || holdsCredential(managed.options)) &&
+    named_host !== undefined &&
+    named_host !== managed.custom_host &&
+    target.api_key === undefined
+  ) {
+    throw new Refusal('host.blocked', {reason: `the credential of @${managed.slug} goes to its own host alone`})
+  }
+  const custom_host = named_host ?? managed?.custom_host ?? undefined
+  const own = {...on.place_defaults, ...managed?.options, ...optionsOfConfig(target)}
+  const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
+  const options = mergedOptions(own, said.options, {holds_credential})
+  checkedOptions(provider, options)
+  const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
+  return {
+    provider,
+    managed,
+    config_id,
+    destination: provider.transport ? null : destinationOf(custom_host, managed, provider, on),
+    is_custom: custom_host !== undefined,
+    key: target.api_key ?? managed?.key ?? null,
+    headers: {
+      ...managed?.headers,
+      ...(target.openai_organization ? {'openai-organization': target.openai_organization} : {}),
+      ...(target.openai_project ? {'openai-project': target.openai_project} : {}),
+    },
+    params: {...pick(target), ...(edits.length ? {override_params: params} : {})},
+    edits: edits.length ? new Map(edits) : null,
+    model: typeof set_model === 'string' ? modelFor(provider, set_model) : null,
+    request_timeout_ms: target.request_timeout ?? null,
+    forward_headers: target.forward_headers ?? [],
+    strict: target.strict_open_ai_compliance !== false,
+    cache: target.cache ?? null,
+    guards: await guardsOf(target, leaf.path, caller, on),
+    options,
+    option_path: leaf.path,
+    is_passthrough: target.passthrough === true,
+  }
+}
+
+/** Refuses a managed provider that is past its time, or whose secrets are elsewhere. Judged on every call, whatever is remembered. */
+export function checkManaged({managed}: Target, now_ms: number): void {
+  if (managed?.expires_at && Date.parse(managed.expires_at) <= now_ms) {
+    throw new Refusal('provider.expired', {provider: managed.slug, expires_at: managed.expires_at})
+  }
+  if (managed?.is_mapped) throw new Refusal('provider.mapped', {provider: managed.slug})
+}
+
+/** What a provider would not take is refused wherever it is called, and whether it is asked there or not. */
+function checkedOptions({slug}: Provider, options: Options) {
+  try {
+    for (const name of optionsFor(slug)) optionIn(options, name)
+  } catch (fault) {
+    throw fault instanceof WrongOption ? asUntranslatable(fault, slug) : fault
+  }
+}
+
+function pick({default_params, drop_params}: LeafTarget): Pick<LeafTarget, 'default_params' | 'drop_params'> {
+  return {...(default_params && {default_params}), ...(drop_params?.length && {drop_params})}
+}
+
+async function findManaged(slug: string, caller: Caller, on: ProxyServices): Promise<ManagedProvider> {
+  const managed = await on.findProvider(caller.workspace_id, slug)
+  if (!managed)
+    throw new Refusal('provider.unknown', {
+      provider: `@${slug.slice(0, 255)}`,
+      hint: ' List those of this workspace with GET /v1/providers.',
+    })
+  return managed
+}
+
+function kindOf(slug: string, on: ProxyServices): Provider {
+  const provider = on.kind(slug)
+  if (!provider)
+    throw new Refusal('provider.unknown', {provider: slug.slice(0, 255), hint: ` A managed provider is named @${slug.slice(0, 64)}.`})
+  if (!provider.available) throw new Refusal('provider.unavailable', {provider: slug})
+  return provider
+}
+
+function destinationOf(
+  custom_host: string | undefined,
+  managed: ManagedProvider | null,
+  provider: Provider,
+  on: ProxyServices,
+): Destination | null {
+  if (!custom_host) return provider.base_url && !provider.place && !provider.variant ? on.destination(provider.base_url, 'builtin') : null
+  const trusted =
+    managed?.trusts_host && managed.custom_host ? {integration_id: managed.integration_id, host: managed.custom_host} : 'caller'
+  return on.destination(custom_host, trusted)
+}
+
+/** Where a call goes whose place depends on its options, model or endpoint. */
+export function placed({managed, options}: Target, provider: Provider, reach: Reach, prefix: string, on: ProxyServices): Destination {
+  const found = baseUrl(provider, options, reach)
+  if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
+  if (!found.is_named) return on.destination(found.url, 'builtin')
+  return on.destination(found.url, managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller')
+}
+
+/** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */
+function passedThrough({provider}: Named, of_model: ProviderName | null): ProviderName | null {
+  return (provider?.[0] === '@' ? nameOf(provider) : null) ?? of_model
+}
+
+interface ProviderName {
+  readonly slug: string
+  readonly managed: boolean
+}
+
+const NO_SCOPES: readonly string[] = []
+
+/** What names of models begin with there: no slug, where the provider is named beside the model. */
+async function scopesOf({slug, managed}: ProviderName, {workspace_id}: Caller, on: ProxyServices): Promise<readonly string[]> {
+  const kind = managed ? (await on.findProvider(workspace_id, slug))?.kind : slug
+  return (kind === undefined ? undefined : on.kind(kind)?.model_scopes) ?? NO_SCOPES
+}
+
+function nameOf(said: string | null | undefined, managed = false): ProviderName | null {
+  if (!said) return null
+  return said[0] === '@' ? {slug: said.slice(1), managed: true} : {slug: said, managed}
+}
+
+/** `@slug/rest` apart at the first slash; the rest may hold slashes and colons. No slug without the at sign. */
+export function splitModel(model: string): [slug: string | null, model: string] {
+  if (model[0] !== '@') return [null, model]
+  const slash = model.indexOf('/')
+  return slash < 0 ? [null, model] : [model.slice(1, slash), model.slice(slash + 1)]
+}
+
+/** The model that `said` names at a provider: without the slug before it, unless that is the beginning of its own name there. */
+export function modelFor({model_scopes}: Provider, said: string): string {
+  const [slug, model] = splitModel(said)
+  return slug !== null && model_scopes?.includes(slug) ? said : model
+}

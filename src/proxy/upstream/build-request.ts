@@ -1,0 +1,286 @@
+import type {IncomingMessage} from 'node:http'
+import type {Readable} from 'node:stream'
+import type {Dispatcher} from 'undici'
+import {joinPath} from '../../base/egress/path.ts'
+import type {Destination} from '../../base/egress/target.ts'
+import {Refusal} from '../../base/errors.ts'
+import type {Edits} from '../../base/json.ts'
+import {offers} from '../../providers/clients.ts'
+import type {Errand} from '../../providers/errand.ts'
+import {loginOf, pathFor, usualHeaders, variantOf} from '../../providers/places/reach.ts'
+import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
+import {Untranslatable} from '../../providers/translation.ts'
+import {applyParams} from '../../routing/params.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Call} from '../call/call.ts'
+import {askedModel} from '../call/model-access.ts'
+import {heldBy} from '../call/strict-limits.ts'
+import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
+import {asUntranslatable} from '../inbound/error-response.ts'
+import {type Credentials, type Incoming, messageOf} from '../inbound/request.ts'
+import type {ProxyServices} from '../services.ts'
+import {placed, type Target} from '../targets/target.ts'
+import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
+import {authenticated, authorized, type NeededLogin} from './credentials.ts'
+import {type ErrandOf, ErrandRun} from './multi-request.ts'
+import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
+
+/** What leaves for the provider. */
+export interface Outgoing {
+  /** The target's, as it is for this model. */
+  readonly provider: Provider
+  /** Null for a provider that answers in this process. */
+  readonly destination: Destination | null
+  readonly method: Dispatcher.HttpMethod
+  readonly path: string
+  readonly headers: OutgoingHeaders
+  readonly body: Dispatcher.DispatchOptions['body']
+  readonly model: string | null
+  /** True when we asked for usage in the stream, and so take its event out of the answer. */
+  readonly is_metered: boolean
+  readonly request_timeout_ms: number | null
+  /** Null where bodies pass as they are. */
+  readonly translating: Translating | null
+  /** What answers in the provider's place by calling it, once or several times; null where one call is all. */
+  readonly errand: ErrandRun | null
+  /** Reads the output of the batches that the answer tells of; null where it tells of none. */
+  readonly output: ErrandRun | null
+  /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
+  readonly login: NeededLogin | null
+}
+
+/** Dispatchers want an origin, also the one that answers in this process. */
+const ORIGIN_HERE = 'http://127.0.0.1'
+
+/** What takes it there. */
+export function dispatcherOf({errand, provider, destination}: Outgoing, {caller}: Call, on: ProxyServices): Pick<Dispatcher, 'dispatch'> {
+  return errand ?? provider.transport?.() ?? on.dispatcher(destination!, caller.workspace_id)
+}
+
+export function dispatchOf({method, path, headers, body, destination}: Outgoing): Dispatcher.DispatchOptions {
+  return {method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}
+}
+
+/** Where it went, or what its errand called last; null for a provider that answers in this process. */
+export function upstreamUrl({errand, destination, path}: Pick<Outgoing, 'errand' | 'destination' | 'path'>): string | null {
+  return errand?.url ?? (destination ? destination.origin + path.split('?', 1)[0] : null)
+}
+
+const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
+/** Endpoints of other clients' words: a provider that has neither them nor chat cannot be asked. */
+const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/**
+ * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. Refuses (400) what the
+ * provider has no words for, and options of its place and login that it would not take.
+ */
+export function outgoing(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
+  try {
+    return made(call, target, credentials, on)
+  } catch (fault) {
+    throw fault instanceof Untranslatable ? asUntranslatable(fault, target.provider.slug) : fault
+  }
+}
+
+function made(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
+  const {incoming, body, endpoint, is_passthrough} = call
+  const {route} = incoming
+  const model = askedModel(call, target)
+  const {options} = target
+  const provider = variantOf(target.provider, model ?? '', options)
+  const errand = is_passthrough ? undefined : provider.errands?.endpoints[endpoint]
+  if (errand) return errandOf(errand, {call, target, provider, model, credentials}, on)
+  const words = translating(call, target, provider, model)
+  const is_chat = words !== null && words.dialect === null
+  const is_stream = 'stream' in body && body.stream
+  const reach: Reach = {
+    endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
+    path: is_chat ? '/chat/completions' : route.path,
+    query: leavingQuery(route.query, credentials, on),
+    model: model ?? '',
+    is_stream,
+    ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
+  }
+  const destination = provider.transport ? null : (target.destination ?? placed(target, provider, reach, incoming.own.prefix, on))
+  const is_metered = !words && meters(call, provider, on)
+  const is_judged = call.guarded?.reads_answers ?? false
+  const is_read = is_metered || words !== null || target.cache !== null || is_judged || heldBy(call) !== null
+  const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, on)
+  if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
+  if (!words && !is_passthrough) checkOffer(call, provider)
+  const login = authenticated(headers, call, target, provider, credentials)
+  withoutOwnLogin(headers, target, credentials, on)
+  const anew = words && written(words, target.cache !== null || login?.login.signs_body === true)
+  if (anew) Object.assign(headers, anew.headers)
+  const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
+  return {
+    provider,
+    destination,
+    method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
+    path: joinPath(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options)),
+    headers,
+    body: anew ? anew.body : bodyOf(call, target, named, is_metered),
+    model,
+    is_metered,
+    request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
+    translating: words,
+    errand: null,
+    output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, on),
+    login,
+  }
+}
+
+/** What leaves by an errand is its own to say; here is the place that it begins at. */
+function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): Outgoing {
+  const {incoming} = of.call
+  const {target, provider, model} = of
+  const reach: Reach = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
+  const destination = target.destination ?? placed(target, provider, reach, incoming.own.prefix, on)
+  return {
+    provider,
+    destination,
+    method: incoming.method as Dispatcher.HttpMethod,
+    path: joinPath(destination.basePath, incoming.route.path),
+    headers: {},
+    body: null,
+    model,
+    is_metered: false,
+    request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
+    translating: null,
+    errand: new ErrandRun(errand, of, on),
+    output: outputOf(of, on),
+    login: null,
+  }
+}
+
+/** Endpoints whose answers tell of batches that may have ended. */
+const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set(['retrieveBatch', 'cancelBatch', 'listBatches', 'getBatchOutput'])
+
+function outputOf(of: ErrandOf, on: ProxyServices): ErrandRun | null {
+  const errand = TELLS_OF_BATCHES.has(of.call.endpoint) ? of.provider.errands?.endpoints.getBatchOutput : undefined
+  return errand ? new ErrandRun(errand, of, on) : null
+}
+
+/** The same with the headers that its login makes: a token, or a signature of it all. */
+export async function loggedIn(out: Outgoing, {options}: Target, on: ProxyServices): Promise<Outgoing> {
+  const {login: needed, provider, destination, method, path, headers, body} = out
+  if (!needed) return out
+  const bytes = Buffer.isBuffer(body) ? body : null
+  if (needed.login.signs_body && body !== null && bytes === null) {
+    throw new Refusal('body.untranslatable', {provider: provider.slug, reason: 'Its signature covers the whole body: send it as JSON.'})
+  }
+  const host = destination ? new URL(destination.origin).host : ''
+  const made = await authorized(needed, {method, host, path, headers, body: bytes}, {provider, options}, on)
+  return {...out, headers: {...headers, ...made}, login: null}
+}
+
+/** The headers of a login for a request without a body; null where the key goes as it is. */
+export async function loginAt(
+  on: ProxyServices,
+  {provider, options, managed, destination}: Target,
+  {path, headers}: {readonly path: string; readonly headers: OutgoingHeaders},
+  key: string | null,
+): Promise<OutgoingHeaders | null> {
+  const login = loginOf(provider, options)
+  if (!login) return null
+  if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
+  const host = destination ? new URL(destination.origin).host : ''
+  return login.authorize({method: 'GET', host, path, headers, body: null}, key, options, on.logins)
+}
+
+/** Refuses an endpoint that the provider has in no words. */
+function checkOffer({incoming: {route, method}, endpoint}: Call, provider: Provider) {
+  if (!offers(provider, endpoint) && (provider.dialect === 'native' || TRANSLATED.has(endpoint)))
+    throw new Refusal('endpoint.unsupported', {provider: provider.slug, endpoint: `${method} ${route.path}`})
+}
+
+/** `is_read`: the answer is to be read and written anew, and so comes without an encoding. */
+function headersOf(
+  call: Call,
+  target: Target,
+  provider: Provider,
+  credentials: Credentials,
+  {is_read, is_translated}: {readonly is_read: boolean; readonly is_translated: boolean},
+  on: ProxyServices,
+): OutgoingHeaders {
+  const {incoming, is_passthrough, body} = call
+  const headers: OutgoingHeaders = {
+    ...usualHeaders(provider, target.options),
+    'user-agent': `gateway/${on.version}`,
+    accept: incoming.headers.accept ?? '*/*',
+    'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
+  }
+  addClientHeaders(headers, incoming, target, on.ignored, is_passthrough)
+  handOn(headers, incoming, is_translated)
+  Object.assign(headers, target.headers, call.guarded?.headers)
+  const type = incoming.headers['content-type']
+  if (type !== undefined && body.kind !== 'none') headers['content-type'] = type
+  else if (body.kind === 'json') headers['content-type'] = 'application/json'
+  if (body.kind === 'stream' && incoming.headers['content-length'] !== undefined)
+    headers['content-length'] = incoming.headers['content-length']
+  for (const name of provider.hands_on ?? []) {
+    const value = incoming.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  withoutOwn(headers, target.headers, credentials, on)
+  return headers
+}
+
+function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): Outgoing['body'] {
+  if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
+  if (body.kind === 'stream') return flowing(messageOf(incoming)) as unknown as Readable
+  const {edits, params} = target
+  if (body.kind === 'form' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
+  if (params.drop_params?.some(path => /[.[]/.test(path))) return reshaped(body, target, model, is_metered)
+  const all = new Map<string, string | undefined>()
+  for (const [key, value] of Object.entries(params.default_params ?? {})) {
+    if (key !== 'model' && !body.members.has(key)) all.set(key, JSON.stringify(value))
+  }
+  for (const [key, json] of edits ?? []) all.set(key, json)
+  for (const path of params.drop_params ?? []) all.set(path, undefined)
+  return rewritten(body, all.has('model') ? null : model, metered(all, is_metered))
+}
+
+/** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
+async function* flowing(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* request.iterator({destroyOnReturn: false}) as AsyncIterable<Buffer>
+  } finally {
+    request.resume()
+  }
+}
+
+/** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */
+function reshaped(body: JsonBody, {params, provider}: Target, model: string | null, is_metered: boolean): Buffer {
+  const before = wholeOf(body)
+  const said = applyParams(before, params)
+  const changed = new Set([...Object.keys(before), ...Object.keys(said)].filter(key => said[key] !== before[key]))
+  const edits = new Map<string, string | undefined>()
+  for (const key of changed) edits.set(key, Object.hasOwn(said, key) ? writtenText(said[key], provider.slug) : undefined)
+  edits.delete('model')
+  return rewritten(body, model, metered(edits, is_metered))
+}
+
+const USAGE_ASKED = {include_usage: true}
+
+function metered(edits: Edits | null, is_metered: boolean): Edits | null {
+  return is_metered ? new Map([...(edits ?? []), ['stream_options', JSON.stringify(USAGE_ASKED)]]) : edits
+}
+
+/** Whether we ask for the usage of a stream ourselves (core rule 18). */
+function meters({body, endpoint, admissions, target_admissions}: Call, provider: Provider, on: ProxyServices): boolean {
+  const {stream_usage} = on.settings
+  if (stream_usage === 'exact' || body.kind !== 'json' || !body.stream || body.asks_usage) return false
+  if (!provider.stream_usage || !STREAMS_USAGE.has(endpoint) || body.members.has('stream_options')) return false
+  return stream_usage === 'metered' || admissions.some(each => each.counts_usage) || target_admissions.some(each => each.counts_usage)
+}
+
+function timeoutOf({own}: Incoming): number | null {
+  const said = own.values['request-timeout']
+  if (said === undefined) return null
+  if (!/^\d{1,10}$/.test(said) || Number(said) < 1) {
+    throw new Refusal('header.invalid', {header: `${own.prefix}-request-timeout`, reason: 'expected whole milliseconds, at least 1'})
+  }
+  return Number(said)
+}

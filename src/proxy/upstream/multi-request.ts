@@ -1,0 +1,214 @@
+import type {Dispatcher} from 'undici'
+import {Refusal} from '../../base/errors.ts'
+import {Exchange, type ToldAnswer} from '../../base/exchange.ts'
+import {LineTooLong} from '../../base/lines.ts'
+import {FormFault, readParts} from '../../base/multipart-stream.ts'
+import {errorBody} from '../../providers/chat.ts'
+import {offers, wordsFor} from '../../providers/clients.ts'
+import {type Asked, type Errand, UpstreamFault} from '../../providers/errand.ts'
+import {optionIn} from '../../providers/options.ts'
+import {variantOf} from '../../providers/places/reach.ts'
+import {BadReply, type Context, type Json, type Translation, Untranslatable} from '../../providers/translation.ts'
+import {applyParams} from '../../routing/params.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import {checkAllowed} from '../call/model-access.ts'
+import {wholeOf} from '../inbound/body.ts'
+import {asUntranslatable} from '../inbound/error-response.ts'
+import {messageOf} from '../inbound/request.ts'
+import type {ProxyServices} from '../services.ts'
+import {splitModel} from '../targets/target.ts'
+import {leavingQuery} from './client-headers.ts'
+import {CallUpstream, type UpstreamOf} from './sub-requests.ts'
+import {isStrict, JSON_TYPE} from './translate.ts'
+
+export interface ErrandOf extends UpstreamOf {
+  readonly model: string | null
+}
+
+/**
+ * Answers an attempt in the provider's place: an errand is run, which calls the provider as often as it needs, and what it comes to is told
+ * as one answer. So an errand has one intent and one settlement, however many calls it is.
+ */
+export class ErrandRun {
+  readonly #errand: Errand
+  readonly #of: ErrandOf
+  readonly #upstream: CallUpstream
+  readonly #on: ProxyServices
+  readonly #given_up = new AbortController()
+  #request: AsyncIterableIterator<Buffer> | null = null
+
+  constructor(errand: Errand, of: ErrandOf, on: ProxyServices) {
+    this.#errand = errand
+    this.#of = of
+    this.#on = on
+    this.#upstream = new CallUpstream(of, this.#given_up.signal, on)
+  }
+
+  /** The place that was called last. */
+  get url(): string | null {
+    return this.#upstream.url
+  }
+
+  dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    // Whatever is left of a call upstream ends with the errand.
+    const exchange = new Exchange(handler, reason => {
+      this.#given_up.abort(reason ?? new Refusal('client.gone'))
+      this.#leaveRequest()
+    })
+    this.#upstream.onMoved = piece => handler.onBodySent?.(piece)
+    void exchange.run(() => this.#answer())
+    return true
+  }
+
+  /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */
+  async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const asked = {...this.#asked(this.#context()), id: batch_id, body: NOTHING}
+    const told = await this.#errand(asked, new CallUpstream(this.#of, signal, this.#on))
+    if ('content' in told) return told.content
+    throw new BadReply('expected rows')
+  }
+
+  async #answer(): Promise<ToldAnswer> {
+    const {provider, call} = this.#of
+    const context = this.#context()
+    try {
+      const told = await this.#errand(this.#asked(context), this.#upstream)
+      if ('json' in told) return jsonAnswer(200, told.json)
+      // What goes wrong before the first byte still has a status of its own.
+      const content = told.content[Symbol.asyncIterator]()
+      const first = await content.next()
+      return {status: 200, headers: {'content-type': told.content_type}, chunks: this.#content(first, content)}
+    } catch (fault) {
+      if (!(fault instanceof UpstreamFault)) throw refusalIn(fault, provider.slug)
+      this.#on.log.debug({status: fault.status, url: this.url, trace_id: call.incoming.trace.trace_id}, 'an errand ended with a call of it')
+      return jsonAnswer(fault.status, errorBody(context, provider.errands!.fault(fault.status, fault.body, context)))
+    }
+  }
+
+  async *#content(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+    const {slug} = this.#of.provider
+    try {
+      for (let next = first; !next.done; next = await rest.next()) yield next.value
+    } catch (fault) {
+      if (fault instanceof UpstreamFault) throw new Refusal('upstream.told', {message: `${slug} answered ${fault.status}`}, {cause: fault})
+      throw refusalIn(fault, slug)
+    } finally {
+      await rest.return?.()
+    }
+  }
+
+  #context(): Context {
+    const {call, target, provider, model} = this.#of
+    const named = model ?? call.incoming.own.values['provider-model'] ?? optionIn(target.options, 'aws_bedrock_model')
+    return {
+      provider: provider.slug,
+      model: named === undefined ? '' : bare(named),
+      is_stream: false,
+      strict: isStrict(call, target),
+      options: target.options,
+      call_id: call.id,
+      created_s: Math.floor(call.incoming.at_ms / 1000),
+    }
+  }
+
+  #asked(context: Context): Asked {
+    const {call, target} = this.#of
+    const {incoming, body} = call
+    const own = incoming.own.values
+    if (context.model !== '') checkAllowed(target, context.model)
+    const {'file-purpose': purpose, 'file-upload-size': bytes, 'provider-file-name': name, 'provider-batch-endpoint': rows} = own
+    if (bytes !== undefined && !/^[1-9]\d{0,14}$/.test(bytes))
+      throw new Refusal('header.invalid', {header: `${incoming.own.prefix}-file-upload-size`, reason: 'expected a number of bytes'})
+    return {
+      id: idIn(incoming.route.path),
+      query: new URLSearchParams(leavingQuery(incoming.route.query, this.#of.credentials, this.#on)),
+      body: body.kind === 'json' ? applyParams(wholeOf(body), target.params) : NOTHING,
+      form: this.#form(),
+      told: {
+        ...(purpose && {purpose}),
+        ...(bytes && {bytes: Number(bytes)}),
+        ...(name && {name}),
+        ...(rows && {rows}),
+      },
+      context,
+      shelf: this.#on.shelf(call.caller.workspace_id, target.provider.slug),
+      allow: model => checkAllowed(target, bare(model) || null),
+      words: (endpoint, model) => this.#words(endpoint, model),
+    }
+  }
+
+  #form(): Asked['form'] {
+    const {body, incoming} = this.#of.call
+    const type = incoming.headers['content-type'] ?? ''
+    if (body.kind === 'form') return readParts(once(body.bytes), type)
+    if (body.kind !== 'stream') return null
+    // The request outlives what is read of it: its connection still has to carry the answer.
+    this.#request = messageOf(incoming).iterator({destroyOnReturn: false})
+    return readParts(this.#request, type)
+  }
+
+  /** What is left of the request flows away: a client that still sends it would not read the answer. */
+  #leaveRequest() {
+    const {incoming} = this.#of.call
+    void this.#request?.return?.().then(() => messageOf(incoming).resume())
+  }
+
+  #words(endpoint: EndpointName, named: string): Translation | null {
+    const {target} = this.#of
+    const model = bare(named)
+    const provider = variantOf(target.provider, model, target.options)
+    const words = wordsFor(provider, endpoint)
+    if (words) return words.translation
+    if (offers(provider, endpoint)) return null
+    throw new Untranslatable('url', `the provider has no such endpoint (${endpoint})`)
+  }
+}
+
+const NOTHING: Json = {}
+/** What follows an id in a path of the table. */
+const AFTER_ID = /\/(?:content|cancel|output)$/
+const MOST_DECODED = 3
+
+/** The id in a path: ids with slashes come percent-encoded, once by us and once more by careful clients. */
+export function idIn(path: string): string {
+  const rest = /^\/(?:files|batches|fine_tuning\/jobs)\/(.+)$/.exec(path)?.[1] ?? ''
+  return plainId(rest.replace(AFTER_ID, ''))
+}
+
+/** An id as its provider says it: what the gateway tells of ids with slashes is percent-encoded. */
+export function plainId(said: string): string {
+  let id = said
+  for (let times = 0; times < MOST_DECODED && id.includes('%'); times++) {
+    try {
+      id = decodeURIComponent(id)
+    } catch {
+      break
+    }
+  }
+  return id
+}
+
+function bare(model: string): string {
+  return splitModel(model)[1]
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+function jsonAnswer(status: number, json: Json): ToldAnswer {
+  const bytes = Buffer.from(JSON.stringify(json))
+  return {status, headers: {'content-type': JSON_TYPE, 'content-length': String(bytes.length)}, chunks: [bytes]}
+}
+
+function refusalIn(fault: unknown, provider: string): unknown {
+  if (fault instanceof Untranslatable) return asUntranslatable(fault, provider)
+  if (fault instanceof BadReply)
+    return new Refusal('upstream.bad_reply', {provider, reason: fault.message.replace(/\.$/, '')}, {cause: fault})
+  if (fault instanceof FormFault) return new Refusal('body.invalid', {issues: `The form cannot be read: ${fault.message}.`}, {cause: fault})
+  if (fault instanceof Error && fault.name === 'ShelfFull')
+    return new Refusal('body.invalid', {issues: `The file cannot be kept: ${fault.message}.`}, {cause: fault})
+  if (fault instanceof LineTooLong)
+    return new Refusal('body.invalid', {issues: `The file cannot be read: ${fault.message}.`}, {cause: fault})
+  return fault
+}

@@ -1,0 +1,181 @@
+import {Refusal} from '../../base/errors.ts'
+import {faultEvent} from '../../providers/openai/error.ts'
+import {type MeterFilter, meterFilter} from '../../providers/openai/meter.ts'
+import {observeStream, type StreamObserver} from '../../providers/openai/observe.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Usage} from '../../schema/usage.ts'
+import {type Tap, tap} from './decode.ts'
+
+/** An event stream on its way through: what may go on at once, what must wait for the settlement, and what it told of itself. */
+export interface Stream {
+  /** `hold` is not null when the bytes so far would tell a client that the answer is whole. */
+  take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void
+  /** The stream ended; `rest` is what was still kept back. */
+  end(then: (rest: Buffer) => void): void
+  /** What to say in the stream when it is cut off, on a boundary of its events. */
+  faultEvent(fault: Refusal): Buffer
+  close(): void
+  readonly usage: Usage | null
+  readonly model: string | null
+  readonly text_bytes: number
+  /** Pieces of the answer that came: of most providers, a token each. */
+  readonly pieces: number
+  /** An error the provider told inside the stream. */
+  readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
+  /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
+  readonly has_begun: boolean
+  /** True when the provider has begun to answer, whether or not that may be told yet. */
+  readonly is_answering: boolean
+  /** True while nothing may leave before a verdict on it: the head waits too. */
+  readonly is_held: boolean
+  /** What is wrong with a stream that ended: it was cut off, or told an error. Null also where that cannot be known. */
+  readonly fault: Refusal | null
+  /** True when an error told inside ends the answer, which then is told in our words. */
+  readonly ends_on_fault: boolean
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** Endpoints of which it is known how a whole answer ends. */
+export const TELLS_END: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
+
+interface How {
+  readonly provider: string
+  readonly is_good: boolean
+  readonly encoding: string | null
+  /** True when we asked for usage in the stream, and so take its event out of the answer. */
+  readonly is_metered: boolean
+  /** True when the text is counted also behind a first report of usage. */
+  readonly counts_all: boolean
+}
+
+/** A stream as its provider sends it. */
+export interface Source extends Stream {
+  /** How many events came that are more than a sign of life. */
+  readonly events: number
+}
+
+/** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
+export function openStream(endpoint: EndpointName, how: How): Source {
+  return new ObservedStream(endpoint, how)
+}
+
+class ObservedStream implements Source {
+  readonly ends_on_fault = false
+  readonly is_held = false
+  readonly #endpoint: EndpointName
+  readonly #provider: string
+  /** True when it can be known whether it ended where it should. */
+  readonly #tells_end: boolean
+  readonly #observer: StreamObserver
+  readonly #filter: MeterFilter | null
+  readonly #decoder: Tap | null
+  readonly #is_opaque: boolean
+  /** The bytes so far tell that the answer is whole; of an encoded stream. */
+  #ends = false
+  /** Chunks of a stream that cannot be read. */
+  #pieces = 0
+
+  constructor(endpoint: EndpointName, {provider, is_good, encoding, is_metered, counts_all}: How) {
+    const is_encoded = encoding !== null
+    this.#endpoint = endpoint
+    this.#provider = provider
+    this.#observer = observeStream(endpoint, counts_all)
+    this.#filter = is_metered ? meterFilter() : null
+    this.#decoder = is_encoded ? tap(encoding, plain => this.#seen(plain)) : null
+    this.#is_opaque = is_encoded && this.#decoder === null
+    this.#tells_end = is_good && !this.#is_opaque && TELLS_END.has(endpoint)
+  }
+
+  take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void {
+    if (this.#decoder) return this.#decoder.take(chunk, () => this.#tapped(chunk, then))
+    if (this.#is_opaque) return this.#tapped(chunk, then)
+    const from = this.#observer.take(chunk)
+    if (this.#filter) {
+      const kept = this.#filter.take(chunk)
+      return from < 0 ? then(kept, null) : then(NOTHING, Buffer.concat([kept, this.#filter.end()]))
+    }
+    if (from < 0) then(chunk, null)
+    else then(chunk.subarray(0, from), chunk.subarray(from))
+  }
+
+  end(then: (rest: Buffer) => void): void {
+    const done = () => {
+      this.#observer.end()
+      then(this.#filter?.end() ?? NOTHING)
+    }
+    if (this.#decoder) this.#decoder.end(done)
+    else done()
+  }
+
+  faultEvent(fault: Refusal): Buffer {
+    return faultEvent(this.#endpoint, {message: fault.message, type: fault.said.type}, this.#observer.is_mid_event)
+  }
+
+  close(): void {
+    this.#decoder?.close()
+  }
+
+  get usage(): Usage | null {
+    return this.#observer.usage
+  }
+
+  get model(): string | null {
+    return this.#observer.model
+  }
+
+  get text_bytes(): number {
+    return this.#observer.text_bytes
+  }
+
+  get pieces(): number {
+    return this.#observer.pieces
+  }
+
+  get failed(): Stream['failed'] {
+    return this.#observer.failed
+  }
+
+  get has_begun(): boolean {
+    const {first_event} = this.#observer
+    return this.#is_unread || first_event === 'event' || first_event === 'error'
+  }
+
+  get is_answering(): boolean {
+    return this.has_begun
+  }
+
+  get events(): number {
+    return this.#observer.events + this.#pieces
+  }
+
+  get fault(): Refusal | null {
+    return this.#tells_end && !this.#is_unread && this.#observer.is_cut ? new Refusal('upstream.cut', {provider: this.#provider}) : null
+  }
+
+  /** True when its bytes go on unread: whether it told its end is not known. */
+  get #is_unread(): boolean {
+    return this.#is_opaque || (this.#decoder?.is_broken ?? false)
+  }
+
+  /** An encoded chunk goes on, once what it holds was seen as far as it can be. */
+  #tapped(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void) {
+    if (this.#is_unread) this.#pieces++
+    if (this.#ends) then(NOTHING, chunk)
+    else then(chunk, null)
+  }
+
+  #seen(plain: Buffer) {
+    if (this.#observer.take(plain) >= 0) this.#ends = true
+  }
+}
+
+/** The status an error told inside a stream would have had (core rule 20). */
+export function statusOf({type, code, status}: NonNullable<Stream['failed']>): number {
+  if (typeof status === 'number') return status
+  if (code && /^[45]\d\d$/.test(code)) return Number(code)
+  const words = `${type} ${code ?? ''}`
+  if (/overload/i.test(words)) return 529
+  if (/rate.?limit|too.?many/i.test(words)) return 429
+  return 500
+}

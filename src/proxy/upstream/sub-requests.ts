@@ -1,0 +1,237 @@
+import {Readable} from 'node:stream'
+import type {Dispatcher} from 'undici'
+import {decodedBody} from '../../base/content-encoding.ts'
+import {joinPath} from '../../base/egress/path.ts'
+import type {Destination} from '../../base/egress/target.ts'
+import {type Upstream, UpstreamFault, type UpstreamReply, type UpstreamRequest} from '../../providers/errand.ts'
+import {pathFor, usualHeaders} from '../../providers/places/reach.ts'
+import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
+import {BadReply, type Json} from '../../providers/translation.ts'
+import type {Call} from '../call/call.ts'
+import type {Credentials} from '../inbound/request.ts'
+import type {ProxyServices} from '../services.ts'
+import {placed, type Target} from '../targets/target.ts'
+import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './client-headers.ts'
+import {authenticated, authorized} from './credentials.ts'
+import {JSON_TYPE, writtenText} from './translate.ts'
+
+export interface UpstreamOf {
+  readonly call: Call
+  readonly target: Target
+  readonly provider: Provider
+  readonly credentials: Credentials
+}
+
+interface Place {
+  readonly destination: Destination
+  readonly path: string
+}
+
+const MOST_WHOLE_BYTES = 8 << 20
+const NOTHING = Buffer.alloc(0)
+const LONGEST_TIDYING_MS = 10_000
+const MOST_FAULT_BYTES = 64 << 10
+
+/** The calls of one errand: each through the wall, with the target's credentials, and no longer than `signal` lets it. */
+export class CallUpstream implements Upstream {
+  readonly #of: UpstreamOf
+  readonly #signal: AbortSignal
+  readonly #on: ProxyServices
+  /** The place that was called last, without its query. */
+  url: string | null = null
+  /** Told of each piece of a body that leaves. */
+  onMoved: (piece: Buffer) => void = () => undefined
+
+  constructor(of: UpstreamOf, signal: AbortSignal, on: ProxyServices) {
+    this.#of = of
+    this.#signal = signal
+    this.#on = on
+  }
+
+  readonly ask = async (asked: UpstreamRequest): Promise<UpstreamReply> => {
+    const on = this.#on
+    const {method, accepts = []} = asked
+    const {provider, call} = this.#of
+    const {destination, path} = asked.signed ? this.#signed(asked.path) : this.#placed(asked)
+    const body = bodyOf(asked.body, provider.slug, this.onMoved)
+    const headers = await this.#headers(asked, destination, path, body)
+    const signal = asked.tidies ? AbortSignal.timeout(LONGEST_TIDYING_MS) : this.#signal
+    signal.throwIfAborted()
+    this.url = destination.origin + path.split('?', 1)[0]
+    on.log.debug({method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id}, 'an errand calls')
+    try {
+      const reply = await on.dispatcher(destination, call.caller.workspace_id).request({
+        origin: destination.origin,
+        method,
+        path,
+        headers,
+        body,
+        signal,
+      })
+      const {statusCode: status} = reply
+      this.onMoved(NOTHING)
+      if ((status >= 200 && status < 300) || accepts.includes(status)) return new Reply(reply)
+      throw new UpstreamFault(status, await beginning(reply.body))
+    } catch (error) {
+      // A body that failed is why its call did, whatever the socket says of it.
+      throw body instanceof Sent ? (body.fault ?? error) : error
+    }
+  }
+
+  #placed(asked: UpstreamRequest): Place {
+    const destination = this.#destination(asked)
+    return {destination, path: joinPath(destination.basePath, this.#below(asked))}
+  }
+
+  #signed(text: string): Place {
+    if (!URL.canParse(text)) throw new BadReply('expected a URL')
+    const {origin, pathname, search} = new URL(text)
+    return {destination: this.#on.destination(origin, 'caller'), path: joinPath('', pathname + search)}
+  }
+
+  #destination({side, path, endpoint}: UpstreamRequest): Destination {
+    const {target, provider, call} = this.#of
+    if (target.destination) return target.destination
+    const place = side === undefined ? undefined : provider.errands?.sides?.[side]
+    if (place) return this.#on.destination(place.place(target.options), 'builtin')
+    return placed(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#on)
+  }
+
+  #below({path, endpoint}: Pick<UpstreamRequest, 'path' | 'endpoint'>): string {
+    return endpoint ? pathFor(this.#of.provider, this.#reach({path, endpoint}), this.#of.target.options) : path
+  }
+
+  #reach({path, endpoint = 'proxy'}: Pick<UpstreamRequest, 'path' | 'endpoint'>): Reach {
+    const {target} = this.#of
+    const base = target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}
+    return {endpoint, path, query: '', model: '', is_stream: false, ...base}
+  }
+
+  async #headers(
+    {method, side, signed, headers: said, body: asked}: UpstreamRequest,
+    destination: Destination,
+    path: string,
+    body: Buffer | Sent | null,
+  ): Promise<OutgoingHeaders> {
+    const {target, provider, call, credentials} = this.#of
+    const headers: OutgoingHeaders = {'user-agent': `gateway/${this.#on.version}`, accept: '*/*', 'accept-encoding': 'identity'}
+    if (signed) return {...headers, ...said}
+    if (side === undefined) {
+      Object.assign(headers, usualHeaders(provider, target.options))
+      addClientHeaders(headers, call.incoming, target, this.#on.ignored, false)
+      handOn(headers, call.incoming, true)
+      Object.assign(headers, target.headers)
+      withoutOwn(headers, target.headers, credentials, this.#on)
+    }
+    if (asked !== undefined && Buffer.isBuffer(body)) headers['content-type'] = JSON_TYPE
+    Object.assign(headers, said)
+    const own = side === undefined ? undefined : provider.errands?.sides?.[side]?.login
+    const needed = authenticated(headers, call, target, provider, credentials, own)
+    withoutOwnLogin(headers, target, credentials, this.#on)
+    if (!needed) return headers
+    const bytes = Buffer.isBuffer(body) ? body : null
+    if (needed.login.signs_body && body !== null && bytes === null) throw new Error('a stream cannot be signed')
+    const {host} = new URL(destination.origin)
+    return {...headers, ...(await authorized(needed, {method, host, path, headers, body: bytes}, target, this.#on))}
+  }
+}
+
+class Reply implements UpstreamReply {
+  readonly #reply: Dispatcher.ResponseData
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(reply: Dispatcher.ResponseData) {
+    this.#reply = reply
+    this.status = reply.statusCode
+    this.headers = Object.fromEntries(Object.entries(reply.headers).map(([name, value]) => [name, String(value)]))
+  }
+
+  get body(): AsyncIterable<Buffer> {
+    return this.#reply.body
+  }
+
+  async bytes(): Promise<Buffer> {
+    const bytes = await upTo(this.#reply.body, MOST_WHOLE_BYTES + 1)
+    if (bytes.length > MOST_WHOLE_BYTES) throw new BadReply('it is too long')
+    const encoding = this.headers['content-encoding']
+    if (encoding === undefined) return bytes
+    const plain = await decodedBody(bytes, encoding)
+    if (!plain) throw new BadReply(`it is encoded as ${encoding}, which cannot be read`)
+    return Buffer.from(plain)
+  }
+
+  async json(): Promise<Json> {
+    const bytes = await this.bytes()
+    try {
+      const said: unknown = JSON.parse(bytes.toString())
+      if (typeof said === 'object' && said !== null && !Array.isArray(said)) return said as Json
+    } catch {
+      // Told below.
+    }
+    throw new BadReply('expected a JSON object')
+  }
+
+  drop(): void {
+    this.#reply.body.dump().catch(() => undefined)
+  }
+}
+
+function bodyOf(body: UpstreamRequest['body'], provider: string, onMoved: (piece: Buffer) => void): Buffer | Sent | null {
+  if (body === undefined) return null
+  if (Buffer.isBuffer(body)) return body
+  return isStream(body) ? new Sent(body, onMoved) : Buffer.from(writtenText(body, provider))
+}
+
+/** A body that is sent as it comes. */
+class Sent extends Readable {
+  readonly #source: AsyncIterator<Buffer>
+  readonly #onMoved: (piece: Buffer) => void
+  /** What kept it from being whole. */
+  fault: Error | null = null
+
+  constructor(source: AsyncIterable<Buffer>, onMoved: (piece: Buffer) => void) {
+    super()
+    this.#onMoved = onMoved
+    this.#source = source[Symbol.asyncIterator]()
+  }
+
+  override _read(): void {
+    this.#source.next().then(
+      ({done, value}) => {
+        if (!done) this.#onMoved(value)
+        this.push(done ? null : value)
+      },
+      fault => {
+        this.fault = fault as Error
+        this.destroy(this.fault)
+      },
+    )
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#source.return?.().catch(() => undefined)
+    done(error)
+  }
+}
+
+function isStream(body: Json | AsyncIterable<Buffer>): body is AsyncIterable<Buffer> {
+  return Symbol.asyncIterator in body
+}
+
+/** As much of an error as is read. */
+async function beginning(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  return (await upTo(body, MOST_FAULT_BYTES)).subarray(0, MOST_FAULT_BYTES)
+}
+
+/** At least `most` bytes, or all there are; the rest is not waited for. */
+async function upTo(body: Dispatcher.ResponseData['body'], most: number): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of body as AsyncIterable<Buffer>) {
+    parts.push(part)
+    length += part.length
+    if (length >= most) break
+  }
+  return Buffer.concat(parts)
+}

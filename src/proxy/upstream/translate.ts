@@ -1,0 +1,139 @@
+import {Readable} from 'node:stream'
+import {Refusal} from '../../base/errors.ts'
+import {errorBody} from '../../providers/chat.ts'
+import {type Words, wordsFor} from '../../providers/clients.ts'
+import {plainFault} from '../../providers/openai/fault.ts'
+import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
+import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../../providers/translation.ts'
+import {applyParams} from '../../routing/params.ts'
+import type {Usage} from '../../schema/usage.ts'
+import type {Call} from '../call/call.ts'
+import {type JsonBody, wholeOf} from '../inbound/body.ts'
+import {asUntranslatable} from '../inbound/error-response.ts'
+import type {Target} from '../targets/target.ts'
+import {type Held, heldIn} from './inline-files.ts'
+
+/** A call in the provider's words, and what its answer is turned back with. */
+export interface Translating extends Words {
+  readonly context: Context
+  /** What the client sent, the config's parameters applied; of another client's words, what that came to as chat. */
+  readonly asked: Json
+  readonly said: Json
+  readonly request: Translated
+  /** What puts the large files back that were held out of `said`; null where there are none. */
+  readonly held: Held | null
+}
+
+/** A whole answer in the client's words. */
+export interface TranslatedReply {
+  readonly bytes: Buffer
+  readonly content_type: string
+  readonly usage: Usage | null
+  readonly model: string | null
+}
+
+/** Null where the body passes as it is. Refuses (400) what the provider has no words for. */
+export function translating(call: Call, target: Target, provider: Provider, model: string | null): Translating | null {
+  const {endpoint, body, incoming, is_passthrough} = call
+  const words = is_passthrough || body.kind !== 'json' ? null : wordsFor(provider, endpoint)
+  if (!words) return null
+  const {client, translation} = words
+  // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
+  const held = endpoint === 'chatComplete' && !(body as JsonBody).whole ? heldIn((body as JsonBody).bytes) : null
+  const said = applyParams(held?.said ?? wholeOf(body as JsonBody), target.params)
+  const context: Context = {
+    provider: provider.slug,
+    model: model ?? '',
+    is_stream: said.stream === true,
+    strict: isStrict(call, target) && !client,
+    options: target.options,
+    call_id: call.id,
+    created_s: Math.floor(incoming.at_ms / 1000),
+  }
+  try {
+    const asked = client ? client.toChat(said, context) : said
+    return {...words, context, asked, said, request: translation.request(asked, context), held}
+  } catch (fault) {
+    if (!(fault instanceof Untranslatable) && !(fault instanceof RangeError)) throw fault
+    throw asUntranslatable(fault, provider.slug)
+  }
+}
+
+/** Whether answers keep to OpenAI's members and finish reasons: unless the node or the request says otherwise. */
+export function isStrict({incoming}: Pick<Call, 'incoming'>, {strict}: Pick<Target, 'strict'>): boolean {
+  const own = incoming.own.values
+  return strict && own['strict-open-ai-compliance'] !== 'false' && own['strict-openai-compliance'] !== 'false'
+}
+
+/** Longer than this, what leaves in pieces is not joined. */
+const MOST_JOINED_BYTES = 1 << 20
+
+/** A body as it leaves; one in pieces says its length. */
+export interface Written {
+  readonly body: Buffer | Readable | null
+  readonly headers: OutgoingHeaders
+}
+
+/**
+ * Writes out what leaves. What is nested too deep to be written is the client's fault. `is_whole`: it is to be one buffer, since it is
+ * signed or compared; otherwise a body with large files leaves in pieces.
+ */
+export function written({request: {body}, context: {provider}, held}: Translating, is_whole: boolean): Written {
+  if (body === null || Buffer.isBuffer(body)) return {body, headers: {}}
+  const text = writtenText(body, provider)
+  if (!held) return {body: Buffer.from(text), headers: {}}
+  const pieces = held.restore(text)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (is_whole || length <= MOST_JOINED_BYTES) return {body: Buffer.concat(pieces, length), headers: {}}
+  // of objects: a stream of bytes joins what it holds when it is read
+  return {body: Readable.from(pieces), headers: {'content-length': String(length)}}
+}
+
+export function writtenText(json: unknown, provider: string): string {
+  try {
+    return JSON.stringify(json)
+  } catch (cause) {
+    throw new Refusal('body.untranslatable', {provider, reason: 'It is nested too deep.'}, {cause})
+  }
+}
+
+/** A whole answer, good or not, in the client's words. */
+export function translated(of: Translating, status: number, plain: Buffer): TranslatedReply {
+  if (status < 300) return translateReply(of, plain)
+  return {bytes: translateFault(of, status, plain), content_type: JSON_TYPE, usage: null, model: null}
+}
+
+/** A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents. */
+function translateReply({translation, client, context, asked, said}: Translating, plain: Buffer): TranslatedReply {
+  try {
+    const {body, usage, model} = translation.reply(parsed(plain), context, asked)
+    if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model}
+    const answer = client ? client.fromChat(body, context, said) : body
+    return {bytes: Buffer.from(JSON.stringify(answer)), content_type: JSON_TYPE, usage, model}
+  } catch (cause) {
+    if (!(cause instanceof BadReply) && !(cause instanceof RangeError) && !(cause instanceof Untranslatable)) throw cause
+    // The sentence has its own full stop, and some providers' words have one too.
+    throw new Refusal('upstream.bad_reply', {provider: context.provider, reason: cause.message.replace(/\.$/, '')}, {cause})
+  }
+}
+
+/** The error that a non-2xx answer tells, as the client's library reads it. */
+function translateFault({dialect, client, context}: Translating, status: number, plain: Buffer): Buffer {
+  const fault = dialect ? dialect.fault(status, plain, context) : plainFault(status, plain, context)
+  return Buffer.from(JSON.stringify(client ? client.error(status, fault) : errorBody(context, fault)))
+}
+
+export const JSON_TYPE = 'application/json'
+
+function isBinary(body: Answer['body']): body is Extract<Answer['body'], {bytes: Buffer}> {
+  return Buffer.isBuffer((body as {bytes?: unknown}).bytes)
+}
+
+/** JSON, or the bytes where it is none: some answer with a picture. */
+function parsed(plain: Buffer): unknown {
+  try {
+    return JSON.parse(plain.toString())
+  } catch {
+    return plain
+  }
+}

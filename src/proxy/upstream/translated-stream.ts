@@ -1,0 +1,216 @@
+import {AwsEventStream, BadFrame, readEvent} from '../../base/aws-event-stream.ts'
+import {Refusal} from '../../base/errors.ts'
+import {JsonValueFramer} from '../../base/json-values.ts'
+import {readFields, SseFramer} from '../../base/sse.ts'
+import {faultEvent} from '../../providers/openai/error.ts'
+import type {ClientStream, Fault, Framing, Json, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Usage} from '../../schema/usage.ts'
+import {type Tap, tap} from './decode.ts'
+import type {Source, Stream} from './stream.ts'
+import type {Translating} from './translate.ts'
+
+/** Pictures and sound come inline. */
+const MOST_EVENT_BYTES = 16 << 20
+const NOTHING = Buffer.alloc(0)
+const DONE = 'data: [DONE]\n\n'
+
+/**
+ * A stream in the provider's words on its way to a client of other words. What ends it for the client waits for its end at the provider,
+ * since some tell their usage behind their last word.
+ */
+export class TranslatedStream implements Source {
+  readonly ends_on_fault = true
+  readonly is_held = false
+  readonly #endpoint: EndpointName
+  readonly #provider: string
+  readonly #translator: StreamTranslator
+  readonly #writer: ClientStream | null
+  readonly #framer: Framer
+  #text = ''
+  #has_begun = false
+  #pieces = 0
+  #events = 0
+  /** Null where the provider's bytes come as they are. */
+  readonly #decoder: Tap | null
+  readonly #onFault: (fault: unknown) => void
+  /** Why the provider's bytes cannot be read on. */
+  #broken: string | null = null
+
+  /** `onFault` is told of what a reader threw. */
+  constructor(
+    endpoint: EndpointName,
+    {translation, client, context, asked, said}: Translating,
+    encoding: string | null = null,
+    onFault: (fault: unknown) => void = () => undefined,
+  ) {
+    this.#onFault = onFault
+    this.#endpoint = endpoint
+    this.#provider = context.provider
+    this.#translator = translation.stream!.open(context, asked)
+    this.#writer = client?.openStream(context, said) ?? null
+    this.#framer = framerOf(translation.stream!.framing, event => this.#told(event))
+    this.#decoder = encoding === null ? null : tap(encoding, plain => this.#guarded(() => this.#framer.push(plain)))
+    if (encoding !== null && !this.#decoder) this.#broken = `the stream is encoded as ${encoding}, which cannot be read`
+  }
+
+  take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void {
+    const decoder = this.#decoder
+    if (!decoder) this.#guarded(() => this.#framer.push(chunk))
+    else if (!this.#broken) return decoder.take(chunk, () => then(this.#decoded(decoder), null))
+    then(this.#taken(), null)
+  }
+
+  end(then: (rest: Buffer) => void): void {
+    if (this.#decoder && !this.#broken) this.#decoder.end(() => this.#end(then))
+    else this.#end(then)
+  }
+
+  #end(then: (rest: Buffer) => void) {
+    this.#guarded(() => this.#framer.end())
+    this.#guarded(() => this.#write(this.#translator.end()))
+    if (!this.#broken && !this.#translator.failed && this.#translator.finished) this.#text += this.#writer ? this.#writer.end() : DONE
+    then(this.#taken())
+  }
+
+  faultEvent(refusal: Refusal): Buffer {
+    const told = this.#is_faulty ? this.#fault() : {message: refusal.message, type: refusal.said.type, param: null, code: null}
+    if (this.#writer) return Buffer.from(this.#writer.fault(told))
+    return faultEvent(this.#endpoint, {message: told.message, type: told.type ?? 'api_error'}, false)
+  }
+
+  close(): void {
+    this.#decoder?.close()
+  }
+
+  get usage(): Usage | null {
+    return this.#translator.usage
+  }
+
+  get model(): string | null {
+    return this.#translator.model
+  }
+
+  get text_bytes(): number {
+    return this.#translator.text_bytes
+  }
+
+  get pieces(): number {
+    return this.#pieces
+  }
+
+  get failed(): Stream['failed'] {
+    if (!this.#is_faulty) return null
+    const {type, message, status} = this.#fault()
+    return {type: type ?? 'api_error', message, status}
+  }
+
+  get has_begun(): boolean {
+    return this.#has_begun || this.#is_faulty
+  }
+
+  get events(): number {
+    return this.#events
+  }
+
+  get is_answering(): boolean {
+    return this.has_begun
+  }
+
+  get fault(): Refusal | null {
+    if (this.#is_faulty) return new Refusal('upstream.told', {message: this.#fault().message})
+    return this.#translator.finished ? null : new Refusal('upstream.cut', {provider: this.#provider})
+  }
+
+  get #is_faulty(): boolean {
+    return this.#translator.failed !== null || this.#broken !== null
+  }
+
+  #fault(): Fault & {readonly status: number | null} {
+    if (this.#translator.failed) return this.#translator.failed
+    const message = `${this.#provider} error: ${this.#broken ?? 'the stream broke off'}`
+    return {message, type: 'api_error', param: null, code: null, status: 502}
+  }
+
+  /** Text: why what came is no event. */
+  #told(event: StreamEvent | string) {
+    if (typeof event === 'string') this.#broken ??= event
+    else if (!this.#is_faulty) {
+      if (event.name !== 'ping') this.#events++
+      this.#write(this.#translator.event(event))
+    }
+  }
+
+  #decoded(decoder: Tap): Buffer {
+    if (decoder.is_broken) this.#broken ??= 'the stream is not encoded as it says'
+    return this.#taken()
+  }
+
+  #write(chunks: readonly Json[]) {
+    for (const chunk of chunks) {
+      this.#has_begun = true
+      this.#pieces++
+      this.#text += this.#writer ? this.#writer.chunk(chunk) : `data: ${JSON.stringify(chunk)}\n\n`
+    }
+  }
+
+  #taken(): Buffer {
+    if (!this.#text) return NOTHING
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    return bytes
+  }
+
+  /** Throws nothing: in the event of a decoder nobody would catch it. */
+  #guarded(work: () => void) {
+    if (this.#broken) return
+    try {
+      work()
+    } catch (fault) {
+      if (fault instanceof BadFrame) this.#broken = fault.message
+      else {
+        this.#broken = 'its stream is not what it documents'
+        this.#onFault(fault)
+      }
+    }
+  }
+}
+
+interface Framer {
+  push(chunk: Buffer): void
+  end(): void
+}
+
+/** `told` text: why what came is no event. */
+function framerOf(framing: Framing, told: (event: StreamEvent | string) => void): Framer {
+  if (framing === 'sse') {
+    return new SseFramer(raw => {
+      if (raw === null) return told(TOO_LONG)
+      const {event, data} = readFields(raw)
+      const whole = eventOf(event, data.join('\n'))
+      // Some providers end events with a single line end, so that several come as one.
+      if (typeof whole === 'string' && data.length > 1) for (const line of data) told(eventOf(event, line))
+      else if (data.length > 0) told(whole)
+    }, MOST_EVENT_BYTES)
+  }
+  if (framing === 'json_array') {
+    const values = new JsonValueFramer(raw => told(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MOST_EVENT_BYTES)
+    const check = () => values.fault === null || told(NOT_JSON)
+    return {push: chunk => void (values.push(chunk), check()), end: () => void (values.end(), check())}
+  }
+  const messages = new AwsEventStream(message => told(readEvent(message)))
+  return {push: chunk => messages.push(chunk), end: () => undefined}
+}
+
+const TOO_LONG = 'an event of its stream is too long'
+const NOT_JSON = 'an event of its stream is not JSON'
+
+/** What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last word. */
+function eventOf(name: string | null, text: string): StreamEvent | string {
+  if (text.trim() === '' || text.trim() === '[DONE]') return {name, data: text.trim()}
+  try {
+    return {name, data: JSON.parse(text) as unknown}
+  } catch {
+    return NOT_JSON
+  }
+}

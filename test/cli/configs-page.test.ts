@@ -6,7 +6,7 @@ import {version} from '../../src/base/runtime.ts'
 import {run} from './support.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/configs.md'), 'utf8')
-const section = page.slice(page.indexOf('## Asking before it is tried'), page.indexOf('## What has no effect'))
+const section = page.slice(page.indexOf('## Check a config before you use it'), page.indexOf('## Keys without effect'))
 const block = (language: string, at = 0) => [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][at]![1]!
 const files = {'plans.json': block('json'), 'request.yaml': block('yaml'), 'suite.yaml': block('yaml', 1), key: 'sk-upstream-0123456789'}
 

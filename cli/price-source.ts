@@ -1,4 +1,5 @@
 import {join} from 'node:path'
+import {isObject} from '../src/base/json-object.ts'
 import type {PriceList} from '../src/pricing/list.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
@@ -113,7 +114,7 @@ function documentOf(text: string, place: string, origin: string): Source {
 }
 
 function rowsIn(said: unknown, place: string): Readonly<Record<string, unknown>> {
-  if (typeof said === 'object' && said !== null && !Array.isArray(said)) return said as Record<string, unknown>
+  if (isObject(said)) return said
   throw usageFault(`${place} should hold an object of models.`)
 }
 

@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {isObject} from '../../src/base/json-object.ts'
 import type {GuardrailTested} from '../../src/schema/guardrail-trials.ts'
 import type {CheckResult} from '../../src/schema/guardrails.ts'
 import {type Gateway, withGateway} from '../connect.ts'
@@ -44,8 +45,7 @@ const PARTS: readonly string[] = ['method', 'path', 'headers', 'body']
 
 /** A request as it is described, or the body of a chat call alone. */
 function requestIn(said: unknown): unknown {
-  const is_object = typeof said === 'object' && said !== null && !Array.isArray(said)
-  return is_object && PARTS.some(part => Object.hasOwn(said, part)) ? said : {body: said}
+  return isObject(said) && PARTS.some(part => Object.hasOwn(said, part)) ? said : {body: said}
 }
 
 function tell({sides}: GuardrailTested, {print}: Gateway) {

@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {isObject} from '../../src/base/json-object.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
@@ -131,6 +132,6 @@ function defaults(): Command {
 
 async function guardrailIn({world}: Gateway, path: string): Promise<object> {
   const said = await structuredFrom(world, path, '--file')
-  if (typeof said === 'object' && said !== null && !Array.isArray(said)) return said
+  if (isObject(said)) return said
   throw usageFault(`${path === '-' ? 'Stdin' : path} should hold an object with checks and actions.`)
 }

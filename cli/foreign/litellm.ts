@@ -1,6 +1,6 @@
+import {isObject} from '../../src/base/json-object.ts'
 import {find} from '../../src/providers/registry.ts'
 import {usageFault} from '../fault.ts'
-import {isObject} from '../resources/document.ts'
 import {type Deployment, type Imported, resourcesOf} from './imported.ts'
 
 type Params = Readonly<Record<string, unknown>>

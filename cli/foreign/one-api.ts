@@ -1,6 +1,7 @@
+import {isObject, object, parsed} from '../../src/base/json-object.ts'
 import {find} from '../../src/providers/registry.ts'
 import {usageFault} from '../fault.ts'
-import {isObject, type Resource} from '../resources/document.ts'
+import type {Resource} from '../resources/document.ts'
 import {type Deployment, type Imported, Names, resourcesOf} from './imported.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -149,10 +150,5 @@ function text(value: unknown): string | undefined {
 }
 
 function objectIn(value: unknown): Record<string, unknown> {
-  try {
-    const read = typeof value === 'string' ? JSON.parse(value) : value
-    return isObject(read) ? read : {}
-  } catch {
-    return {}
-  }
+  return object(typeof value === 'string' ? parsed(value) : value)
 }

@@ -1,6 +1,6 @@
+import {isObject} from '../../src/base/json-object.ts'
 import {mapApiKeys, nodesOf, readConfig} from '../../src/schema/configs.ts'
 import {usageFault} from '../fault.ts'
-import {isObject} from '../resources/document.ts'
 import {type Imported, Names, referenceTo} from './imported.ts'
 
 const MOST_TRIES = 100

@@ -1,4 +1,5 @@
-import {called, isObject, type Spec} from './document.ts'
+import {isObject} from '../../src/base/json-object.ts'
+import {called, type Spec} from './document.ts'
 import type {Field, Known, Place} from './kind.ts'
 
 /** Objects of a list in the order of what names them, each in its one form; those without a form are left out. */

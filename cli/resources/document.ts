@@ -1,4 +1,5 @@
 import {isAlias, isPair, LineCounter, parseAllDocuments, stringify, visit} from 'yaml'
+import {isObject} from '../../src/base/json-object.ts'
 import {usageFault} from '../fault.ts'
 
 export type Spec = Readonly<Record<string, unknown>>
@@ -60,10 +61,6 @@ function resourceOf(value: unknown, file: string): Resource {
     if (typeof text !== 'string' || text === '') throw usageFault(`${file}: ${name}: expected a text.`)
   if (!isObject(spec)) throw usageFault(`${file}: spec: expected an object.`)
   return {kind: kind as string, workspace: workspace as string | null, slug: slug as string, spec, file}
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The same with the members of each object in the order of their names. */

@@ -1,5 +1,5 @@
+import {isObject} from '../../src/base/json-object.ts'
 import {RateLimit, UsageLimit, type UsageLimitStanding} from '../../src/schema/limits.ts'
-import {isObject} from './document.ts'
 import type {Field} from './kind.ts'
 
 /** What replies say of a budget beside what it is. */

@@ -1,5 +1,6 @@
+import {isObject} from '../../src/base/json-object.ts'
 import {inOrder} from './access.ts'
-import {isObject, type Spec} from './document.ts'
+import type {Spec} from './document.ts'
 import {told} from './fields.ts'
 import type {Field, Known, Place} from './kind.ts'
 

@@ -1,6 +1,7 @@
+import {isObject} from '../../src/base/json-object.ts'
 import {explain, fieldPath} from '../../src/schema/explain.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
-import {type Address, called, isObject, mapTexts, type Resource, type Spec, same} from './document.ts'
+import {type Address, called, mapTexts, type Resource, type Spec, same} from './document.ts'
 import {bodyOf, type Found, type Kind, normal, specOf} from './kind.ts'
 import {KINDS} from './kinds.ts'
 import {resolved, type Sources} from './secrets.ts'

@@ -1,5 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {isObject} from '../base/json-object.ts'
 import type {Hook} from '../guardrails/hook.ts'
 import type {Json} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
@@ -205,8 +206,4 @@ function metadataOf(headers: Readonly<Record<string, string>>): Record<string, s
 
 function textIn(body: unknown, key: string): string | null {
   return isObject(body) && typeof body[key] === 'string' ? body[key] : null
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 import {crc32} from 'node:zlib'
 import {Carry} from './carry.ts'
+import {isObject} from './json-object.ts'
 
 /** A message may be this long: 16 MiB of payload, 128 KiB of headers, and its frame. */
 export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024 + 128 * 1024 + 16
@@ -124,8 +125,7 @@ export function readEvent({headers, payload}: AwsMessage): AwsEvent {
   const said = parsed(payload)
   if (kind !== 'exception') return {name: textIn(headers, ':event-type'), data: said}
   const name = textIn(headers, ':exception-type') ?? 'UnknownException'
-  const is_object = typeof said === 'object' && said !== null && !Array.isArray(said)
-  return {name, data: {...(is_object ? said : {message: typeof said === 'string' ? said : ''}), __type: name}}
+  return {name, data: {...(isObject(said) ? said : {message: typeof said === 'string' ? said : ''}), __type: name}}
 }
 
 function textIn(headers: ReadonlyMap<string, AwsHeader>, name: string): string | null {

@@ -1,5 +1,6 @@
 import {createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify} from 'node:crypto'
 import {gunzipSync, gzipSync} from 'node:zlib'
+import {isObject} from './json-object.ts'
 
 /** Content that is carried to a gateway by hand: lists of prices, and what later versions add. */
 export interface Bundle {
@@ -124,10 +125,6 @@ function unpacked(payload: Buffer): Bundle {
     contents.every(each => isObject(each) && typeof each.kind === 'string' && 'content' in each)
   if (!is_whole) throw new BundleFault('its content has an unknown form')
   return said as unknown as Bundle
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isBase64(value: unknown): value is string {

@@ -1,5 +1,6 @@
+import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
-import {isObject, type Json, without} from './exact-json.ts'
+import {type Json, without} from './exact-json.ts'
 import {Inexact, mergeDelta, put} from './merge.ts'
 import {isFailure} from './rules.ts'
 

@@ -1,5 +1,6 @@
+import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
-import {isObject, type Json, parseExactly, without} from './exact-json.ts'
+import {type Json, parseExactly, without} from './exact-json.ts'
 import {Inexact, put} from './merge.ts'
 
 interface Block {

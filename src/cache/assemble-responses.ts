@@ -1,5 +1,6 @@
+import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
-import {isObject, type Json} from './exact-json.ts'
+import type {Json} from './exact-json.ts'
 import {Inexact} from './merge.ts'
 
 /** The events of a response: its last one holds all of it. Source: platform.openai.com/docs/api-reference/responses-streaming. */

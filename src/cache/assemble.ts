@@ -1,9 +1,10 @@
+import {isObject} from '../base/json-object.ts'
 import {readFields, SseFramer} from '../base/sse.ts'
 import {createChoices} from './assemble-choices.ts'
 import {createMessage} from './assemble-messages.ts'
 import {createResponse} from './assemble-responses.ts'
 import type {Assembly} from './assembly.ts'
-import {isObject, type Json, parseExactly} from './exact-json.ts'
+import {type Json, parseExactly} from './exact-json.ts'
 import {Inexact} from './merge.ts'
 import type {StreamedEndpoint} from './rules.ts'
 

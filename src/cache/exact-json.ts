@@ -29,19 +29,6 @@ function survives(text: string): boolean {
   return true
 }
 
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** `value` where it is an object, else one without members. */
-export function objectIn(value: unknown): Json {
-  return isObject(value) ? value : {}
-}
-
-export function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
 /** `record` without the members of `names`. */
 export function without(record: Json, ...names: readonly string[]): Json {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))

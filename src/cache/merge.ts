@@ -1,5 +1,6 @@
 import {isDeepStrictEqual} from 'node:util'
-import {isObject, type Json} from './exact-json.ts'
+import {isObject} from '../base/json-object.ts'
+import type {Json} from './exact-json.ts'
 
 /** A stream that cannot be put together without guessing. */
 export class Inexact extends Error {}

@@ -1,4 +1,5 @@
-import {isObject, type Json, listIn, objectIn, without} from './exact-json.ts'
+import {isObject, list, object} from '../base/json-object.ts'
+import {type Json, without} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
 /** Chat completions: the role and all that has no pieces, the texts cut up, each tool call whole, then the reason it ended. */
@@ -18,7 +19,7 @@ export function replayChat(answer: Json, include_usage: boolean): Json[] | null 
     }
     if (content_blocks !== undefined) steps.push(...blocks(content_blocks))
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
-      steps.push({tool_calls: tool_calls.map((call, index) => ({index, ...objectIn(call)}))})
+      steps.push({tool_calls: tool_calls.map((call, index) => ({index, ...object(call)}))})
     } else if (tool_calls !== undefined) {
       first.tool_calls = tool_calls
     }
@@ -87,8 +88,8 @@ const BLOCK_TEXTS = {thinking: 'thinking', text: 'text', signature: 'thinking', 
 
 /** Blocks of text and thinking, as far as a client sees a provider's own: `[{index, delta}]`, the type left to be told by the member. */
 function blocks(content_blocks: unknown): Json[] {
-  const steps = listIn(content_blocks).flatMap((block, index) => {
-    const {type, ...rest} = objectIn(block)
+  const steps = list(content_blocks).flatMap((block, index) => {
+    const {type, ...rest} = object(block)
     const told = Object.entries(BLOCK_TEXTS).find(([key]) => typeof rest[key] === 'string')
     const start: Json = {...rest, ...(type !== undefined && told?.[1] !== type ? {type} : {})}
     const deltas: Json[] = [start]

@@ -1,4 +1,5 @@
-import {isObject, type Json, listIn} from './exact-json.ts'
+import {isObject, list} from '../base/json-object.ts'
+import type {Json} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
 type MessageEvent = Json & {readonly type: string}
@@ -38,7 +39,7 @@ function replayBlock(block: Json, index: number): MessageEvent[] {
   }
   if (type === 'text' && Array.isArray(citations)) {
     start.citations = []
-    deltas.push(...listIn(citations).map(citation => ({type: 'citations_delta', citation})))
+    deltas.push(...list(citations).map(citation => ({type: 'citations_delta', citation})))
   }
   if (TOOLS.has(type) && isObject(input)) {
     start.input = {}

@@ -1,4 +1,5 @@
-import {isObject, type Json, objectIn} from './exact-json.ts'
+import {isObject, object} from '../base/json-object.ts'
+import type {Json} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
 type ResponseEvent = Json & {readonly type: string}
@@ -79,7 +80,7 @@ function replayPart(part: Json, at: Json, event: string): ResponseEvent[] {
   if (Array.isArray(annotations)) shell.annotations = []
   if (Array.isArray(part.logprobs)) shell.logprobs = []
   const notes = Array.isArray(annotations)
-    ? annotations.map((annotation, annotation_index) => ({annotation_index, annotation: objectIn(annotation)}))
+    ? annotations.map((annotation, annotation_index) => ({annotation_index, annotation: object(annotation)}))
     : []
   return [
     {type: `${event}.added`, ...at, part: shell},

@@ -1,4 +1,5 @@
-import {isObject, parseExactly} from './exact-json.ts'
+import {isObject} from '../base/json-object.ts'
+import {parseExactly} from './exact-json.ts'
 import {replayChat, replayText} from './replay-choices.ts'
 import {replayMessage} from './replay-messages.ts'
 import {replayResponse} from './replay-responses.ts'

@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto'
 import {z} from 'zod'
 import {NOT_IN_HEADER_VALUES} from '../base/header-values.ts'
+import {parsed} from '../base/json-object.ts'
 import {HOP_BY_HOP, isOwn, NEVER_FORWARDED, SECRET_HEADERS} from '../schema/headers.ts'
 import type {Context} from './check.ts'
 
@@ -64,14 +65,6 @@ function hexOf(id: string, digits: number): string {
   const plain = id.replaceAll('-', '').toLowerCase()
   if (plain.length === digits && /^[\da-f]+$/.test(plain) && /[^0]/.test(plain)) return plain
   return createHash('sha256').update(id).digest('hex').slice(0, digits)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** An http or https URL without credentials. */

@@ -97,12 +97,3 @@ async function leave(body: AsyncIterable<Uint8Array>) {
     .return?.()
     ?.catch(() => undefined)
 }
-
-/** JSON out of an answer's text, undefined for what is none. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

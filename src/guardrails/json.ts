@@ -1,11 +1,12 @@
+import {isObject as isAnyObject} from '../base/json-object.ts'
+
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [key: string]: Json
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+/** `isObject` for what was parsed: its members are JSON as well. */
+export const isObject = isAnyObject as (value: unknown) => value is JsonObject
 
 export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value)

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {isObject} from '../base/json-object.ts'
 import {STREAM_MODES} from '../schema/guardrails.ts'
 import type {Check} from './check.ts'
 import {EXAMPLES} from './examples.ts'
@@ -132,7 +133,7 @@ function rowsOf(schema: Json, before: string): string[] {
 }
 
 function isEmptyObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  return isObject(value) && Object.keys(value).length === 0
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {isObject} from '../base/json-object.ts'
 import {PricingConfigError, readCalculate, readPricingConfig} from './config.ts'
 import {type Period, type Price, RATE_NAMES, type RateName} from './price.ts'
 
@@ -80,8 +81,4 @@ function within<T>(model: string, work: () => T): T {
 
 function isWorth({periods}: Price): boolean {
   return periods.some(({rates, units = {}}) => [...Object.values(rates), ...Object.values(units).flat()].some(rate => rate > 0))
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

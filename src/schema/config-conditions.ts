@@ -1,6 +1,7 @@
+import {isObject} from '../base/json-object.ts'
 import {nearest} from '../base/nearest.ts'
 import {compileRegex, type Regex, RegexFault} from '../base/regex.ts'
-import {below, type Found, isFull, isObject, kindOf, type Reader, refuse, warn} from './config-readers.ts'
+import {below, type Found, isFull, kindOf, type Reader, refuse, warn} from './config-readers.ts'
 
 /** A query of a condition, read (reference: conditional queries). */
 export type Query = Combined | Compared

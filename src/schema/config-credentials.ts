@@ -1,4 +1,5 @@
-import {expecting, flag, isObject, listOf, oneOf, opaque, type Reader, refuse, requiring, shape, text} from './config-readers.ts'
+import {isObject} from '../base/json-object.ts'
+import {expecting, flag, listOf, oneOf, opaque, type Reader, refuse, requiring, shape, text} from './config-readers.ts'
 
 const word = text(
   'one line of at most 2048 visible ASCII characters without spaces',

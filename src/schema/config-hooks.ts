@@ -1,4 +1,4 @@
-import {isObject} from './config-keys.ts'
+import {isObject} from '../base/json-object.ts'
 
 /** The keys of a config that attach something, as they were written. */
 export interface AttachKeys {

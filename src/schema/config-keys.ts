@@ -4,8 +4,6 @@ import {expecting, flag, listOf, numeric, oneOf, opaque, type Reader, refuse, sn
 import {breaker, cache, fallbackCodes, retry, sticky} from './config-rules.ts'
 import {SLUG} from './names.ts'
 
-export {isObject} from './config-readers.ts'
-
 export const MODES = ['single', 'loadbalance', 'fallback', 'conditional'] as const
 export type Mode = (typeof MODES)[number]
 

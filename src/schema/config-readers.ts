@@ -1,3 +1,4 @@
+import {isObject} from '../base/json-object.ts'
 import {nearest} from '../base/nearest.ts'
 
 /** What is wrong and where: `config.targets[0].provder`. */
@@ -188,10 +189,6 @@ export function kindOf(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'a text'
   if (typeof value === 'boolean') return 'true or false'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** JSON has neither circles nor NaN and Infinity, which it would make null of; and what is too deep overflows those who write it. */

@@ -1,19 +1,5 @@
-import {
-  flag,
-  isObject,
-  listOf,
-  numeric,
-  oneOf,
-  placeOf,
-  type Reader,
-  refuse,
-  requiring,
-  shape,
-  snake,
-  text,
-  warn,
-  whole,
-} from './config-readers.ts'
+import {isObject} from '../base/json-object.ts'
+import {flag, listOf, numeric, oneOf, placeOf, type Reader, refuse, requiring, shape, snake, text, warn, whole} from './config-readers.ts'
 
 export interface RetrySaid {
   /** Retries after the first try, 0-5. */

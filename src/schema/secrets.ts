@@ -1,4 +1,4 @@
-import {isObject} from './config-keys.ts'
+import {isObject} from '../base/json-object.ts'
 
 const SHORTEST_SHOWN = 16
 

@@ -1,4 +1,5 @@
 import {sql} from 'kysely'
+import {isObject} from '../base/json-object.ts'
 import {BUCKETS, type Bucket} from './analytics/facts.ts'
 import type {Reader} from './analytics/reader.ts'
 import type {Db} from './database.ts'
@@ -102,8 +103,6 @@ function told(db: Db, filter: LogFilter) {
 
 function narrows(calls: object): boolean {
   const is_said = (value: unknown): boolean =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.values(value).some(is_said)
-      : value !== undefined && value !== false
+    isObject(value) ? Object.values(value).some(is_said) : value !== undefined && value !== false
   return Object.values(calls).some(is_said)
 }

@@ -1,7 +1,7 @@
 import {checksKnown, loadChecks, whole} from '../../../src/admin/guardrail-checks.ts'
+import {isObject} from '../../../src/base/json-object.ts'
 import type {GuardrailActions, GuardrailCheck} from '../../../src/schema/guardrails.ts'
 import {hasMask} from '../../../src/schema/secrets.ts'
-import {isObject} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
 

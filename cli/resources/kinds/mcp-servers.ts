@@ -1,7 +1,8 @@
+import {isObject} from '../../../src/base/json-object.ts'
 import {explain} from '../../../src/schema/explain.ts'
 import {UserAccessUpdate} from '../../../src/schema/mcp-servers.ts'
 import {inOrder} from '../access.ts'
-import {isObject, type Resource, type Spec} from '../document.ts'
+import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
 

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto'
-import {type Address, isObject, type Spec, sorted} from '../document.ts'
+import {isObject} from '../../../src/base/json-object.ts'
+import {type Address, type Spec, sorted} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, everyRow, type Field, type Kind, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
 

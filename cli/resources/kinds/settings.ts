@@ -1,8 +1,9 @@
+import {isObject} from '../../../src/base/json-object.ts'
 import {explain} from '../../../src/schema/explain.ts'
 import {OrganisationUpdate} from '../../../src/schema/organisations.ts'
 import {SECURITY, SECURITY_CATEGORIES} from '../../../src/schema/security.ts'
 import {textsInOrder} from '../access.ts'
-import {isObject, type Spec} from '../document.ts'
+import type {Spec} from '../document.ts'
 import {told} from '../fields.ts'
 import {eachOf, type Kind, NO_SECRETS, type Place, specOf} from '../kind.ts'
 

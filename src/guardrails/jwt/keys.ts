@@ -1,6 +1,7 @@
+import {parsed} from '../../base/json-object.ts'
 import type {Context} from '../check.ts'
 import {CheckFault} from '../fault.ts'
-import {ask, readJson} from '../http.ts'
+import {ask} from '../http.ts'
 import {isObject, type Json, type JsonObject, listOf, own} from '../json.ts'
 
 const MOST_BYTES = 1024 * 1024
@@ -26,7 +27,7 @@ export async function keysFor(kid: Json | undefined, uri: string, max_age_s: num
     MOST_BYTES,
     'The JWKS endpoint',
   )
-  const keys = own(readJson(text) as Json, 'keys')
+  const keys = own(parsed(text) as Json, 'keys')
   if (status < 200 || status > 299 || !Array.isArray(keys)) throw new CheckFault(`The JWKS endpoint answered ${status} and no key set.`)
   context.memory.put(name, {keys, at_ms: context.now_ms()} satisfies Kept, max_age_s)
   return named(keys, kid)
@@ -38,7 +39,7 @@ export function named(keys: readonly Json[], kid: Json | undefined): readonly Js
 
 /** The keys of a set given in place: an object, or its JSON. */
 export function readSet(said: unknown): readonly Json[] | undefined {
-  const set = typeof said === 'string' ? readJson(said) : said
+  const set = typeof said === 'string' ? parsed(said) : said
   return isObject(set) && Array.isArray(own(set, 'keys')) ? listOf(own(set, 'keys')) : undefined
 }
 
@@ -58,7 +59,7 @@ export async function introspected(
     MOST_BYTES,
     'The introspection endpoint',
   )
-  const reply = readJson(text)
+  const reply = parsed(text)
   if (status < 200 || status > 299 || !isObject(reply))
     throw new CheckFault(`The introspection endpoint answered ${status} and no JSON object.`)
   const claims = own(reply, 'active') === true ? reply : null

@@ -1,4 +1,5 @@
 import {constants, createPublicKey, type JsonWebKey, type KeyObject, verify} from 'node:crypto'
+import {parsedObject} from '../../base/json-object.ts'
 import {isObject, type Json, type JsonObject, own} from '../json.ts'
 
 /** A token in its parts, nothing of it believed yet (RFC 7515 §3.1). */
@@ -18,7 +19,7 @@ export type Algorithm = (typeof ALGORITHMS)[number]
 export function readToken(text: string): Token | undefined {
   const parts = text.split('.', 4)
   if (text.length > LONGEST || parts.length !== 3 || !parts.every(part => /^[\w-]+$/.test(part))) return undefined
-  const [header, payload] = [object(parts[0]!), object(parts[1]!)]
+  const [header, payload] = [objectIn(parts[0]!), objectIn(parts[1]!)]
   if (!header || !payload) return undefined
   return {header, payload, signed: `${parts[0]}.${parts[1]}`, signature: Buffer.from(parts[2]!, 'base64url')}
 }
@@ -62,11 +63,6 @@ function publicPart(jwk: JsonObject): JsonWebKey {
   )
 }
 
-function object(part: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+function objectIn(part: string): JsonObject | undefined {
+  return parsedObject(Buffer.from(part, 'base64url').toString('utf8')) as JsonObject | undefined
 }

@@ -1,5 +1,5 @@
+import {object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {object} from '../openai/usage.ts'
 import {BadReply, type Translation, Untranslatable} from '../translation.ts'
 import {arrayIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, usageOf, word} from '../unified/read.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'

@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import type {Context, Dialect, Json, Translated, Translation} from '../translation.ts'
 import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'

@@ -1,5 +1,5 @@
+import {object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {object} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {arrayIn, messagesIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, textIn, word} from '../unified/read.ts'

@@ -1,4 +1,4 @@
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object, parsed} from '../../base/json-object.ts'
 import type {Context, Fault} from '../translation.ts'
 
 /** Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors that are told where no status can be. */
@@ -28,7 +28,7 @@ const LONGEST_MESSAGE = 2000
 
 /** The fault that a non-2xx answer tells: Anthropic's, Google's or AWS's shape, and a sentence of ours for all else. */
 export function faultIn(status: number, body: Buffer, context: Context): Fault {
-  const said = object(parsed(body))
+  const said = object(parsed(body.toString()))
   const error = object(said.error)
   const message = text(error.message) ?? text(said.message) ?? text(said.Message) ?? text(said.error)
   return {
@@ -57,14 +57,6 @@ export function failureIn(said: unknown, context: Context, named: string | null 
 function typeOf(status: number): string {
   const known = Object.entries(STATUSES).find(([, each]) => each === status)
   return known ? known[0] : status >= 500 ? 'api_error' : 'invalid_request_error'
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return null
-  }
 }
 
 function text(value: unknown): string | null {

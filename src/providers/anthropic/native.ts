@@ -1,4 +1,5 @@
-import {isObject, object, type Said} from '../openai/usage.ts'
+import {isObject, object} from '../../base/json-object.ts'
+import type {Said} from '../openai/usage.ts'
 import {
   BadReply,
   type Context,

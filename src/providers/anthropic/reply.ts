@@ -1,5 +1,5 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
 import {usageOf} from './usage.ts'
 

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
-import {isObject, object, type Said} from '../openai/usage.ts'
+import type {Said} from '../openai/usage.ts'
 import type {Context, Json, StreamEvent, StreamTranslator} from '../translation.ts'
 import {failureIn} from './errors.ts'
 import {FINISH_REASONS, refusalIn, written} from './reply.ts'

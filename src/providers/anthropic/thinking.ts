@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import type {Turn} from './content.ts'
 

@@ -1,4 +1,4 @@
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object} from '../../base/json-object.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'
 import {cached} from './content.ts'
 import {hasStrictTools} from './thinking.ts'

@@ -1,3 +1,4 @@
+import {object, parsed} from '../../base/json-object.ts'
 import {AwsCredentialsFault, type CredentialFetch} from './aws-login.ts'
 import type {AwsCredentials} from './sigv4.ts'
 import type {Held} from './token-cache.ts'
@@ -42,7 +43,7 @@ export async function fromContainer(fetch: CredentialFetch, url: string, token: 
 
 /** What both services answer: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
 function readMetadataCredentials(status: number, body: string, who: string): Held<AwsCredentials> {
-  const said = status === 200 ? object(body) : {}
+  const said = status === 200 ? object(parsed(body)) : {}
   const {AccessKeyId: access_key_id, SecretAccessKey: secret_access_key, Token: session_token, Expiration} = said
   const expires_at_ms = typeof Expiration === 'string' ? Date.parse(Expiration) : Number.NaN
   if (!isText(access_key_id) || !isText(secret_access_key) || !isText(session_token) || Number.isNaN(expires_at_ms)) {
@@ -53,13 +54,4 @@ function readMetadataCredentials(status: number, body: string, who: string): Hel
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
-}
-
-function object(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const said: unknown = JSON.parse(text)
-    return typeof said === 'object' && said !== null ? (said as Readonly<Record<string, unknown>>) : {}
-  } catch {
-    return {}
-  }
 }

@@ -1,5 +1,6 @@
+import {object, parsed} from '../../base/json-object.ts'
 import {type GoogleFederation, LoginFault, type Logins} from './login.ts'
-import {jsonObject, readToken} from './oauth.ts'
+import {readToken} from './oauth.ts'
 import {type AwsCredentials, sign} from './sigv4.ts'
 import type {Held} from './token-cache.ts'
 
@@ -35,7 +36,7 @@ async function impersonated(account: string, token: string, {fetch}: Logins): Pr
     headers: {...JSON_TYPE, authorization: `Bearer ${token}`},
     body: JSON.stringify({scope: [SCOPE], lifetime: LIFE}),
   })
-  const {accessToken, expireTime, error} = jsonObject(body)
+  const {accessToken, expireTime, error} = object(parsed(body))
   const expires_at_ms = typeof expireTime === 'string' ? Date.parse(expireTime) : Number.NaN
   if (status !== 200 || typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken) || Number.isNaN(expires_at_ms)) {
     const {message} = (error ?? {}) as {message?: unknown}

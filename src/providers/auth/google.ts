@@ -1,3 +1,4 @@
+import {object, parsed} from '../../base/json-object.ts'
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
 import {federatedToken} from './google-federation.ts'
 import {type Login, LoginFault, type Logins, loginKey} from './login.ts'
@@ -37,7 +38,9 @@ export function serviceAccount(options: Options): {
   private_key_id: string | null
   project_id: string | null
 } {
-  const {client_email, private_key, private_key_id, project_id} = parsed(optionNeeded(options, 'vertex_service_account_json'))
+  const said = parsed(optionNeeded(options, 'vertex_service_account_json'))
+  if (typeof said !== 'object' || said === null) throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
+  const {client_email, private_key, private_key_id, project_id} = object(said)
   if (typeof client_email !== 'string' || typeof private_key !== 'string')
     throw new WrongOption('vertex_service_account_json', 'the key file of a service account: client_email and private_key')
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
@@ -72,14 +75,4 @@ export async function gatewayGoogleToken(on: Logins): Promise<string> {
   return tokens.get(loginKey('google', 'machine'), async () =>
     readToken(await fetch({method: 'GET', url: METADATA, headers: {'metadata-flavor': 'Google'}}), "Google's metadata service", now_ms()),
   )
-}
-
-function parsed(json: string): Readonly<Record<string, unknown>> {
-  try {
-    const said: unknown = JSON.parse(json)
-    if (typeof said === 'object' && said !== null) return said as Readonly<Record<string, unknown>>
-  } catch {
-    // Told below, without the parser's words: they quote the text.
-  }
-  throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
 }

@@ -1,3 +1,4 @@
+import {object, parsed} from '../../base/json-object.ts'
 import {LoginFault} from './login.ts'
 import type {Held} from './token-cache.ts'
 
@@ -9,21 +10,11 @@ const USUAL_LIFE_S = 3600
  * services write as a text.
  */
 export function readToken({status, body}: {readonly status: number; readonly body: string}, who: string, now_ms: number): Held<string> {
-  const {access_token, expires_in, error, error_description} = jsonObject(body)
+  const {access_token, expires_in, error, error_description} = object(parsed(body))
   if (status !== 200 || typeof access_token !== 'string' || !/^[\x21-\x7e]+$/.test(access_token)) {
     const reason = [error, error_description].filter(each => typeof each === 'string').join(': ')
     throw new LoginFault(`No token came from ${who}: ${reason.replace(/\s+/g, ' ').slice(0, 500) || `HTTP ${status}`}.`)
   }
   const life_s = Number(expires_in)
   return {value: access_token, expires_at_ms: now_ms + (Number.isFinite(life_s) && life_s > 0 ? life_s : USUAL_LIFE_S) * 1000}
-}
-
-/** A JSON object; an empty one for all else. */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const said: unknown = JSON.parse(text)
-    return typeof said === 'object' && said !== null ? (said as Readonly<Record<string, unknown>>) : {}
-  } catch {
-    return {}
-  }
 }

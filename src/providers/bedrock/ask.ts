@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 
 /** A member of what was asked, by any of its spellings; null counts as not said. */

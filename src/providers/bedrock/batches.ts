@@ -1,3 +1,4 @@
+import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type Asked, type Errand, type Upstream, UpstreamFault} from '../errand.ts'
 import {
@@ -15,7 +16,6 @@ import {
 import {listed} from '../jobs/pages.ts'
 import {endpointOf, PATHS} from '../jobs/rows.ts'
 import {contentOf, idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
-import {object} from '../openai/usage.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
 import {jobName, jobPath} from './jobs.ts'

@@ -1,6 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, finishReason} from '../chat.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type StreamTranslator, type Translation, Untranslatable} from '../translation.ts'
 import {textChoice, textCompletion} from '../unified/texts.ts'
 import {refuse} from './ask.ts'

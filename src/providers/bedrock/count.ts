@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {placed} from '../anthropic/place.ts'
-import {count, isObject, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {BadReply, type Json, type Translation} from '../translation.ts'
 import {foundationModel, modelPath} from './model.ts'
 

@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
-import {count, isObject, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type Translation, Untranslatable} from '../translation.ts'
 import {member, numberAt, said, textAt} from './ask.ts'
 import {readDataUri} from './media.ts'

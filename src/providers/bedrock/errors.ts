@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject, parsed} from '../../base/json-object.ts'
 import type {Context, Fault} from '../translation.ts'
 
 const LONGEST_EXCERPT = 300
@@ -72,12 +72,4 @@ function typeIn(said: unknown): string | null {
   if (typeof said !== 'string') return null
   const name = said.slice(said.indexOf('#') + 1).split(':', 1)[0]!
   return /^\w{1,100}$/.test(name) ? name : null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {mergeUsage, type Usage} from '../../schema/usage.ts'
 import type {FinishReason} from '../chat.ts'
-import {count, isObject, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {numberAt, refuse, said, saidOr, stopAt} from './ask.ts'
 import {foundationModel} from './model.ts'

@@ -1,5 +1,5 @@
+import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit} from '../../schema/usage.ts'
-import {isObject} from '../openai/usage.ts'
 import {BadReply, type Json, type Translation, Untranslatable} from '../translation.ts'
 import {numberAt, refuse, said, saidOr, textAt} from './ask.ts'
 import {foundationModel, modelPath} from './model.ts'

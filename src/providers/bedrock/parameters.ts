@@ -1,6 +1,6 @@
+import {isObject} from '../../base/json-object.ts'
 import {claudeVersion, FIRST_ADAPTIVE} from '../anthropic/thinking.ts'
 import {effortOf} from '../messages/thinking.ts'
-import {isObject} from '../openai/usage.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'
 import {member, numberAt, objectAt, refuse, said, saidOr, stopAt, textAt} from './ask.ts'
 import {foundationModel, vendor} from './model.ts'

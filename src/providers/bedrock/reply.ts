@@ -1,5 +1,5 @@
+import {isObject} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {isObject} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
 import {said as kept} from './ask.ts'
 import {readUsage} from './usage.ts'

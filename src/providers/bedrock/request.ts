@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
 import {said} from './ask.ts'
 import {contentBlocks, marked, type Naming} from './content.ts'

@@ -1,5 +1,5 @@
+import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT} from '../../schema/usage.ts'
-import {isObject} from '../openai/usage.ts'
 import {BadReply, type Context, type Json, type Translation, Untranslatable} from '../translation.ts'
 import {numberAt, saidOr, textAt} from './ask.ts'
 

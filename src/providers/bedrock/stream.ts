@@ -1,7 +1,7 @@
 import {Buffer} from 'node:buffer'
+import {isObject} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
-import {isObject} from '../openai/usage.ts'
 import type {Context, Json, StreamEvent, StreamTranslator} from '../translation.ts'
 import {brokenStream, isException, streamFault} from './errors.ts'
 import {STOP_REASONS} from './reply.ts'

@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject, parsed} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {cachePoint, contentBlocks, type Naming} from './content.ts'
 
@@ -77,12 +77,4 @@ function input(written: unknown, field: string): Json {
   const said = typeof written === 'string' ? parsed(written) : undefined
   if (!isObject(said)) throw new Untranslatable(field, 'expected a JSON object, as a string')
   return said
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
+import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
-import {count, isObject} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;

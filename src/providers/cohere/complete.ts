@@ -1,5 +1,5 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {BadReply, type Context, type Json, type StreamTranslator, type Translation} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {arrayIn, mostTokens, objectIn, pick, stopsIn, stringIn, word} from '../unified/read.ts'

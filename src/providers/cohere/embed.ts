@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage} from '../../schema/usage.ts'
-import {count, isObject, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
 import {embeddingList, textsIn} from '../unified/embeddings.ts'
 import {arrayIn, objectIn, pick} from '../unified/read.ts'

@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import type {Context, Json, Translated} from '../translation.ts'
 import {Untranslatable} from '../translation.ts'
 import {

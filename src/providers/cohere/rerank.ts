@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import type {Translation} from '../translation.ts'
 import {objectIn, pick, word} from '../unified/read.ts'
 import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'

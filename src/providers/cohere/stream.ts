@@ -1,6 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {BadReply, type Context, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {stringIn, word} from '../unified/read.ts'

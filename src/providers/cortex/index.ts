@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, finishReason} from '../chat.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Dialect, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {choiceOut, messageOut, type Piece} from '../unified/message.ts'

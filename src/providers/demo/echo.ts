@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto'
+import {isObject, object, parsedObject} from '../../base/json-object.ts'
 import {estimateTokens} from '../openai/reply.ts'
-import {isObject, object, type Said} from '../openai/usage.ts'
+import type {Said} from '../openai/usage.ts'
 
 /** What a call comes to: one JSON body, or the events of a stream (each whole, with its blank line). */
 export type Echo = {readonly status: number; readonly json: unknown} | {readonly status: 200; readonly events: readonly string[]}
@@ -31,7 +32,7 @@ export function echo({method, path, body}: Asked, moment: Moment): Echo {
   if (route === 'GET /models') return {status: 200, json: {object: 'list', data: [modelCard(moment)]}}
   const answer = Object.hasOwn(ROUTES, route) ? ROUTES[route]! : null
   if (!answer) return refusal(404, `The demo provider does not serve ${route}.`, null)
-  const asked = readJson(body)
+  const asked = parsedObject(body.toString('utf8'))
   if (!asked) return refusal(400, 'The body is not a JSON object.', null)
   return answer(asked, moment)
 }
@@ -182,13 +183,4 @@ function vectorOf(text: string, dimensions: number): Float32Array {
 
 function modelOf(asked: Said): string {
   return typeof asked.model === 'string' && asked.model !== '' ? asked.model : ECHO_MODEL
-}
-
-function readJson(body: Buffer): Said | null {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }

@@ -1,3 +1,4 @@
+import {object} from '../../base/json-object.ts'
 import {type Asked, type Errands, type Upstream, UpstreamFault} from '../errand.ts'
 import {formOf} from '../jobs/form.ts'
 import {
@@ -14,7 +15,6 @@ import {
 } from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload, plainName} from '../jobs/upload.ts'
-import {object} from '../openai/usage.ts'
 import {optionNeeded} from '../options.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'

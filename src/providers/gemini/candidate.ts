@@ -1,7 +1,8 @@
+import {isObject, list, object} from '../../base/json-object.ts'
 import {type FinishReason, finishReason} from '../chat.ts'
 import {BadReply, type Context, type Json} from '../translation.ts'
 import {isPartial, PartialCall} from './partial-call.ts'
-import {isObject, list, object, present, word} from './read.ts'
+import {present, word} from './read.ts'
 
 /** Reference: finish reasons. `stop` for those that are not here, and for calls of functions that were no calls. */
 const FINISH: Readonly<Record<string, FinishReason>> = {

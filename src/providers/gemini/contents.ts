@@ -1,6 +1,7 @@
+import {isObject, list} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {callPart, partsOf, resultPart} from './parts.ts'
-import {isObject, list, word} from './read.ts'
+import {word} from './read.ts'
 
 /** What the place and the model make of the words. */
 export interface Manner {

@@ -1,5 +1,6 @@
+import {isObject} from '../../base/json-object.ts'
 import {messagesToChat} from '../messages/request.ts'
-import {count, isObject} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {BadReply, type Translation} from '../translation.ts'
 import {modelOf, type Place} from './place.ts'
 import {present} from './read.ts'

@@ -1,7 +1,8 @@
+import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
 import {modelOf, type Place} from './place.ts'
-import {count, list, object, present, word} from './read.ts'
+import {count, present, word} from './read.ts'
 import {replied} from './reply.ts'
 import {readUsage} from './usage.ts'
 

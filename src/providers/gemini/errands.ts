@@ -1,3 +1,4 @@
+import {object} from '../../base/json-object.ts'
 import type {Asked, Errands, Upstream} from '../errand.ts'
 import {relatedOf} from '../jobs/form.ts'
 import {
@@ -18,7 +19,7 @@ import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, w
 import {openUpload} from '../jobs/upload.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {fault} from './errors.ts'
-import {object, word} from './read.ts'
+import {word} from './read.ts'
 
 const STATUSES: Readonly<Record<string, BatchStatus>> = {
   PENDING: 'validating',

@@ -1,5 +1,6 @@
+import {isObject, list, object, parsed} from '../../base/json-object.ts'
 import type {Context, Fault, Json} from '../translation.ts'
-import {isObject, list, object, word} from './read.ts'
+import {word} from './read.ts'
 
 /** An error of Google's (google.rpc.Status) in `{error}` or, as streams in JSON tell it, `[{error}]`; null where there is none. */
 export function errorIn(said: unknown): Json | null {
@@ -27,18 +28,10 @@ export function faultOf(error: Json, context: Context): Fault & {readonly status
 
 /** What a non-2xx answer tells, whatever its body is. */
 export function fault(status: number, body: Buffer, context: Context): Fault {
-  const error = errorIn(parsed(body))
+  const error = errorIn(parsed(body.toString()))
   if (error) {
     const {message, type, param, code} = faultOf(error, context)
     return {message, type, param, code}
   }
   return {message: `${context.provider} error: an answer with status ${status} and no error in JSON`, type: null, param: null, code: null}
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return null
-  }
 }

@@ -1,7 +1,8 @@
+import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, totals, type Usage} from '../../schema/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
 import {generationOf, modelOf, type Place} from './place.ts'
-import {list, object, present, word} from './read.ts'
+import {present, word} from './read.ts'
 import {blockReason, refusalFor, replied} from './reply.ts'
 import {readUsage} from './usage.ts'
 

@@ -1,5 +1,6 @@
+import {isObject, list, object} from '../../base/json-object.ts'
 import {BadReply, type Json} from '../translation.ts'
-import {isObject, list, object, word} from './read.ts'
+import {word} from './read.ts'
 
 const MOST_DEPTH = 64
 const MOST_ITEMS = 10_000

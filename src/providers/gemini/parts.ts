@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {mediaPart, typeOfName} from './media.ts'
-import {isObject, object, present, word} from './read.ts'
+import {present, word} from './read.ts'
 
 /** Says that the signature need not be checked, for calls whose own is lost (ai.google.dev/gemini-api/docs/thought-signatures). */
 const UNCHECKED = 'skip_thought_signature_validator'

@@ -1,20 +1,7 @@
 import type {Json} from '../translation.ts'
 
-const NOTHING: Json = Object.freeze({})
 /** No call uses a trillion of anything; a larger claim is not counted. Sums of such counts stay exact. */
 const MOST = 1e12
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function object(value: unknown): Json {
-  return isObject(value) ? value : NOTHING
-}
-
-export function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
 
 /** A text that says something; null for anything else. */
 export function word(value: unknown): string | null {

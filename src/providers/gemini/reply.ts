@@ -1,8 +1,9 @@
+import {isObject, list, object} from '../../base/json-object.ts'
 import {completion} from '../chat.ts'
 import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
-import {isObject, list, object, word} from './read.ts'
+import {word} from './read.ts'
 import {readUsage, searchesIn} from './usage.ts'
 
 /** A `GenerateContentResponse` as a chat completion (ai.google.dev/api/generate-content). */

@@ -1,5 +1,6 @@
+import {isObject, list, object} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
-import {isObject, list, word} from './read.ts'
+import {word} from './read.ts'
 
 /** Nesting and size a schema may have once its references are resolved; beyond, one of a few lines could come to gigabytes. */
 const MOST_DEPTH = 64
@@ -172,8 +173,4 @@ function withRequired(whole: Json, parts: readonly unknown[]): Json {
   const named = [...list(whole.required), ...parts.flatMap(part => list(object(part).required))]
   const required = [...new Set(named)].filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
   return required.length > 0 ? {...whole, required} : whole
-}
-
-function object(value: unknown): Json {
-  return isObject(value) ? value : {}
 }

@@ -1,9 +1,10 @@
+import {list, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
 import {BadReply, type Context, type Fault, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
-import {list, object, word} from './read.ts'
+import {word} from './read.ts'
 import {blockReason, candidateOf, indexOf, refusalFor, replied} from './reply.ts'
 import {readUsage, searchesIn} from './usage.ts'
 

@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {generationOf} from './place.ts'
-import {isObject, object, present} from './read.ts'
+import {present} from './read.ts'
 
 /** Tokens to think with, for models that take a budget (reference: provider notes, effort). */
 const BUDGETS: Readonly<Record<string, number>> = {none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576}

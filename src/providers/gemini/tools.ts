@@ -1,5 +1,6 @@
+import {isObject, list, object} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
-import {isObject, list, object, present, word} from './read.ts'
+import {present, word} from './read.ts'
 import {cleanSchema} from './schema.ts'
 
 /** Tools that Google runs itself, by the names they may be asked for (reference: provider notes, Gemini). */

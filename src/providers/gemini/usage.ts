@@ -1,7 +1,8 @@
+import {isObject, list, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import type {Json} from '../translation.ts'
 import {generationOf} from './place.ts'
-import {count, isObject, list, object} from './read.ts'
+import {count} from './read.ts'
 
 /**
  * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand beside the

@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 
 /** OpenAI's objects of files, batches and fine-tuning (OpenAI API reference), whole: clients read every member. */

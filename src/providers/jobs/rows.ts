@@ -1,7 +1,7 @@
+import {isObject, parsedObject} from '../../base/json-object.ts'
 import {linesOf} from '../../base/lines.ts'
 import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
 import type {Asked} from '../errand.ts'
-import {isObject} from '../openai/usage.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 
 /** A row may hold pictures. */
@@ -104,13 +104,9 @@ export async function* changedRows(
 }
 
 function objectOf(bytes: Buffer): Json {
-  try {
-    const said: unknown = JSON.parse(bytes.toString())
-    if (isObject(said)) return said
-  } catch {
-    // Told below.
-  }
-  throw new Untranslatable('row', 'expected a JSON object')
+  const said = parsedObject(bytes.toString())
+  if (!said) throw new Untranslatable('row', 'expected a JSON object')
+  return said
 }
 
 function atLine<Made>(number: number, make: () => Made): Made {

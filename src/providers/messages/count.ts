@@ -1,5 +1,5 @@
+import {isObject} from '../../base/json-object.ts'
 import {estimateTokens} from '../openai/reply.ts'
-import {isObject} from '../openai/usage.ts'
 import type {Json} from '../translation.ts'
 
 /** What Anthropic scales pictures down to comes to about this many (docs.anthropic.com, Vision). */

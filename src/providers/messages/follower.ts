@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {saidIn} from '../openai/reply.ts'
-import {isObject, mergeSaid, object, readUsage, type Said} from '../openai/usage.ts'
+import {mergeSaid, readUsage, type Said} from '../openai/usage.ts'
 import {BadReply, type Context, type Fault, type Json} from '../translation.ts'
 import {type CallFragment, type Fragment, fragmentsIn, string} from './fragments.ts'
 import {JsonEnd} from './json-end.ts'

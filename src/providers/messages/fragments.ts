@@ -1,4 +1,4 @@
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object} from '../../base/json-object.ts'
 import type {Json} from '../translation.ts'
 
 /**

@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {parsedObject} from '../../base/json-object.ts'
 import {BadReply, type Context, type Json} from '../translation.ts'
 import {finishOf} from './finish.ts'
 import {type ChatFollower, followWhole, type Opening} from './follower.ts'
@@ -62,12 +62,8 @@ export function stopReason({finish_reason, has_calls, has_refusal}: ChatFollower
 /** A call's arguments as an object. None are `{}`, as are those that the token limit cut. */
 function inputOf(text: string, is_cut: boolean, {provider}: Context): Json {
   if (text.trim() === '') return {}
-  try {
-    const input: unknown = JSON.parse(text)
-    if (isObject(input)) return input
-  } catch {
-    // told below
-  }
+  const input = parsedObject(text)
+  if (input) return input
   if (is_cut) return {}
   throw new BadReply(`${provider} called a tool with arguments that are no JSON object`)
 }

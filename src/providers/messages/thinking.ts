@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import type {Json} from '../translation.ts'
 
 /** Up to so many tokens of thinking an effort is `low`, then `medium`, then `high` (reference: thinking format). */

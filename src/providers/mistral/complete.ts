@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {BadReply, type Context, type Json, type StreamTranslator, type Translated, type Translation} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {indexIn, notAnswer, OPENAI_FINISH, piecesIn} from '../unified/near-openai.ts'

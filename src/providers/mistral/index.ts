@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import type {Dialect, Json, Translation} from '../translation.ts'
 import {encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
 import {anyError, readFault, type Said} from '../unified/fault.ts'

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import type {Context, Json, Translated} from '../translation.ts'
 import {imageIn, isThought, type Message, messagesIn, mostTokens, type Part, partsIn, textIn, thoughtsIn, untaken} from '../unified/read.ts'
 import {answeredIn, type Choice, callOut, callsIn, choiceIn, chosenTools, toolsIn} from '../unified/tools.ts'

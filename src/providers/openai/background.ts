@@ -1,8 +1,8 @@
+import {isObject, parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {factsOf, type ReplyFacts} from './reply.ts'
-import {parsed} from './scan.ts'
-import {isObject, type Said} from './usage.ts'
+import type {Said} from './usage.ts'
 
 /** A response or run that ended, and what it tells of itself. */
 export interface EndedResponse extends ReplyFacts {

@@ -1,8 +1,9 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {BadReply, type Context, type Json, type StreamEvent, type StreamTranslator, type Translation} from '../translation.ts'
 import {faultOf} from '../unified/fault.ts'
 import {modelIn, saidIn} from './reply.ts'
-import {isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
+import {mergeSaid, readUsage, type Said} from './usage.ts'
 
 /** Chat with providers whose words are OpenAI's already: for clients that came in other words and were translated to chat. */
 export const openaiChat: Translation = {

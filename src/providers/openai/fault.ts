@@ -1,22 +1,14 @@
+import {object, parsed} from '../../base/json-object.ts'
 import type {Context, Fault} from '../translation.ts'
-import {object} from './usage.ts'
 
 /** An error of a provider that speaks OpenAI's words. */
 export function plainFault(_status: number, body: Buffer, {provider}: Context): Fault {
-  const {message, type, param, code} = object(object(parsed(body)).error)
+  const {message, type, param, code} = object(object(parsed(body.toString())).error)
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return {
     message: text(message) ?? `${provider} error: ${body.toString('utf8', 0, 500) || 'no message'}`,
     type: text(type),
     param: text(param),
     code: text(code),
-  }
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return null
   }
 }

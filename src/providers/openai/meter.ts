@@ -1,6 +1,6 @@
+import {isObject, parsed} from '../../base/json-object.ts'
 import {readFields, SseFramer} from '../../base/sse.ts'
-import {hasValue, keyBytes, parsed} from './scan.ts'
-import {isObject} from './usage.ts'
+import {hasValue, keyBytes} from './scan.ts'
 
 /** Takes a stream's bytes and gives them back without the event that only tells usage. */
 export interface MeterFilter {

@@ -1,9 +1,10 @@
+import {isObject, object, parsed} from '../../base/json-object.ts'
 import {MOST_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {modelIn, saidIn, withTools} from './reply.ts'
-import {hasValue, keyBytes, parsed, stringBytes} from './scan.ts'
-import {isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
+import {hasValue, keyBytes, stringBytes} from './scan.ts'
+import {mergeSaid, readUsage, type Said} from './usage.ts'
 
 export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.ts'
 

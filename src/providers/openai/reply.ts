@@ -1,7 +1,8 @@
+import {isObject, object, parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
-import {keyBytes, objectAt, parsed, stringEnd, valueAt} from './scan.ts'
-import {count, isObject, mergeSaid, object, readUsage, type Said} from './usage.ts'
+import {keyBytes, objectAt, stringEnd, valueAt} from './scan.ts'
+import {count, mergeSaid, readUsage, type Said} from './usage.ts'
 
 /** What an answer tells of itself. */
 export interface ReplyFacts {

@@ -1,3 +1,5 @@
+import {parsed} from '../../base/json-object.ts'
+
 const QUOTE = 34
 const COLON = 58
 const BACKSLASH = 92
@@ -52,15 +54,6 @@ export function objectAt(json: Buffer, at: number): unknown {
     else if (byte === 0x7d && --depth === 0) return parsed(json.toString('utf8', at, index + 1))
   }
   return undefined
-}
-
-/** `text` as JSON; undefined when it is none. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Where the closing quote of the string opened at `open` stands; the end of the bytes when there is none. */

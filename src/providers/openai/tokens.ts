@@ -1,5 +1,4 @@
-import {parsed} from './scan.ts'
-import {isObject} from './usage.ts'
+import {isObject, parsed} from '../../base/json-object.ts'
 
 /**
  * A tokenizer without a vocabulary, for usage that nobody told. Text is cut where the tokenizers of current models cut it (words with the

@@ -1,3 +1,4 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 
@@ -55,16 +56,6 @@ function isWhole(said: Said): boolean {
   let keys = 0
   for (const key in said) if (said[key] === null || ++keys > MOST_KEYS) return false
   return true
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({})
-
-export function object(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : NOTHING
 }
 
 /** A number as a count; null for what cannot be one: negative, not finite, absurdly large, no number. A started unit is a whole one. */

@@ -1,5 +1,5 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {BadReply, type Context, type Dialect, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {indexIn} from '../unified/near-openai.ts'

@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
 import {imageIn, isThought, type Message, messagesIn, mostTokens, partsIn, pick, stopsIn, untaken} from '../unified/read.ts'
 import {answeredIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'

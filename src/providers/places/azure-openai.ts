@@ -1,3 +1,4 @@
+import {parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
 import type {Reach} from '../provider.ts'
@@ -62,13 +63,9 @@ function listed(
 ): readonly {alias?: unknown; model?: unknown; deployment_id?: unknown; api_version?: unknown; is_default?: unknown}[] {
   const json = optionIn(options, 'azure_deployments')
   if (json === undefined) return []
-  try {
-    const said: unknown = JSON.parse(json)
-    if (Array.isArray(said)) return said.filter(each => typeof each === 'object' && each !== null)
-  } catch {
-    // Told below.
-  }
-  throw new WrongOption('azure_deployments', 'a list of deployments')
+  const said = parsed(json)
+  if (!Array.isArray(said)) throw new WrongOption('azure_deployments', 'a list of deployments')
+  return said.filter(each => typeof each === 'object' && each !== null)
 }
 
 function segment(said: unknown): string {

@@ -1,6 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {
   type Answer,
   BadReply,

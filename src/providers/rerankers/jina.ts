@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {type Dialect, type Json, type Translation, Untranslatable} from '../translation.ts'
 import {encodingIn, listedReply} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'

@@ -1,4 +1,4 @@
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object} from '../../base/json-object.ts'
 import type {Dialect, Json, Translation} from '../translation.ts'
 import {readFault, type Said} from '../unified/fault.ts'
 import {objectIn, pick, word} from '../unified/read.ts'

@@ -1,4 +1,4 @@
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object} from '../../base/json-object.ts'
 import type {Options} from '../options.ts'
 import {vertexRanking} from '../places/vertex.ts'
 import {BadReply, type Json, type Translation, Untranslatable} from '../translation.ts'

@@ -1,8 +1,8 @@
+import {object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
 import {finishOf} from '../messages/finish.ts'
 import {type ChatFollower, followWhole} from '../messages/follower.ts'
-import {object} from '../openai/usage.ts'
 import type {Context, Json} from '../translation.ts'
 import {Item} from './item.ts'
 

@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {object, parsed} from '../../base/json-object.ts'
 import type {Json} from '../translation.ts'
 
 /** Marks `encrypted_content` as ours; what OpenAI writes there does not begin so. */
@@ -22,10 +22,5 @@ export function openThought(encrypted_content: unknown, thinking: string): Json 
 }
 
 function read(sealed: string): Json {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(sealed, 'base64url').toString('utf8'))
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
+  return object(parsed(Buffer.from(sealed, 'base64url').toString('utf8')))
 }

@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import {BadReply, type Dialect, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'

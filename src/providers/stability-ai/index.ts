@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {
   type Answer,
   BadReply,

@@ -1,3 +1,4 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Errands, UpstreamReply} from '../errand.ts'
 import {formOf} from '../jobs/form.ts'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
-import {isObject, object} from '../openai/usage.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 

@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject} from '../../base/json-object.ts'
 import {BadReply, type Dialect, type Translation} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {mostTokens, objectIn, oneChoice, pick, stopsIn, stringIn, word} from '../unified/read.ts'

@@ -1,6 +1,6 @@
 import {topLevel} from '../../base/json.ts'
+import {isObject} from '../../base/json-object.ts'
 import {UNIT} from '../../schema/usage.ts'
-import {isObject} from '../openai/usage.ts'
 
 /** Words without which no request names a tool that its provider charges for: others are searched, and not read. */
 const HINTS = ['search', 'Search', 'interpreter', 'oogle'].map(word => Buffer.from(word))

@@ -1,4 +1,4 @@
-import {object} from '../openai/usage.ts'
+import {object} from '../../base/json-object.ts'
 import {type Context, type Json, type StreamTranslator, type Translation, Untranslatable} from '../translation.ts'
 import {textChoice, textPrompt} from './texts.ts'
 

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 

@@ -1,4 +1,4 @@
-import {isObject} from '../openai/usage.ts'
+import {isObject, parsed} from '../../base/json-object.ts'
 import type {Context, Fault, Json} from '../translation.ts'
 
 const MOST_WORDS = 2000
@@ -50,14 +50,6 @@ function words(said: unknown): string {
 function name(said: unknown): string | null {
   if (typeof said === 'number') return String(said)
   return typeof said === 'string' && said !== '' ? said.slice(0, 255) : null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Text that is no page of HTML, which helps nobody. */

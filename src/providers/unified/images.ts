@@ -1,5 +1,6 @@
+import {object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, type Usage} from '../../schema/usage.ts'
-import {count, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
 
 /** A picture as a provider gives it. */

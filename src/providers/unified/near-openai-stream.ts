@@ -1,6 +1,7 @@
+import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {BadReply, type Context, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError} from './fault.ts'
 import {indexIn, type Near, OPENAI_FINISH, piecesIn, thoughtIn} from './near-openai.ts'

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
 import {anyError, faultOf} from './fault.ts'
 import {choiceOut, messageOut, type Piece} from './message.ts'

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
-import {count, isObject, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
 
 /** What the client asked for, in OpenAI's words, read with care: nothing in a body is known before it is looked at. */

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
-import {count, isObject, object} from '../openai/usage.ts'
+import {count} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
 import {objectIn, word} from './read.ts'
 

@@ -1,4 +1,4 @@
-import {isObject, object} from '../openai/usage.ts'
+import {isObject, object} from '../../base/json-object.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import type {Message} from './read.ts'
 

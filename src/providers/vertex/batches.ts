@@ -1,6 +1,7 @@
+import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Asked, Errand, Upstream} from '../errand.ts'
-import {object, word} from '../gemini/read.ts'
+import {word} from '../gemini/read.ts'
 import {
   type BatchFacts,
   type BatchStatus,

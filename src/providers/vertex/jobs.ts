@@ -1,5 +1,6 @@
+import {object} from '../../base/json-object.ts'
 import type {Asked, Upstream} from '../errand.ts'
-import {object, word} from '../gemini/read.ts'
+import {word} from '../gemini/read.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
 import {vertexModel, vertexParent, vertexPublisher} from '../places/vertex.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'

@@ -1,5 +1,6 @@
+import {object} from '../../base/json-object.ts'
 import type {Asked} from '../errand.ts'
-import {object, word} from '../gemini/read.ts'
+import {word} from '../gemini/read.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
 import {vertexPublisher} from '../places/vertex.ts'
 import {type Json, Untranslatable} from '../translation.ts'

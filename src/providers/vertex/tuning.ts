@@ -1,6 +1,7 @@
+import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Errand} from '../errand.ts'
-import {object, word} from '../gemini/read.ts'
+import {word} from '../gemini/read.ts'
 import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt, tuneObject, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {placeIn, uriOf} from '../jobs/store.ts'

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {completion, finishReason} from '../chat.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {type Answer, BadReply, type Context, type Json, type StreamTranslator, type Translated} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'

@@ -1,5 +1,6 @@
+import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {isObject, object, readUsage} from '../openai/usage.ts'
+import {readUsage} from '../openai/usage.ts'
 import {
   type Answer,
   BadReply,

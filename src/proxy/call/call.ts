@@ -1,5 +1,6 @@
 import {isoTime} from '../../base/clock.ts'
 import {newTimeId} from '../../base/ids.ts'
+import {parsedObject} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
 import type {CacheStatus} from '../../cache/rules.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -254,15 +255,6 @@ export function nameUser(call: Call): void {
   const {body, metadata} = call
   if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
   call.metadata = {...metadata, _user: body.user.slice(0, MOST_METADATA_LENGTH)}
-}
-
-function parsedObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }
 
 function decoded(text: string): string {

@@ -1,5 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import {keyFault} from '../../base/json-keys.ts'
+import {parsed} from '../../base/json-object.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import type {Context} from '../../guardrails/check.ts'
 import type {Hook} from '../../guardrails/hook.ts'
@@ -219,12 +220,4 @@ function readAlike(body: JsonBody) {
   const fault = body.key_fault
   if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
   if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,6 @@
-import {type Json, object, text} from './events.ts'
+import {object} from '../../base/json-object.ts'
+import type {Json} from '../../providers/translation.ts'
+import {text} from './events.ts'
 
 /**
  * The items of a session's conversation in their order, as the provider confirmed them: what a turn was asked with, for its row of the

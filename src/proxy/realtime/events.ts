@@ -1,4 +1,6 @@
 import {topLevel} from '../../base/json.ts'
+import {object, parsed} from '../../base/json-object.ts'
+import type {Json} from '../../providers/translation.ts'
 
 /** What an event says of itself at its top level; null for what is no event: not JSON, or without a type. */
 export function typeOf(payload: Buffer): string | null {
@@ -15,18 +17,8 @@ export function typeOf(payload: Buffer): string | null {
 const NO_KEYS: ReadonlySet<string> = new Set()
 
 /** An event as an object; an empty one where it is none. Nothing in it is trusted. */
-export function parsed(payload: Buffer): Json {
-  try {
-    return object(JSON.parse(payload.toString('utf8')))
-  } catch {
-    return {}
-  }
-}
-
-export type Json = Readonly<Record<string, unknown>>
-
-export function object(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+export function eventIn(payload: Buffer): Json {
+  return object(parsed(payload.toString('utf8')))
 }
 
 export function text(value: unknown): string | null {

@@ -6,7 +6,7 @@ import type {Live, LiveCalls} from '../call/registry.ts'
 import type {ProxyServices} from '../services.ts'
 import {Conversation} from './conversation.ts'
 import {Estimate} from './estimate.ts'
-import {leadOf, modelOf, parsed, text, typeOf} from './events.ts'
+import {eventIn, leadOf, modelOf, text, typeOf} from './events.ts'
 import {Lane} from './pipe.ts'
 import {type Facts, settle} from './records.ts'
 import {Transcripts} from './transcripts.ts'
@@ -124,7 +124,7 @@ export class Session implements Live {
     this.#estimate.sent(type, ended.bytes)
     const lead = leadOf(type)
     if (lead === 'quiet' || this.#turns.stands(lead)) return pass()
-    const event_id = lead === 'asked' && ended.payload ? text(parsed(ended.payload).event_id) : null
+    const event_id = lead === 'asked' && ended.payload ? text(eventIn(ended.payload).event_id) : null
     this.#turns.lead(lead, event_id, fault => (fault ? this.#refuse(fault) : pass()))
   }
 
@@ -140,30 +140,30 @@ export class Session implements Live {
     }
     switch (type) {
       case 'response.created':
-        return this.#turns.begun(parsed(ended.payload), fault => (fault ? this.#refuse(fault) : pass()))
+        return this.#turns.begun(eventIn(ended.payload), fault => (fault ? this.#refuse(fault) : pass()))
       case 'response.done': {
-        const event = parsed(ended.payload)
+        const event = eventIn(ended.payload)
         this.#learn(event)
         return this.#turns.ended(event, ended.payload, pass)
       }
       case 'error':
-        return this.#turns.failed(parsed(ended.payload), ended.payload, pass)
+        return this.#turns.failed(eventIn(ended.payload), ended.payload, pass)
       case 'session.created':
       case 'session.updated':
       case 'transcription_session.created':
       case 'transcription_session.updated': {
-        const event = parsed(ended.payload)
+        const event = eventIn(ended.payload)
         this.#learn(event)
         this.#transcripts.learn(event)
         return pass()
       }
       case 'conversation.item.input_audio_transcription.completed':
-        return this.#transcripts.completed(parsed(ended.payload), ended.payload, pass)
+        return this.#transcripts.completed(eventIn(ended.payload), ended.payload, pass)
       case 'conversation.item.created':
       case 'conversation.item.added':
       case 'conversation.item.done':
       case 'conversation.item.deleted':
-        this.#conversation?.take(type, parsed(ended.payload))
+        this.#conversation?.take(type, eventIn(ended.payload))
         return pass()
       default:
         return pass()

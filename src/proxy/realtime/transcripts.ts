@@ -1,6 +1,8 @@
+import {object} from '../../base/json-object.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
+import type {Json} from '../../providers/translation.ts'
 import type {ProxyServices} from '../services.ts'
-import {type Json, object, text} from './events.ts'
+import {text} from './events.ts'
 import {type Facts, innerCall, intentOf, settle} from './records.ts'
 
 const MOST_REMEMBERED = 64

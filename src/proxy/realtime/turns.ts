@@ -1,5 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
+import {object} from '../../base/json-object.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
+import type {Json} from '../../providers/translation.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
 import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
 import {NOTHING_USED} from '../attempt/host.ts'
@@ -9,7 +11,7 @@ import type {Holding} from '../limits/reservation.ts'
 import type {Admission, ProxyServices} from '../services.ts'
 import type {Conversation} from './conversation.ts'
 import type {Estimate} from './estimate.ts'
-import {type Json, object, statusOf, text} from './events.ts'
+import {statusOf, text} from './events.ts'
 import {type End, type Facts, innerCall, intentOf, note, settle} from './records.ts'
 
 /** One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its settlement. */

@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto'
+import {parsed} from '../../base/json-object.ts'
 import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {behaviouralHeaders, cacheKey} from '../../cache/key.ts'
 import {decideCache, isStateful, isStreamed, mayStore} from '../../cache/rules.ts'
@@ -84,7 +85,7 @@ export class Cached implements Visitor, ResponseSink {
   keep(status: number, content_type: string | undefined, plain: Buffer | null): void {
     const body = plain ?? this.#assembler?.end() ?? null
     const type = plain ? content_type : 'application/json'
-    if (body && mayStore(this.#call.endpoint, status, type, parsed(body))) this.#visit.store({body, stored_at_ms: this.#now()})
+    if (body && mayStore(this.#call.endpoint, status, type, parsed(body.toString()))) this.#visit.store({body, stored_at_ms: this.#now()})
     else this.#visit.fail()
   }
 
@@ -182,11 +183,3 @@ function forwarded({incoming}: Call, {forward_headers}: Target): Record<string, 
 }
 
 const HANDED_ON = ['openai-organization', 'openai-project', 'openai-beta', 'anthropic-beta', 'anthropic-version']
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return undefined
-  }
-}

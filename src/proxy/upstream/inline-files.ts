@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto'
+import {parsed} from '../../base/json-object.ts'
 import type {Json} from '../../providers/translation.ts'
 
 /** Shorter bodies are parsed as they are. */
@@ -39,8 +40,8 @@ export function heldIn(body: Buffer): Held | null {
     from = at = file.end
   }
   if (files.length === 0 || files.length >= 10 ** DIGITS) return null
-  const said = parsed(text + body.toString('utf8', from))
-  return said === null ? null : {said, restore: written => restored(written, mark, files)}
+  const said = parsed(text + body.toString('utf8', from)) as Json | null | undefined
+  return said === null || said === undefined ? null : {said, restore: written => restored(written, mark, files)}
 }
 
 const DIGITS = 6
@@ -53,14 +54,6 @@ function fileAt(body: Buffer, start: number): {readonly start: number; readonly 
   const end = body.indexOf(QUOTE, data)
   if (end - data < LEAST_DATA_BYTES || body.subarray(data, end).includes(BACKSLASH)) return null
   return {start: data, end}
-}
-
-function parsed(text: string): Json | null {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return null
-  }
 }
 
 function restored(text: string, mark: string, files: readonly Buffer[]): readonly Buffer[] {

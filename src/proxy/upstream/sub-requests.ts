@@ -3,6 +3,7 @@ import type {Dispatcher} from 'undici'
 import {decodedBody} from '../../base/content-encoding.ts'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
+import {parsedObject} from '../../base/json-object.ts'
 import {type Upstream, UpstreamFault, type UpstreamReply, type UpstreamRequest} from '../../providers/errand.ts'
 import {pathFor, usualHeaders} from '../../providers/places/reach.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
@@ -162,14 +163,9 @@ class Reply implements UpstreamReply {
   }
 
   async json(): Promise<Json> {
-    const bytes = await this.bytes()
-    try {
-      const said: unknown = JSON.parse(bytes.toString())
-      if (typeof said === 'object' && said !== null && !Array.isArray(said)) return said as Json
-    } catch {
-      // Told below.
-    }
-    throw new BadReply('expected a JSON object')
+    const said = parsedObject((await this.bytes()).toString())
+    if (!said) throw new BadReply('expected a JSON object')
+    return said
   }
 
   drop(): void {

@@ -1,3 +1,5 @@
+import {parsed} from '../../../src/base/json-object.ts'
+
 /** A string of a body: a value or a key, perhaps of JSON that stands as a text. */
 export interface Leaf {
   readonly path: readonly (string | number)[]
@@ -29,14 +31,6 @@ export function leavesOf(value: Value, path: Leaf['path'] = [], is_free = false)
     const below = is_free || (!is_list && FREE.has(name) && !Array.isArray(each))
     return [...(is_free && !is_list ? [{...leaf(at), is_key: true, name: `${at.join('.')} (key)`}] : []), ...leavesOf(each, at, below)]
   })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const leaf = (path: Leaf['path']): Leaf => ({path, is_key: false, name: path.join('.')})

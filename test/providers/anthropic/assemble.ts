@@ -1,4 +1,4 @@
-import {object} from '../../../src/providers/openai/usage.ts'
+import {object} from '../../../src/base/json-object.ts'
 import type {Json} from '../../../src/providers/translation.ts'
 
 /** The message that a client puts together from chunks, `content_blocks` as Anthropic's own clients put theirs together. */

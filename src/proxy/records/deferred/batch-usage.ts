@@ -1,10 +1,10 @@
+import {isObject, object, parsed} from '../../../base/json-object.ts'
 import {linesOf} from '../../../base/lines.ts'
 import type {Price} from '../../../pricing/price.ts'
 import {Tally} from '../../../pricing/tally.ts'
 import {MOST_ROW_BYTES} from '../../../providers/jobs/rows.ts'
 import {factsOf} from '../../../providers/openai/reply.ts'
-import {parsed} from '../../../providers/openai/scan.ts'
-import {count, isObject, object, readUsage} from '../../../providers/openai/usage.ts'
+import {count, readUsage} from '../../../providers/openai/usage.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
 
 /** What a batch came to. */

@@ -175,6 +175,7 @@ describe('a call is charged as it was served, and a mode without a price of its 
         method: 'POST',
         path: '',
         asked: body,
+        mode_in: body,
         asked_bytes: body.length,
         status: 200,
         outcome: 'ok',

@@ -34,6 +34,7 @@ for (const [name, cases] of Object.entries(TABLES)) {
         method: 'POST',
         path: '',
         asked,
+        mode_in: asked,
         asked_bytes: asked?.length ?? null,
         status: said.status ?? 200,
         outcome: said.outcome ?? 'ok',

@@ -7,6 +7,11 @@ const ASKED: readonly {readonly key: string; readonly value: string; readonly by
   {key: 'speed', value: '"fast"', bytes: Buffer.from('"fast"'), mode: 'fast'},
 ]
 
+/** True where a body whose top level has these keys may ask for a mode. */
+export function mayAskMode(keys: {has(key: string): boolean}): boolean {
+  return ASKED.some(({key}) => keys.has(key))
+}
+
 /** The mode that a request asks for in words of OpenAI or Anthropic; null for all others, which are searched and not read. */
 export function modeAsked(body: Buffer): Mode | null {
   for (const {key, value, bytes, mode} of ASKED) if (body.includes(bytes) && memberIn(body, key) === value) return mode

@@ -1,6 +1,8 @@
 import {isoTime} from '../../base/clock.ts'
 import type {Refusal} from '../../base/errors.ts'
+import {mayAskMode} from '../../providers/openai/mode.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
+import {hasParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
@@ -69,7 +71,7 @@ export function settle(said: Settling, on: ProxyServices, done: () => void): voi
 
 function write(said: Settling, on: ProxyServices, done: () => void): void {
   const {call, target, outgoing, intent, reply, plain, passage, has_row, is_last, spend} = said
-  const {usage, source, said_model} = usageOf(call, outgoing, reply, plain)
+  const {usage, source, said_model} = usageOf(call, target, outgoing, reply, plain)
   const {at_ms} = call.incoming
   const price = source === 'none' ? undefined : priceOf(target, outgoing.model, said_model, at_ms, on)
   const charged = source === 'none' ? NOTHING_OWED : costOf(target, usage, price, at_ms, on)
@@ -212,16 +214,18 @@ function amend({guarded}: Call, row: Settlement, on: ProxyServices): void {
 /** What the provider said it used, or what is to be made of its silence. */
 function usageOf(
   {endpoint, body, incoming}: Call,
+  target: Target,
   {body: sent}: Outgoing,
   {stream, status, outcome, said, received_bytes, copy}: Reply,
   plain: Buffer | null,
 ): Used {
+  const may_ask = body.kind === 'json' && (mayAskMode(body.members) || hasParams(target.params))
   return usedBy({
     endpoint,
     method: incoming.method,
     path: incoming.route.path,
     asked: body.kind === 'json' ? body.bytes : null,
-    sent: body.kind === 'json' && Buffer.isBuffer(sent) ? sent : null,
+    mode_in: may_ask ? (Buffer.isBuffer(sent) ? sent : body.bytes) : null,
     asked_bytes: 'bytes' in body ? body.bytes.length : null,
     status,
     outcome,

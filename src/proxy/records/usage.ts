@@ -52,8 +52,8 @@ export function isOfOthers({endpoint, method, path}: AskedFor): boolean {
 export interface Ended extends AskedFor {
   /** The body that was sent, where it is JSON; null for all others. */
   readonly asked: Buffer | null
-  /** The same as it left, where that is not what it was. */
-  readonly sent?: Buffer | null
+  /** The body that left, where it may ask for a mode of service; null where nothing in it does. */
+  readonly mode_in: Buffer | null
   /** Its length, where it is kept; null where it passed unread. */
   readonly asked_bytes: number | null
   readonly status: number | null
@@ -88,7 +88,7 @@ export function usedBy(ended: Ended): Used {
   const told = outcome === 'ok' ? 'provider' : 'partial'
   if (said.usage) {
     const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage
-    return {usage: inMode(usage, ended.sent ?? asked), source: told, said_model: said.model}
+    return {usage: inMode(usage, ended.mode_in), source: told, said_model: said.model}
   }
   if (!USES.has(endpoint)) return nothing
   const units = asked && requestUnits(endpoint, asked)
@@ -98,7 +98,7 @@ export function usedBy(ended: Ended): Used {
   usage.input_uncached_tokens = (asked && countBodyTokens(asked, {framed: true})) ?? estimateTokens(asked_bytes)
   const answered = ended.said === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
   usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
-  return {usage: inMode(usage, ended.sent ?? asked), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+  return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
 }
 
 /** An answer says how it was served; of one that does not, it is taken that it was as was asked. */

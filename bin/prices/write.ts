@@ -44,22 +44,23 @@ ${won.join('\n')}
 
 ## Overruled
 
-Two sources name the same model and differ by more than 1 %. The earlier source of the list above wins: it is dated and maintained
-model by model, the later ones are snapshots of larger lists. ${overruled.length} prices of ${modelsOf(overruled)} models.
+Two sources price the same model and differ by more than 1 %. The earlier source of the list above wins, because it is dated
+and maintained model by model. The later sources are snapshots of larger lists. ${overruled.length} prices of ${modelsOf(overruled)} models.
 
 ${table(overruled, 'taken', 'not taken')}
 
 ## Kept apart
 
-A rule of an earlier source ("every id that starts with ...") also fits an id that a later source spells out at another price. The id
-differs by more than a date or a version, so the rule is held to be too loose: the id keeps the price of the source that spells it.
+A rule of an earlier source ("every id that starts with ...") also matches an id that a later source lists at another price.
+The id differs by more than a date or a version, so the rule is too loose. The id keeps the price of the source that lists
+it.
 ${apart.length} prices of ${modelsOf(apart)} models.
 
 ${table(apart, 'of the rule', 'taken for the id')}
 
 ## Refused
 
-Prices that are no whole number of pico-dollars, or that cannot be meant. ${refused.length} prices.
+Prices that are not a whole number of pico-dollars, or that are obvious mistakes. ${refused.length} prices.
 
 | provider | model | price | source | reason |
 | --- | --- | --- | --- | --- |

@@ -11,7 +11,7 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   {
     title: 'Report',
-    about: 'The call goes on whatever the verdict; a failure is answered with 246, and noted as feedback.',
+    about: 'The call continues with any verdict. A failure returns 246 and adds feedback.',
     config: {
       input_guardrails: [
         {
@@ -24,7 +24,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     title: 'Deny',
-    about: 'A call for other models, or with tools of other names, ends with 446, and no provider is asked.',
+    about: 'A call with another model or another tool name ends with 446. No provider is called.',
     config: {
       before_request_hooks: [
         {
@@ -44,14 +44,14 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     title: 'Fail closed',
-    about: 'When the service does not answer, the call is denied too.',
+    about: 'If the service does not respond, the call is also denied.',
     config: {
       input_guardrails: [{webhook: {webhookURL: 'https://guard.example.com/judge', timeout: 1500, failOnError: true}, deny: true}],
     },
   },
   {
     title: 'Redact',
-    about: 'The provider never sees what matches; `sequential` lets the second check see what the first one left.',
+    about: 'The provider never sees the matching text. With `sequential` the second check reads the result of the first.',
     config: {
       input_guardrails: [
         {
@@ -64,7 +64,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     title: 'In the background',
-    about: 'Nobody waits; the verdict is in the log.',
+    about: 'The call does not wait. The verdict appears in the log.',
     config: {output_guardrails: [{async: true, contains: {words: ['guarantee', 'promise'], operator: 'none'}}]},
   },
   {
@@ -75,12 +75,12 @@ export const EXAMPLES: readonly Example[] = [
   {
     title: 'Answers: after the stream',
     about:
-      'A streamed answer is checked when it has ended, and its verdict sent behind it. It cannot be taken back. An answer that is not streamed is denied.',
+      'A streamed response is checked at its end, and the verdict is sent after it. It cannot be withdrawn. A response that is not streamed is denied.',
     config: {output_guardrails: [{jsonKeys: {keys: ['name', 'price'], operator: 'all'}, stream_mode: 'after', deny: true}]},
   },
   {
     title: 'Answers: while they stream',
-    about: 'The text is checked as it comes, at most `stream_window_chars` behind; a denial cuts the stream off.',
+    about: 'The text is checked as it arrives and delayed by at most `stream_window_chars`. A denial ends the stream.',
     config: {
       output_guardrails: [
         {contains: {words: ['internal use only'], operator: 'none'}, stream_mode: 'window', stream_window_chars: 200, deny: true},
@@ -89,7 +89,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     title: 'Answers: before they leave',
-    about: 'Nothing of a streamed answer leaves before the verdict.',
+    about: 'No part of a streamed response is sent before the verdict.',
     config: {output_guardrails: [{regexMatch: {rule: '\\bsk-[A-Za-z0-9]{20,}\\b', not: true}, stream_mode: 'buffer', deny: true}]},
   },
 ]

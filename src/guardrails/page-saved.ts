@@ -1,8 +1,8 @@
 /** The part of docs/guardrails.md on guardrails that are saved; tests run its examples in their order. */
-export const SAVED = `## Saving one
+export const SAVED = `## Save a guardrail
 
-A guardrail that is saved is named by configs, by calls and by the defaults of a workspace. \`actions\` are the keys beside the checks that a
-hook has; what is left out is \`deny: false\`, \`async: false\`, and feedback of 5 and -5 with the weight 1.
+Configs, calls and workspace defaults can use a saved guardrail. \`actions\` are the other keys of a hook. The defaults are
+\`deny: false\`, \`async: false\`, and feedback of 5 and -5 with the weight 1.
 
 \`\`\`yaml
 checks:
@@ -22,26 +22,28 @@ gateway workspaces update default --input-guardrails pg-house-1a2b3c
 gateway guardrails defaults --no-input-guardrails
 \`\`\`
 
-Over HTTP these are \`/v1/guardrails\`, as of configs: \`POST\` and \`GET\` on it, \`GET\`, \`PUT\` and \`DELETE\` on \`/v1/guardrails/SLUG\`, and its
-\`/versions\`.
+Over HTTP the paths are those of configs: \`POST\` and \`GET\` on \`/v1/guardrails\`, \`GET\`, \`PUT\` and \`DELETE\` on
+\`/v1/guardrails/SLUG\`, and its \`/versions\`.
 
-- Checks are held against their parameters when they are saved; a check or a parameter that is not known is refused with the nearest, and so is a
-  service at a private address that \`TRUSTED_CUSTOM_HOSTS\` does not name.
-- \`PUT\` puts \`checks\` and \`actions\` in place whole; what is absent stays. Either is a new version, and the latest version runs. Its id is
-  the \`guardrail_version_id\` of \`hook_results\`.
-- \`headers\` of a service are secrets: they are sealed, shown masked, and stay when their mask comes back for the same address.
-- One of a workspace is known there alone. One of the organisation (\`--shared\`, or \`organisation_id\` of an admin key) is read and run by
-  every workspace, and changed by admin keys alone.
-- A default of a workspace runs on each of its calls, whatever their config says, and one of the organisation on all
-  (\`gateway guardrails defaults\`, \`PUT /v1/admin/organisation/defaults\`): a shared one, set by an admin key.
-- One that a default or a saved config names cannot be deleted (409): their calls would be refused.
-- With \`GUARDRAILS_ENABLED=OFF\` calls pass unguarded; guardrails can be saved and tried all the same.
+- Checks and their parameters are validated when they are saved. An unknown check or parameter is refused with the nearest
+  known name. A service at a private address is refused unless \`TRUSTED_CUSTOM_HOSTS\` lists it.
+- \`PUT\` replaces \`checks\` and \`actions\` as a whole; an absent one stays. Each change creates a version, and the latest
+  version runs. Its id is the \`guardrail_version_id\` of \`hook_results\`.
+- \`headers\` of a service are secrets: sealed and shown masked. If you send a mask back for the same address, the secret
+  stays.
+- A workspace guardrail is visible only in its workspace. An organisation guardrail (\`--shared\`, or \`organisation_id\` with
+  an admin key) can be read and used by every workspace, and changed only with admin keys.
+- A workspace default runs on each call of the workspace, with any config. An organisation default runs on all calls
+  (\`gateway guardrails defaults\`, \`PUT /v1/admin/organisation/defaults\`). It is a shared guardrail set with an admin key.
+- A guardrail used by a default or a saved config cannot be deleted (409), because their calls would be refused.
+- With \`GUARDRAILS_ENABLED=OFF\` calls run without guardrails. You can still save and test them.
 
-## Trying one
+## Test a guardrail
 
-\`gateway guardrails test\` runs a guardrail, saved or in a file (\`--file-guardrail\`), on a call that is not made. The file of the request has the
-body of a chat call, or \`method\`, \`path\`, \`headers\` and \`body\`; \`--response\` names the body of an answer to judge too. No model is asked;
-services that checks ask are, through the same wall as calls. It exits with 1 when the call would be denied.
+\`gateway guardrails test\` runs a guardrail on a request without sending the request. The guardrail is saved, or in a file
+(\`--file-guardrail\`). The request file contains the body of a chat call, or \`method\`, \`path\`, \`headers\` and \`body\`.
+\`--response\` names the body of a response to check as well. The command calls no model. It does call the services of
+checks, with the same address checks as a call. It exits with 1 if the call would be denied.
 
 \`\`\`json
 {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Sum this up, for internal use only: ada@mail.example wrote."}]}
@@ -58,12 +60,12 @@ input: denied
   body: {"model":"gpt-4o-mini","messages":[{"role":"user","content":"Sum this up, for internal use only: <EMAIL_1> wrote."}]}
 \`\`\`
 
-## Evaluating one
+## Evaluate a guardrail over logged calls
 
-\`gateway guardrails eval\` runs a guardrail on the calls of the log, as far as their bodies are kept, and counts: what a new rule would deny is
-known before it does. Examples show the first hundred characters, as redactions left them, and no more. It needs the scopes
-\`guardrails.read\` and \`logs.view\`. Streams are put together where the log has them in the words of OpenAI or Anthropic; others count as not
-kept. Credentials in the log are masked, so \`default.jwt\` fails there.
+\`gateway guardrails eval\` runs a guardrail on logged calls whose bodies are kept, and counts the results. Use it to see the
+effect of a new rule before you attach it. Examples show only the first hundred characters, after redaction. It needs the
+scopes \`guardrails.read\` and \`logs.view\`. Streams are assembled if they were logged in the OpenAI or Anthropic format;
+other streams count as not kept. Credentials in the log are masked, so \`default.jwt\` fails there.
 
 \`\`\`sh
 gateway guardrails eval pg-house-1a2b3c --since 7d --side input
@@ -77,4 +79,4 @@ input default.contains 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c0001 The text has "intern
 1 of 3 judged calls would be denied (33.3 %); 1 would be changed.
 \`\`\`
 
-Both are operations of the API too: \`POST /v1/guardrails/test\` and \`POST /v1/guardrails/evaluate\`, a page at a time.`
+Both are also API operations: \`POST /v1/guardrails/test\` and \`POST /v1/guardrails/evaluate\`, one page per request.`

@@ -13,64 +13,99 @@ import {CHECKS} from './registry.ts'
 export function guardrailsPage(): string {
   const modes = EXAMPLES.map(({title, about, config}) => `### ${title}\n\n${about}\n\n${json(config)}`)
   const checks = ['## Checks', TABLE_NOTE, ...CHECKS.map(chapter)]
-  return `${[INTRODUCTION, '## What is left alone', leftAlone(), '## Examples', ...modes, SAVED, ...checks, '## Partners', PARTNERS_NOTE, partners()].join('\n\n')}\n`
+  return `${[INTRODUCTION, '## Fields that are never checked', leftAlone(), '## Examples', ...modes, SAVED, ...checks, '## Partners', PARTNERS_NOTE, partners()].join('\n\n')}\n`
 }
 
 const INTRODUCTION = `# Guardrails
 
-A guardrail is a set of checks, run on what goes to a model (\`input_guardrails\`) or on what comes back (\`output_guardrails\`) of chat,
-completions, messages, responses, embeddings (input alone) and prompt completions. On all other routes \`default.allowedRequestTypes\` alone
-runs; any other check is logged \`skipped: true\`.
+A guardrail is a set of checks. \`input_guardrails\` check requests; \`output_guardrails\` check responses.
 
-- A guardrail passes when all of its checks do. A check that could not judge (a service that does not answer, a text too long for a
-  pattern) **passes**, unless its \`failOnError\` is \`true\`.
-- With \`deny: true\` a failure ends the call with status 446: on the input before the model is asked, on the output in place of its answer.
-  Without it the call goes on and answers 246 in place of 200. Either way the body has \`hook_results\`.
-- \`async: true\`: nobody waits for the verdict, which is in the log alone. It denies nothing and changes nothing.
-- \`sequential: true\`: each check sees what those before it made of the body. Else all see it as it came, and what they change is
-  changed when all have ended: whole new bodies first, redactions after them, so that nothing redacted comes back.
-- \`on_success\` and \`on_fail\` note \`feedback\` on the trace.
-- Guardrails of the workspace and the organisation run besides, as they were saved. No config takes them away.
-- Prose is judged by its texts: the last message, every prompt or input, every choice of an answer. What forbids words or patterns sees what an
-  answer says beside them too, such as reasoning and the arguments of tool calls.
-- \`default.pii\` judges every string of a body, and redactions reach every string, in every message: a client sends the whole conversation again
-  with each call, with tools, metadata, file names and calls of tools. [What is left alone](#what-is-left-alone) is a short list.
-- A body that names a key twice in one object, anywhere, is refused (400) where something judges it: what is judged is what is forwarded.
-- A streamed answer is checked as \`stream_mode\` says (${STREAM_MODES.map(mode => `\`${mode}\``).join(', ')}): when it has ended, while it comes, or before any of it leaves.
-  - \`after\`: nothing is held back, and nothing can be taken back. The verdict is in the log, and behind the stream's end where the request
-    asks for \`x-gateway-strict-open-ai-compliance: false\`.
-  - \`window\`: text leaves at most \`stream_window_chars\` behind its coming. Checks that can judge a part (words that may not stand there,
-    patterns that may not match, personal data, webhooks and services) deny while nothing of what they found has left, if that is no longer than half of the window; the others at the end,
-    before the client is told that the answer is whole. A denial ends the stream with an error event; of the first words it is a plain 446.
-    What a redaction replaces is replaced in all later text the same way.
-  - \`buffer\`: a denial is a plain 446, and a redacted answer is streamed anew.
-- What is kept in the cache has passed the same output guardrails as the call that finds it; they are not run again. A stream that is judged
-  \`after\` is not kept, nor is one in which something is put back.
-- A placeholder of \`default.pii\` with \`reversible\` is put back in the answer, whole or streamed, for the client alone; provider and log have the
-  placeholder.
-- Patterns are JavaScript's, without lookaround and back-references, and are matched in time linear in the text.
+\`\`\`json
+{"input_guardrails": [{"default.contains": {"words": ["internal use only"], "operator": "none"}, "deny": true}]}
+\`\`\`
 
-A guardrail is attached by its id or slug (\`"input_guardrails": ["pg-..."]\`), in short (an object whose keys are checks), or as a hook in
-\`before_request_hooks\` or \`after_request_hooks\`. Ids of checks and names of parameters may be in any case; \`default.\` may be left out.
-A config's \`default_input_guardrails\` and \`default_output_guardrails\` take the same forms, and run at every target besides all others.`
+This config denies every request that contains the phrase. Guardrails run on chat, completions, messages, responses,
+embeddings (input only) and prompt completions. On all other routes only \`default.allowedRequestTypes\` runs. Other checks
+are logged there as \`skipped: true\`.
 
-const ALONE_NOTE = `These strings no guardrail sees or changes, as long as they have the form that their kind has; an address under such a key is a text like
-any other. In data that callers and tools fill as they like (metadata, variables, arguments and inputs of tools) nothing is left alone but
-keys that are plain names. Arguments that are JSON in a text stay JSON.`
+## How a guardrail runs
+
+- **Verdict.** A guardrail passes if all of its checks pass. A check that cannot decide **passes**, unless its
+  \`failOnError\` is \`true\`. Examples are a service that does not respond and a text too long for a pattern.
+- \`deny: true\`: a failure ends the call with status 446. On the input this happens before the provider is called, on the
+  output it replaces the response. Without \`deny\` the call continues and returns 246 instead of 200. In both cases the body
+  has \`hook_results\`.
+- \`async: true\`: the call does not wait for the verdict, which appears only in the log. The guardrail cannot deny or change
+  anything.
+- \`sequential: true\`: each check sees the changes of the checks before it. Otherwise all checks see the original body, and
+  changes are applied when all have ended: whole new bodies first, then redactions. No redacted text can come back.
+- \`on_success\` and \`on_fail\` add \`feedback\` to the trace.
+- Guardrails of the workspace and the organisation run in addition, as saved. A config cannot remove them.
+- Patterns are JavaScript patterns without lookaround and back-references. Matching takes time linear in the text.
+
+## What a check reads
+
+- Text checks read the last message, every prompt or input, and every choice of a response. Checks that forbid words or
+  patterns also read the rest of a response, such as reasoning and the arguments of tool calls.
+- \`default.pii\` reads every string of a body, and redactions apply to every string of every message. Clients repeat the
+  whole conversation with each call, with tools, metadata, file names and tool calls.
+  [Fields that are never checked](#fields-that-are-never-checked) lists the few exceptions.
+- A checked body is refused (400) if any object in it has the same key twice. The forwarded body is always the checked one.
+
+## Streams, cache and placeholders
+
+\`stream_mode\` (${STREAM_MODES.map(mode => `\`${mode}\``).join(', ')}) selects when a streamed response is checked:
+
+- \`after\`: the stream is not delayed, and cannot be stopped. The verdict appears in the log. With the request header
+  \`x-gateway-strict-open-ai-compliance: false\` it is also sent after the end of the stream.
+- \`window\`: text is delayed by at most \`stream_window_chars\`.
+  - Checks that can decide on a part of the text deny before any of the text they found is sent. These are forbidden
+    words, forbidden patterns, personal data, webhooks and services. The text they find must fit in half of the window.
+  - All other checks run at the end, before the client receives the end of the stream.
+  - A denial ends the stream with an error event. If no text was sent yet, it is a plain 446.
+  - A redaction replaces the same text in the rest of the stream too.
+- \`buffer\`: the response is checked before any of it is sent. A denial is a plain 446. A redacted response is streamed
+  again.
+
+A cached response has passed the same output guardrails as the call that finds it, and they do not run again. A stream in
+the mode \`after\` is not cached. A stream with a restored placeholder is not cached either.
+
+With \`reversible\`, the client receives the original text for each placeholder of \`default.pii\`, whole or streamed. The
+provider and the log have the placeholder.
+
+## Attach a guardrail
+
+There are three ways to attach a guardrail to a config:
+
+- by its id or slug: \`"input_guardrails": ["pg-..."]\`;
+- in short form: an object whose keys are checks, as in the example above;
+- as a hook in \`before_request_hooks\` or \`after_request_hooks\`.
+
+Check ids and parameter names may be in any case; \`default.\` may be left out. A config's \`default_input_guardrails\` and
+\`default_output_guardrails\` take the same forms, and run at every target in addition to all others.`
+
+const ALONE_NOTE = `No guardrail sees or changes these strings, as long as they have the form of their kind. An address under such a key is
+checked like any text. In data that callers and tools fill freely, only keys that are plain names are excluded. This
+covers metadata, variables, and arguments and inputs of tools. JSON arguments inside a text stay valid JSON.`
 
 /** The table of strings that are left alone. */
 function leftAlone(): string {
   const rows = LEFT_ALONE.map(({what, keys}) => `| ${what} | ${keys.map(key => `\`${key}\``).join(', ')} |`)
-  return [ALONE_NOTE, ['| What | Under the keys |', '| --- | --- |', ...rows].join('\n')].join('\n\n')
+  return [ALONE_NOTE, ['| Strings | Under the keys |', '| --- | --- |', ...rows].join('\n')].join('\n\n')
 }
 
 const TABLE_NOTE = 'Every check also takes `failOnError` (true or false, default `false`): an error of the check counts as a failure.'
 
-const PARTNERS_NOTE = `Checks that ask a service of somebody else's: a POST of JSON through the egress wall, redirections not followed. Texts of calls leave the
-gateway for these. \`credentials\` is an object of the names in the table; a secret is a text or \`{"secret_reference_id": "..."}\`. Without a
-credential that is required, and whenever the service does not answer as it documents, the check could not judge. Every one of them takes \`timeout\` in
-milliseconds and \`failOnError\`. What a service redacts is replaced wherever the same text stands; a redaction that cannot be put in place
-fails. \`gateway.*\` are asked of classifiers that you host: \`POST {baseUrl}/moderations\`, \`/language\`, \`/pii\` and \`/gibberish\` with \`{"input": "..."}\`.`
+const PARTNERS_NOTE = `These checks call external services: a POST of JSON through the egress checks, without following redirections. The texts of
+calls leave the gateway.
+
+- \`credentials\` is an object with the names in the table. Secrets are in bold, optional names in parentheses. A secret is
+  a text or \`{"secret_reference_id": "..."}\`.
+- A check cannot decide if a required credential is missing, or if the service does not respond as documented.
+- Every check accepts \`timeout\` in milliseconds and \`failOnError\`.
+- Text redacted by a service is replaced wherever it occurs. The check fails if a redaction cannot be applied.
+- \`gateway.*\` call classifiers that you host: \`POST {baseUrl}/moderations\`, \`/language\`, \`/pii\` and \`/gibberish\` with
+  \`{"input": "..."}\`.`
 
 /** A row for each partner's check; a secret is in bold, what is not required in parentheses. */
 function partners(): string {

@@ -8,33 +8,34 @@ export function settingsPage(): string {
     return `## ${group}\n\n${table(['Variable', 'Flag', 'Key in the file', 'Default', 'Takes', 'Meaning'], names.map(line))}`
   })
   const later = LATER.map(({area, instead = '', variables}) => [area, instead, Object.entries(variables).map(variable).join(', ')])
-  return `${[HEAD, ...groups, `${TAIL}\n\n${table(['What they ask for', 'Instead', 'Variables, and the values that may stand'], later)}`].join('\n\n')}\n`
+  return `${[HEAD, ...groups, `${TAIL}\n\n${table(['Feature', 'Instead', 'Variables, and their allowed values'], later)}`].join('\n\n')}\n`
 }
 
 const HEAD = `# Settings
 
-<!-- Written from src/settings/table.ts; \`vitest run test/settings -u\` writes it anew. -->
+<!-- Written from src/settings/table.ts; \`vitest run test/settings -u\` updates it. -->
 
-A setting is taken from the command line, else from the environment, else from the settings file, else from its default.
-\`gateway config show --origin\` prints each with its value and where it comes from. An empty value counts as not given.
+The gateway reads a setting from the first of these that has it: the command line, the environment, the settings file, the
+default. \`gateway config show --origin\` prints each value and its source. An empty value counts as not given.
 
-- **Refused at start**, all problems at once: a flag or a key of the file that is no setting, an environment name that begins with
-  \`GATEWAY_\` and is none, a wrong value, two sources of one setting, settings that contradict each other.
-- **Secrets** are never shown, and never taken on the command line. \`NAME_FILE\` names a file that holds the secret (for certificates
-  and private keys \`NAME_PATH\` says the same), and so does the key \`name_file\` in the settings file; a value is never taken for a
-  path by its looks.
-- **The settings file** is YAML, one \`key: value\` a line; a comma separated list may be a YAML list. It is the one named by
-  \`--settings\` or \`GATEWAY_SETTINGS_FILE\`, else \`settings.yaml\` in the data directory.
-- **Read again** on \`SIGHUP\`, while the gateway serves: ${NAMES.filter(name => row(name).reloads)
+- **The start is refused**, with a list of all problems, for
+  - an unknown flag or key of the file, or an unknown environment name that begins with \`GATEWAY_\`;
+  - a wrong value, two sources of one setting, or settings that contradict each other.
+- **Secrets** are never shown and never accepted on the command line. \`NAME_FILE\` names a file that contains the secret,
+  and so does the key \`name_file\` in the settings file. For certificates and private keys \`NAME_PATH\` is the same. A value
+  is never interpreted as a path because it looks like one.
+- **The settings file** is YAML, one \`key: value\` per line; a comma separated list may be a YAML list. It is the file named
+  by \`--settings\` or \`GATEWAY_SETTINGS_FILE\`, else \`settings.yaml\` in the data directory.
+- **Reloaded** on \`SIGHUP\`, while the gateway serves: ${NAMES.filter(name => row(name).reloads)
   .map(code)
-  .join(', ')}. All others hold until a restart.
+  .join(', ')}. All others apply until a restart.
 - **Lists** are separated by commas. **Paths** are relative to the working directory.
 - \`NODE_EXTRA_CA_CERTS\` is read by Node.js itself: a PEM file of further authorities for connections to providers.`
 
 const TAIL = `## Not in this version
 
-These variables are documented for services of this kind, and this version does not have what they ask for. Setting one to
-anything but a value in brackets refuses to start, naming it.`
+Services of this kind document these variables, but this version does not have the features. The gateway refuses to start
+if one is set, unless its value is in brackets. The error names the variable.`
 
 function line(name: Name): string[] {
   const {kind, fallback, meaning, in_file, also = []} = row(name)

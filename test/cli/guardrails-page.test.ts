@@ -9,7 +9,7 @@ import {insertLog} from '../support/logs.ts'
 import {run} from './support.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/guardrails.md'), 'utf8')
-const section = page.slice(page.indexOf('## Saving one'), page.indexOf('## Checks'))
+const section = page.slice(page.indexOf('## Save a guardrail'), page.indexOf('## Checks'))
 const block = (language: string, at = 0) => [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][at]![1]!
 const files = {'guardrail.yaml': block('yaml'), 'request.json': block('json')}
 const commands = [0, 1, 2].flatMap(at => block('sh', at).trim().split('\n'))

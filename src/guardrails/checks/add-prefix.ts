@@ -5,7 +5,7 @@ import {type AddPrefix, prefixed} from '../prefix.ts'
 export const addPrefix = check({
   id: 'default.addPrefix',
   title: 'Add prefix',
-  about: 'Puts a text before the first message of a role, and makes such a message where there is none. Always passes.',
+  about: 'Adds a text before the first message of a role, and creates such a message if there is none. Always passes.',
   sides: ['input'],
   kind: 'mutator',
   shape: {

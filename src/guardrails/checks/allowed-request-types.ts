@@ -26,7 +26,7 @@ export const allowedRequestTypes = check({
   id: 'default.allowedRequestTypes',
   title: 'Allowed request types',
   about:
-    'Passes when the type of request is allowed and not blocked. Runs on every route. Without either list the metadata `supported_endpoints` and `blocked_endpoints` count; without those too everything passes.',
+    'Passes if the type of request is allowed and not blocked. Without either list the metadata `supported_endpoints` and `blocked_endpoints` apply. Without these everything passes.',
   sides: ['input'],
   everywhere: true,
   shape: {

@@ -37,7 +37,7 @@ const LANGUAGES = Object.keys(TAGS) as (keyof typeof TAGS)[]
 export const containsCode = check({
   id: 'default.containsCode',
   title: 'Contains code',
-  about: 'Passes when a fenced code block of the answer is tagged as this language.',
+  about: 'Passes if a fenced code block of the answer is tagged as this language.',
   sides: ['output'],
   shape: {format: z.enum(LANGUAGES).describe('The language.'), not},
   run: ({text}, parameters) => gently(judging(text, parameters)),

@@ -7,7 +7,7 @@ const forbids = ({operator, not}: {readonly operator: Operator; readonly not: bo
 export const contains = check({
   id: 'default.contains',
   title: 'Contains',
-  about: 'Passes when any, all or none of the words or phrases are in the text, in this case.',
+  about: 'Passes if any, all or none of the words or phrases are in the text. Case matters.',
   sides: ['input', 'output'],
   shape: {
     words: z.array(z.string().min(1)).min(1).max(1000).describe('The words or phrases.'),

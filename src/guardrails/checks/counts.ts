@@ -6,7 +6,7 @@ const least = (most: number) => z.int().min(0).default(most)
 export const sentenceCount = check({
   id: 'default.sentenceCount',
   title: 'Sentence count',
-  about: 'Passes when the number of sentence ends (`.`, `!`, `?`) is within the bounds.',
+  about: 'Passes if the number of sentence ends (`.`, `!`, `?`) is within the bounds.',
   sides: ['input', 'output'],
   shape: {
     minSentences: least(0).describe('At least so many.'),
@@ -22,7 +22,7 @@ export const sentenceCount = check({
 export const wordCount = check({
   id: 'default.wordCount',
   title: 'Word count',
-  about: 'Passes when the number of words, parted by white space, is within the bounds.',
+  about: 'Passes if the number of words, separated by white space, is within the bounds.',
   sides: ['input', 'output'],
   shape: {minWords: least(0).describe('At least so many.'), maxWords: least(99_999).describe('At most so many.'), not},
   refuse: ({minWords, maxWords}) => outOfOrder('minWords', minWords, 'maxWords', maxWords),
@@ -36,7 +36,7 @@ export const wordCount = check({
 export const characterCount = check({
   id: 'default.characterCount',
   title: 'Character count',
-  about: 'Passes when the length of the text, without white space at its ends, is within the bounds. Counted in UTF-16 code units.',
+  about: 'Passes if the length of the text, without white space at its ends, is within the bounds. Counted in UTF-16 code units.',
   sides: ['input', 'output'],
   shape: {
     minCharacters: least(0).describe('At least so many.'),

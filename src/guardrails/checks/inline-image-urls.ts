@@ -10,7 +10,7 @@ export const inlineImageUrls = check({
   id: 'default.inlineImageUrls',
   title: 'Inline image URLs',
   about:
-    'Fetches the pictures that messages name by URL and puts them in as data, for providers that fetch none. Passes unless one cannot be had.',
+    'Fetches images that messages name by URL and inserts them as data, for providers that do not fetch images. Fails if an image cannot be fetched.',
   sides: ['input'],
   kind: 'mutator',
   shape: {

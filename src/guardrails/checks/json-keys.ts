@@ -8,7 +8,7 @@ import {compare, type Operator, operatorParameter} from '../lists.ts'
 export const jsonKeys = check({
   id: 'default.jsonKeys',
   title: 'JSON keys',
-  about: 'Passes when any, all or none of the keys are at the top of some JSON in the answer. Without any JSON it fails.',
+  about: 'Passes if any, all or none of the keys are at the top level of some JSON in the response. Without any JSON it fails.',
   sides: ['output'],
   shape: {keys: z.array(z.string().min(1)).min(1).max(1000).describe('The keys.'), operator: operatorParameter('any'), not},
   run: ({text}, parameters) => gently(judging(text, parameters)),

@@ -11,7 +11,7 @@ export const jsonSchema = check({
   id: 'default.jsonSchema',
   title: 'JSON Schema',
   about:
-    'Passes when some JSON in the answer fits the schema (draft 2020-12): what a block tagged `json` holds, or without such blocks an object in the text.',
+    'Passes if some JSON in the response matches the schema (draft 2020-12). JSON is read from blocks tagged `json`, or without such blocks from an object in the text.',
   sides: ['output'],
   shape: {
     schema: z

@@ -58,7 +58,7 @@ export const jwt = check({
   id: 'default.jwt',
   title: 'JWT',
   about:
-    'Passes when the call carries a token that was signed with one of the keys, or that an introspection endpoint calls active, and whose claims hold.',
+    'Passes if the call has a token with valid claims. The token must be signed with one of the keys, or be active by an introspection endpoint.',
   sides: ['input'],
   shape,
   refuse({jwksUri, jwks, introspectEndpoint, claimValues, claimPrefix}) {

@@ -5,7 +5,7 @@ import {callsTools} from '../tools.ts'
 export const alluppercase = check({
   id: 'default.alluppercase',
   title: 'All upper case',
-  about: 'Passes when no letter of the text is in lower case.',
+  about: 'Passes if no letter of the text is in lower case.',
   sides: ['input', 'output'],
   aliases: ['default.isAllUpperCase'],
   shape: {not},
@@ -15,7 +15,7 @@ export const alluppercase = check({
 export const alllowercase = check({
   id: 'default.alllowercase',
   title: 'All lower case',
-  about: 'Passes when no letter of the text is in upper case.',
+  about: 'Passes if no letter of the text is in upper case.',
   sides: ['input', 'output'],
   aliases: ['default.isAllLowerCase'],
   shape: {not},
@@ -25,7 +25,7 @@ export const alllowercase = check({
 export const endsWith = check({
   id: 'default.endsWith',
   title: 'Ends with',
-  about: 'Passes when the text ends in the suffix, with or without a full stop after it.',
+  about: 'Passes if the text ends in the suffix, with or without a full stop after it.',
   sides: ['input', 'output'],
   shape: {suffix: z.string().min(1).describe('The end.'), not},
   run({text}, {suffix, not}) {
@@ -41,7 +41,7 @@ export const endsWith = check({
 export const notNull = check({
   id: 'default.notNull',
   title: 'Not empty',
-  about: 'Passes when the answer has a text that is not white space alone. An answer that calls tools passes without one.',
+  about: 'Passes if the response has a text other than white space. A response that calls tools passes without text.',
   sides: ['output'],
   shape: {not},
   run(view, {not}) {

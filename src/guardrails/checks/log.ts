@@ -10,7 +10,7 @@ const MOST_BYTES = 64 * 1024
 export const log = check({
   id: 'default.log',
   title: 'Log',
-  about: 'Tells your service of the call, in the form that a webhook is asked in. Always passes, told or not.',
+  about: 'Sends the call to your service, in the format of a webhook. Always passes, also if this fails.',
   sides: ['output'],
   shape: {logURL: urlParameter('Whom to tell.'), headers: headersParameter, timeout: timeoutParameter(3000)},
   async run(_, {logURL, headers, timeout}, context) {

@@ -5,7 +5,7 @@ import {CheckFault} from '../fault.ts'
 export const modelWhitelist = check({
   id: 'default.modelWhitelist',
   title: 'Model allow list',
-  about: 'Passes when the model that is asked for is in the list. `@slug/model` is found as itself and as `model`.',
+  about: 'Passes if the requested model is in the list. `@slug/model` matches as a whole and as `model`.',
   sides: ['input'],
   shape: {models: z.array(z.string().min(1)).min(1).describe('The models.'), not},
   parameter_aliases: {inverse: 'not'},
@@ -20,7 +20,7 @@ export const modelRules = check({
   id: 'default.modelRules',
   title: 'Model rules',
   about:
-    'Passes when the model that is asked for is in the lists of the metadata values that the call carries or, when it carries none of them, in the defaults. `*` is any model.',
+    'Passes if the requested model is in the lists for the metadata values of the call. If the call has none of these values, the defaults apply. `*` is any model.',
   sides: ['input'],
   shape: {
     rules: z

@@ -15,7 +15,7 @@ export const pii = check({
   id: 'default.pii',
   title: 'Personal data and secrets',
   about:
-    'Passes when nothing of the body holds personal data or secrets. With `redact` what is found becomes numbered placeholders wherever it stands, and the check passes.',
+    'Passes if the body contains no personal data or secrets. With `redact` each finding is replaced with a numbered placeholder everywhere, and the check passes.',
   sides: ['input', 'output'],
   shape: {
     categories: z

@@ -7,7 +7,7 @@ import type {View} from '../view.ts'
 export const promptInjection = check({
   id: 'default.promptInjection',
   title: 'Prompt injection',
-  about: 'Passes when a heuristic score of known injection phrases stays below the threshold. It knows phrases, not what they mean.',
+  about: 'Passes if a heuristic score of known injection phrases stays below the threshold. It matches phrases, not their meaning.',
   sides: ['input', 'output'],
   shape: {
     threshold: z.number().gt(0).max(1).default(0.5).describe('Scores from here on fail: 0.5 takes one plain phrase, 0.8 two or more.'),

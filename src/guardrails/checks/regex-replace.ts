@@ -9,7 +9,7 @@ import type {View} from '../view.ts'
 export const regexReplace = check({
   id: 'default.regexReplace',
   title: 'Regex replace',
-  about: 'Replaces what matches, in every string. Passes, unless `failOnDetection` and the text matched.',
+  about: 'Replaces matches in every string. Passes, unless `failOnDetection` is set and the text matched.',
   sides: ['input', 'output'],
   shape: {
     rule: patternParameter({slashes: true}).describe(

@@ -30,7 +30,7 @@ const MOST_SAID = 50
 export const requestParametersCheck = check({
   id: 'default.requestParametersCheck',
   title: 'Request parameters',
-  about: 'Passes when the tools and the top-level parameters of the request keep within the lists. An empty list is no constraint.',
+  about: 'Passes if the tools and the top-level parameters of the request comply with the lists. An empty list is no constraint.',
   sides: ['input'],
   aliases: ['default.requestParameters', 'default.requestParameterCheck'],
   shape: {

@@ -7,7 +7,7 @@ import {perObject} from '../memo.ts'
 export const requiredMetadataKeys = check({
   id: 'default.requiredMetadataKeys',
   title: 'Required metadata keys',
-  about: 'Passes when all, any or none of the keys are in the metadata of the call.',
+  about: 'Passes if all, any or none of the keys are in the metadata of the call.',
   sides: ['input'],
   shape: {metadataKeys: z.array(z.string().min(1)).min(1).describe('The keys.'), operator: operatorParameter('all'), not},
   run(_, {metadataKeys, operator, not}, {metadata}) {
@@ -20,7 +20,7 @@ export const requiredMetadataKeys = check({
 export const requiredMetadataKeyValuePairs = check({
   id: 'default.requiredMetadataKeyValuePairs',
   title: 'Required metadata pairs',
-  about: 'Passes when all, any or none of the pairs are in the metadata of the call.',
+  about: 'Passes if all, any or none of the pairs are in the metadata of the call.',
   sides: ['input'],
   shape: {
     metadataPairs: z

@@ -14,7 +14,7 @@ const MOST_SAID = 2000
 export const webhook = check({
   id: 'default.webhook',
   title: 'Webhook',
-  about: 'Passes when your service says so. It may also answer with a body to put in place of the request or the answer.',
+  about: 'Passes if your service returns a positive verdict. The service can also return a body that replaces the request or the response.',
   sides: ['input', 'output'],
   shape: {
     webhookURL: urlParameter('Where to ask. The call is a POST of JSON; redirections are not followed.'),

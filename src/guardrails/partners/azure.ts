@@ -62,7 +62,7 @@ export const azureContentSafety = partner({
 export const azurePii = partner({
   id: 'azure.pii',
   title: 'Azure AI Language',
-  about: 'Passes when the text holds no personal data. With `redact` what is found is masked, and the check passes.',
+  about: 'Passes if the text holds no personal data. With `redact` what is found is masked, and the check passes.',
   sides: BOTH,
   credentials,
   shape: {

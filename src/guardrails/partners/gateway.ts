@@ -33,7 +33,7 @@ export const gateway: readonly PartnerCheck[] = [
   partner({
     id: 'gateway.language',
     title: 'Language',
-    about: 'Passes when the text is in one of the languages, as a text classifier says.',
+    about: 'Passes if the text is in one of the languages, as a text classifier says.',
     sides: BOTH,
     credentials,
     shape: {
@@ -57,7 +57,7 @@ export const gateway: readonly PartnerCheck[] = [
   partner({
     id: 'gateway.pii',
     title: 'Personal data',
-    about: 'Passes when no personal data is found. With `redact` it is replaced, and the check passes.',
+    about: 'Passes if no personal data is found. With `redact` it is replaced, and the check passes.',
     sides: BOTH,
     credentials,
     shape: {
@@ -85,7 +85,7 @@ export const gateway: readonly PartnerCheck[] = [
   partner({
     id: 'gateway.gibberish',
     title: 'Gibberish',
-    about: 'Passes when a text classifier says `clean`.',
+    about: 'Passes if a text classifier says `clean`.',
     sides: BOTH,
     credentials,
     shape: {not},

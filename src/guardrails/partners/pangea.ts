@@ -42,7 +42,7 @@ export const pangeaTextGuard = partner({
 export const pangeaPii = partner({
   id: 'pangea.pii',
   title: 'Pangea Redact',
-  about: 'Passes when there is nothing to redact. With `redact` it is replaced, and the check passes.',
+  about: 'Passes if there is nothing to redact. With `redact` it is replaced, and the check passes.',
   sides: BOTH,
   credentials,
   shape: {redact: z.boolean().default(false).describe('Replaces what is found.')},

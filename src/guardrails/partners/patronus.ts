@@ -9,7 +9,7 @@ function evaluator(name: string, title: string, evaluator: string, criteria?: st
   return partner({
     id: `patronus.${name}`,
     title: `Patronus: ${title}`,
-    about: `Passes when the evaluator \`${criteria ?? evaluator}\` does.`,
+    about: `Passes if the evaluator \`${criteria ?? evaluator}\` does.`,
     sides: ['output'],
     credentials,
     shape: {},
@@ -34,7 +34,7 @@ export const patronus: readonly PartnerCheck[] = [
   partner({
     id: 'patronus.custom',
     title: 'Patronus: criteria of your own',
-    about: 'Passes when the judge finds that the answer meets the criteria.',
+    about: 'Passes if the judge finds that the answer meets the criteria.',
     sides: ['output'],
     credentials,
     shape: {profile: z.string().min(1).max(255).describe('The criteria, as `patronus:is-concise`.')},

@@ -13,24 +13,28 @@ export function providersPage(providers: readonly Provider[]): string {
 
 const HEAD = `# Providers
 
-<!-- Written from src/providers/catalog; \`vitest run test/providers/catalog -u\` writes it anew. -->
+<!-- Written from src/providers/catalog; \`vitest run test/providers/catalog -u\` updates it. -->
 
-\`gateway providers catalog\` prints this list, with \`--json\` for programs. A call names a provider by its slug
-(\`x-gateway-provider: groq\`), or a provider of the workspace that was made of it (\`@my-groq\`).
+\`gateway providers catalog\` prints this list, with \`--json\` for programs. A call selects a provider by its slug
+(\`x-gateway-provider: groq\`), or by a workspace provider created from it (\`@my-groq\`).
 
-- **Native**: bodies go and come as they are; the provider serves this endpoint in the words of the client.
-- **Translated**: the endpoint is put into the provider's own words, and its answers, streams and errors back.
-- **In calls of its own**: files, batches and fine-tuning, for which the provider has calls of another kind, one or several to each of the
-  client's ([files and batches](files.md)).
-- **By way of chat**: Anthropic's \`/messages\` and OpenAI's \`/responses\` where the provider has chat alone.
-- **Pass-through**: every other path reaches the provider below its base URL with the right credential, unchanged; \`/v1/proxy/PATH\`
-  always does. A unified endpoint that a provider with words of its own does not have is refused with 400.
+- **Native**: the provider serves this endpoint in the client's format. Bodies pass unchanged.
+- **Translated**: the gateway translates requests to the provider's format, and responses, streams and errors back.
+- **In calls of its own**: files, batches and fine-tuning. The gateway sends one or more different requests for each
+  client call ([files and batches](files.md)).
+- **By way of chat**: the gateway translates Anthropic's \`/messages\` and OpenAI's \`/responses\` to chat, if the provider
+  supports only chat.
+- **Pass-through**: every other path is appended to the provider's base URL and forwarded unchanged with the right
+  credential. \`/v1/proxy/PATH\` always is. If a provider with its own format lacks a unified endpoint, the call gets 400.
 
-**Options** say where a provider is and how it is logged in to. \`aws_region\` is the name in an integration's \`configurations\` and in a
-config; in a request it is the header \`x-gateway-aws-region\`. What stands in a host or a path takes letters, digits and few marks: anything
-that could lead elsewhere is refused. \`custom_host\` replaces the base URL of any provider. Logins with the gateway's own identity
-(\`managed\`, \`workload\`, \`gateway\`, \`serviceRole\`) are for integrations and saved configs, not for a caller's headers; who the
-gateway is there, its settings say ([settings.md](settings.md), cloud identity).`
+**Options** configure the address and the credentials of a provider. \`aws_region\` is the name in an integration's
+\`configurations\` and in a config; in a request it is the header \`x-gateway-aws-region\`. Values that become part of a host
+or a path may contain only letters, digits and a few signs, so they cannot change the destination. \`custom_host\` replaces
+the base URL of any provider.
+
+Some authentication types use the gateway's own identity (\`managed\`, \`workload\`, \`gateway\`, \`serviceRole\`). They work in
+integrations and saved configs, and not in request headers. Settings define that identity ([settings.md](settings.md),
+cloud identity).`
 
 function section(provider: Provider): string {
   const row = catalogueRow(provider)

@@ -39,7 +39,8 @@ export function send(port: number, {method, path, headers, body}: Ask): Asked {
     begun.resolve()
     look(true)
   })
-  const length: Record<string, string> = body.length ? {'content-length': `${body.length}`} : {}
+  const is_chunked = headers['transfer-encoding'] !== undefined
+  const length: Record<string, string> = body.length && !is_chunked ? {'content-length': `${body.length}`} : {}
   socket.write(
     Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: gateway.test\r\n${lines({...headers, ...length})}\r\n`), body]),
   )

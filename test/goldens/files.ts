@@ -17,7 +17,7 @@ export function testGoldens(folder: string, groups: Readonly<Record<string, read
     describe(group, () => {
       const golden = read(path(group))
       let recorded: ReadonlyMap<string, Recorded>
-      const text = (name: string) => textOf(recorded.get(name)!, scene().names)
+      const text = (name: string) => textOf(name, recorded.get(name)!, scene().names)
       beforeAll(async () => {
         recorded = await scene().record(rows, name => (WRITES ? null : (golden.get(name)?.match(LOG)?.length ?? null)))
       }, 120_000)

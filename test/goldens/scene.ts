@@ -109,7 +109,7 @@ export async function openScene(env: Record<string, string> = {}): Promise<Scene
     a.play((row.a ?? []).map(reply => (joins ? {...reply, waits: () => all_joined.promise} : reply)))
     b.play(row.b ?? [])
     for (const {leaves, joins: _, ...each} of row.asks) {
-      const one = askOf(row.name, key, each)
+      const one = askOf(row.name, key, a, each)
       const sent = send(port, one)
       asked.push(one)
       under_way.push(sent)
@@ -171,9 +171,16 @@ export async function turns() {
   for (let turn = 0; turn < TURNS; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-function askOf(name: string, key: string, {method = 'POST', path = '/v1/chat/completions', headers = {}, body = ''}: Partial<RowAsk>): Ask {
+/** `{a}` in a header is the address of `@a`. */
+function askOf(
+  name: string,
+  key: string,
+  a: RawProvider,
+  {method = 'POST', path = '/v1/chat/completions', headers = {}, body = ''}: Partial<RowAsk>,
+): Ask {
   const is_bytes = typeof body === 'string' || Buffer.isBuffer(body)
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  const said = Object.entries(headers).map(([field, value]) => [field, value.replace('{a}', `127.0.0.1:${a.port}`)])
   return {
     method,
     path,
@@ -183,7 +190,7 @@ function askOf(name: string, key: string, {method = 'POST', path = '/v1/chat/com
       'x-gateway-trace-id': name,
       // no row finds in the cache what another left there
       ...(headers['x-gateway-config']?.includes('"cache"') && {'x-gateway-cache-namespace': name}),
-      ...headers,
+      ...Object.fromEntries(said),
     },
     body: bytes,
   }
@@ -204,7 +211,7 @@ async function within<T>(name: string, running: Promise<T>): Promise<T> {
 /** Rows as SQL has them: every column, whatever the code calls it. */
 function openRows(folder: string) {
   const db = new Database(join(folder, 'traffic.db'), {readonly: true})
-  const logs = db.prepare('select * from logs where trace_id = ? order by id')
+  const logs = db.prepare('select * from logs where trace_id = ? order by rowid')
   const entries = db.prepare('select * from ledger_entries where trace_id = ? order by sequence')
   return {
     readRows: (trace_id: string) => ({logs: logs.all(trace_id) as Columns[], entries: entries.all(trace_id) as Columns[]}),

@@ -1,21 +1,23 @@
-import type {Message} from './http.ts'
+import {lines, type Message} from './http.ts'
 import {normal} from './normal.ts'
 import type {Reply} from './provider.ts'
 import type {Columns, Recorded} from './scene.ts'
 
 /** What was recorded of a row, as its golden has it. */
-export function textOf({asked, answers, providers, logs, entries}: Recorded, names: ReadonlyMap<string, string>): string {
+export function textOf(row: string, {asked, answers, providers, logs, entries}: Recorded, names: ReadonlyMap<string, string>): string {
   const parts: string[] = []
   const replies = Object.entries(providers).flatMap(([name, {answered}]) =>
     answered.map((reply, at) => [`${name}'s answer ${at + 1}`, reply.body] as const),
   )
-  for (const [at, {method, path, body}] of asked.entries()) {
-    parts.push(`--- client ${at + 1} asks\n${method} ${path}\n${bodyText(body)}`)
+  for (const [at, {method, path, headers, body}] of asked.entries()) {
+    const {'x-gateway-api-key': _, 'x-gateway-trace-id': __, 'x-gateway-oracle-private-key': ___, ...said} = headers
+    parts.push(`--- client ${at + 1} asks\n${method} ${path}\n${lines(said)}${bodyText(body)}`)
   }
   const bodies = asked.map(({body}, at) => [`what client ${at + 1} asks`, body] as const)
   for (const [name, {heard, answered}] of Object.entries(providers)) {
     for (const [at, message] of heard.entries()) {
-      parts.push(`--- ${name} hears\n${message.head}${bodyText(message.body, bodies)}`, `--- ${name} answers\n${replyText(answered[at]!)}`)
+      parts.push(`--- ${name} hears\n${message.head}${bodyText(message.body, bodies)}`)
+      if (answered[at]) parts.push(`--- ${name} answers\n${replyText(answered[at])}`)
     }
   }
   for (const [at, answer] of answers.entries()) parts.push(`--- client ${at + 1} hears\n${answerText(answer, replies)}`)
@@ -26,7 +28,39 @@ export function textOf({asked, answers, providers, logs, entries}: Recorded, nam
     const others = Object.fromEntries(Object.entries(entry).filter(([name]) => !same.includes(name)))
     parts.push(`--- ledger\n${columnsText(others)}${same.length ? `(${same.length} columns as in the log)\n` : ''}`)
   }
-  return normal(parts.map(part => part.replaceAll('\r', '').replace(/\n*$/, '\n')).join(''), names)
+  return withoutUsual(
+    normal(parts.map(part => part.replaceAll('\r', '').replace(/\n*$/, '\n')).join(''), new Map([...names, [row, 'row']])),
+  )
+}
+
+/** Columns of nearly every row: they are counted, not shown. One that is otherwise is shown, and missing from the count. */
+const USUAL: ReadonlySet<string> = new Set([
+  'created_at: 2026-03-04T05:06:07.008Z',
+  'admitted_at: 2026-03-04T05:06:07.008Z',
+  'settled_at: 2026-03-04T05:06:07.008Z',
+  'trace_id: <row>',
+  'organisation_id: <organisation>',
+  'workspace_id: <workspace>',
+  'api_key_id: <key>',
+  'span_id: <span>',
+  'chain: <hash>',
+  'sequence: <number>',
+  'duration_ms: <ms>',
+  'unpriced: 0',
+  'metadata: {}',
+  'attempt: 1',
+  'retry_count: 0',
+  'is_rescued: 0',
+  'cache_status: DISABLED',
+  'counter_keys: []',
+])
+
+function withoutUsual(text: string): string {
+  return text.replace(/^--- (log|ledger)\n((?:(?!--- ).*\n)*)/gm, (_, table: string, columns: string) => {
+    const all = columns.split('\n').slice(0, -1)
+    const shown = all.filter(line => !USUAL.has(line))
+    return [`--- ${table}`, ...shown, `(${all.length - shown.length} columns as usual)`, ''].join('\n')
+  })
 }
 
 function answerText(answer: Message | null, replies: readonly (readonly [string, Buffer])[]): string {

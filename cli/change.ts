@@ -1,5 +1,7 @@
 import type {Command} from 'commander'
 import {type Change, changesBetween} from '../src/schema/changes.ts'
+import type {InputOf, OperationId} from './client.ts'
+import {dataOf} from './commands/rows.ts'
 import type {Gateway, Input} from './connect.ts'
 import {CommandFault, EXIT} from './fault.ts'
 import {type Budget, budgetsOf, limitWords, money} from './limit-words.ts'
@@ -21,13 +23,22 @@ interface Told {
   readonly changed: readonly string[]
 }
 
+const isTold = (reply: object): reply is Told => 'changed' in reply
+
 /** Performs an update and says each field that it changed, before and after. `what` is the thing by its name: `the API key blue`. */
-export async function change(gateway: Gateway, operation: string, input: Input, what: string, {dryRun}: DryRunOption): Promise<void> {
+export async function change<Id extends OperationId>(
+  gateway: Gateway,
+  operation: Id,
+  input: InputOf<Id> & Input,
+  what: string,
+  {dryRun}: DryRunOption,
+): Promise<void> {
   const {print} = gateway
-  const query = {...input.query, changes: 'true', ...(dryRun && {dry_run: 'true'})}
-  const reply = await gateway.call<Told | object>(operation, {...input, query})
-  if (!('changed' in reply) && dryRun) throw noDryRun(what)
-  if (!('changed' in reply)) return print.done(reply, `Changed ${what}.`)
+  const asked: Input = input
+  const query = {...asked.query, changes: 'true', ...(dryRun && {dry_run: 'true'})}
+  const reply = await gateway.perform(operation, {...asked, query})
+  if (!isTold(reply) && dryRun) throw noDryRun(what)
+  if (!isTold(reply)) return print.done(reply, `Changed ${what}.`)
   if (print.json) return print.json_reply(reply)
   const lines = [...linesOf(reply), ...(resetsUsage(input) ? ['used: counted from zero again'] : [])]
   print.done(reply, lines.length ? `${dryRun ? 'Would change' : 'Changed'} ${what}.` : `Nothing changed: ${what} is so already.`)
@@ -62,14 +73,14 @@ const line = ({field, before, after}: Change) => `${field}: ${text(before)} -> $
 const text = (value: unknown) => (value === null || value === undefined || value === '' ? 'none' : valueText(value))
 
 /** Budgets with what is used of them, asked where one was changed. */
-async function usedOf({call}: Gateway, operation: string, {params, query}: Input, {before, after}: Told): Promise<readonly Budget[]> {
+async function usedOf({perform}: Gateway, operation: string, {params, query}: Input, {before, after}: Told): Promise<readonly Budget[]> {
   if (!('usage_limits' in after) || !changesBetween(before, after).some(({field}) => field.startsWith('usage_limits'))) return []
   const {workspace_id} = query ?? {}
-  const reply = await call<object>(operation.replace(/\.update$/, '.get'), {
+  const reply = await perform(operation.replace(/\.update$/, '.get'), {
     ...(params && {params}),
     ...(workspace_id !== undefined && {query: {workspace_id}}),
   }).catch(() => ({}))
-  return budgetsOf('data' in reply ? (reply.data as object) : reply)
+  return budgetsOf(dataOf(reply))
 }
 
 /** What of a changed budget is unchanged, and what is used of it: so that nobody has to ask. */

@@ -15,10 +15,10 @@ export function withGuardrail(command: Command): Command {
 }
 
 /** The guardrail that was named, as the operations take it. */
-export async function guardrailOf({world}: Gateway, name: string | undefined, {fileGuardrail}: GuardrailOption): Promise<unknown> {
+export async function guardrailOf({world}: Gateway, name: string | undefined, {fileGuardrail}: GuardrailOption) {
   if ((name === undefined) === (fileGuardrail === undefined))
     throw usageFault('Name one guardrail: the slug of a saved one, or a file with --file-guardrail.')
-  return fileGuardrail === undefined ? name : structuredFrom(world, fileGuardrail, '--file-guardrail')
+  return name ?? structuredFrom(world, String(fileGuardrail), '--file-guardrail')
 }
 
 export interface DefaultGuardrailOptions {

@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import type {ReplyOf} from './client.ts'
 import {usageFault} from './fault.ts'
 import {type EnforcementOption, enforcementOf, withEnforcement} from './options.ts'
 import {readNumber, readRate, readReset} from './words.ts'
@@ -34,7 +35,7 @@ export function withLimits(command: Command, {clears = false} = {}): Command {
 }
 
 /** The limits of something new, as the operations take them; what was not said is absent. */
-export function limitsOf(options: LimitOptions): {usage_limits?: object[]; rate_limits?: object[]} {
+export function limitsOf(options: LimitOptions) {
   const {budget, tokenBudget, reset, alert, rate, tokenRate = []} = options
   const amount = amountOf(options)
   if (!amount && (reset !== undefined || alert !== undefined))
@@ -52,19 +53,13 @@ export function limitsOf(options: LimitOptions): {usage_limits?: object[]; rate_
 }
 
 /** A rate limit as it stands. */
-export interface RateRow {
-  readonly type: string
-  readonly unit: string
-}
+type RateRow = ReplyOf<'api_keys.get'>['rate_limits'][number]
 
 /**
  * What an update changes of limits, as the operations take it: what was not said stays. `current` tells the rate limits there are, asked
  * only where several are said at once.
  */
-export async function limitChangesOf(
-  options: LimitOptions,
-  current: () => Promise<readonly RateRow[]>,
-): Promise<{usage_limits?: object | null; rate_limits?: object | null}> {
+export async function limitChangesOf(options: LimitOptions, current: () => Promise<readonly RateRow[]>) {
   const {rate, tokenRate} = options
   const held = enforcementOf(options)
   const budget = budgetChange(options)
@@ -86,7 +81,7 @@ function amountOf({budget, tokenBudget}: LimitOptions): string | undefined {
 const alertOf = (alert: string) => ({alert_threshold: readNumber(alert, '--alert')})
 
 /** The change of one budget; the others stay. Undefined where nothing was said of one. */
-function budgetChange(options: LimitOptions): object | undefined {
+function budgetChange(options: LimitOptions) {
   const {budget, tokenBudget, reset, alert} = options
   const amount = amountOf(options)
   if (budget === false && (reset !== undefined || alert !== undefined))
@@ -100,10 +95,7 @@ function budgetChange(options: LimitOptions): object | undefined {
   return Object.keys(change).length ? change : undefined
 }
 
-async function rateChanges(
-  options: LimitOptions,
-  current: () => Promise<readonly RateRow[]>,
-): Promise<object | readonly object[] | null | undefined> {
+async function rateChanges(options: LimitOptions, current: () => Promise<readonly RateRow[]>) {
   const {rate, tokenRate} = options
   if (rate === false) return null
   const held = enforcementOf(options)

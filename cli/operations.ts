@@ -1,5 +1,6 @@
-/** The command that performs each operation of the administration, by its words; `gateway api` performs any. */
-export const PERFORMED_BY: Readonly<Record<string, string>> = {
+import type {OperationId} from './client.ts'
+
+const COMMANDS: Readonly<Record<OperationId, string>> = {
   'organisation.get': 'organisations show',
   'organisation.update': 'organisations update',
   'workspace_settings.get': 'workspaces settings',
@@ -213,3 +214,6 @@ export const PERFORMED_BY: Readonly<Record<string, string>> = {
   'sessions.revoke': 'sessions revoke',
   'users.create': 'users create',
 }
+
+/** The command that performs each operation of the administration, by its words; `gateway api` performs any. */
+export const PERFORMED_BY: Readonly<Record<string, string>> = COMMANDS

@@ -1,4 +1,5 @@
 import {Command, Option} from 'commander'
+import {type Unchecked, unchecked} from './client.ts'
 import {fileReason, usageFault} from './fault.ts'
 import {readExpiry, readJson, readWhole} from './words.ts'
 import type {World} from './world.ts'
@@ -128,7 +129,7 @@ export function fileText(world: World, path: string, option: string): string {
 }
 
 /** The JSON of a file, or of stdin for `-`. */
-export async function jsonFrom(world: World, path: string, option: string): Promise<unknown> {
-  if (path === '-') return readJson(await world.readStdin(), 'What stdin holds')
-  return readJson(fileText(world, path, option), `What ${path} holds`)
+export async function jsonFrom(world: World, path: string, option: string): Promise<Unchecked> {
+  if (path === '-') return unchecked(readJson(await world.readStdin(), 'What stdin holds'))
+  return unchecked(readJson(fileText(world, path, option), `What ${path} holds`))
 }

@@ -52,7 +52,7 @@ export function printWithdrawn(
 
 /** Installs a bundle that was read. */
 export function applyBundle(gateway: Gateway, {bundle, origin}: Source & {kind: 'bundle'}, options: KeyOption): Promise<Installed> {
-  return gateway.call<Installed>('bundles.apply', {body: {bundle, origin, ...publicKeyOf(gateway, options), ...from(options)}})
+  return gateway.call('bundles.apply', {body: {bundle, origin, ...publicKeyOf(gateway, options), ...from(options)}})
 }
 
 export function publicKeyOf({world}: Pick<Gateway, 'world'>, {publicKey}: KeyOption): {readonly public_key?: string} {

@@ -1,7 +1,7 @@
 import {join} from 'node:path'
 import {isObject} from '../src/base/json-object.ts'
-import type {PriceList} from '../src/pricing/list.ts'
 import type {Settings} from '../src/settings/index.ts'
+import {type Unchecked, unchecked} from './client.ts'
 import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
 import type {Progress} from './progress.ts'
 import {readJson} from './words.ts'
@@ -9,8 +9,8 @@ import type {World} from './world.ts'
 
 /** What a source of prices holds: a list, or a signed bundle of one. `origin` is said to people, without credentials. */
 export type Source =
-  | {readonly kind: 'list'; readonly prices: PriceList; readonly origin: string}
-  | {readonly kind: 'bundle'; readonly bundle: unknown; readonly origin: string}
+  | {readonly kind: 'list'; readonly prices: Unchecked; readonly origin: string}
+  | {readonly kind: 'bundle'; readonly bundle: Unchecked; readonly origin: string}
 
 const LIST = 'gateway-prices/1'
 const BUNDLE = 'gateway-bundle/1'
@@ -52,7 +52,7 @@ function readFolder(world: World, folder: string, names: readonly string[], prog
     const file = join(folder, `${slug}.json`)
     providers[slug] = rowsIn(readJson(readFile(world, file), `What ${file} holds`), file)
   }
-  return {kind: 'list', prices: {format: LIST, providers}, origin: folder}
+  return {kind: 'list', prices: unchecked({format: LIST, providers}), origin: folder}
 }
 
 function readFile(world: World, file: string): string {
@@ -99,17 +99,17 @@ async function readUrl(url: string, {providers, progress, settings}: Asked): Pro
       if (status !== 200) throw failed(`${shown(root)}/${slug} answered ${status}.`)
       found[slug] = rowsIn(readJson(text, `What ${shown(root)}/${slug} holds`), `${shown(root)}/${slug}`)
     }
-    return {kind: 'list', prices: {format: LIST, providers: found}, origin}
+    return {kind: 'list', prices: unchecked({format: LIST, providers: found}), origin}
   } finally {
     await dispatcher.destroy()
   }
 }
 
 function documentOf(text: string, place: string, origin: string): Source {
-  const said = readJson(text, `What ${place} holds`)
+  const said = unchecked(readJson(text, `What ${place} holds`))
   const format = typeof said === 'object' && said !== null && 'format' in said ? said.format : undefined
   if (format === BUNDLE) return {kind: 'bundle', bundle: said, origin}
-  if (format === LIST) return {kind: 'list', prices: said as PriceList, origin}
+  if (format === LIST) return {kind: 'list', prices: said, origin}
   throw usageFault(`${place} holds neither a list of prices (${LIST}) nor a bundle (${BUNDLE}).`)
 }
 

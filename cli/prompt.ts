@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {type Unchecked, unchecked} from './client.ts'
 import type {Gateway} from './connect.ts'
 import {usageFault} from './fault.ts'
 import type {WorkspaceOption} from './options.ts'
@@ -29,12 +30,12 @@ export function withPrompt(command: Command): Command {
 export async function promptFields(
   {world}: Gateway,
   {file, provider, model, description}: PromptOptions,
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> & Unchecked> {
   const said = file === undefined ? {} : await structuredFrom(world, file, '--file')
   if (typeof said !== 'object' || said === null || Array.isArray(said))
     throw usageFault(`${file === '-' ? 'Stdin' : file} should hold an object with messages, parameters, model and provider.`)
-  const {messages, provider: named, ...rest} = said as Record<string, unknown>
-  return {
+  const {messages, provider: named, ...rest}: Readonly<Record<string, unknown>> = {...said}
+  const fields: Record<string, unknown> = {
     ...rest,
     ...(messages !== undefined && {string: JSON.stringify(messages)}),
     ...(named !== undefined && {virtual_key: named}),
@@ -42,18 +43,14 @@ export async function promptFields(
     ...(model !== undefined && {model}),
     ...(description !== undefined && {version_description: description}),
   }
-}
-
-interface CollectionRow {
-  readonly id: string
-  readonly is_default: boolean
+  return unchecked(fields)
 }
 
 /** The collection that was named, else the workspace's default one. */
 export async function collectionFor(gateway: Gateway, named: string | undefined, {workspace}: WorkspaceOption): Promise<string> {
   if (named !== undefined) return named
   const workspace_id = await workspaceFor(gateway, workspace)
-  const {data} = await gateway.call<{data: CollectionRow[]}>('collections.list', {query: {workspace_id, page_size: 1000}})
+  const {data} = await gateway.call('collections.list', {query: {workspace_id, page_size: 1000}})
   const usual = data.find(each => each.is_default)
   if (!usual) throw usageFault('Name the collection it lies in with --collection.', 'See: gateway collections list')
   return usual.id
@@ -73,7 +70,7 @@ export function withVariables(command: Command): Command {
 }
 
 /** The body of a call of a prompt. */
-export async function callBody({world}: Gateway, {var: words = [], file}: CallOptions): Promise<Record<string, unknown>> {
+export async function callBody({world}: Gateway, {var: words = [], file}: CallOptions): Promise<Unchecked> {
   const said = file === undefined ? {} : await structuredFrom(world, file, '--file')
   if (typeof said !== 'object' || said === null || Array.isArray(said))
     throw usageFault(`${file === '-' ? 'Stdin' : file} should hold an object with variables.`)
@@ -82,8 +79,8 @@ export async function callBody({world}: Gateway, {var: words = [], file}: CallOp
     if (at < 1) throw usageFault(`--var takes name=value, not ${word.slice(0, 80)}.`)
     return [word.slice(0, at), word.slice(at + 1)] as const
   })
-  const body = said as {variables?: object}
-  return {...body, variables: {...body.variables, ...Object.fromEntries(pairs)}}
+  const body: Readonly<Record<string, unknown>> = {...said}
+  return unchecked({...body, variables: Object.assign({}, body.variables, Object.fromEntries(pairs))})
 }
 
 /** The number of a version, as typed. */

@@ -4,7 +4,7 @@ import {CommandFault, EXIT} from './fault.ts'
 /** The id of the user of the organisation whose e-mail address or id is `said`. */
 export async function userFor({call}: Gateway, said: string): Promise<string> {
   if (!said.includes('@')) return said
-  const {data} = await call<{data: readonly {id: string}[]}>('users.list', {query: {email: said}})
+  const {data} = await call('users.list', {query: {email: said}})
   if (data[0]) return data[0].id
   throw new CommandFault(`No user of the organisation has the address ${said}.`, {
     exit: EXIT.not_found,
@@ -16,7 +16,7 @@ export async function userFor({call}: Gateway, said: string): Promise<string> {
 /** The id of the member of a workspace whose e-mail address or id is `said`. */
 export async function memberFor({call}: Gateway, workspaceId: string, said: string): Promise<string> {
   if (!said.includes('@')) return said
-  const {data} = await call<{data: readonly {id: string}[]}>('members.list', {params: {workspaceId}, query: {email: said}})
+  const {data} = await call('members.list', {params: {workspaceId}, query: {email: said}})
   if (data[0]) return data[0].id
   throw new CommandFault(`No member of the workspace has the address ${said}.`, {
     exit: EXIT.not_found,

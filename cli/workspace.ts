@@ -43,7 +43,7 @@ function named(all: readonly WorkspaceRow[], said: string): string {
 
 async function activeWorkspaces({call}: Gateway): Promise<readonly WorkspaceRow[] | undefined> {
   try {
-    const {data} = await call<{data: WorkspaceRow[]}>('workspaces.list', {query: {page_size: 1000}})
+    const {data} = await call('workspaces.list', {query: {page_size: 1000}})
     return data
   } catch (fault) {
     if (fault instanceof CommandFault && fault.status === 403) return undefined

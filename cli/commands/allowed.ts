@@ -16,7 +16,7 @@ export function withAllowed(command: Command): Command {
 }
 
 /** The same as operations take it; what was not said is absent. */
-export async function allowedOf(gateway: Gateway, {only, everywhere}: AllowedOptions): Promise<object> {
+export async function allowedOf(gateway: Gateway, {only, everywhere}: AllowedOptions) {
   if (only && everywhere) throw usageFault('--only and --everywhere are both given; keep one.')
   if (everywhere) return {allow_all_workspaces: true}
   if (!only) return {}

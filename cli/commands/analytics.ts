@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {type Bar, barLines} from '../bars.ts'
+import type {OperationId, ReplyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import type {Column} from '../table.ts'
@@ -16,10 +17,14 @@ interface Graph {
   readonly data_points: readonly Point[]
 }
 
+type GraphName = {
+  [Id in OperationId]: Id extends `analytics.${infer Name}` ? (ReplyOf<Id> extends Graph ? Name : never) : never
+}[OperationId]
+
 /** How a graph is called here, what it is of, and the number of a point that its bars are of. */
 interface Drawn {
   readonly word: string
-  readonly operation: string
+  readonly operation: GraphName
   readonly about: string
   readonly number: string
   readonly unit: 'count' | 'dollars' | 'ms' | 'percent' | 'score'
@@ -75,7 +80,7 @@ export function withTime(command: Command): Command {
 }
 
 /** The query of a report. */
-export async function timeOf(gateway: Gateway, {workspace, since, until, filter}: TimeOptions): Promise<Record<string, string>> {
+export async function timeOf(gateway: Gateway, {workspace, since, until, filter}: TimeOptions) {
   const now_ms = gateway.world.now()
   const workspace_slug = await workspaceIfSaid(gateway, workspace)
   return {
@@ -93,7 +98,7 @@ function graph({word, operation, about, number, unit}: Drawn): Command {
   ])
   return withTime(command).action((options: TimeOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<Graph>(`analytics.${operation}`, {query: await timeOf(gateway, options)})
+      const reply: Graph = await gateway.call(`analytics.${operation}`, {query: await timeOf(gateway, options)})
       const {print, world} = gateway
       if (print.json) return print.json_reply(reply)
       const bars = reply.data_points.map((point): Bar => {
@@ -139,7 +144,7 @@ function cacheSummary(): Command {
   const command = leaf('cache', 'What the cache did, summed up', ['gateway analytics cache --since 30d'])
   return withTime(command).action((options: TimeOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<{summary: object}>('analytics.summary_cache', {query: await timeOf(gateway, options)})
+      const reply = await gateway.call('analytics.summary_cache', {query: await timeOf(gateway, options)})
       gateway.print.view(reply, reply.summary)
     }),
   )
@@ -164,7 +169,7 @@ export function groupsBy(noun: 'analytics' | 'logs', about: string): Command {
   return withPage(withTime(command)).action((groupBy: string, options: GroupOptions, self: Command) =>
     withGateway(self, async gateway => {
       const query = {...(await timeOf(gateway, options)), ...pageOf(options), columns: options.columns}
-      const reply = await gateway.call<{data: Row[]; total: number}>(`${noun}.groups`, {params: {groupBy}, query})
+      const reply = await gateway.call(`${noun}.groups`, {params: {groupBy}, query})
       gateway.print.list(
         reply,
         reply.data,
@@ -183,11 +188,16 @@ function models(): Command {
   return grouped('by-model', 'analytics.groups_ai_models', 'Calls by model', ['ai_model', 'requests'])
 }
 
-function grouped(word: string, operation: string, about: string, names: readonly string[]): Command {
+function grouped(
+  word: string,
+  operation: 'analytics.groups_users' | 'analytics.groups_ai_models',
+  about: string,
+  names: readonly string[],
+): Command {
   const command = leaf(word, about, [`gateway analytics ${word} --since 30d`])
   return withPage(withTime(command)).action((options: GroupOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<{data: Row[]; total: number}>(operation, {
+      const reply = await gateway.call(operation, {
         query: {...(await timeOf(gateway, options)), ...pageOf(options)},
       })
       gateway.print.list(reply, reply.data, columnsOf(reply.data, names), reply.total)
@@ -201,7 +211,7 @@ function metadata(): Command {
     (metadataKey: string, options: GroupOptions, self: Command) =>
       withGateway(self, async gateway => {
         const query = {...(await timeOf(gateway, options)), ...pageOf(options)}
-        const reply = await gateway.call<{data: Row[]; total: number}>('analytics.groups_metadata', {params: {metadataKey}, query})
+        const reply = await gateway.call('analytics.groups_metadata', {params: {metadataKey}, query})
         const names = ['metadata_value', 'requests', 'cost', 'avg_tokens', 'avg_weighted_feedback', 'last_seen']
         gateway.print.list(reply, reply.data, columnsOf(reply.data, names), reply.total)
       }),

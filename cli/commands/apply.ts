@@ -95,7 +95,7 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
 /** The id of the API key that asks; undefined where none does. */
 async function ownKey(gateway: Gateway): Promise<string | undefined> {
   try {
-    return (await gateway.call<{id: string}>('api_keys.self')).id
+    return (await gateway.call('api_keys.self')).id
   } catch (fault) {
     if (fault instanceof CommandFault && fault.status !== null) return undefined
     throw fault

@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import type {InputOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
@@ -59,20 +60,13 @@ function list(): Command {
   )
 }
 
-interface Verdict {
-  readonly holds: boolean
-  readonly rows: number
-  readonly unlinked: number
-  readonly breaks: readonly {readonly text: string}[]
-}
-
 function verify(): Command {
   return leaf('verify', 'Check that no row was altered, taken away or moved; exit code 1 when one was', [
     'gateway audit verify',
     'gateway audit verify --json',
   ]).action((_: object, self: Command) =>
     withGateway(self, async ({call, print}) => {
-      const reply = await call<Verdict>('audit_logs.verify')
+      const reply = await call('audit_logs.verify')
       const older = reply.unlinked ? ` ${reply.unlinked} older rows are not linked.` : ''
       if (reply.holds) return print.done(reply, `The chain holds: ${reply.rows} rows.${older}`)
       if (print.json) print.json_reply(reply)
@@ -113,6 +107,6 @@ function momentOf(said: string, option: string): string {
   return new Date(at_ms).toISOString()
 }
 
-function page({call}: Gateway, query: object) {
-  return call<{records: AuditRow[]; total: number}>('audit_logs.list', {query: query as Record<string, unknown>})
+function page({call}: Gateway, query: InputOf<'audit_logs.list'>['query']) {
+  return call('audit_logs.list', {query})
 }

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {BundleFault, makeBundleKeys, openBundle, writeBundle} from '../../src/base/bundle.ts'
+import {type Unchecked, unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {fileText, group, leaf} from '../options.ts'
@@ -129,7 +130,7 @@ function verify(): Command {
       if (options.offline) return verifyHere(file, options, self)
       await withGateway(self, async gateway => {
         const {call, print, world} = gateway
-        const said = await call<Verified>('bundles.verify', {body: {bundle: bundleIn(world, file), ...publicKeyOf(gateway, options)}})
+        const said = await call('bundles.verify', {body: {bundle: bundleIn(world, file), ...publicKeyOf(gateway, options)}})
         if (print.json) return print.json_reply(said)
         if (said.prices) printDiff(print, said.prices, {whole: options.all === true})
         print.line(`${sentence(said)} ${said.prices ? `${countsOf(said.prices)}. ` : ''}Nothing was installed.`)
@@ -177,8 +178,8 @@ function rollback(): Command {
   )
 }
 
-function bundleIn(world: World, file: string): unknown {
-  return readJson(fileText(world, file, 'The bundle'), `What ${file} holds`)
+function bundleIn(world: World, file: string): Unchecked {
+  return unchecked(readJson(fileText(world, file, 'The bundle'), `What ${file} holds`))
 }
 
 function guarded<T>(work: () => T): T {

@@ -3,7 +3,7 @@ import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {leaf} from '../options.ts'
 import type {Column} from '../table.ts'
-import {type Noun, named} from './rows.ts'
+import {inputOf, listed, type Noun, named} from './rows.ts'
 
 interface CapabilityRow {
   readonly type: string
@@ -25,9 +25,11 @@ interface Options {
   readonly disable?: readonly string[]
 }
 
+type ToolServers = 'mcp_integrations' | 'mcp_servers'
+
 /** Lists what a server of tools offers, or switches it. */
-export function capabilitiesCommand<Row>(noun: Noun<Row>): Command {
-  const {command, operations, example, param} = noun
+export function capabilitiesCommand<Name extends ToolServers>(noun: Noun<Name>): Command {
+  const {command, operations, example} = noun
   return named(
     leaf('capabilities', 'List what it offers (tools, prompts, resources), or switch it on or off', [
       `gateway ${command} capabilities ${example}`,
@@ -40,26 +42,26 @@ export function capabilitiesCommand<Row>(noun: Noun<Row>): Command {
     .option('--disable <name...>', 'switch these off')
     .action((name: string, {type, enable = [], disable = []}: Options, self: Command) =>
       withGateway(self, async gateway => {
-        const params = {[param]: name}
+        const {params} = await inputOf(gateway, noun, name, {})
         const both = enable.find(each => disable.includes(each))
         if (both !== undefined) throw usageFault(`${both} is both enabled and disabled; keep one.`)
         const asked = (names: readonly string[], enabled: boolean) => names.map(each => ({name: each, type: type ?? 'tool', enabled}))
         const capabilities = [...asked(enable, true), ...asked(disable, false)]
-        if (capabilities.length) await gateway.call(`${operations}.update_capabilities`, {params, body: {capabilities}})
+        if (capabilities.length) await gateway.perform(`${operations}.update_capabilities`, {params, body: {capabilities}})
         const query = {type, page_size: 500}
-        const reply = await gateway.call<{data: CapabilityRow[]; total: number}>(`${operations}.list_capabilities`, {params, query})
+        const reply = await listed<CapabilityRow>(gateway, `${operations}.list_capabilities`, {params, query})
         gateway.print.list(reply, reply.data, COLUMNS, reply.total)
       }),
     )
 }
 
 /** Shows what a server of tools told of itself. */
-export function metadataCommand<Row>(noun: Noun<Row>): Command {
-  const {command, operations, example, param} = noun
+export function metadataCommand<Name extends ToolServers>(noun: Noun<Name>): Command {
+  const {command, operations, example} = noun
   return named(leaf('metadata', 'Show what the server told of itself, and when', [`gateway ${command} metadata ${example}`]), noun).action(
     (name: string, _: object, self: Command) =>
       withGateway(self, async gateway => {
-        const reply = await gateway.call<object>(`${operations}.get_metadata`, {params: {[param]: name}})
+        const reply = await gateway.perform(`${operations}.get_metadata`, await inputOf(gateway, noun, name, {}))
         gateway.print.view(reply, reply)
       }),
   )

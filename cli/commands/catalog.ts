@@ -42,7 +42,7 @@ export function capabilities(): Command {
     .argument('<kind>', 'kind of provider')
     .action((provider: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<object>('pricing.capabilities', {params: {provider}})
+        const reply = await call('pricing.capabilities', {params: {provider}})
         print.view(reply, reply)
       }),
     )

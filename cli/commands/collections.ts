@@ -4,15 +4,7 @@ import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, w
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface CollectionRow {
-  readonly slug: string
-  readonly name: string
-  readonly is_default: boolean
-  readonly last_updated_at: string
-  readonly collection_details: {readonly prompts_count: number; readonly child_collections_count: number}
-}
-
-const noun: Noun<CollectionRow> = {
+const noun: Noun<'collections'> = {
   command: 'collections',
   one: 'collection',
   many: 'collections',
@@ -53,7 +45,7 @@ function create(): Command {
       const {parent: parent_collection_id, workspace} = options
       const of_parent = parent_collection_id !== undefined && workspace === undefined
       const workspace_id = of_parent ? undefined : await workspaceFor(gateway, workspace)
-      const reply = await gateway.call<{slug: string}>('collections.create', {body: {name, parent_collection_id, workspace_id}})
+      const reply = await gateway.call('collections.create', {body: {name, parent_collection_id, workspace_id}})
       gateway.print.made(reply, reply.slug, `Created the collection ${name}: ${reply.slug}`)
     }),
   )
@@ -70,7 +62,7 @@ function list(): Command {
       withGateway(self, async gateway => {
         const workspace_id = await workspaceFor(gateway, options.workspace)
         const query = {...pageOf(options), workspace_id, search: options.search}
-        const reply = await gateway.call<{data: CollectionRow[]; total: number}>('collections.list', {query})
+        const reply = await gateway.call('collections.list', {query})
         gateway.print.list(reply, reply.data, noun.columns, reply.total)
       }),
   )

@@ -6,18 +6,21 @@ import {openSession} from '../session.ts'
 import type {Column} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {explain} from './explain.ts'
-import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand, type VersionRow, versionsCommand} from './rows.ts'
+import {
+  deleteCommand,
+  inputOf,
+  listCommand,
+  minute,
+  type Noun,
+  named,
+  showCommand,
+  VERSION_COLUMNS,
+  type VersionOf,
+  versionsCommand,
+} from './rows.ts'
 import {test} from './suite.ts'
 
-interface ConfigRow {
-  readonly slug: string
-  readonly name: string
-  readonly is_default: number
-  readonly status: string
-  readonly last_updated_at: string
-}
-
-const configNoun: Noun<ConfigRow> = {
+const configNoun: Noun<'configs'> = {
   command: 'configs',
   one: 'config',
   many: 'configs',
@@ -34,11 +37,7 @@ const configNoun: Noun<ConfigRow> = {
   ],
 }
 
-interface ConfigVersionRow extends VersionRow {
-  readonly config: string
-}
-
-const VERSION_COLUMNS: readonly Column<ConfigVersionRow>[] = [{title: 'config', value: row => row.config}]
+const VERSIONS: readonly Column<VersionOf<'configs'>>[] = [...VERSION_COLUMNS, {title: 'config', value: row => row.config}]
 
 /** `gateway configs`: saved routing. */
 export function configs(): Command {
@@ -48,7 +47,7 @@ export function configs(): Command {
     showCommand(configNoun),
     update(),
     deleteCommand(configNoun, 'calls that name it are refused'),
-    versionsCommand(configNoun, VERSION_COLUMNS),
+    versionsCommand(configNoun, VERSIONS),
     lint(),
     explain(),
     test(),
@@ -73,8 +72,8 @@ function create(): Command {
     withGateway(self, async gateway => {
       const config = await jsonFrom(gateway.world, options.config, '--config')
       const workspace_id = await workspaceFor(gateway, options.workspace)
-      const body = {name, config, ...(workspace_id !== undefined && {workspace_id}), ...(options.default && {isDefault: 1})}
-      const reply = await gateway.call<{data: {slug: string}}>('configs.create', {body})
+      const body = {name, config, ...(workspace_id !== undefined && {workspace_id}), ...(options.default && {isDefault: 1 as const})}
+      const reply = await gateway.call('configs.create', {body})
       gateway.print.made(reply, reply.data.slug, `Saved the config ${name}: ${reply.data.slug}`)
     }),
   )
@@ -97,7 +96,7 @@ function update(): Command {
         const body = {
           ...(options.name !== undefined && {name: options.name}),
           ...(options.config !== undefined && {config: await jsonFrom(gateway.world, options.config, '--config')}),
-          ...(options.default !== undefined && {isDefault: options.default ? 1 : 0}),
+          ...(options.default !== undefined && {isDefault: options.default ? (1 as const) : (0 as const)}),
         }
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway configs update --help')
         const reply = await gateway.call('configs.update', {...(await inputOf(gateway, configNoun, slug, options)), body})

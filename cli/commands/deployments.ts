@@ -6,16 +6,7 @@ import {structuredFrom} from '../structured.ts'
 import {type AllowedOptions, allowedOf, withAllowed} from './allowed.ts'
 import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface DeploymentRow {
-  readonly slug: string
-  readonly name: string
-  readonly type: string
-  readonly allow_all_workspaces: boolean
-  readonly allowed_workspaces: readonly string[]
-  readonly created_at: string
-}
-
-const noun: Noun<DeploymentRow> = {
+const noun: Noun<'deployments'> = {
   command: 'deployments',
   one: 'deployment',
   many: 'deployments',
@@ -54,10 +45,10 @@ function create(): Command {
   const command = leaf('create', 'Register a deployment', ['gateway deployments create eu-1 --type production --only research'])
     .argument('<slug>', 'slug to give it')
     .requiredOption('--type <type>', 'production or non-production')
-  return writes(command).action((slug: string, options: WriteOptions, self: Command) =>
+  return writes(command).action((slug: string, options: WriteOptions & {type: string}, self: Command) =>
     withGateway(self, async gateway => {
-      const body = {slug, name: slug, ...(await written(gateway, options))}
-      const reply = await gateway.call<{slug: string}>('deployments.create', {body})
+      const body = {slug, name: slug, ...(await written(gateway, options)), type: options.type}
+      const reply = await gateway.call('deployments.create', {body})
       gateway.print.made(reply, reply.slug, `Registered the deployment ${reply.slug}.`)
     }),
   )
@@ -84,7 +75,7 @@ function writes(command: Command): Command {
     .option('--config <file>', 'JSON or YAML of what you keep about it, or - for stdin; no place for secrets')
 }
 
-async function written(gateway: Gateway, {name, type, config, ...allowed}: WriteOptions): Promise<object> {
+async function written(gateway: Gateway, {name, type, config, ...allowed}: WriteOptions) {
   return {
     ...(name !== undefined && {name}),
     ...(type !== undefined && {type}),

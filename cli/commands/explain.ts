@@ -1,5 +1,4 @@
 import type {Command} from 'commander'
-import type {Explanation} from '../../src/schema/explanations.ts'
 import {withGateway} from '../connect.ts'
 import {explanationLines} from '../explanation.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
@@ -34,7 +33,7 @@ export function explain(): Command {
         ...(options.at !== undefined && {at: options.at}),
         workspace_id: await workspaceFor(gateway, options.workspace),
       }
-      const explanation = await gateway.call<Explanation>('configs.explain', {body})
+      const explanation = await gateway.call('configs.explain', {body})
       if (print.json) return print.json_reply(explanation)
       for (const line of explanationLines(explanation)) print.line(line)
     }),

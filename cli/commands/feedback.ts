@@ -28,10 +28,6 @@ function bodyOf(value: string, {weight, metadata}: SayOptions) {
   }
 }
 
-interface Reply {
-  readonly feedback_ids: readonly string[]
-}
-
 function add(): Command {
   const command = leaf('add', 'Say what a trace was worth', [
     'gateway feedback add checkout-4711 --value 8',
@@ -45,7 +41,7 @@ function add(): Command {
         const said = bodyOf(options.value, options)
         const workspace_id = await workspaceFor(gateway, options.workspace)
         const body = {trace_id, ...said, ...(workspace_id !== undefined && {workspace_id})}
-        const reply = await gateway.call<Reply>('feedback.create', {body})
+        const reply = await gateway.call('feedback.create', {body})
         gateway.print.made(reply, reply.feedback_ids[0]!, `The feedback ${reply.feedback_ids[0]} was kept.`)
       }),
   )

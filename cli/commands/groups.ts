@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
 import {type ConfirmOption, confirmed, group, leaf, type WorkspaceOption, withConfirm, withWorkspace} from '../options.ts'
 import type {Column} from '../table.ts'
@@ -32,8 +33,8 @@ function map(): Command {
   return withWorkspace(command, 'which workspace').action((name: string, options: WorkspaceOption & {role: string}, self: Command) =>
     withGateway(self, async gateway => {
       const workspace_id = await workspaceFor(gateway, options.workspace)
-      const body = {scim_group_name: name, role: options.role, workspace_id}
-      const reply = await gateway.call<MappingRow>('scim_mappings.create', {body})
+      const body = unchecked({scim_group_name: name, role: options.role, workspace_id})
+      const reply = await gateway.call('scim_mappings.create', {body})
       gateway.print.made(reply, reply.id, `The group ${name} is ${options.role} there: ${reply.id}`)
     }),
   )
@@ -47,7 +48,7 @@ function list(): Command {
   return withWorkspace(command, 'only those of this workspace').action((options: WorkspaceOption & {role?: string}, self: Command) =>
     withGateway(self, async gateway => {
       const query = {workspace_id: await workspaceIfSaid(gateway, options.workspace), role: options.role, page_size: 1000}
-      const reply = await gateway.call<{mappings: MappingRow[]; total_count: number}>('scim_mappings.list', {query})
+      const reply = await gateway.call('scim_mappings.list', {query})
       gateway.print.list(reply, reply.mappings, COLUMNS, reply.total_count)
     }),
   )

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import type {EvaluatedCheck, GuardrailEvaluated} from '../../src/schema/guardrail-trials.ts'
+import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type GuardrailOption, guardrailOf, withGuardrail} from '../guardrail.ts'
@@ -60,9 +61,10 @@ function sideOf(said: string): string {
   throw usageFault(`--side ${said} is no side: expected input or output.`)
 }
 
+type Asked = Omit<BodyOf<'guardrails.evaluate'>, 'limit' | 'before'>
 type Whole = Omit<GuardrailEvaluated, 'next'>
 
-async function evaluated(gateway: Gateway, asked: {readonly since: string}, limit: number): Promise<Whole> {
+async function evaluated(gateway: Gateway, asked: Asked, limit: number): Promise<Whole> {
   const [from_ms, to_ms] = [Date.parse(asked.since), gateway.world.now()]
   const progress = progressOn(gateway.world, gateway.print)
   let whole: Whole | undefined
@@ -70,7 +72,7 @@ async function evaluated(gateway: Gateway, asked: {readonly since: string}, limi
   try {
     for (let left = limit; left > 0 && before !== null; left -= PAGE) {
       const body = {...asked, limit: Math.min(left, PAGE), ...(before && {before})}
-      const {next, ...page} = await gateway.call<GuardrailEvaluated>('guardrails.evaluate', {body})
+      const {next, ...page} = await gateway.call('guardrails.evaluate', {body})
       whole = whole ? sum(whole, page) : page
       before = next
       const done = next === null ? 1 : Math.max((to_ms - Date.parse(next)) / (to_ms - from_ms), (limit - left + PAGE) / limit)

@@ -2,6 +2,7 @@ import type {Command} from 'commander'
 import {isObject} from '../../src/base/json-object.ts'
 import type {GuardrailTested} from '../../src/schema/guardrail-trials.ts'
 import type {CheckResult} from '../../src/schema/guardrails.ts'
+import {type Unchecked, unchecked} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT} from '../fault.ts'
 import {type GuardrailOption, guardrailOf, withGuardrail} from '../guardrail.ts'
@@ -33,7 +34,7 @@ export function test(): Command {
         ...(options.response !== undefined && {response: {body: await structuredFrom(world, options.response, '--response')}}),
         workspace_id: await workspaceFor(gateway, options.workspace),
       }
-      const tested = await gateway.call<GuardrailTested>('guardrails.test', {body})
+      const tested = await gateway.call('guardrails.test', {body})
       if (print.json) print.json_reply(tested)
       else tell(tested, gateway)
       if (tested.is_denied) throw new CommandFault('The guardrail denies it.', {exit: EXIT.failure, code: 'guardrail_denied'})
@@ -44,8 +45,8 @@ export function test(): Command {
 const PARTS: readonly string[] = ['method', 'path', 'headers', 'body']
 
 /** A request as it is described, or the body of a chat call alone. */
-function requestIn(said: unknown): unknown {
-  return isObject(said) && PARTS.some(part => Object.hasOwn(said, part)) ? said : {body: said}
+function requestIn(said: Unchecked): Unchecked {
+  return isObject(said) && PARTS.some(part => Object.hasOwn(said, part)) ? said : unchecked({body: said})
 }
 
 function tell({sides}: GuardrailTested, {print}: Gateway) {

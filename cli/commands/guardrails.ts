@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {isObject} from '../../src/base/json-object.ts'
+import type {Unchecked} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
@@ -9,16 +10,20 @@ import type {Column} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {evaluate} from './guardrails-eval.ts'
 import {test} from './guardrails-test.ts'
-import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand, type VersionRow, versionsCommand} from './rows.ts'
+import {
+  deleteCommand,
+  inputOf,
+  listCommand,
+  minute,
+  type Noun,
+  named,
+  showCommand,
+  VERSION_COLUMNS,
+  type VersionOf,
+  versionsCommand,
+} from './rows.ts'
 
-interface GuardrailRow {
-  readonly slug: string
-  readonly name: string
-  readonly workspace_id: string | null
-  readonly last_updated_at: string
-}
-
-const noun: Noun<GuardrailRow> = {
+const noun: Noun<'guardrails'> = {
   command: 'guardrails',
   one: 'guardrail',
   many: 'guardrails',
@@ -34,12 +39,8 @@ const noun: Noun<GuardrailRow> = {
   ],
 }
 
-interface GuardrailVersionRow extends VersionRow {
-  readonly checks: readonly {readonly id: string}[]
-  readonly actions: {readonly deny?: boolean}
-}
-
-const VERSION_COLUMNS: readonly Column<GuardrailVersionRow>[] = [
+const VERSIONS: readonly Column<VersionOf<'guardrails'>>[] = [
+  ...VERSION_COLUMNS,
   {title: 'denies', value: row => row.actions.deny === true},
   {title: 'checks', value: row => row.checks.map(({id}) => id).join(', ')},
 ]
@@ -52,7 +53,7 @@ export function guardrails(): Command {
     showCommand(noun),
     update(),
     deleteCommand(noun, 'no default and no saved config may name it'),
-    versionsCommand(noun, VERSION_COLUMNS),
+    versionsCommand(noun, VERSIONS),
     defaults(),
     test(),
     evaluate(),
@@ -77,19 +78,19 @@ function create(): Command {
     withGateway(self, async gateway => {
       const said = await guardrailIn(gateway, options.file)
       const body = {actions: {}, ...said, name, ...(await placeOf(gateway, options))}
-      const reply = await gateway.call<{slug: string}>('guardrails.create', {body})
+      const reply = await gateway.call('guardrails.create', {body})
       gateway.print.made(reply, reply.slug, `Saved the guardrail ${name}: ${reply.slug}`)
     }),
   )
 }
 
-async function placeOf(gateway: Gateway, {shared, workspace}: WriteOptions): Promise<object> {
+async function placeOf(gateway: Gateway, {shared, workspace}: WriteOptions) {
   if (!shared) {
     const workspace_id = await workspaceFor(gateway, workspace)
     return workspace_id === undefined ? {} : {workspace_id}
   }
   if (workspace !== undefined) throw usageFault('--shared and --workspace are both given; keep one.')
-  const {data} = await gateway.call<{data: {organisation_id: string}[]}>('api_keys.list', {query: {page_size: 1}})
+  const {data} = await gateway.call('api_keys.list', {query: {page_size: 1}})
   if (!data[0]) throw usageFault('The organisation is not known, for it has no API key.', 'See: gateway keys create --help')
   return {organisation_id: data[0].organisation_id}
 }
@@ -123,14 +124,14 @@ function defaults(): Command {
   return withDefaultGuardrails(command, 'it').action((options: DefaultGuardrailOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = defaultGuardrailsOf(options)
-      const id = Object.keys(body).length ? 'organisation_defaults.update' : 'organisation_defaults.get'
-      const reply = await gateway.call<object>(id, Object.keys(body).length ? {body} : {})
+      const {call} = gateway
+      const reply = Object.keys(body).length ? await call('organisation_defaults.update', {body}) : await call('organisation_defaults.get')
       gateway.print.view(reply, reply)
     }),
   )
 }
 
-async function guardrailIn({world}: Gateway, path: string): Promise<object> {
+async function guardrailIn({world}: Gateway, path: string): Promise<Unchecked> {
   const said = await structuredFrom(world, path, '--file')
   if (isObject(said)) return said
   throw usageFault(`${path === '-' ? 'Stdin' : path} should hold an object with checks and actions.`)

@@ -10,16 +10,7 @@ import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface IntegrationRow {
-  readonly slug: string
-  readonly name: string
-  readonly ai_provider_id: string
-  readonly type: string
-  readonly status: string
-  readonly created_at: string
-}
-
-const integrationNoun: Noun<IntegrationRow> = {
+const integrationNoun: Noun<'integrations'> = {
   command: 'integrations',
   one: 'integration',
   many: 'integrations',
@@ -69,7 +60,7 @@ function create(): Command {
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)
       const home = workspace_id === undefined ? {} : {workspace_id, default_provider_slug: slug}
       const body = {slug, name: slug, ai_provider_id: options.kind, ...home, ...(await written(options, gateway))}
-      const reply = await gateway.call<{slug: string}>('integrations.create', {body})
+      const reply = await gateway.call('integrations.create', {body})
       gateway.print.made(reply, reply.slug, `Created the integration ${reply.slug}.`)
       await warnOfNoCredential(gateway, options.kind, reply.slug, body)
       if (!workspace_id)
@@ -89,7 +80,7 @@ function update(): Command {
   return withDryRun(command).action((slug: string, options: WriteOptions & DryRunOption, self: Command) =>
     withGateway(self, async gateway => {
       const params = {slug}
-      const current = async () => (await gateway.call<{configurations: object}>('integrations.get', {params})).configurations
+      const current = async () => (await gateway.call('integrations.get', {params})).configurations
       const body = await written(options, gateway, current)
       if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway integrations update --help')
       await change(gateway, 'integrations.update', {params, body}, `the integration ${slug}`, options)
@@ -145,7 +136,7 @@ function models(): Command {
         const {remove} = options
         if (body) await gateway.call('integrations.update_models', {params, body})
         if (remove) await gateway.call('integrations.delete_models', {params, query: {slugs: remove.join(',')}})
-        const reply = await gateway.call<{models: ModelRow[]}>('integrations.list_models', {params})
+        const reply = await gateway.call('integrations.list_models', {params})
         gateway.print.list(reply, reply.models, MODEL_COLUMNS)
       }),
     )
@@ -216,7 +207,7 @@ function workspaces(): Command {
           }
           await gateway.call('integrations.update_workspaces', {...input, body})
         } else if (provider !== undefined) throw usageFault('--provider says more of --open or --all: add one of them.')
-        const reply = await gateway.call<{workspaces: AccessRow[]}>('integrations.list_workspaces', input)
+        const reply = await gateway.call('integrations.list_workspaces', input)
         gateway.print.list(reply, reply.workspaces, ACCESS_COLUMNS)
       }),
     )

@@ -50,7 +50,7 @@ function create(): Command {
         for (const said of options.workspace ?? []) workspaces.push(await placeOf(gateway, said))
         const scopes = options.keyScope
         const body = {email, role: options.role, workspaces, ...(scopes && {workspace_api_key_details: {scopes}})}
-        const reply = await gateway.call<{invite_link: string}>('invites.create', {body})
+        const reply = await gateway.call('invites.create', {body})
         gateway.print.made(reply, reply.invite_link, `Invited ${email}: ${reply.invite_link}`)
       }),
     )
@@ -64,7 +64,7 @@ function list(): Command {
   return withPage(command).action((options: PageOptions & {status?: string}, self: Command) =>
     withGateway(self, async ({call, print}) => {
       const query = {...camelPageOf(options), status: options.status}
-      const reply = await call<{data: InviteRow[]; total: number}>('invites.list', {query})
+      const reply = await call('invites.list', {query})
       print.list(reply, reply.data, COLUMNS, reply.total)
     }),
   )
@@ -75,7 +75,7 @@ function show(): Command {
     .argument('<id>', 'which invite')
     .action((inviteId: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<object>('invites.get', {params: {inviteId}})
+        const reply = await call('invites.get', {params: {inviteId}})
         print.view(reply, reply)
       }),
     )
@@ -100,16 +100,11 @@ function resend(): Command {
     .argument('<id>', 'which invite')
     .action((inviteId: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<{inviteLink: string}>('invites.resend', {params: {inviteId}})
+        const reply = await call('invites.resend', {params: {inviteId}})
         print.made(reply, reply.inviteLink, reply.inviteLink)
         print.note('The link before works no longer.')
       }),
     )
-}
-
-interface Accepted {
-  readonly session: {readonly token: string; readonly expires_at: string}
-  readonly api_keys: readonly {readonly workspace_id: string; readonly key: string}[]
 }
 
 function accept(): Command {
@@ -122,11 +117,11 @@ function accept(): Command {
     .action((link: string, {firstName, lastName}: {firstName?: string; lastName?: string}, self: Command) =>
       withGateway(self, async ({call, print}) => {
         const body = {
-          token: link.split('#token=').at(-1),
+          token: link.split('#token=').at(-1) ?? link,
           ...(firstName !== undefined && {first_name: firstName}),
           ...(lastName !== undefined && {last_name: lastName}),
         }
-        const reply = await call<Accepted>('invites.accept', {body})
+        const reply = await call('invites.accept', {body})
         const keys = reply.api_keys.map(({workspace_id, key}) => `API key of the workspace ${workspace_id}: ${key}`)
         print.made(
           reply,

@@ -2,7 +2,7 @@ import {type Command, Option} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
-import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
 import {type ExpiryOption, expiryOf, group, leaf, type WorkspaceOption, withExpiry, withWorkspace} from '../options.ts'
 import {userFor} from '../user.ts'
 import {readDuration} from '../words.ts'
@@ -22,7 +22,7 @@ interface KeyRow {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const PAGE = 1000
 
-const keyNoun: Noun<KeyRow> = {
+const keyNoun: Noun<'api_keys'> = {
   command: 'keys',
   one: 'API key',
   many: 'API keys, masked',
@@ -70,7 +70,7 @@ function self(): Command {
   return leaf('self', 'Show the API key that asks, at a URL', ['gateway keys self --url https://gateway.example.com']).action(
     (_: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<object>('api_keys.self')
+        const reply = await call('api_keys.self')
         print.view(reply, reply)
       }),
   )
@@ -98,7 +98,7 @@ function create(): Command {
         ...written(options, gateway),
         scopes: await scopesFor(options),
       }
-      const reply = await gateway.call<{id: string; key: string}>('api_keys.create', {params: kindOf(options), body})
+      const reply = await gateway.call('api_keys.create', {params: kindOf(options), body})
       gateway.print.made(reply, reply.key, reply.key)
       gateway.print.note('Keep it now: it is not shown again.')
     }),
@@ -118,7 +118,7 @@ function update(): Command {
     (name: string, options: WriteOptions & DryRunOption & {name?: string; resetUsage?: true}, self: Command) =>
       withGateway(self, async gateway => {
         const input = await inputOf(gateway, keyNoun, name, {})
-        const current = async () => (await gateway.call<{rate_limits: RateRow[]}>('api_keys.get', input)).rate_limits
+        const current = async () => (await gateway.call('api_keys.get', input)).rate_limits
         const body = {
           ...(options.name !== undefined && {name: options.name}),
           ...(options.scope && {scopes: options.scope}),
@@ -142,7 +142,7 @@ function rotate(): Command {
     .action((name: string, {transition}: {transition: string}, self: Command) =>
       withGateway(self, async gateway => {
         const body = {key_transition_period_ms: readDuration(transition, '--transition')}
-        const reply = await gateway.call<{key: string; key_transition_expires_at: string}>('api_keys.rotate', {
+        const reply = await gateway.call('api_keys.rotate', {
           ...(await inputOf(gateway, keyNoun, name, {})),
           body,
         })
@@ -192,7 +192,7 @@ async function keyId({call, typed}: Gateway, name: string): Promise<string> {
   if (UUID.test(name)) return name
   const found: KeyRow[] = []
   for (let current_page = 0; ; current_page++) {
-    const {data, total} = await call<{data: KeyRow[]; total: number}>('api_keys.list', {query: {page_size: PAGE, current_page}})
+    const {data, total} = await call('api_keys.list', {query: {page_size: PAGE, current_page}})
     found.push(...data.filter(row => row.name === name))
     if (!data.length || (current_page + 1) * PAGE >= total) break
   }

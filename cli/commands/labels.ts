@@ -5,15 +5,7 @@ import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface LabelRow {
-  readonly id: string
-  readonly name: string
-  readonly description: string | null
-  readonly is_universal: boolean
-  readonly last_updated_at: string
-}
-
-const noun: Noun<LabelRow> = {
+const noun: Noun<'labels'> = {
   command: 'labels',
   one: 'label',
   many: 'labels',
@@ -57,7 +49,7 @@ function create(): Command {
     withGateway(self, async gateway => {
       const {description, color: color_code} = options
       const body = {name, description, color_code, workspace_id: await workspaceFor(gateway, options.workspace)}
-      const reply = await gateway.call<{id: string}>('labels.create', {body})
+      const reply = await gateway.call('labels.create', {body})
       gateway.print.made(reply, reply.id, `Created the label ${name}.`)
     }),
   )
@@ -83,7 +75,7 @@ function update(): Command {
 /** The id of the label of this name; an id is its own. */
 async function idOf(gateway: Gateway, said: string): Promise<string> {
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(said)) return said
-  const {data} = await gateway.call<{data: LabelRow[]}>('labels.list', {query: {search: said, page_size: 1000}})
+  const {data} = await gateway.call('labels.list', {query: {search: said, page_size: 1000}})
   const found = data.filter(({name}) => name === said)
   if (found.length > 1) throw usageFault(`Several workspaces have a label ${said}: give an id.`, 'See: gateway labels list')
   if (found[0]) return found[0].id

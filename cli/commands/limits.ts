@@ -90,7 +90,7 @@ async function watch(gateway: Gateway, options: StatusOptions): Promise<void> {
 
 async function ask(gateway: Gateway, {workspace, entity}: StatusOptions) {
   const workspace_id = await workspaceFor(gateway, workspace)
-  return gateway.call<{data: LimitRow[]; total: number}>('limits.status', {query: {workspace_id, entity}})
+  return gateway.call('limits.status', {query: {workspace_id, entity}})
 }
 
 /** What is left, as a bar; empty where all is used up. */

@@ -76,11 +76,11 @@ function run(): Command {
   return withAsking(command).action((options: AskOptions & {out: string}, self: Command) =>
     withGateway(self, async gateway => {
       const {call, print, world} = gateway
-      const {id, total} = await call<{id: string; total: number}>('log_exports.create', {body: await bodyOf(gateway, options)})
+      const {id, total} = await call('log_exports.create', {body: await bodyOf(gateway, options)})
       print.note(`${total} rows are written.`)
       await call('log_exports.start', {params: {exportId: id}})
       for (;;) {
-        const row = await call<ExportRow>('log_exports.get', {params: {exportId: id}})
+        const row = await call('log_exports.get', {params: {exportId: id}})
         if (row.status === 'success') break
         if (row.status !== 'in_progress')
           throw new CommandFault(`The export ${row.status}. ${row.description}`.trim(), {exit: EXIT.failure, code: 'export_failed'})
@@ -98,7 +98,7 @@ function create(): Command {
   ])
   return withAsking(command).action((options: AskOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<{id: string; total: number}>('log_exports.create', {body: await bodyOf(gateway, options)})
+      const reply = await gateway.call('log_exports.create', {body: await bodyOf(gateway, options)})
       gateway.print.made(
         reply,
         reply.id,
@@ -114,7 +114,7 @@ function change(): Command {
     withGateway(self, async gateway => {
       const {requested_data, ...body} = await bodyOf(gateway, options)
       const fields = options.fields === undefined ? {} : {requested_data}
-      const reply = await gateway.call<{total: number}>('log_exports.update', {params: {exportId}, body: {...body, ...fields}})
+      const reply = await gateway.call('log_exports.update', {params: {exportId}, body: {...body, ...fields}})
       gateway.print.done(reply, `It has ${reply.total} rows now.`)
     }),
   )
@@ -125,7 +125,7 @@ function list(): Command {
   return withPage(withWorkspace(command, 'only those of this workspace')).action((options: PageOptions & WorkspaceOption, self: Command) =>
     withGateway(self, async gateway => {
       const query = {...pageOf(options), workspace_id: await workspaceIfSaid(gateway, options.workspace)}
-      const reply = await gateway.call<{data: ExportRow[]; total: number}>('log_exports.list', {query})
+      const reply = await gateway.call('log_exports.list', {query})
       gateway.print.list(reply, reply.data, COLUMNS, reply.total)
     }),
   )
@@ -136,7 +136,7 @@ function show(): Command {
     .argument('<id>', 'id of the export')
     .action((exportId: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<object>('log_exports.get', {params: {exportId}})
+        const reply = await call('log_exports.get', {params: {exportId}})
         print.view(reply, reply)
       }),
     )
@@ -161,7 +161,7 @@ function download(): Command {
 
 /** The address of the file is asked for at the gateway that the command talks to, whatever name it has elsewhere. */
 async function fetchTo({ask, call, print, world}: Gateway, exportId: string, out: string): Promise<void> {
-  const reply = await call<{signed_url: string}>('log_exports.download', {params: {exportId}})
+  const reply = await call('log_exports.download', {params: {exportId}})
   const {pathname, search} = new URL(reply.signed_url)
   const said = await ask({method: 'GET', path: `${pathname}${search}`})
   // a file of one line is JSON, and came as such

@@ -41,13 +41,6 @@ const COLUMNS: readonly Column<LogRow>[] = [
   {title: 'reason', value: row => row.error},
 ]
 
-/** One call: its numbers, and what was asked and answered where that is kept still. */
-interface LogReply {
-  readonly metrics?: LogRow
-  readonly request?: unknown
-  readonly response?: unknown
-}
-
 const TAIL_EVERY_MS = 1000
 const TAIL_PAGE = 100
 const MOST_PAGES = 50
@@ -96,7 +89,7 @@ function show(): Command {
     .argument('<id>', 'id of the log')
     .action((logId: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<LogReply>('logs.get', {params: {logId}})
+        const reply = await call('logs.get', {params: {logId}})
         const {metrics, request, response} = reply
         print.view(reply, Object.fromEntries(Object.entries(shownOf(metrics)).filter(([, value]) => value !== null)))
         if (!print.json) for (const text of [...block('Request', request), ...block('Answer', response)]) print.line(text)
@@ -164,7 +157,7 @@ async function queryOf(gateway: Gateway, {workspace, filter}: FilterOptions) {
 }
 
 function page({call}: Gateway, query: Record<string, unknown>) {
-  return call<{data: LogRow[]; total: number}>('logs.list', {query})
+  return call('logs.list', {query})
 }
 
 function block(title: string, value: unknown): string[] {

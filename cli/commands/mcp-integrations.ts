@@ -9,16 +9,7 @@ import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
 import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface McpIntegrationRow {
-  readonly slug: string
-  readonly name: string
-  readonly url: string
-  readonly type: string
-  readonly workspaces_count: number
-  readonly created_at: string
-}
-
-const noun: Noun<McpIntegrationRow> = {
+const noun: Noun<'mcp_integrations'> = {
   command: 'mcp-integrations',
   one: 'MCP integration',
   many: 'MCP integrations',
@@ -60,6 +51,13 @@ interface WriteOptions {
   readonly secret?: readonly string[]
 }
 
+/** Of something new all three are there: the first is asked for, the others have a default. */
+interface ServerOptions {
+  readonly server: string
+  readonly auth: string
+  readonly transport: string
+}
+
 function create(): Command {
   const command = leaf('create', "Create an MCP integration: the organisation's, or with --workspace that workspace's own", [
     'gateway mcp-integrations create house-docs --server https://mcp.example.com/mcp --auth oauth_auto',
@@ -70,11 +68,13 @@ function create(): Command {
     .option('--auth <type>', 'oauth_auto, headers or none', 'none')
     .option('--transport <transport>', 'http or sse', 'http')
   return withWorkspace(writes(command), 'of this workspace alone').action(
-    (slug: string, options: WriteOptions & WorkspaceOption, self: Command) =>
+    (slug: string, options: WriteOptions & WorkspaceOption & ServerOptions, self: Command) =>
       withGateway(self, async gateway => {
         const workspace_id = await workspaceIfSaid(gateway, options.workspace)
-        const body = {slug, name: slug, ...(workspace_id !== undefined && {workspace_id}), ...(await written(gateway, options))}
-        const reply = await gateway.call<{slug: string}>('mcp_integrations.create', {body})
+        const fields = {...(workspace_id !== undefined && {workspace_id}), ...(await written(gateway, options))}
+        const {server: url, auth: auth_type, transport} = options
+        const body = {slug, name: slug, ...fields, url, auth_type, transport}
+        const reply = await gateway.call('mcp_integrations.create', {body})
         gateway.print.made(reply, reply.slug, `Created the MCP integration ${reply.slug}.`)
       }),
   )
@@ -106,7 +106,7 @@ function writes(command: Command): Command {
     .option('--description <text>', 'what it is for')
 }
 
-async function written({world}: Gateway, options: WriteOptions): Promise<object> {
+async function written({world}: Gateway, options: WriteOptions) {
   const mappings = Object.entries(readPairs(options.secret ?? [], '--secret'))
   return {
     ...(options.name !== undefined && {name: options.name}),
@@ -155,8 +155,8 @@ function workspaces(): Command {
         const rows = await Promise.all([...open.map(name => row(name, true)), ...close.map(name => row(name, false))])
         const body = {workspaces: rows, ...(all !== undefined && {global_workspace_access: {enabled: all}})}
         if (rows.length || all !== undefined) await gateway.call('mcp_integrations.update_workspaces', {params, body})
-        const reply = await gateway.call<{workspaces: AccessRow[]}>('mcp_integrations.list_workspaces', {params})
-        gateway.print.list(reply, reply.workspaces, ACCESS_COLUMNS)
+        const reply = await gateway.call('mcp_integrations.list_workspaces', {params})
+        gateway.print.list(reply, reply.workspaces ?? [], ACCESS_COLUMNS)
       }),
     )
 }

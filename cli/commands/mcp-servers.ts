@@ -8,15 +8,7 @@ import {workspaceFor} from '../workspace.ts'
 import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
 import {deleteCommand, listCommand, type Noun, named, showCommand} from './rows.ts'
 
-interface McpServerRow {
-  readonly slug: string
-  readonly name: string
-  readonly workspace_slug: string
-  readonly mcp_integration_slug: string
-  readonly url: string
-}
-
-const noun: Noun<McpServerRow> = {
+const noun: Noun<'mcp_servers'> = {
   command: 'mcp-servers',
   one: 'MCP server',
   many: 'MCP servers',
@@ -63,7 +55,7 @@ function create(): Command {
       withGateway(self, async gateway => {
         const workspace_id = await workspaceFor(gateway, options.workspace)
         const body = {slug, name: slug, mcp_integration_id: options.integration, workspace_id, ...written(options)}
-        const reply = await gateway.call<{slug: string}>('mcp_servers.create', {body})
+        const reply = await gateway.call('mcp_servers.create', {body})
         gateway.print.made(reply, reply.slug, `Created the MCP server ${reply.slug}.`)
       }),
   )
@@ -126,7 +118,7 @@ function users(): Command {
         const params = {mcpServerId: slug}
         const body = await accessOf(gateway, slug, options)
         if (Object.keys(body).length) await gateway.call('mcp_servers.update_user_access', {params, body})
-        const reply = await gateway.call<{data: UserRow[]; total: number}>('mcp_servers.list_user_access', {
+        const reply = await gateway.call('mcp_servers.list_user_access', {
           params,
           query: {page_size: 500},
         })
@@ -139,7 +131,7 @@ async function accessOf(gateway: Gateway, slug: string, {allow = [], deny = [], 
   const said = [...allow.map(user => ({user, enabled: true})), ...deny.map(user => ({user, enabled: false}))]
   const user_access = []
   if (said.length) {
-    const {workspace_id} = await gateway.call<{workspace_id: string}>('mcp_servers.get', {params: {mcpServerId: slug}})
+    const {workspace_id} = await gateway.call('mcp_servers.get', {params: {mcpServerId: slug}})
     for (const {user, enabled} of said) user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
   }
   return {...(user_access.length && {user_access}), ...(others !== undefined && {default_user_access: others})}

@@ -67,7 +67,7 @@ function list(): Command {
       withGateway(self, async gateway => {
         const params = {workspaceId: await placeOf(gateway, options.workspace)}
         const query = {...pageOf(options), role: options.role}
-        const reply = await gateway.call<{data: MemberRow[]; total: number}>('members.list', {params, query})
+        const reply = await gateway.call('members.list', {params, query})
         gateway.print.list(reply, reply.data, COLUMNS, reply.total)
       }),
   )
@@ -79,7 +79,7 @@ function show(): Command {
   ]).argument('<user>', 'e-mail address or id')
   return withWorkspace(command, 'which workspace').action((user: string, options: WorkspaceOption, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<object>('members.get', {params: await memberAt(gateway, user, options)})
+      const reply = await gateway.call('members.get', {params: await memberAt(gateway, user, options)})
       gateway.print.view(reply, reply)
     }),
   )

@@ -42,7 +42,7 @@ function create(): Command {
     .action((name: string, {slug}: {slug?: string}, self: Command) =>
       withGateway(self, async ({call, print}) => {
         const body = {name, ...(slug !== undefined && {slug})}
-        const reply = await call<{slug: string; admin_key: string; workspace_key: string}>('organisations.create', {body})
+        const reply = await call('organisations.create', {body})
         const said = [
           `Created the organisation ${name}: ${reply.slug}`,
           `Admin key: ${reply.admin_key}`,
@@ -57,7 +57,7 @@ function create(): Command {
 function list(): Command {
   return leaf('list', 'List organisations', ['gateway organisations list']).action((_: object, self: Command) =>
     withGateway(self, async ({call, print}) => {
-      const reply = await call<{data: OrganisationRow[]; total: number}>('organisations.list')
+      const reply = await call('organisations.list')
       print.list(reply, reply.data, COLUMNS, reply.total)
     }),
   )
@@ -69,7 +69,7 @@ function show(): Command {
     'gateway --organisation blue organisations show --json',
   ]).action((_: object, self: Command) =>
     withGateway(self, async ({call, print}) => {
-      const reply = await call<object>('organisation.get')
+      const reply = await call('organisation.get')
       print.view(reply, reply)
     }),
   )

@@ -6,13 +6,7 @@ import {versionNumber} from '../prompt.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface PartialRow {
-  readonly slug: string
-  readonly name: string
-  readonly last_updated_at: string
-}
-
-const noun: Noun<PartialRow> = {
+const noun: Noun<'prompt_partials'> = {
   command: 'partials',
   one: 'prompt partial',
   many: 'prompt partials',
@@ -59,7 +53,7 @@ function create(): Command {
       const string = await textOf(gateway, options.file)
       const {description: version_description} = options
       const body = {name, string, version_description, workspace_id: await workspaceFor(gateway, options.workspace)}
-      const reply = await gateway.call<{slug: string}>('prompt_partials.create', {body})
+      const reply = await gateway.call('prompt_partials.create', {body})
       gateway.print.made(reply, reply.slug, `Saved the prompt partial ${name}: ${reply.slug}`)
     }),
   )
@@ -70,7 +64,7 @@ function list(): Command {
     .option('--collection <slug>', 'only those of this collection')
     .action(({collection}: {collection?: string}, self: Command) =>
       withGateway(self, async gateway => {
-        const rows = await gateway.call<PartialRow[]>('prompt_partials.list', {query: {collection_id: collection}})
+        const rows = await gateway.call('prompt_partials.list', {query: {collection_id: collection}})
         gateway.print.list(rows, rows, noun.columns)
       }),
     )
@@ -112,18 +106,11 @@ function publish(): Command {
     )
 }
 
-interface VersionRow {
-  readonly version: string
-  readonly string: string
-  readonly description: string | null
-  readonly created_at: string
-}
-
 function versions(): Command {
   const command = leaf('versions', 'List the versions of a prompt partial, the newest first', ['gateway partials versions pp-rules-1a2b3c'])
   return named(command, noun).action((slug: string, _: object, self: Command) =>
     withGateway(self, async gateway => {
-      const rows = await gateway.call<VersionRow[]>('prompt_partials.list_versions', {params: {promptPartialId: slug}})
+      const rows = await gateway.call('prompt_partials.list_versions', {params: {promptPartialId: slug}})
       gateway.print.list(rows, rows, [
         {title: 'version', value: row => row.version, align: 'right'},
         {title: 'at', value: row => minute(row.created_at)},

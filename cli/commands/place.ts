@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {type Unchecked, unchecked} from '../client.ts'
 import {usageFault} from '../fault.ts'
 import {jsonFrom} from '../options.ts'
 import {readPairs} from '../words.ts'
@@ -26,10 +27,10 @@ export async function configurationsOf(
   {customHost, set, configurations}: PlaceOptions,
   world: World,
   current: () => Promise<object> = async () => ({}),
-): Promise<Record<string, unknown> | undefined> {
+): Promise<Unchecked | undefined> {
   const given = configurations === undefined ? {} : await jsonFrom(world, configurations, '--configurations')
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw usageFault('--configurations takes a JSON object.')
   const some = {...(set && readPairs(set, '--set')), ...(customHost !== undefined && {custom_host: customHost})}
-  if (configurations !== undefined) return {...given, ...some}
-  return Object.keys(some).length ? {...(await current()), ...some} : undefined
+  if (configurations !== undefined) return unchecked({...given, ...some})
+  return Object.keys(some).length ? unchecked({...(await current()), ...some}) : undefined
 }

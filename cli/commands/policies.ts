@@ -17,7 +17,7 @@ import {
 import type {Column} from '../table.ts'
 import {readNumber, readPairs, readRate, readReset} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
-import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
+import {deleteCommand, inputOf, listCommand, listed, minute, type Noun, named, showCommand} from './rows.ts'
 
 interface PolicyRow {
   readonly id: string
@@ -31,16 +31,6 @@ interface PolicyRow {
   readonly type: string
   readonly status: string
   readonly created_at: string
-}
-
-interface UsageRow extends PolicyRow {
-  readonly credit_limit: number
-  readonly periodic_reset: string | null
-}
-
-interface RateRow extends PolicyRow {
-  readonly unit: string
-  readonly value: number
 }
 
 interface EntityRow {
@@ -58,7 +48,7 @@ const WHO: readonly Column<PolicyRow>[] = [
   {title: 'per', value: row => row.group_by.map(({key}) => key).join(' ')},
 ]
 
-const usageNoun: Noun<UsageRow> = {
+const usageNoun: Noun<'usage_policies'> = {
   command: 'policies usage',
   one: 'usage policy',
   many: 'usage policies',
@@ -74,7 +64,7 @@ const usageNoun: Noun<UsageRow> = {
   ],
 }
 
-const rateNoun: Noun<RateRow> = {
+const rateNoun: Noun<'rate_policies'> = {
   command: 'policies rate',
   one: 'rate policy',
   many: 'rate policies',
@@ -180,8 +170,10 @@ function createUsage(): Command {
       withGateway(self, async gateway => {
         const {budget, tokenBudget} = options
         if ((budget === undefined) === (tokenBudget === undefined)) throw usageFault('Give one of --budget and --token-budget.')
-        const body = {...(await coverOf(options, gateway)), type: budget === undefined ? 'tokens' : 'cost', ...termsOf(options)}
-        const reply = await gateway.call<{id: string}>('usage_policies.create', {body})
+        const cover = await coverOf(options, gateway)
+        const {credit_limit = 0, ...terms} = termsOf(options)
+        const body = {...cover, type: budget === undefined ? 'tokens' : 'cost', credit_limit, ...terms}
+        const reply = await gateway.call('usage_policies.create', {body})
         gateway.print.made(reply, reply.id, `Created the usage policy ${reply.id}.`)
       }),
     )
@@ -252,7 +244,7 @@ function createRate(): Command {
     withGateway(self, async gateway => {
       const said = rateOf(options)
       if (!said) throw usageFault('Give one of --rate and --token-rate.')
-      const reply = await gateway.call<{id: string}>('rate_policies.create', {body: {...(await coverOf(options, gateway)), ...said}})
+      const reply = await gateway.call('rate_policies.create', {body: {...(await coverOf(options, gateway)), ...said}})
       gateway.print.made(reply, reply.id, `Created the rate policy ${reply.id}.`)
     }),
   )
@@ -285,7 +277,7 @@ function rateOf({rate, tokenRate}: RateOptions) {
   return tokenRate === undefined ? undefined : readRate(tokenRate, 'tokens')
 }
 
-function entities<Row>(noun: Noun<Row>): Command {
+function entities<Name extends 'usage_policies' | 'rate_policies'>(noun: Noun<Name>): Command {
   const command = leaf('entities', 'List the groups that calls made, and what each used', [
     `gateway ${noun.command} entities ${EXAMPLE}`,
     `gateway ${noun.command} entities ${EXAMPLE} --status exhausted --search bob`,
@@ -298,7 +290,7 @@ function entities<Row>(noun: Noun<Row>): Command {
         const {page_size, current_page} = pageOf(options)
         const query = {page_size: Math.min(page_size, 100), current_page, status: options.status, search: options.search}
         const input = {...(await inputOf(gateway, noun, id, {})), query}
-        const reply = await gateway.call<{data: EntityRow[]; total: number}>(`${noun.operations}.list_entities`, input)
+        const reply = await listed<EntityRow>(gateway, `${noun.operations}.list_entities`, input)
         gateway.print.list(reply, reply.data, ENTITY_COLUMNS, reply.total)
       }),
     )

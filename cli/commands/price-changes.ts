@@ -2,17 +2,8 @@ import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {jsonFrom, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
-import {countsOf, type Diff, printDiff} from '../price-diff.ts'
-import {
-  applyBundle,
-  from,
-  type Installed,
-  type KeyOption,
-  printInstalled,
-  printWithdrawn,
-  publicKeyOf,
-  withPublicKey,
-} from '../price-install.ts'
+import {countsOf, printDiff} from '../price-diff.ts'
+import {applyBundle, from, type KeyOption, printInstalled, printWithdrawn, publicKeyOf, withPublicKey} from '../price-install.ts'
 import {readSource, type Source} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {openSession} from '../session.ts'
@@ -105,8 +96,9 @@ const compare: Work = async (gateway, source, options) => {
   const {call, print} = gateway
   const said =
     source.kind === 'bundle'
-      ? (await call<{prices: Diff}>('bundles.verify', {body: {bundle: source.bundle, ...publicKeyOf(gateway, options)}})).prices
-      : await call<Diff>('pricing.diff', {body: {prices: source.prices, origin: source.origin, ...from(options)}})
+      ? // one that holds no prices is refused
+        (await call('bundles.verify', {body: {bundle: source.bundle, ...publicKeyOf(gateway, options)}})).prices!
+      : await call('pricing.diff', {body: {prices: source.prices, origin: source.origin, ...from(options)}})
   if (print.json) return print.json_reply(said)
   printDiff(print, said, {whole: options.all === true})
   print.line(`${countsOf(said)}. Nothing was installed.`)
@@ -119,7 +111,7 @@ const install: Work = async (gateway, source, options) => {
   const work =
     source.kind === 'bundle'
       ? applyBundle(gateway, source, options)
-      : call<Installed>('pricing.sync', {body: {prices: source.prices, origin: source.origin, ...from(options)}})
+      : call('pricing.sync', {body: {prices: source.prices, origin: source.origin, ...from(options)}})
   printInstalled(gateway, await work.finally(() => progress.end()), options)
 }
 
@@ -154,7 +146,7 @@ function set(): Command {
       withGateway(self, async gateway => {
         const pricing_config = await configOf(gateway, options)
         const params = {provider: options.provider!, model}
-        printInstalled(gateway, await gateway.call<Installed>('pricing.set', {params, body: {pricing_config, ...from(options)}}))
+        printInstalled(gateway, await gateway.call('pricing.set', {params, body: {pricing_config, ...from(options)}}))
       }),
     )
 }
@@ -168,7 +160,7 @@ const TOKEN_OPTIONS = {
   reasoning: 'reasoning_token',
 } as const
 
-async function configOf({world}: Gateway, options: SetOptions): Promise<unknown> {
+async function configOf({world}: Gateway, options: SetOptions) {
   const named = Object.entries(TOKEN_OPTIONS).flatMap(([option, key]) => {
     const said = options[option as keyof typeof TOKEN_OPTIONS]
     return said === undefined ? [] : [[key, {price: shifted(said, -4, hyphened(option))}] as const]
@@ -206,7 +198,7 @@ function unset(): Command {
       withGateway(self, async gateway => {
         const {effective_at} = from(options)
         const params = {provider: options.provider!, model}
-        printInstalled(gateway, await gateway.call<Installed>('pricing.unset', {params, body: effective_at ? {effective_at} : {}}))
+        printInstalled(gateway, await gateway.call('pricing.unset', {params, body: effective_at ? {effective_at} : {}}))
       }),
     )
 }
@@ -215,7 +207,7 @@ function revisions(): Command {
   return withPage(leaf('revisions', 'List what was installed, the newest first', ['gateway pricing revisions'])).action(
     (options: PageOptions, self: Command) =>
       withGateway(self, async gateway => {
-        const reply = await gateway.call<{data: Revision[]; total: number}>('pricing.revisions', {query: pageOf(options)})
+        const reply = await gateway.call('pricing.revisions', {query: pageOf(options)})
         gateway.print.list(reply, reply.data, REVISIONS, reply.total)
       }),
   )

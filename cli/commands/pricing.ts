@@ -87,7 +87,7 @@ interface Prices {
 
 /** The catalogue is looked through as a whole: its pages are put together, in the shape of one. */
 async function everyPrice({call}: Pick<Gateway, 'call'>, {provider, search}: ShowOptions): Promise<Prices> {
-  const page = (current_page: number) => call<Prices>('pricing.list', {query: {page_size: MOST_PAGE, current_page, provider, search}})
+  const page = (current_page: number) => call('pricing.list', {query: {page_size: MOST_PAGE, current_page, provider, search}})
   const first = await page(0)
   const data = [...first.data]
   for (let current_page = 1; data.length < first.total; current_page++) {
@@ -100,7 +100,7 @@ async function everyPrice({call}: Pick<Gateway, 'call'>, {provider, search}: Sho
 
 async function showOne({call, print}: Gateway, model: string, {provider}: ShowOptions) {
   if (provider === undefined) return showEverywhere({call, print}, model)
-  const reply = await call<object>('pricing.get', {params: {provider, model}}).catch(fault => {
+  const reply = await call('pricing.get', {params: {provider, model}}).catch(fault => {
     if (!(fault instanceof CommandFault) || fault.exit !== EXIT.not_found) throw fault
     const next = `gateway pricing show --provider ${provider} lists those that are.`
     throw new CommandFault(`No price is known of ${model} at ${provider}.`, {
@@ -144,7 +144,7 @@ function unpriced(): Command {
     withGateway(self, async gateway => {
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)
       const query = {...pageOf(options), days: readWhole(options.days, '--days', 1, 365), workspace_id}
-      const reply = await gateway.call<{data: UnpricedRow[]; total: number}>('pricing.unpriced', {query})
+      const reply = await gateway.call('pricing.unpriced', {query})
       gateway.print.list(reply, reply.data, UNPRICED_COLUMNS, reply.total)
     }),
   )

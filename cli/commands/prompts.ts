@@ -15,14 +15,7 @@ import {
 import {workspaceIfSaid} from '../workspace.ts'
 import {deleteCommand, minute, type Noun, named} from './rows.ts'
 
-interface PromptRow {
-  readonly slug: string
-  readonly name: string
-  readonly model: string | null
-  readonly last_updated_at: string
-}
-
-const noun: Noun<PromptRow> = {
+const noun: Noun<'prompts'> = {
   command: 'prompts',
   one: 'prompt',
   many: 'prompts',
@@ -67,7 +60,7 @@ function create(): Command {
         if (said.string === undefined) throw usageFault('What the prompt says is missing: give messages with --file.')
         const collection_id = await collectionFor(gateway, options.collection, options)
         const body = {parameters: {}, collection_id, ...said, name}
-        const reply = await gateway.call<{slug: string}>('prompts.create', {body})
+        const reply = await gateway.call('prompts.create', {body})
         gateway.print.made(reply, reply.slug, `Saved the prompt ${name}: ${reply.slug}`)
       }),
   )
@@ -82,7 +75,7 @@ function list(): Command {
     withGateway(self, async gateway => {
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)
       const query = {...pageOf(options), workspace_id, collection_id: options.collection, search: options.search}
-      const reply = await gateway.call<{data: PromptRow[]; total: number}>('prompts.list', {query})
+      const reply = await gateway.call('prompts.list', {query})
       gateway.print.list(reply, reply.data, noun.columns, reply.total)
     }),
   )
@@ -99,11 +92,11 @@ function show(): Command {
   return command.action((said: string, {versionId}: {versionId?: string}, self: Command) =>
     withGateway(self, async gateway => {
       if (versionId !== undefined) {
-        const reply = await gateway.call<object>('prompts.get_version', {params: {promptId: said, versionId}})
+        const reply = await gateway.call('prompts.get_version', {params: {promptId: said, versionId}})
         return gateway.print.view(reply, reply)
       }
       const [, promptId = said, version] = /^(.+?)@(.+)$/.exec(said) ?? []
-      const reply = await gateway.call<object>('prompts.get', {params: {promptId}, query: {version}})
+      const reply = await gateway.call('prompts.get', {params: {promptId}, query: {version}})
       gateway.print.view(reply, reply)
     }),
   )
@@ -123,7 +116,7 @@ function update(): Command {
         const said = await promptFields(gateway, options)
         const body = {...said, ...(name !== undefined && {name}), ...(collection_id !== undefined && {collection_id})}
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway prompts update --help')
-        const reply = await gateway.call<object>('prompts.update', {params: {promptId: slug}, body: {patch: true, ...body}})
+        const reply = await gateway.call('prompts.update', {params: {promptId: slug}, body: {patch: true, ...body}})
         const is_new = 'prompt_version_id' in reply
         const next = `Saved a new version of the prompt ${slug}. It is not published: gateway prompts publish ${slug} VERSION`
         gateway.print.done(reply, is_new ? next : `Changed the prompt ${slug}.`)
@@ -144,20 +137,6 @@ function publish(): Command {
     )
 }
 
-interface VersionRow {
-  readonly id: string
-  readonly prompt_version: number
-  readonly prompt_description: string | null
-  readonly prompt_template: {readonly model?: string | null}
-  readonly label_id: string | null
-  readonly created_at: string
-}
-
-interface LabelRow {
-  readonly id: string
-  readonly name: string
-}
-
 function label(): Command {
   const command = leaf('label', 'Give a version a label, which calls may name after an @; or take its labels away', [
     'gateway prompts label pp-greeting-1a2b3c 3 production',
@@ -171,10 +150,10 @@ function label(): Command {
       withGateway(self, async gateway => {
         if ((label === undefined) !== Boolean(none)) throw usageFault('Name one label, or say --none.')
         const number = versionNumber(said)
-        const all = await gateway.call<VersionRow[]>('prompts.list_versions', {params: {promptId: slug}})
+        const all = await gateway.call('prompts.list_versions', {params: {promptId: slug}})
         const version = all.find(each => each.prompt_version === number)
         if (!version) throw usageFault(`The prompt ${slug} has no version ${number}.`, `See: gateway prompts versions ${slug}`)
-        const {data} = await gateway.call<{data: LabelRow[]}>('labels.list', {query: {search: label, page_size: 1000}})
+        const {data} = await gateway.call('labels.list', {query: {search: label, page_size: 1000}})
         const found = data.find(({name}) => name === label)
         if (!none && !found) throw usageFault(`No label is called ${label}.`, 'See: gateway labels list')
         const params = {promptId: slug, versionId: version.id}
@@ -188,17 +167,17 @@ function versions(): Command {
   const command = leaf('versions', 'List the versions of a prompt, the newest first', ['gateway prompts versions pp-greeting-1a2b3c'])
   return named(command, noun).action((slug: string, _: object, self: Command) =>
     withGateway(self, async gateway => {
-      const rows = await gateway.call<VersionRow[]>('prompts.list_versions', {params: {promptId: slug}})
+      const rows = await gateway.call('prompts.list_versions', {params: {promptId: slug}})
       const names = new Map<string, string>()
       if (rows.some(row => row.label_id !== null)) {
-        const {data} = await gateway.call<{data: LabelRow[]}>('labels.list', {query: {page_size: 1000}})
+        const {data} = await gateway.call('labels.list', {query: {page_size: 1000}})
         for (const {id, name} of data) names.set(id, name)
       }
       gateway.print.list(rows, rows, [
         {title: 'version', value: row => row.prompt_version, align: 'right'},
         {title: 'id', value: row => row.id, whole: true},
         {title: 'label', value: row => (row.label_id === null ? null : (names.get(row.label_id) ?? row.label_id))},
-        {title: 'model', value: row => row.prompt_template.model ?? null},
+        {title: 'model', value: row => (typeof row.prompt_template.model === 'string' ? row.prompt_template.model : null)},
         {title: 'description', value: row => row.prompt_description},
         {title: 'at', value: row => minute(row.created_at)},
       ])
@@ -214,7 +193,7 @@ function render(): Command {
   return withVariables(command).action((name: string, options: CallOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = await callBody(gateway, options)
-      const reply = await gateway.call<{data: object}>('prompts.render', {params: {promptId: name}, body})
+      const reply = await gateway.call('prompts.render', {params: {promptId: name}, body})
       gateway.print.json_reply(gateway.print.json ? reply : reply.data)
     }),
   )

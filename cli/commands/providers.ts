@@ -1,9 +1,10 @@
 import {type Command, Option} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
+import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {warnOfNoCredential} from '../credential.ts'
 import {CommandFault, usageFault} from '../fault.ts'
-import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
 import {
   type ExpiryOption,
   expiryOf,
@@ -31,7 +32,7 @@ export interface ProviderRow {
   readonly created_at: string
 }
 
-const providerNoun: Noun<ProviderRow> = {
+const providerNoun: Noun<'providers'> = {
   command: 'providers',
   one: 'provider',
   many: 'providers',
@@ -105,7 +106,7 @@ function create(): Command {
       }
       const reply =
         options.kind === undefined
-          ? await gateway.call<Made>('providers.create', {body: {...body, integration_id: options.integration}})
+          ? await gateway.call('providers.create', {body: {...body, integration_id: options.integration!}})
           : await createWhole(
               gateway,
               {ai_provider_id: options.kind, ...(secret !== undefined && {key: secret}), ...(configurations && {configurations})},
@@ -121,20 +122,13 @@ function create(): Command {
   )
 }
 
-interface Made {
-  readonly slug: string
-}
-
-interface ProviderBody {
-  readonly slug: string
-  readonly name: string
-  readonly workspace_id?: string
-}
+type ProviderBody = Omit<BodyOf<'providers.create'>, 'integration_id'> & {readonly slug: string; readonly name: string}
+type Credentials = Pick<BodyOf<'integrations.create'>, 'ai_provider_id' | 'key' | 'configurations'>
 
 /** Makes an integration, opens it to the workspace, and makes the provider; where a step is refused, nothing is left behind. */
-async function createWhole({call}: Gateway, credentials: object, body: ProviderBody): Promise<Made> {
+async function createWhole({call}: Gateway, credentials: Credentials, body: ProviderBody) {
   const {slug, name, workspace_id} = body
-  const integration = await call<Made>('integrations.create', {body: {slug, name, create_default_provider: false, ...credentials}}).catch(
+  const integration = await call('integrations.create', {body: {slug, name, create_default_provider: false, ...credentials}}).catch(
     fault => {
       throw fault instanceof CommandFault && fault.status === 409 ? taken(slug, fault) : fault
     },
@@ -145,7 +139,7 @@ async function createWhole({call}: Gateway, credentials: object, body: ProviderB
       const workspaces = [{id: workspace_id, enabled: true, create_default_provider: false}]
       await call('integrations.update_workspaces', {params, body: {workspaces}})
     }
-    return await call<Made>('providers.create', {body: {...body, integration_id: integration.slug}})
+    return await call('providers.create', {body: {...body, integration_id: integration.slug}})
   } catch (fault) {
     // The first fault is the one to tell; the integration without a provider would only stand in the way of a second try.
     await call('integrations.delete', {params}).catch(() => undefined)
@@ -169,7 +163,7 @@ function update(): Command {
     (slug: string, options: WriteOptions & WorkspaceOption & DryRunOption & {resetUsage?: true}, self: Command) =>
       withGateway(self, async gateway => {
         const input = await inputOf(gateway, providerNoun, slug, options)
-        const current = async () => (await gateway.call<{rate_limits: RateRow[] | null}>('providers.get', input)).rate_limits ?? []
+        const current = async () => (await gateway.call('providers.get', input)).rate_limits ?? []
         const body = {
           ...(options.name !== undefined && {name: options.name}),
           ...(options.resetUsage && {reset_usage: true}),

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import type {Replay, ReplayMove} from '../../src/schema/replays.ts'
+import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {configFrom} from '../structured.ts'
@@ -48,13 +49,15 @@ export function replay(): Command {
   )
 }
 
-async function replayed(gateway: Gateway, asked: object, limit: number): Promise<Omit<Replay, 'object' | 'next'>> {
+type Asked = Omit<BodyOf<'configs.replay'>, 'limit' | 'before'>
+
+async function replayed(gateway: Gateway, asked: Asked, limit: number): Promise<Omit<Replay, 'object' | 'next'>> {
   const sums = {calls: 0, changed: 0, left_out: 0, without_body: 0}
   const moves = new Map<string, ReplayMove>()
   let before: string | null | undefined
   for (let left = limit; left > 0 && before !== null; left -= PAGE) {
     const body = {...asked, limit: Math.min(left, PAGE), ...(before && {before})}
-    const page = await gateway.call<Replay>('configs.replay', {body})
+    const page = await gateway.call('configs.replay', {body})
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += page[name]
     for (const move of page.moves) add(moves, move)
     before = page.next

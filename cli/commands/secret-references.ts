@@ -7,14 +7,7 @@ import {readPairs} from '../words.ts'
 import {type AllowedOptions, allowedOf, withAllowed} from './allowed.ts'
 import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface ReferenceRow {
-  readonly slug: string
-  readonly name: string
-  readonly manager_type: string
-  readonly created_at: string
-}
-
-const noun: Noun<ReferenceRow> = {
+const noun: Noun<'secret_references'> = {
   command: 'secret-references',
   one: 'secret reference',
   many: 'secret references',
@@ -60,10 +53,12 @@ function create(): Command {
     .requiredOption('--manager <kind>', 'aws_sm, azure_kv or hashicorp_vault')
     .requiredOption('--path <path>', 'where the secret lies in its manager')
     .requiredOption('--auth-file <file>', 'JSON or YAML with the login (aws_auth_type, ...), or - for stdin')
-  return writes(command).action((slug: string, options: WriteOptions & {manager: string}, self: Command) =>
+  return writes(command).action((slug: string, options: WriteOptions & {manager: string; path: string}, self: Command) =>
     withGateway(self, async gateway => {
-      const body = {slug, name: slug, manager_type: options.manager, ...(await written(gateway, options))}
-      const reply = await gateway.call<{slug: string}>('secret_references.create', {body})
+      const fields = await written(gateway, options)
+      const required = {secret_path: options.path, auth_config: fields.auth_config!}
+      const body = {slug, name: slug, manager_type: options.manager, ...fields, ...required}
+      const reply = await gateway.call('secret_references.create', {body})
       gateway.print.made(reply, reply.slug, `Created the secret reference ${reply.slug}.`)
     }),
   )
@@ -97,7 +92,7 @@ function writes(command: Command): Command {
     .option('--tag <name=value...>', 'tags to find it by')
 }
 
-async function written(gateway: Gateway, options: WriteOptions): Promise<object> {
+async function written(gateway: Gateway, options: WriteOptions) {
   return {
     ...(options.name !== undefined && {name: options.name}),
     ...(options.description !== undefined && {description: options.description}),

@@ -35,7 +35,7 @@ function create(): Command {
     .action(({user, ttl}: {user: string; ttl: string}, self: Command) =>
       withGateway(self, async ({call, print}) => {
         const body = {email: user, ttl_s: readDuration(ttl, '--ttl') / 1000}
-        const reply = await call<{token: string; expires_at: string}>('sessions.create', {body})
+        const reply = await call('sessions.create', {body})
         print.made(reply, reply.token, reply.token)
         print.note(`Keep it now: it is not shown again. It administers until ${minute(reply.expires_at)} UTC, and calls no models.`)
       }),
@@ -48,7 +48,7 @@ function list(): Command {
     (options: PageOptions & {user?: string}, self: Command) =>
       withGateway(self, async gateway => {
         const user_id = options.user === undefined ? undefined : await userFor(gateway, options.user)
-        const reply = await gateway.call<{data: SessionRow[]; total: number}>('sessions.list', {query: {...pageOf(options), user_id}})
+        const reply = await gateway.call('sessions.list', {query: {...pageOf(options), user_id}})
         gateway.print.list(reply, reply.data, COLUMNS, reply.total)
       }),
   )

@@ -1,6 +1,6 @@
 import {dirname, join} from 'node:path'
 import type {Command} from 'commander'
-import type {Explanation} from '../../src/schema/explanations.ts'
+import type {Unchecked} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT} from '../fault.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
@@ -36,8 +36,10 @@ export function test(): Command {
   )
 }
 
+type SuiteConfig = Suite['config'] | Unchecked
+
 /** A file is looked for beside the suite. */
-function configOf({config}: Suite, suite: string, {world}: Gateway): Promise<unknown> {
+function configOf({config}: Suite, suite: string, {world}: Gateway): Promise<SuiteConfig> {
   if (typeof config !== 'string') return Promise.resolve(config)
   const is_file = /[./\\]/.test(config)
   return configFrom(world, is_file && suite !== '-' ? join(dirname(suite), config) : config, 'config')
@@ -45,14 +47,14 @@ function configOf({config}: Suite, suite: string, {world}: Gateway): Promise<unk
 
 async function resultOf(
   each: SuiteCase,
-  about: {readonly config: unknown; readonly workspace_id: string | undefined},
+  about: {readonly config: SuiteConfig; readonly workspace_id: string | undefined},
   gateway: Gateway,
 ): Promise<CaseResult> {
   const {judge, unasked} = await import('../suite.ts')
   const {request, when, seed, at} = each
   const body = {...about, request, ...(when && {answers: when}), ...(seed !== undefined && {seed}), ...(at !== undefined && {at})}
   try {
-    return judge(each, await gateway.call<Explanation>('configs.explain', {body}))
+    return judge(each, await gateway.call('configs.explain', {body}))
   } catch (fault) {
     if (!(fault instanceof CommandFault) || fault.status !== 400) throw fault
     return unasked(each, fault.message)

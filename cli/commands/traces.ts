@@ -67,7 +67,7 @@ export function traceCommands(): Command[] {
     withFilters(leaf('traces', 'List traces, the newest first', ['gateway logs traces --limit 20'])).action(
       (options: ListOptions, self: Command) =>
         withGateway(self, async gateway => {
-          const reply = await gateway.call<{data: TraceRow[]; total: number}>('traces.list', {query: await queryOf(gateway, options)})
+          const reply = await gateway.call('traces.list', {query: await queryOf(gateway, options)})
           gateway.print.list(reply, reply.data, TRACES, reply.total)
         }),
     ),
@@ -75,7 +75,7 @@ export function traceCommands(): Command[] {
       .argument('<id>', 'id of the trace')
       .action((traceId: string, _: object, self: Command) =>
         withGateway(self, async ({call, print}) => {
-          const reply = await call<{spans: readonly SpanNode[]}>('traces.get', {params: {traceId}})
+          const reply = await call('traces.get', {params: {traceId}})
           print.view(reply, reply, ['object', 'spans'])
           if (!print.json) for (const text of treeLines(reply.spans, '')) print.line(text)
         }),
@@ -85,7 +85,7 @@ export function traceCommands(): Command[] {
     ).action((options: ListOptions, self: Command) =>
       withGateway(self, async gateway => {
         const query = await queryOf(gateway, options)
-        const reply = await gateway.call<{data: SpanRow[]; total: number; summary: object}>('spans.list', {query})
+        const reply = await gateway.call('spans.list', {query})
         gateway.print.list(reply, reply.data, SPANS, reply.total)
         gateway.print.note(JSON.stringify(reply.summary))
       }),
@@ -148,7 +148,7 @@ function saveFilter(): Command {
       withGateway(self, async gateway => {
         const workspace_id = await workspaceFor(gateway, options.workspace)
         const body = {name, filters: readPairs(options.filter, '--filter'), ...(workspace_id !== undefined && {workspace_id})}
-        const reply = await gateway.call<{id: string}>('saved_filters.create', {body})
+        const reply = await gateway.call('saved_filters.create', {body})
         gateway.print.made(reply, reply.id, `The filters are saved as ${reply.id}.`)
       }),
   )
@@ -162,7 +162,7 @@ function listFilters(): Command {
   return withPage(command).action((options: PageOptions & WorkspaceOption, self: Command) =>
     withGateway(self, async gateway => {
       const query = {...pageOf(options), workspace_id: await workspaceIfSaid(gateway, options.workspace)}
-      const reply = await gateway.call<{data: FilterRow[]; total: number}>('saved_filters.list', {query})
+      const reply = await gateway.call('saved_filters.list', {query})
       gateway.print.list(reply, reply.data, FILTERS, reply.total)
     }),
   )
@@ -173,7 +173,7 @@ function showFilter(): Command {
     .argument('<id>', 'id of the filters')
     .action((id: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call<object>('saved_filters.get', {params: {id}})
+        const reply = await call('saved_filters.get', {params: {id}})
         print.view(reply, reply)
       }),
     )

@@ -15,12 +15,6 @@ interface UsageOptions extends WorkspaceOption {
   readonly csv?: true
 }
 
-interface Sums {
-  readonly total: number
-  readonly from: string
-  readonly data: readonly UsageSum[]
-}
-
 const AMOUNTS = ['requests', 'failures', 'unpriced', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'cost_usd'] as const
 
 /** `gateway usage`: who and what used how much. */
@@ -41,7 +35,7 @@ export function usage(): Command {
       const until = options.until === undefined ? undefined : readSince(options.until, world.now(), '--until')
       if (options.csv && print.json) throw usageFault('--csv and --json are both given; keep one.')
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)
-      const reply = await gateway.call<Sums>('usage.list', {query: {by: by.join(','), since, until, workspace_id}})
+      const reply = await gateway.call('usage.list', {query: {by: by.join(','), since, until, workspace_id}})
       if (options.csv) return printCsv(reply.data, by, print.line)
       print.list(reply, reply.data, columnsOf(by))
     }),

@@ -52,7 +52,7 @@ function create(): Command {
           ...(firstName !== undefined && {first_name: firstName}),
           ...(lastName !== undefined && {last_name: lastName}),
         }
-        const reply = await call<UserRow>('users.create', {body})
+        const reply = await call('users.create', {body})
         print.made(reply, reply.id, `Created the user ${reply.email} (${reply.role}).`)
       }),
     )
@@ -65,7 +65,7 @@ function list(): Command {
   return withPage(command).action((options: PageOptions & {role?: string; email?: string}, self: Command) =>
     withGateway(self, async ({call, print}) => {
       const query = {...camelPageOf(options), role: options.role, email: options.email}
-      const reply = await call<{data: UserRow[]; total: number}>('users.list', {query})
+      const reply = await call('users.list', {query})
       print.list(reply, reply.data, COLUMNS, reply.total)
     }),
   )
@@ -76,7 +76,7 @@ function show(): Command {
     .argument('<user>', 'e-mail address or id')
     .action((user: string, _: object, self: Command) =>
       withGateway(self, async gateway => {
-        const reply = await gateway.call<object>('users.get', {params: {userId: await userFor(gateway, user)}})
+        const reply = await gateway.call('users.get', {params: {userId: await userFor(gateway, user)}})
         gateway.print.view(reply, reply)
       }),
     )

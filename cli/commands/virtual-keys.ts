@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
-import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
 import {
   type ExpiryOption,
   expiryOf,
@@ -19,16 +19,7 @@ import {workspaceFor} from '../workspace.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface VirtualKeyRow {
-  readonly slug: string
-  readonly name: string
-  readonly provider: string
-  readonly status: string
-  readonly expires_at: string | null
-  readonly created_at: string
-}
-
-const virtualKeyNoun: Noun<VirtualKeyRow> = {
+const virtualKeyNoun: Noun<'virtual_keys'> = {
   command: 'virtual-keys',
   one: 'virtual key',
   many: 'virtual keys',
@@ -74,7 +65,7 @@ function create(): Command {
       const fields = {...limitsOf(options), ...(await written(options, gateway, async () => ({})))}
       const workspace_id = await workspaceFor(gateway, options.workspace)
       const body = {slug, name: slug, provider: options.kind, ...(workspace_id !== undefined && {workspace_id}), ...fields}
-      const reply = await gateway.call<{data: {slug: string}}>('virtual_keys.create', {body})
+      const reply = await gateway.call('virtual_keys.create', {body})
       gateway.print.made(reply, reply.data.slug, `Created the virtual key ${reply.data.slug}.`)
     }),
   )
@@ -90,7 +81,7 @@ function update(): Command {
     (slug: string, options: WriteOptions & DryRunOption & {resetUsage?: true}, self: Command) =>
       withGateway(self, async gateway => {
         const input = await inputOf(gateway, virtualKeyNoun, slug, options)
-        const current = () => gateway.call<{rate_limits: RateRow[] | null; model_config: object}>('virtual_keys.get', input)
+        const current = () => gateway.call('virtual_keys.get', input)
         const body = {
           ...(options.resetUsage && {reset_usage: true}),
           ...(await written(options, gateway, async () => (await current()).model_config)),

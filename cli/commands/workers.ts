@@ -26,7 +26,7 @@ export function workers(): Command {
   return leaf('workers', 'List the jobs in the background, and what came of them', ['gateway workers', 'gateway workers --json']).action(
     (_: object, self: Command) =>
       withGateway(self, async gateway => {
-        const reply = await gateway.call<{data: Row[]}>('workers.list')
+        const reply = await gateway.call('workers.list')
         gateway.print.list(reply, reply.data, COLUMNS)
       }),
   )

@@ -3,22 +3,14 @@ import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
-import {type LimitOptions, limitChangesOf, limitsOf, type RateRow, withLimits} from '../limit-options.ts'
+import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
 import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {readSecurity, SECURITY_WORDS} from './organisations.ts'
 import {minute, type Noun, showCommand} from './rows.ts'
 
-interface WorkspaceRow {
-  readonly slug: string
-  readonly name: string
-  readonly status: string
-  readonly is_default: boolean
-  readonly created_at: string
-}
-
-const workspaceNoun: Noun<WorkspaceRow> = {
+const workspaceNoun: Noun<'workspaces'> = {
   command: 'workspaces',
   one: 'workspace',
   many: 'workspaces',
@@ -63,7 +55,7 @@ function create(): Command {
   writes(command)
   return withLimits(command).action((name: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call<{slug: string}>('workspaces.create', {body: {name, ...limitsOf(options), ...written(options)}})
+      const reply = await gateway.call('workspaces.create', {body: {name, ...limitsOf(options), ...written(options)}})
       gateway.print.made(reply, reply.slug, `Created the workspace ${name}: ${reply.slug}`)
     }),
   )
@@ -77,7 +69,7 @@ function list(): Command {
   return withPage(command).action((options: PageOptions & {archived?: true}, self: Command) =>
     withGateway(self, async ({call, print}) => {
       const query = {...pageOf(options), ...(options.archived && {status: 'active,archived'})}
-      const reply = await call<{data: WorkspaceRow[]; total: number}>('workspaces.list', {query})
+      const reply = await call('workspaces.list', {query})
       print.list(reply, reply.data, workspaceNoun.columns, reply.total)
     }),
   )
@@ -98,7 +90,7 @@ function update(): Command {
     withGateway(self, async gateway => {
       const workspaceId = options.restore ? name : ((await workspaceFor(gateway, name)) ?? name)
       const input = {params: {workspaceId}}
-      const current = async () => (await gateway.call<{rate_limits: RateRow[]}>('workspaces.get', input)).rate_limits
+      const current = async () => (await gateway.call('workspaces.get', input)).rate_limits
       const body = {
         ...(options.name !== undefined && {name: options.name}),
         ...(options.restore && {status: 'active'}),
@@ -121,7 +113,7 @@ function remove(): Command {
         await confirmed(gateway.world, `Archive the workspace ${name}`, {yes})
         const workspaceId = (await workspaceFor(gateway, name)) ?? name
         // The operation asks for the exact name as a guard against a wrong id; who typed a slug here has said which one.
-        const {name: exact} = await gateway.call<{name: string}>('workspaces.get', {params: {workspaceId}})
+        const {name: exact} = await gateway.call('workspaces.get', {params: {workspaceId}})
         const reply = await gateway.call('workspaces.delete', {
           params: {workspaceId},
           body: {name: exact, ...(force && {force_delete: true})},
@@ -142,7 +134,7 @@ function settings(): Command {
       withGateway(self, async gateway => {
         const workspaceId = (await workspaceFor(gateway, name)) ?? name
         if (security) await gateway.call('workspace_settings.update', {params: {workspaceId}, body: {security: readSecurity(security)}})
-        const reply = await gateway.call<{effective: object}>('workspace_settings.get', {params: {workspaceId}})
+        const reply = await gateway.call('workspace_settings.get', {params: {workspaceId}})
         gateway.print.view(reply, reply.effective)
       }),
     )

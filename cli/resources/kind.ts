@@ -1,3 +1,4 @@
+import {type NounWith, type OperationId, type RowOf, type Unchecked, unchecked} from '../client.ts'
 import type {Gateway, Input} from '../connect.ts'
 import type {Address, Resource, Spec} from './document.ts'
 import type {SecretPlaces} from './secrets.ts'
@@ -63,7 +64,7 @@ export interface Kind {
   /** What the page of kinds says of it beyond its fields. */
   readonly remark?: string
   /** The operation whose body `spec` is, for checking it before anything is sent. */
-  readonly create: string
+  readonly create: OperationId
   readonly fields: Readonly<Record<string, Field>>
   readonly secrets: SecretPlaces
   read(place: Place): Promise<Found[]>
@@ -90,38 +91,44 @@ export const NO_SECRETS: SecretPlaces = {below: [], isSecret: () => false}
 /** Lists of which a page has 100 rows at most. */
 const SHORT_PAGES = ['secret_references.list', 'mcp_servers.list']
 
+type ListId = `${NounWith<'list'>}.list`
+
 /** All rows of a list, page after page. */
-export async function everyRow<Row>(
-  {call}: Gateway,
-  operation: string,
+export async function everyRow<Id extends ListId>(
+  {perform}: Gateway,
+  operation: Id,
   query: Input['query'] = {},
   params: Input['params'] = {},
-): Promise<Row[]> {
+): Promise<RowOf<Id>[]> {
   const camel = operation === 'users.list'
   const most = SHORT_PAGES.includes(operation) ? 100 : 1000
-  const rows: Row[] = []
+  const rows: RowOf<Id>[] = []
   for (let at = 0; ; at++) {
     const page = camel ? {pageSize: most, currentPage: at} : {page_size: most, current_page: at}
-    const {data} = await call<{data: Row[]}>(operation, {params, query: {...query, ...page}})
+    const {data} = (await perform(operation, {params, query: {...query, ...page}})) as {data: RowOf<Id>[]}
     rows.push(...data)
     if (data.length < most) return rows
   }
 }
 
 /** The ways to write a kind whose operations are of the usual form: `noun.create`, and `noun.update` and `noun.delete` by id. */
-export function plainWrites(noun: string, param: string, kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
+export function plainWrites(
+  noun: NounWith<'create'> & NounWith<'update'> & NounWith<'delete'>,
+  param: string,
+  kind: () => Kind,
+): Pick<Kind, 'make' | 'change' | 'remove'> {
   return {
     async make(place, resource) {
       const body = (kind().body ?? bodyOf)(resource, place)
-      const {id} = await place.gateway.call<{id?: string}>(`${noun}.create`, {body})
-      if (id !== undefined) place.knows(id, resource)
+      const made = await place.gateway.perform(`${noun}.create`, {body})
+      if ('id' in made) place.knows(String(made.id), resource)
       return undefined
     },
     async change({gateway}, {spec}, {id}, changed) {
-      await gateway.call(`${noun}.update`, {params: {[param]: id}, body: changesOf(kind(), spec, changed)})
+      await gateway.perform(`${noun}.update`, {params: {[param]: id}, body: changesOf(kind(), spec, changed)})
     },
     async remove({gateway}, {id}) {
-      await gateway.call(`${noun}.delete`, {params: {[param]: id}})
+      await gateway.perform(`${noun}.delete`, {params: {[param]: id}})
     },
   }
 }
@@ -162,18 +169,22 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
+/** What files say of a resource, as an operation takes it. */
+export type Body = Spec & Unchecked
+
 /** The body that makes a resource. */
-export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: Place): Record<string, unknown> {
-  return {slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...spec}
+export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: Place): Body {
+  const body: Spec = {slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...spec}
+  return unchecked(body)
 }
 
 /** The body that changes the fields named. */
-export function changesOf({fields}: Pick<Kind, 'fields'>, spec: Spec, changed: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    changed.map(name => {
-      const {none, sent} = fields[name]!
-      const value = spec[name]
-      return [name, value === undefined ? none : sent ? sent(value) : value]
-    }),
-  )
+export function changesOf({fields}: Pick<Kind, 'fields'>, spec: Spec, changed: readonly string[]): Body {
+  const entries = changed.map((name): [string, unknown] => {
+    const {none, sent} = fields[name]!
+    const value = spec[name]
+    return [name, value === undefined ? none : sent ? sent(value) : value]
+  })
+  const body: Spec = Object.fromEntries(entries)
+  return unchecked(body)
 }

@@ -2,7 +2,6 @@ import type {Gateway} from '../connect.ts'
 import {CommandFault} from '../fault.ts'
 import {type Address, called} from './document.ts'
 import {everyRow, type Found, type Kind, type Place} from './kind.ts'
-import type {WorkspaceRow} from './kinds/workspaces.ts'
 import {KINDS} from './kinds.ts'
 
 /** What a gateway has of some kinds. */
@@ -56,7 +55,7 @@ async function readable(kind: Kind, place: Place): Promise<Found[] | undefined> 
 }
 
 async function placeOf(gateway: Gateway): Promise<Place> {
-  const rows = await everyRow<WorkspaceRow>(gateway, 'workspaces.list')
+  const rows = await everyRow(gateway, 'workspaces.list')
   const handles = new Map(rows.map(row => [row.id, row.is_default ? 'default' : row.slug]))
   const usual = rows.find(row => row.is_default)?.slug
   const addresses = new Map<string, Address>()
@@ -84,7 +83,7 @@ async function placeOf(gateway: Gateway): Promise<Place> {
 }
 
 async function usersOf(gateway: Gateway) {
-  const rows = await everyRow<{id: string; email: string}>(gateway, 'users.list').catch(fault => {
+  const rows = await everyRow(gateway, 'users.list').catch(fault => {
     if (fault instanceof CommandFault && fault.status === 403) return []
     throw fault
   })

@@ -1,4 +1,3 @@
-import type {z} from 'zod'
 import type {AnyOperation} from './operation.ts'
 
 /**
@@ -13,16 +12,3 @@ type RepeatedIn<Places> = {[Id in keyof Places]: IsUnion<Places[Id]> extends tru
 /** Where each id stands in a list: one that stands twice has two places. */
 type PlacesOf<List extends readonly AnyOperation[]> = {[At in Extract<keyof List, `${number}`> as List[At]['id']]: At}
 type IsUnion<T, All = T> = T extends unknown ? ([All] extends [T] ? false : true) : never
-
-/** What a schema takes; nothing where there is none. */
-type Taken<T> = T extends z.ZodType ? z.input<T> : undefined
-
-/** What a caller of an operation gives. */
-export interface InputOf<O extends AnyOperation> {
-  readonly params?: Taken<O['params']>
-  readonly query?: Taken<O['query']>
-  readonly body?: Taken<O['body']>
-}
-
-/** What an operation replies, as its caller reads it. */
-export type ReplyOf<O extends AnyOperation> = z.output<O['reply']>

@@ -48,15 +48,9 @@ export interface Call<P extends Shape = undefined, Q extends Shape = undefined, 
  * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
  * its audit record, its scope check and its CLI form.
  */
-export interface Operation<
-  Id extends string = string,
-  P extends Shape = Shape,
-  Q extends Shape = Shape,
-  B extends Shape = Shape,
-  R extends z.ZodType = z.ZodType,
-> {
+export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape, R extends z.ZodType = z.ZodType> {
   /** `noun.verb`, for example `api_keys.create`. */
-  readonly id: Id
+  readonly id: string
   readonly tag: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path after `/v1` with `:name` parameters. */
@@ -101,16 +95,31 @@ export interface Operation<
   handle(call: Call<P, Q, B>): Promise<z.input<R>>
 }
 
-/** An operation, its id and its schemas kept as types: `handle` and the callers of `Operations[Id]` are checked by them. */
+declare const SCHEMAS: unique symbol
+
+/** An operation whose id and schemas the compiler knows; they are beside its members, so that it is any operation without a look at them. */
+export interface TypedOperation<Id extends string, P extends Shape, Q extends Shape, B extends Shape, R extends z.ZodType>
+  extends AnyOperation {
+  readonly id: Id
+  /** For the compiler alone: no operation has it. */
+  readonly [SCHEMAS]?: {readonly params: P; readonly query: Q; readonly body: B; readonly reply: R}
+}
+
+/** The schemas of an operation, as types. */
+export type SchemasOf<O> = O extends {readonly [SCHEMAS]?: infer Schemas} ? NonNullable<Schemas> : never
+
+/** An operation: `handle` is checked by its schemas, and so are the callers of `Operations[Id]`. */
 export function operation<
   const Id extends string,
   P extends Shape = undefined,
   Q extends Shape = undefined,
   B extends Shape = undefined,
   R extends z.ZodType = z.ZodType,
->(parts: Operation<Id, P, Q, B, R>): Operation<Id, P, Q, B, R> {
-  return parts
+>(parts: Operation<P, Q, B, R> & {readonly id: Id}): TypedOperation<Id, P, Q, B, R> {
+  return parts as unknown as TypedOperation<Id, P, Q, B, R>
 }
 
-/** Any operation, as the routes, the OpenAPI document and the CLI's own options see it. */
-export type AnyOperation = Operation
+/** Any operation, as the registry, the routes, the OpenAPI document and the CLI see it. */
+export interface AnyOperation extends Omit<Operation, 'handle'> {
+  handle(call: Call<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
+}

@@ -1,16 +1,8 @@
 import {plainScope} from '../../../src/identity/scopes.ts'
+import {unchecked} from '../../client.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, LIMITS, MOMENT, told} from '../fields.ts'
-import {changesOf, everyRow, type Kind, NO_SECRETS, type Place, specOf} from '../kind.ts'
-
-interface Row extends Spec {
-  readonly id: string
-  readonly name: string
-  readonly type: string
-  readonly workspace_id: string | null
-  readonly user_id: string | null
-  readonly status: string
-}
+import {type Body, changesOf, everyRow, type Kind, NO_SECRETS, type Place, specOf} from '../kind.ts'
 
 const TYPES = ['organisation-service', 'workspace-service', 'workspace-user']
 
@@ -40,13 +32,13 @@ export const apiKey: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read(place) {
-    const rows = await everyRow<Row>(place.gateway, 'api_keys.list')
+    const rows = await everyRow(place.gateway, 'api_keys.list')
     const {ids} = rows.some(({user_id}) => user_id !== null) ? await place.users() : {ids: new Map<string, string>()}
     return rows
       .filter(({status}) => status !== 'expired')
       .map(row => {
-        const {config_id} = row.defaults as {config_id: string | null}
-        const defaults = {...(row.defaults as object), config_id: config_id && place.named(config_id)}
+        const {config_id} = row.defaults
+        const defaults = {...row.defaults, config_id: config_id && place.named(config_id)}
         const user = row.user_id && (ids.get(row.user_id) ?? row.user_id)
         const workspace = row.workspace_id && place.handleOf(row.workspace_id)
         place.knows(row.id, {kind: 'api-key', workspace, slug: row.name})
@@ -58,7 +50,7 @@ export const apiKey: Kind = {
     const {type, ...body} = await bodyOf(resource, place)
     const at = String(type).lastIndexOf('-')
     const params = {type: String(type).slice(0, at), subtype: String(type).slice(at + 1)}
-    const {id, key} = await place.gateway.call<{id: string; key: string}>('api_keys.create', {params, body})
+    const {id, key} = await place.gateway.call('api_keys.create', {params, body})
     place.knows(id, resource)
     return key
   },
@@ -80,8 +72,10 @@ export const apiKey: Kind = {
   },
 }
 
-async function bodyOf({slug, workspace, spec}: Resource, place: Place): Promise<Record<string, unknown>> {
+async function bodyOf({slug, workspace, spec}: Resource, place: Place): Promise<Body> {
   const {user, ...rest} = spec
   const user_id = user === undefined ? undefined : ((await place.users()).emails.get(String(user).toLowerCase()) ?? String(user))
-  return {name: slug, ...rest, ...(workspace !== null && {workspace_id: place.slugOf(workspace)}), ...(user_id && {user_id})}
+  const home = workspace !== null && {workspace_id: place.slugOf(workspace)}
+  const body: Spec = {name: slug, ...rest, ...home, ...(user_id && {user_id})}
+  return unchecked(body)
 }

@@ -1,13 +1,5 @@
-import type {Spec} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, eachOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
-
-interface Row extends Spec {
-  readonly id: string
-  readonly slug: string
-  readonly is_default: boolean
-  readonly parent_collection_id: string | null
-}
 
 /** The word for the collection that every workspace has, whatever its slug. */
 export const DEFAULT_COLLECTION = 'default'
@@ -27,7 +19,7 @@ export const collection: Kind = {
   secrets: NO_SECRETS,
   async read({gateway, workspaces, slugOf, knows, named}) {
     const lists = await eachOf(workspaces, async workspace => {
-      const rows = await everyRow<Row>(gateway, 'collections.list', {workspace_id: slugOf(workspace)})
+      const rows = await everyRow(gateway, 'collections.list', {workspace_id: slugOf(workspace)})
       for (const {id, slug, is_default} of rows) knows(id, {kind: 'collection', workspace, slug: is_default ? DEFAULT_COLLECTION : slug})
       return rows
         .filter(({is_default}) => !is_default)

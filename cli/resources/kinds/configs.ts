@@ -7,12 +7,6 @@ import {mapTexts} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
 
-interface Row {
-  readonly slug: string
-  readonly id: string
-  readonly workspace_id: string
-}
-
 const fields: Kind['fields'] = {
   name: TEXT,
   isDefault: {none: 0, normal: value => (value ? 1 : undefined)},
@@ -42,17 +36,17 @@ export const config: Kind = {
   fields,
   secrets: {below: ['config'], isSecret: path => SECRET_KEYS.some(key => key === path.at(-1))},
   async read({gateway, handleOf, knows, named}) {
-    const rows = await everyRow<Row>(gateway, 'configs.list')
+    const rows = await everyRow(gateway, 'configs.list')
     return eachOf(rows, async ({id, slug, workspace_id}) => {
       knows(id, {kind: 'config', workspace: workspace_id && handleOf(workspace_id), slug})
-      const {data} = await gateway.call<{data: Record<string, unknown>}>('configs.get', {params: {slug: id}})
+      const {data} = await gateway.call('configs.get', {params: {slug: id}})
       const spec = specOf(fields, {...data, isDefault: data.is_default})
       const by_slug = mapTexts(spec, named) as typeof spec
       return {kind: 'config', workspace: handleOf(workspace_id), slug, id, spec: by_slug}
     })
   },
   async make(place, resource) {
-    const {data} = await place.gateway.call<{data: {id: string}}>('configs.create', {body: bodyOf(resource, place)})
+    const {data} = await place.gateway.call('configs.create', {body: bodyOf(resource, place)})
     place.knows(data.id, resource)
     return undefined
   },

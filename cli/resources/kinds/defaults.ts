@@ -1,6 +1,5 @@
 import type {Address} from '../document.ts'
 import {changesOf, everyRow, type Found, type Kind, NO_SECRETS, specOf} from '../kind.ts'
-import type {WorkspaceRow} from './workspaces.ts'
 
 const fields: Kind['fields'] = {input_guardrails: {none: null}, output_guardrails: {none: null}}
 
@@ -15,9 +14,9 @@ export const defaults: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read({gateway, handleOf, named}) {
-    const rows = await everyRow<WorkspaceRow>(gateway, 'workspaces.list')
-    const own = rows.map(row => foundOf(handleOf(row.id), row.defaults as object, named))
-    const shared = foundOf(null, await gateway.call<object>('organisation_defaults.get').catch(() => ({})), named)
+    const rows = await everyRow(gateway, 'workspaces.list')
+    const own = rows.map(row => foundOf(handleOf(row.id), row.defaults, named))
+    const shared = foundOf(null, await gateway.call('organisation_defaults.get').catch(() => ({})), named)
     return [shared, ...own].filter(({spec}) => Object.keys(spec).length > 0)
   },
   body: ({spec}) => spec,

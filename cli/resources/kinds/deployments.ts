@@ -1,12 +1,6 @@
 import {ALLOWED, allowedBody, allowedIn, allowedOf, unknownWorkspaces} from '../access.ts'
-import type {Spec} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
-
-interface Row extends Spec {
-  readonly id: string
-  readonly slug: string
-}
 
 const fields: Kind['fields'] = {name: TEXT, type: TEXT, config: {none: {}}, allowed_workspaces: ALLOWED}
 
@@ -21,7 +15,7 @@ export const deployment: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read(place) {
-    const rows = await everyRow<Row>(place.gateway, 'deployments.list')
+    const rows = await everyRow(place.gateway, 'deployments.list')
     return rows.map(row => ({
       kind: 'deployment',
       workspace: null,

@@ -1,3 +1,4 @@
+import {unchecked} from '../../client.ts'
 import type {Gateway} from '../../connect.ts'
 import {type Kind, NO_SECRETS} from '../kind.ts'
 
@@ -32,7 +33,7 @@ export const group: Kind = {
   },
   body: ({slug, workspace, spec}, {slugOf}) => ({workspace_id: slugOf(workspace!), scim_group_name: slug, ...spec}),
   async make(place, resource) {
-    await place.gateway.call('scim_mappings.create', {body: group.body!(resource, place)})
+    await place.gateway.call('scim_mappings.create', {body: unchecked(group.body!(resource, place))})
     return undefined
   },
   /** A group has one role: where another is given to it, it is given in all of its workspaces. */
@@ -40,7 +41,7 @@ export const group: Kind = {
     const others = (await mappings(gateway)).filter(({scim_group, role}) => scim_group === slug && role !== spec.role)
     for (const {id} of others) await gateway.call('scim_mappings.delete', {params: {scimWorkspaceGroupId: id}})
     for (const {workspace_id, scim_group_id} of others)
-      await gateway.call('scim_mappings.create', {body: {workspace_id, scim_group_id, role: spec.role}})
+      await gateway.call('scim_mappings.create', {body: unchecked({workspace_id, scim_group_id, role: spec.role})})
   },
   async remove({gateway}, {id}) {
     await gateway.call('scim_mappings.delete', {params: {scimWorkspaceGroupId: id}})
@@ -52,7 +53,7 @@ const PAGE = 1000
 async function mappings({call}: Gateway): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (let page = 0; ; page++) {
-    const reply = await call<{mappings: Row[]; total_count: number}>('scim_mappings.list', {query: {page, page_size: PAGE}})
+    const reply = await call('scim_mappings.list', {query: {page, page_size: PAGE}})
     rows.push(...reply.mappings)
     if (reply.mappings.length < PAGE) return rows
   }

@@ -5,12 +5,6 @@ import {hasMask} from '../../../src/schema/secrets.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
 
-interface Row {
-  readonly id: string
-  readonly slug: string
-  readonly workspace_id: string | null
-}
-
 const fields: Kind['fields'] = {
   name: TEXT,
   checks: {
@@ -36,10 +30,10 @@ export const guardrail: Kind = {
     isSecret: path => ['credentials', 'api_key', 'apiKey'].includes(String(path[3])) && path[2] === 'parameters',
   },
   async read({gateway, handleOf, knows}) {
-    const rows = await everyRow<Row>(gateway, 'guardrails.list')
+    const rows = await everyRow(gateway, 'guardrails.list')
     return eachOf(rows, async ({id, slug, workspace_id}) => {
       knows(id, {kind: 'guardrail', workspace: workspace_id && handleOf(workspace_id), slug})
-      const shown = await gateway.call<Record<string, unknown>>('guardrails.get', {params: {guardrailId: id}})
+      const shown = await gateway.call('guardrails.get', {params: {guardrailId: id}})
       return {kind: 'guardrail', workspace: workspace_id && handleOf(workspace_id), slug, id, spec: specOf(fields, shown)}
     })
   },
@@ -48,7 +42,7 @@ export const guardrail: Kind = {
     ...(resource.workspace === null && {organisation_id: 'own'}),
   }),
   async make(place, resource) {
-    const organisation_id = resource.workspace === null ? (await place.gateway.call<{id: string}>('organisation.get')).id : undefined
+    const organisation_id = resource.workspace === null ? (await place.gateway.call('organisation.get')).id : undefined
     await place.gateway.call('guardrails.create', {body: {...bodyOf(resource, place), organisation_id}})
     return undefined
   },

@@ -1,6 +1,7 @@
 import {isObject} from '../../../src/base/json-object.ts'
 import {explain} from '../../../src/schema/explain.ts'
 import {AccessUpdate, ModelsUpdate} from '../../../src/schema/integrations.ts'
+import {unchecked} from '../../client.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
 import {CLEARED, LIMITS, TAGS, TEXT, told} from '../fields.ts'
@@ -17,12 +18,6 @@ interface Access {
   readonly id: string
   readonly enabled: boolean
 }
-interface Row extends Spec {
-  readonly id: string
-  readonly slug: string
-  readonly workspace_id: string | null
-}
-
 const base: Kind['fields'] = {
   name: TEXT,
   ai_provider_id: providerKind,
@@ -56,12 +51,12 @@ export const integration: Kind = {
   secrets: credentialPlaces('configurations'),
   async read(place) {
     const {gateway, handleOf, knows} = place
-    return eachOf(await everyRow<Row>(gateway, 'integrations.list'), async ({id, slug, workspace_id}) => {
+    return eachOf(await everyRow(gateway, 'integrations.list'), async ({id, slug, workspace_id}) => {
       knows(id, {kind: 'integration', workspace: workspace_id && handleOf(workspace_id), slug})
       const params = {slug: id}
-      const shown = await gateway.call<Row>('integrations.get', {params})
-      const {models} = await gateway.call<{models: Spec[]}>('integrations.list_models', {params})
-      const listed = (await gateway.call<{workspaces: Spec[]}>('integrations.list_workspaces', {params})).workspaces
+      const shown = await gateway.call('integrations.get', {params})
+      const {models} = await gateway.call('integrations.list_models', {params})
+      const listed = (await gateway.call('integrations.list_workspaces', {params})).workspaces
       const global = shown.global_workspace_access_settings
       const usual = limited(workspace_id === null ? global : {enabled: true})
       const is_open = workspace_id !== null || (usual as {enabled?: boolean}).enabled === true
@@ -117,7 +112,7 @@ export const integration: Kind = {
 
 function baseBody({slug, workspace, spec}: Resource, {slugOf}: Place) {
   const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !(name in modelFields) && !(name in accessFields)))
-  return {slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...own, create_default_provider: false}
+  return unchecked({slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...own, create_default_provider: false})
 }
 
 async function writeModels({gateway}: Place, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {

@@ -1,13 +1,5 @@
-import type {Spec} from '../document.ts'
 import {CLEARED} from '../fields.ts'
 import {everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
-
-interface Row extends Spec {
-  readonly id: string
-  readonly name: string
-  readonly workspace_id: string | null
-  readonly is_universal: boolean
-}
 
 const fields: Kind['fields'] = {description: CLEARED, color_code: CLEARED}
 
@@ -22,7 +14,7 @@ export const label: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read({gateway, handleOf, knows}) {
-    const rows = await everyRow<Row>(gateway, 'labels.list')
+    const rows = await everyRow(gateway, 'labels.list')
     for (const {id, name, workspace_id} of rows) knows(id, {kind: 'label', workspace: workspace_id && handleOf(workspace_id), slug: name})
     return rows
       .filter(({is_universal}) => !is_universal)

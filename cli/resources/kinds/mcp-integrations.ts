@@ -7,11 +7,6 @@ import {CLEARED, TEXT, told} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, type Place, plainWrites, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 
-interface Row extends Spec {
-  readonly id: string
-  readonly slug: string
-  readonly workspace_id: string | null
-}
 interface Access {
   readonly id: string
   readonly enabled: boolean
@@ -49,13 +44,13 @@ export const mcpIntegration: Kind = {
   },
   async read(place) {
     const {gateway, handleOf, knows} = place
-    return eachOf(await everyRow<Row>(gateway, 'mcp_integrations.list'), async ({id, slug, workspace_id}) => {
+    return eachOf(await everyRow(gateway, 'mcp_integrations.list'), async ({id, slug, workspace_id}) => {
       const workspace = workspace_id && handleOf(workspace_id)
       knows(id, {kind: 'mcp-integration', workspace, slug})
       const params = {mcpIntegrationId: id}
-      const shown = await gateway.call<Row>('mcp_integrations.get', {params})
-      const listed = (await gateway.call<{workspaces: Access[]}>('mcp_integrations.list_workspaces', {params})).workspaces
-      const is_open = workspace_id !== null || (shown.global_workspace_access as {enabled: boolean}).enabled
+      const shown = await gateway.call('mcp_integrations.get', {params})
+      const {workspaces: listed = []} = await gateway.call('mcp_integrations.list_workspaces', {params})
+      const is_open = workspace_id !== null || shown.global_workspace_access?.enabled
       const workspaces = listed.filter(({enabled}) => enabled !== is_open).map(({id: of, enabled}) => ({id: handleOf(of), enabled}))
       const secret_mappings = mappingsOf(shown, place)
       return {kind: 'mcp-integration', workspace, slug, id, spec: specOf(fields, {...shown, secret_mappings, workspaces})}

@@ -6,12 +6,6 @@ import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
 
-interface Row extends Spec {
-  readonly id: string
-  readonly slug: string
-  readonly workspace_id: string
-  readonly mcp_integration_id: string
-}
 interface Override {
   readonly user: string
   readonly enabled: boolean
@@ -46,7 +40,7 @@ export const mcpServer: Kind = {
   secrets: NO_SECRETS,
   async read(place) {
     const {gateway, handleOf, knows, named} = place
-    return eachOf(await everyRow<Row>(gateway, 'mcp_servers.list'), async row => {
+    return eachOf(await everyRow(gateway, 'mcp_servers.list'), async row => {
       const {id, slug} = row
       const workspace = handleOf(row.workspace_id)
       knows(id, {kind: 'mcp-server', workspace, slug})
@@ -91,10 +85,7 @@ async function accessOf({gateway, users}: Place, id: string): Promise<Spec> {
   const rows: UserRow[] = []
   for (let page = 1; ; page++) {
     const query = {page, page_size: 100}
-    const reply = await gateway.call<{data: UserRow[]; default_user_access: string; has_more: boolean}>('mcp_servers.list_user_access', {
-      params: {mcpServerId: id},
-      query,
-    })
+    const reply = await gateway.call('mcp_servers.list_user_access', {params: {mcpServerId: id}, query})
     rows.push(...reply.data.filter(({has_override}) => has_override))
     if (reply.has_more) continue
     const {ids} = rows.length ? await users() : {ids: new Map<string, string>()}
@@ -113,6 +104,6 @@ async function writeAccess({gateway, users}: Place, {slug, spec}: Resource, befo
     user_id: emails.get(user.toLowerCase()) ?? user,
     enabled,
   }))
-  const default_user_access = spec.default_user_access ?? 'allow'
+  const default_user_access = String(spec.default_user_access ?? 'allow')
   await gateway.call('mcp_servers.update_user_access', {params: {mcpServerId: slug}, body: {default_user_access, user_access}})
 }

@@ -1,10 +1,5 @@
+import {unchecked} from '../../client.ts'
 import {eachOf, everyRow, type Kind, NO_SECRETS, type Place} from '../kind.ts'
-
-interface Row {
-  readonly id: string
-  readonly email: string
-  readonly role: string
-}
 
 /** Members of workspaces, by the e-mail addresses of users that the organisation has. */
 export const member: Kind = {
@@ -18,7 +13,7 @@ export const member: Kind = {
   secrets: NO_SECRETS,
   async read({gateway, workspaces, slugOf}) {
     const lists = await eachOf(workspaces, async workspace => {
-      const rows = await everyRow<Row>(gateway, 'members.list', {}, {workspaceId: slugOf(workspace)})
+      const rows = await everyRow(gateway, 'members.list', {}, {workspaceId: slugOf(workspace)})
       return rows.map(({id, email, role}) => ({kind: 'member', workspace, slug: email, id, spec: {role}}))
     })
     return lists.flat()
@@ -26,11 +21,14 @@ export const member: Kind = {
   body: ({spec}) => spec,
   async make(place, {workspace, slug, spec}) {
     const id = (await userOf(place, slug))!
-    await place.gateway.call('members.add', {params: {workspaceId: place.slugOf(workspace!)}, body: {users: [{id, role: spec.role}]}})
+    await place.gateway.call('members.add', {
+      params: {workspaceId: place.slugOf(workspace!)},
+      body: {users: [unchecked({id, role: spec.role})]},
+    })
     return undefined
   },
   async change({gateway, slugOf}, {workspace, spec}, {id}) {
-    await gateway.call('members.update', {params: {workspaceId: slugOf(workspace!), userId: id}, body: {role: spec.role}})
+    await gateway.call('members.update', {params: {workspaceId: slugOf(workspace!), userId: id}, body: unchecked({role: spec.role})})
   },
   async remove({gateway, slugOf}, {workspace, id}) {
     await gateway.call('members.remove', {params: {workspaceId: slugOf(workspace!), userId: id}})

@@ -1,18 +1,6 @@
-import type {Spec} from '../document.ts'
+import {unchecked} from '../../client.ts'
 import {CLEARED, TEXT} from '../fields.ts'
 import {changesOf, eachOf, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
-
-interface Row {
-  readonly id: string
-  readonly slug: string
-  readonly collection_id: string
-}
-interface VersionRow {
-  readonly prompt_partial_version_id: string
-  readonly version: string
-  readonly string: string
-  readonly description: string | null
-}
 
 const fields: Kind['fields'] = {name: TEXT, string: TEXT, version_description: CLEARED}
 
@@ -28,9 +16,9 @@ export const partial: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read({gateway, addressOf}) {
-    const rows = await gateway.call<Row[]>('prompt_partials.list')
+    const rows = await gateway.call('prompt_partials.list')
     return eachOf(rows, async ({id, slug, collection_id}) => {
-      const shown = await gateway.call<Spec>('prompt_partials.get', {params: {promptPartialId: id}})
+      const shown = await gateway.call('prompt_partials.get', {params: {promptPartialId: id}})
       return {kind: 'partial', workspace: addressOf(collection_id)!.workspace, slug, id, spec: specOf(fields, shown)}
     })
   },
@@ -39,12 +27,12 @@ export const partial: Kind = {
     const params = {promptPartialId: id}
     const {string, version_description = null} = spec
     const {name} = changesOf(partial, spec, changed)
-    if (name !== undefined) await gateway.call('prompt_partials.update', {params, body: {name}})
+    if (name !== undefined) await gateway.call('prompt_partials.update', {params, body: unchecked({name})})
     if (!changed.includes('string') && !changed.includes('version_description')) return
-    const versions = () => gateway.call<VersionRow[]>('prompt_partials.list_versions', {params})
+    const versions = () => gateway.call('prompt_partials.list_versions', {params})
     const same = (await versions()).find(each => each.string === string && each.description === version_description)
     const made =
-      same ?? (await gateway.call<VersionRow>('prompt_partials.update', {params, body: {string, description: version_description}}))
+      same ?? (await gateway.call('prompt_partials.update', {params, body: unchecked({string, description: version_description})}))
     const published = (await versions()).find(each => each.prompt_partial_version_id === made.prompt_partial_version_id)
     await gateway.call('prompt_partials.publish', {params, body: {version: Number(published!.version)}})
   },

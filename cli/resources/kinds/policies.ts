@@ -4,12 +4,6 @@ import {type Address, type Spec, sorted} from '../document.ts'
 import {TEXT} from '../fields.ts'
 import {bodyOf, everyRow, type Field, type Kind, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
 
-interface Row extends Spec {
-  readonly id: string
-  readonly name: string | null
-  readonly workspace_id: string
-}
-
 const FIXED: Field = {is_fixed: true}
 const ENFORCEMENT: Field = {none: 'compatible', normal: value => (value === 'compatible' ? undefined : value)}
 const common: Kind['fields'] = {conditions: FIXED, group_by: FIXED, type: FIXED, enforcement: ENFORCEMENT}
@@ -29,7 +23,7 @@ export const ratePolicy: Kind = policyKind('rate-policy', 'rate-policies', 'rate
   value: TEXT,
 })
 
-function policyKind(name: string, folder: string, noun: string, param: string, fields: Kind['fields']): Kind {
+function policyKind(name: string, folder: string, noun: 'usage_policies' | 'rate_policies', param: string, fields: Kind['fields']): Kind {
   const kind: Kind = {
     name,
     folder,
@@ -41,7 +35,7 @@ function policyKind(name: string, folder: string, noun: string, param: string, f
     fields,
     secrets: NO_SECRETS,
     async read(place) {
-      const rows = await everyRow<Row>(place.gateway, `${noun}.list`)
+      const rows = await everyRow(place.gateway, `${noun}.list`)
       return rows.map(row => {
         const spec = specOf(fields, {...row, conditions: conditionsIn(row.conditions, (key, value) => wordFor(place, key, value))})
         return {kind: name, workspace: place.handleOf(row.workspace_id), slug: row.name ?? markOf(spec), id: row.id, spec}

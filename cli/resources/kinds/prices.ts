@@ -1,14 +1,8 @@
 import {PricingConfigError, readPricingConfig} from '../../../src/pricing/config.ts'
 import {toPublicPricing} from '../../../src/pricing/view.ts'
 import {find} from '../../../src/providers/registry.ts'
-import type {Spec} from '../document.ts'
+import {unchecked} from '../../client.ts'
 import {everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
-
-interface Row extends Spec {
-  readonly provider: string
-  readonly model: string
-  readonly source: string
-}
 
 /** As the gateway shows it, so that what is charged the same is said the same. */
 const fields: Kind['fields'] = {
@@ -38,7 +32,7 @@ export const price: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read({gateway}) {
-    const rows = await everyRow<Row>(gateway, 'pricing.list')
+    const rows = await everyRow(gateway, 'pricing.list')
     return rows
       .filter(({source}) => source === 'set')
       .map(({provider, model, pay_as_you_go, batch_config}) => {
@@ -49,11 +43,11 @@ export const price: Kind = {
   },
   body: ({spec}) => spec,
   async make({gateway}, {slug, spec}) {
-    await gateway.call('pricing.set', {params: pathOf(slug), body: spec})
+    await gateway.call('pricing.set', {params: pathOf(slug), body: unchecked(spec)})
     return undefined
   },
   async change({gateway}, {slug, spec}) {
-    await gateway.call('pricing.set', {params: pathOf(slug), body: spec})
+    await gateway.call('pricing.set', {params: pathOf(slug), body: unchecked(spec)})
   },
   async remove({gateway}, {slug}) {
     await gateway.call('pricing.unset', {params: pathOf(slug), body: {}})

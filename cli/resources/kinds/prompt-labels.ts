@@ -17,7 +17,7 @@ export async function labelsOf(
   if (!rows.some(({label_id}) => label_id !== null)) return found
   for (const version of slugsOf('label', [workspace, null])) {
     try {
-      const {prompt_version} = await gateway.call<{prompt_version: number}>('prompts.get', {params: {promptId: id}, query: {version}})
+      const {prompt_version} = await gateway.call('prompts.get', {params: {promptId: id}, query: {version}})
       found.set(version, prompt_version)
     } catch (fault) {
       if (!(fault instanceof CommandFault) || fault.status !== 404) throw fault

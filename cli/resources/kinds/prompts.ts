@@ -1,6 +1,7 @@
 import {isObject} from '../../../src/base/json-object.ts'
 import {explain} from '../../../src/schema/explain.ts'
 import {PromptCreate} from '../../../src/schema/prompts.ts'
+import {unchecked} from '../../client.ts'
 import {compared} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
 import {TEXT, told} from '../fields.ts'
@@ -8,12 +9,6 @@ import {eachOf, everyRow, type Kind, type Known, NO_SECRETS, type Place, plainWr
 import {DEFAULT_COLLECTION} from './collections.ts'
 import {assignLabels, labelsOf} from './prompt-labels.ts'
 
-interface Row {
-  readonly id: string
-  readonly slug: string
-  readonly name: string
-  readonly collection_id: string
-}
 interface VersionRow {
   readonly id: string
   readonly prompt_version: number
@@ -46,11 +41,11 @@ export const prompt: Kind = {
   secrets: NO_SECRETS,
   async read(place) {
     const {gateway, addressOf} = place
-    return eachOf(await everyRow<Row>(gateway, 'prompts.list'), async ({id, slug, name, collection_id}) => {
+    return eachOf(await everyRow(gateway, 'prompts.list'), async ({id, slug, name, collection_id}) => {
       const {workspace, slug: collection} = addressOf(collection_id)!
       const params = {promptId: id}
-      const rows = (await gateway.call<VersionRow[]>('prompts.list_versions', {params})).toReversed()
-      const {prompt_version} = await gateway.call<{prompt_version: number}>('prompts.get', {params})
+      const rows = (await gateway.call('prompts.list_versions', {params})).toReversed()
+      const {prompt_version} = await gateway.call('prompts.get', {params})
       const labels = await labelsOf(place, id, workspace, rows)
       const versions = rows.flatMap(row => {
         const borne = [...labels].filter(([, version]) => version === row.prompt_version).map(([label]) => label)
@@ -65,8 +60,8 @@ export const prompt: Kind = {
   async make(place, resource) {
     const versions = resource.spec.versions as readonly Version[]
     const {slug, spec} = resource
-    const {id, version_id} = await place.gateway.call<{id: string; version_id: string}>('prompts.create', {
-      body: {slug, name: spec.name, collection_id: await collectionOf(place, resource), ...sentOf(versions[0]!)},
+    const {id, version_id} = await place.gateway.call('prompts.create', {
+      body: unchecked({slug, name: spec.name, collection_id: await collectionOf(place, resource), ...sentOf(versions[0]!)}),
     })
     const made = [{id: version_id, version: 1}]
     for (const version of versions.slice(1)) made.push(await addVersion(place, id, version, made.length + 1))
@@ -77,15 +72,15 @@ export const prompt: Kind = {
   async change(place, resource, {id}, changed) {
     const {gateway} = place
     const params = {promptId: id}
-    const own = {
+    const own = unchecked({
       ...(changed.includes('name') && {name: resource.spec.name}),
       ...(changed.includes('collection') && {collection_id: await collectionOf(place, resource)}),
-    }
+    })
     if (Object.keys(own).length) await gateway.call('prompts.update', {params, body: own})
     if (!changed.includes('versions')) return
     const versions = resource.spec.versions as readonly Version[]
-    const rows = await gateway.call<VersionRow[]>('prompts.list_versions', {params})
-    const {prompt_version} = await gateway.call<{prompt_version: number}>('prompts.get', {params})
+    const rows = await gateway.call('prompts.list_versions', {params})
+    const {prompt_version} = await gateway.call('prompts.get', {params})
     const labels = await labelsOf(place, id, resource.workspace, rows)
     const made: Made[] = []
     let newest = Math.max(...rows.map(row => row.prompt_version))
@@ -160,9 +155,9 @@ interface Made {
 
 async function addVersion({gateway}: Place, id: string, version: Version, number: number): Promise<Made> {
   const {template_metadata = null, ...rest} = sentOf(version)
-  const body = {...NOTHING, is_raw_template: 0, ...rest, prompt_metadata: template_metadata}
-  const {prompt_version_id} = await gateway.call<{prompt_version_id: string}>('prompts.update', {params: {promptId: id}, body})
-  return {id: prompt_version_id, version: number}
+  const body = unchecked({...NOTHING, is_raw_template: 0, ...rest, prompt_metadata: template_metadata})
+  const {prompt_version_id} = await gateway.call('prompts.update', {params: {promptId: id}, body})
+  return {id: prompt_version_id!, version: number}
 }
 
 function publishedOf(versions: readonly Version[], made: readonly Made[]): number {
@@ -182,7 +177,7 @@ async function collectionOf({gateway, idOf, slugOf}: Place, {workspace, spec}: R
   const slug = String(spec.collection ?? DEFAULT_COLLECTION)
   const id = idOf({kind: 'collection', workspace, slug})
   if (id !== undefined || slug !== DEFAULT_COLLECTION) return id ?? slug
-  const rows = await everyRow<{id: string; is_default: boolean}>(gateway, 'collections.list', {workspace_id: slugOf(workspace!)})
+  const rows = await everyRow(gateway, 'collections.list', {workspace_id: slugOf(workspace!)})
   return rows.find(({is_default}) => is_default)?.id ?? slug
 }
 

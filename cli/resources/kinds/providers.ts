@@ -62,7 +62,7 @@ export const provider: Kind = {
   fields: providerFields,
   secrets: NO_SECRETS,
   async read({gateway, handleOf, named}) {
-    const [rows, older] = await Promise.all([everyRow<Row>(gateway, 'providers.list'), everyRow<Row>(gateway, 'virtual_keys.list')])
+    const [rows, older] = await Promise.all([everyRow(gateway, 'providers.list'), everyRow(gateway, 'virtual_keys.list')])
     const own = new Set(older.filter(row => 'masked_key' in row).map(({id}) => id))
     return rows
       .filter(({id}) => !own.has(id))
@@ -83,7 +83,7 @@ export const provider: Kind = {
 async function takeOver({gateway, slugOf, named}: Place, {slug, workspace, spec}: Resource, fault: unknown): Promise<undefined> {
   if (!(fault instanceof CommandFault) || fault.status !== 409) throw fault
   const at = {params: {slug}, query: {workspace_id: slugOf(workspace!)}}
-  const {integration_id} = await gateway.call<{integration_id: string}>('providers.get', at)
+  const {integration_id} = await gateway.call('providers.get', at)
   if (named(integration_id) !== spec.integration_id) throw fault
   const {integration_id: _, ...body} = spec
   await gateway.call('providers.update', {...at, body})
@@ -110,7 +110,7 @@ export const virtualKey: Kind = {
   secrets: credentialPlaces('model_config'),
   async read(place) {
     const {gateway, handleOf} = place
-    const rows = await everyRow<Row>(gateway, 'virtual_keys.list')
+    const rows = await everyRow(gateway, 'virtual_keys.list')
     return rows
       .filter(row => 'masked_key' in row)
       .map(row => {
@@ -126,7 +126,7 @@ function foundOf(kind: string, row: Row, handleOf: Place['handleOf'], spec: Foun
   return {kind, workspace: handleOf(row.workspace_id), slug: row.slug, id: row.id, spec}
 }
 
-function writes(noun: string, kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
+function writes(noun: 'providers' | 'virtual_keys', kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
   const query = ({workspace}: Found, {slugOf}: Place) => ({workspace_id: slugOf(workspace!)})
   return {
     async make(place, resource) {

@@ -1,11 +1,4 @@
-import type {Spec} from '../document.ts'
 import {everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
-
-interface Row extends Spec {
-  readonly id: string
-  readonly name: string
-  readonly workspace_id: string
-}
 
 const fields: Kind['fields'] = {filters: {none: {}}}
 
@@ -20,7 +13,7 @@ export const savedFilter: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read({gateway, handleOf}) {
-    const rows = await everyRow<Row>(gateway, 'saved_filters.list')
+    const rows = await everyRow(gateway, 'saved_filters.list')
     return rows.map(row => ({
       kind: 'saved-filter',
       workspace: handleOf(row.workspace_id),

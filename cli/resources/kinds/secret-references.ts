@@ -7,11 +7,6 @@ import type {Spec} from '../document.ts'
 import {CLEARED, TAGS, TEXT} from '../fields.ts'
 import {bodyOf, changesOf, eachOf, everyRow, type Kind, plainWrites, specOf} from '../kind.ts'
 
-interface Row {
-  readonly id: string
-  readonly slug: string
-}
-
 const MASKED = 'masked_'
 
 const fields: Kind['fields'] = {
@@ -37,9 +32,9 @@ export const secretReference: Kind = {
   secrets: {below: ['auth_config'], isSecret: path => AUTH_SECRETS.includes(String(path[1]))},
   async read(place) {
     const {gateway, knows} = place
-    return eachOf(await everyRow<Row>(gateway, 'secret_references.list'), async ({id, slug}) => {
+    return eachOf(await everyRow(gateway, 'secret_references.list'), async ({id, slug}) => {
       knows(id, {kind: 'secret-reference', workspace: null, slug})
-      const shown = await gateway.call<Spec>('secret_references.get', {params: {secretReferenceId: id}})
+      const shown = await gateway.call('secret_references.get', {params: {secretReferenceId: id}})
       const login = Object.entries(shown.auth_config as Spec).map(([field, value]) => [
         field.startsWith(MASKED) ? field.slice(MASKED.length) : field,
         value,

@@ -2,6 +2,7 @@ import {isObject} from '../../../src/base/json-object.ts'
 import {explain} from '../../../src/schema/explain.ts'
 import {OrganisationUpdate} from '../../../src/schema/organisations.ts'
 import {SECURITY, SECURITY_CATEGORIES} from '../../../src/schema/security.ts'
+import {unchecked} from '../../client.ts'
 import {textsInOrder} from '../access.ts'
 import type {Spec} from '../document.ts'
 import {told} from '../fields.ts'
@@ -39,7 +40,7 @@ export const organisationSettings: Kind = {
   fields: organisationFields,
   secrets: NO_SECRETS,
   async read({gateway}) {
-    const {settings} = await gateway.call<{settings: Spec}>('organisation.get')
+    const {settings} = await gateway.call('organisation.get')
     return found('organisation-settings', null, specOf(organisationFields, settings))
   },
   body: () => ({}),
@@ -67,7 +68,7 @@ export const workspaceSettings: Kind = {
   secrets: NO_SECRETS,
   async read({gateway, workspaces, slugOf}) {
     const all = await eachOf(workspaces, async workspace => {
-      const shown = await gateway.call<Spec>('workspace_settings.get', {params: {workspaceId: slugOf(workspace)}})
+      const shown = await gateway.call('workspace_settings.get', {params: {workspaceId: slugOf(workspace)}})
       return found('workspace-settings', workspace, specOf(workspaceFields, shown))
     })
     return all.flat()
@@ -91,12 +92,12 @@ const KEY_RULES = {default_expiry_days: null, max_expiry_days: null, max_user_ke
 
 async function writeOrganisation({gateway}: Place, {security, workspace_overrides = [], api_keys = {}}: Spec): Promise<undefined> {
   const settings = {security: whole(security), workspace_overrides, api_keys: {...KEY_RULES, ...(api_keys as object)}}
-  await gateway.call('organisation.update', {body: {settings}})
+  await gateway.call('organisation.update', {body: {settings: unchecked(settings)}})
   return undefined
 }
 
 async function writeWorkspace({gateway, slugOf}: Place, workspace: string, {security}: Spec): Promise<undefined> {
-  await gateway.call('workspace_settings.update', {params: {workspaceId: slugOf(workspace)}, body: {security: whole(security)}})
+  await gateway.call('workspace_settings.update', {params: {workspaceId: slugOf(workspace)}, body: {security: unchecked(whole(security))}})
   return undefined
 }
 

@@ -1,3 +1,4 @@
+import {unchecked} from '../../client.ts'
 import {CLEARED, LIMITS, TEXT, told} from '../fields.ts'
 import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
 
@@ -33,7 +34,7 @@ export const workspace: Kind = {
   fields,
   secrets: NO_SECRETS,
   async read({gateway, handleOf}) {
-    const rows = await everyRow<WorkspaceRow>(gateway, 'workspaces.list')
+    const rows = await everyRow(gateway, 'workspaces.list')
     return rows.map(row => ({
       kind: 'workspace',
       workspace: null,
@@ -52,7 +53,7 @@ export const workspace: Kind = {
     await gateway.call('workspaces.update', {params: {workspaceId: id}, body: changesOf(workspace, spec, changed)})
   },
   async remove({gateway}, {id, shown}) {
-    await gateway.call('workspaces.delete', {params: {workspaceId: id}, body: {name: shown?.name}})
+    await gateway.call('workspaces.delete', {params: {workspaceId: id}, body: unchecked({name: shown?.name})})
   },
   stays: ({slug}) => slug === 'default',
 }

@@ -54,6 +54,6 @@ test('the bounds are those of the code', () => {
   const n = (number: number) => number.toLocaleString('en')
   expect(said).toContain(`at most ${n(MOST_TEMPLATE_CHARS)} characters with ${MOST_SECTION_DEPTH} sections`)
   expect(said).toContain(
-    `at most ${n(MOST_RENDERED_CHARS)} characters and ${n(MOST_STEPS)} steps, with ${MOST_PARTIALS} partials, ${MOST_PARTIAL_DEPTH} in each other`,
+    `at most ${n(MOST_RENDERED_CHARS)} characters and ${n(MOST_STEPS)} steps, with ${MOST_PARTIALS} partials, nested at most ${MOST_PARTIAL_DEPTH} deep`,
   )
 })

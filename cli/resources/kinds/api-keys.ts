@@ -27,7 +27,7 @@ export const apiKey: Kind = {
   folder: 'api-keys',
   lives_in: 'either',
   needs: ['workspace', 'config'],
-  remark: 'Its slug is its name; `type`, and for a key of a user `user`, an e-mail address. Its secret is in no file.',
+  remark: 'Its slug is its name. `type` is its kind; a user key also has `user`, an e-mail address. Its secret is in no file.',
   create: 'api_keys.create',
   fields,
   secrets: NO_SECRETS,

@@ -13,7 +13,7 @@ export const collection: Kind = {
   lives_in: 'workspace',
   is_slug_unique: true,
   needs: ['workspace'],
-  remark: '`parent`: the slug of the collection it stands in. The one that every workspace has is in no file.',
+  remark: '`parent`: the slug of the enclosing collection. The default collection is in no file.',
   create: 'collections.create',
   fields,
   secrets: NO_SECRETS,

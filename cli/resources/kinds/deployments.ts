@@ -10,7 +10,7 @@ export const deployment: Kind = {
   folder: 'deployments',
   lives_in: 'organisation',
   needs: ['workspace'],
-  remark: '`allowed_workspaces`: those it is for; without it, all.',
+  remark: '`allowed_workspaces`: without it, all workspaces.',
   create: 'deployments.create',
   fields,
   secrets: NO_SECRETS,

@@ -17,7 +17,7 @@ export const group: Kind = {
   lives_in: 'workspace',
   needs: ['workspace'],
   may_be_off: true,
-  remark: 'A group of a directory (SCIM), by its name; `role` is what its people are in the workspace, the same in each.',
+  remark: 'A directory group (SCIM), by its name. `role` is the workspace role of its members, the same in every workspace.',
   create: 'scim_mappings.create',
   fields: {role: {}},
   secrets: NO_SECRETS,

@@ -45,7 +45,7 @@ export const integration: Kind = {
   is_slug_unique: true,
   needs: ['workspace', 'secret-reference'],
   remark:
-    '`models` and `allow_all_models`; `workspaces` and `global_workspace_access`: who may use it. `secret_mappings` name secret references by slug. No provider is made by the way: each has a file.',
+    '`workspaces` and `global_workspace_access`: who may use it. `secret_mappings` name secret references by slug. Creating an integration creates no provider: each provider has its own file.',
   create: 'integrations.create',
   fields,
   secrets: credentialPlaces('configurations'),

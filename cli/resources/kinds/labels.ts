@@ -9,7 +9,7 @@ export const label: Kind = {
   folder: 'labels',
   lives_in: 'workspace',
   needs: ['workspace'],
-  remark: 'Its slug is its name. Those that every workspace has are in no file.',
+  remark: 'Its slug is its name. The predefined labels are in no file.',
   create: 'labels.create',
   fields,
   secrets: NO_SECRETS,

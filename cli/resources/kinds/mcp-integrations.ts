@@ -35,7 +35,7 @@ export const mcpIntegration: Kind = {
   is_slug_unique: true,
   needs: ['workspace', 'secret-reference'],
   remark:
-    '`global_workspace_access` and `workspaces`: who may use it. `secret_mappings` name secret references by slug. What its server offers is asked of the server, and is in no file.',
+    '`global_workspace_access` and `workspaces`: who may use it. `secret_mappings` name secret references by slug. Capabilities are read from its server, and are in no file.',
   create: 'mcp_integrations.create',
   fields,
   secrets: {

@@ -11,7 +11,7 @@ export const partial: Kind = {
   lives_in: 'workspace',
   is_slug_unique: true,
   needs: ['workspace', 'collection'],
-  remark: 'What its published version says.',
+  remark: 'The content of its published version.',
   create: 'prompt_partials.create',
   fields,
   secrets: NO_SECRETS,

@@ -30,7 +30,7 @@ function policyKind(name: string, folder: string, noun: 'usage_policies' | 'rate
     lives_in: 'workspace',
     needs: ['workspace', 'guardrail', 'config', 'api-key'],
     remark:
-      'Its slug is its name, or for one without a name `unnamed-` and twelve digits of what it covers. Conditions name API keys, configs and workspaces as files do.',
+      'Its slug is its name. Without a name it is `unnamed-` and twelve digits derived from its conditions and grouping. Conditions name API keys, configs and workspaces by slug.',
     create: `${noun}.create`,
     fields,
     secrets: NO_SECRETS,

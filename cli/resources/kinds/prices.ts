@@ -27,7 +27,7 @@ export const price: Kind = {
   folder: 'prices',
   lives_in: 'organisation',
   needs: [],
-  remark: 'A price that was set by hand. Its slug is `PROVIDER/MODEL`.',
+  remark: 'A manually set price. Its slug is `PROVIDER/MODEL`.',
   create: 'pricing.set',
   fields,
   secrets: NO_SECRETS,

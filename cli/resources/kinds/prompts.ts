@@ -35,7 +35,7 @@ export const prompt: Kind = {
   is_slug_unique: true,
   needs: ['workspace', 'guardrail', 'integration', 'provider', 'virtual-key', 'config', 'label', 'collection'],
   remark:
-    '`versions`: the one that is `published`, and those that have `labels`, oldest first; the others are in no file, and each gateway numbers its own. `collection` by slug. A version says `messages` as a list, or `string`.',
+    '`versions`: the `published` version and versions with `labels`, oldest first. Other versions are in no file, and each gateway has its own numbers. `collection` by slug. A version has `messages` as a list, or `string`.',
   create: 'prompts.create',
   fields,
   secrets: NO_SECRETS,

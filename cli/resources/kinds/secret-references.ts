@@ -26,7 +26,7 @@ export const secretReference: Kind = {
   folder: 'secret-references',
   lives_in: 'organisation',
   needs: ['workspace'],
-  remark: '`allowed_workspaces`: those it is for; without it, all. The secrets of its login are references.',
+  remark: '`allowed_workspaces`: without it, all workspaces. Its credentials are written as references.',
   create: 'secret_references.create',
   fields,
   secrets: {below: ['auth_config'], isSecret: path => AUTH_SECRETS.includes(String(path[1]))},

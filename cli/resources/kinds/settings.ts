@@ -35,7 +35,7 @@ export const organisationSettings: Kind = {
   lives_in: 'organisation',
   needs: [],
   remark:
-    'What members may see and do (`security`), in which categories workspaces set that themselves, and the rules for API keys, as far as each is not as by default. Its slug is `settings`.',
+    'Rights of members (`security`), categories that workspaces may set (`workspace_overrides`), and rules for API keys (`api_keys`). Default values are left out. Its slug is `settings`.',
   create: 'organisation.update',
   fields: organisationFields,
   secrets: NO_SECRETS,
@@ -62,7 +62,7 @@ export const workspaceSettings: Kind = {
   folder: 'workspace-settings',
   lives_in: 'workspace',
   needs: ['workspace'],
-  remark: 'What members of one workspace may see and do. Its slug is `settings`.',
+  remark: 'Rights of members of one workspace. Its slug is `settings`.',
   create: 'workspace_settings.update',
   fields: workspaceFields,
   secrets: NO_SECRETS,

@@ -29,7 +29,7 @@ export const workspace: Kind = {
   folder: 'workspaces',
   lives_in: 'organisation',
   needs: [],
-  remark: '`default` is the one that every organisation has.',
+  remark: 'Every organisation has the workspace `default`.',
   create: 'workspaces.create',
   fields,
   secrets: NO_SECRETS,

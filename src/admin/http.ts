@@ -12,7 +12,6 @@ import {wholeUnlessPaged} from '../schema/paging.ts'
 import {FLAGS, type FlagName} from '../settings/flags.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
-import {bumpRevisions} from '../store/revisions.ts'
 import {isTaken} from '../store/rows.ts'
 import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
@@ -175,7 +174,6 @@ async function write({operation, view}: Served, request: FastifyRequest, service
         ? await watched(view, call as never, handle, () => told.resource_id)
         : {said: await handle(), done: undefined}
       if (asked.dry_run) throw new DryRun(shown(done, true))
-      await bumpRevisions(db, told.changed)
       if (operation.audit && settings.audit_logs_enabled)
         await insertAuditLog(db, record(operation, request, call, told, services, done && changesText(done)))
       return {said: asked.changes && done?.may_see ? shown(done, false) : said, changed: told.changed, after: told.after}

@@ -1,6 +1,5 @@
 import type {Db} from './database.ts'
 import {globalAccess} from './providers.ts'
-import {bumpRevisions} from './revisions.ts'
 
 /** Somebody or something that has budgets, as its row holds them. */
 export interface Budgeted {
@@ -87,13 +86,12 @@ function opened(status: string): 'active' | 'exhausted' {
 /** Shows a key or a provider as `status`, unless it is something else than `active` or `exhausted` by now. */
 export async function showStatus(db: Db, {entity, id}: Pick<Budgeted, 'entity' | 'id'>, status: 'active' | 'exhausted', now: string) {
   const table = entity === 'key' ? 'api_keys' : 'providers'
-  const {numUpdatedRows} = await db
+  await db
     .updateTable(table)
     .set({status, last_updated_at: now})
     .where('id', '=', id)
     .where('status', '=', status === 'active' ? 'exhausted' : 'active')
-    .executeTakeFirst()
-  if (numUpdatedRows > 0) await bumpRevisions(db, [table])
+    .execute()
 }
 
 /** A key or a provider whose time is over. */
@@ -133,6 +131,5 @@ export async function expire(db: Db, {entity, id}: Pick<Expired, 'entity' | 'id'
     .where('status', 'in', OPEN)
     .where('expires_at', '<=', now)
     .executeTakeFirst()
-  if (numUpdatedRows > 0) await bumpRevisions(db, [table])
   return numUpdatedRows > 0
 }

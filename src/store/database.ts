@@ -128,12 +128,52 @@ export interface Database {
 /** A connection or a transaction: queries take either. */
 export type Db = Kysely<Database>
 
+/** What the data plane holds in memory, by what it was read from. Each has a row in `revisions` that says how often it was emptied. */
+export type CacheName =
+  | 'workspaces'
+  | 'api_keys'
+  | 'integrations'
+  | 'providers'
+  | 'configs'
+  | 'guardrails'
+  | 'organisations'
+  | 'users'
+  | 'prices'
+  | 'policies'
+  | 'prompts'
+
+export type TableName = keyof Database
+
+/**
+ * What a committed write changed. Plain data: it can go to another thread or process as JSON. An example, the update of one config:
+ * `{tables: [{table: 'configs', ids: ['c1']}, {table: 'config_versions', ids: ['v2']}], revisions: {configs: 7}}`.
+ */
+export interface Invalidation {
+  /** The written tables that a cache holds rows of. */
+  readonly tables: readonly WrittenTable[]
+  /** The number that each emptied cache has from this write on; none where the write was another process's. */
+  readonly revisions: Readonly<Partial<Record<CacheName, number>>>
+}
+
+export interface WrittenTable {
+  readonly table: TableName
+  /** No other row of the table changed; null: any may have. */
+  readonly ids: readonly string[] | null
+}
+
 /** An open database and what its kind does its own way. */
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   readonly db: Db
-  /** Runs `work` in one write transaction, one at a time, again when another process held the lock. Nothing but the database is awaited inside. */
+  /**
+   * Runs `work` in one write transaction, one at a time, again when another process held the lock. Nothing but the database is awaited
+   * inside. Which caches it empties follows from the tables that it writes (`INVALIDATES`); raw SQL that writes is refused.
+   */
   write<T>(work: (transaction: Db) => Promise<T>): Promise<T>
+  /** Has `listener` told of what each `write` of this process changed, where a cache holds it, once it is committed. */
+  onWrite(listener: (invalidation: Invalidation) => void): void
+  /** A transaction that may run any statement and notes nothing: for migrations, before anything is remembered. */
+  migrate<T>(work: (transaction: Db) => Promise<T>): Promise<T>
   /** A number that moves when another process wrote; our own writes do not move it. */
   dataVersion(): Promise<number>
   close(): Promise<void>

@@ -42,7 +42,7 @@ export async function migrate(
 }
 
 async function apply(store: Store, step: Migration, now: () => Date) {
-  await store.write(async transaction => {
+  await store.migrate(async transaction => {
     const db = transaction as unknown as Kysely<unknown>
     if (store.kind === 'postgres') await sql`create schema if not exists traffic`.execute(db)
     await sql`create table if not exists ${sql.table(AREAS[step.area])} (name text primary key, applied_at text not null)`.execute(db)

@@ -25,8 +25,9 @@ const probes: readonly AnyOperation[] = [
     spellings: {probeName: 'name', probe_id: 'id'},
     body: Body,
     reply: Empty,
-    async handle({changed}) {
+    async handle({changed, db}) {
       changed('configs')
+      await db.deleteFrom('configs').where('id', '=', 'none').execute()
       return {}
     },
   }),
@@ -38,6 +39,7 @@ const probes: readonly AnyOperation[] = [
     summary: '',
     async handle({db, changed}) {
       changed('configs')
+      await db.deleteFrom('configs').where('id', '=', 'none').execute()
       await writeMeta(db, 'half', 'done')
       throw new Error('secret cause')
     },

@@ -2,6 +2,7 @@ import type {ConnectionOptions} from 'node:tls'
 import {Kysely, PostgresDialect} from 'kysely'
 import pg from 'pg'
 import type {Database, Db, Store} from '../database.ts'
+import {notedWrites} from '../noted-writes.ts'
 
 /** Plain data, so that it can be handed to another thread. */
 export interface PostgresOptions {
@@ -38,10 +39,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   // one that breaks in use fails its query; without a listener it would end the process as well
   pool.on('connect', client => client.on('error', () => undefined))
   const db: Db = new Kysely<Database>({dialect: new PostgresDialect({pool})})
+  const transact = <T>(work: (transaction: Db) => Promise<T>): Promise<T> => db.transaction().execute(work)
   return {
     kind: 'postgres',
     db,
-    write: work => db.transaction().execute(work),
+    ...notedWrites(transact),
+    migrate: transact,
     async dataVersion() {
       const {revision} = await db
         .selectFrom('revisions')

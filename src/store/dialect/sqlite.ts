@@ -2,6 +2,7 @@ import {join} from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, type SqliteDialectConfig, SqliteDriver} from 'kysely'
 import type {Database, Db, Store} from '../database.ts'
+import {notedWrites} from '../noted-writes.ts'
 
 /** What a connection is for decides what it opens and how long it waits for another's lock (core rule 7). */
 export type SqliteRole = 'server' | 'operator' | 'flusher' | 'reader'
@@ -42,14 +43,16 @@ export function openSqlite(options: SqliteOptions): Store {
   const poll = connect({...options, role: 'reader'})
   const db: Db = new Kysely<Database>({dialect: new ImmediateSqliteDialect({database: raw})})
   let last: Promise<unknown> = Promise.resolve()
+  const transact = <T>(work: (transaction: Db) => Promise<T>): Promise<T> => {
+    const turn = last.then(() => whileBusy(() => db.transaction().execute(work)))
+    last = turn.catch(() => undefined)
+    return turn
+  }
   return {
     kind: 'sqlite',
     db,
-    write(work) {
-      const turn = last.then(() => whileBusy(() => db.transaction().execute(work)))
-      last = turn.catch(() => undefined)
-      return turn
-    },
+    ...notedWrites(transact),
+    migrate: transact,
     async dataVersion() {
       return poll.pragma('main.data_version', {simple: true}) as number
     },

@@ -170,7 +170,6 @@ async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>
   )
   await store.insertKey(db, row)
   call.about(row.id, workspace_id)
-  call.changed('api_keys')
   return {id: row.id, key, object: 'api-key' as const}
 }
 
@@ -206,7 +205,6 @@ async function updated(call: One<typeof KeyUpdate>) {
     last_updated_at: now,
   })
   call.about(before.id, before.workspace_id)
-  call.changed('api_keys')
   return {}
 }
 
@@ -214,7 +212,6 @@ async function deleted(call: One) {
   const key = await keyOf(call, 'delete')
   await store.updateKey(call.db, key.id, {status: 'archived', last_updated_at: call.now})
   call.about(key.id, key.workspace_id)
-  call.changed('api_keys')
   return {}
 }
 
@@ -239,7 +236,6 @@ async function rotated(call: One<typeof KeyRotate>) {
     last_updated_at: now,
   })
   call.about(before.id, before.workspace_id)
-  call.changed('api_keys')
   return {id: before.id, key, key_transition_expires_at}
 }
 

@@ -144,7 +144,7 @@ async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; 
     .map(each => view.query?.safeParse(each))
     .find(each => each === undefined || each.success)
   const {settled: _, ...app} = {...call.app, limits: NOTHING_USED}
-  const input = {...call, app, query: query?.data, body: undefined, about: () => undefined, changed: () => undefined}
+  const input = {...call, app, query: query?.data, body: undefined, about: () => undefined}
   for (const actor of [...(sees(view, call) ? [call.actor] : []), {...call.actor, scopes: 'all' as const}]) {
     try {
       const shown = (await view.handle({...input, actor} as never)) as object

@@ -151,7 +151,6 @@ async function created(call: Call<undefined, undefined, typeof ConfigCreate>) {
   }
   await store.insertConfig(db, row)
   call.about(row.id, workspace.id)
-  call.changed('configs')
   return {success: true as const, data: {id: row.id, slug: row.slug, version_id: row.version_id}}
 }
 
@@ -178,7 +177,6 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof C
   await store.updateConfig(db, before.id, change)
   if (change.version_id) await store.insertVersion(db, after)
   call.about(before.id, before.workspace_id)
-  call.changed('configs')
   return {success: true as const, data: {version_id: after.version_id}}
 }
 
@@ -201,7 +199,6 @@ async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
   await requireUnused(call, row)
   await store.updateConfig(call.db, row.id, {status: 'archived', last_updated_at: call.now})
   call.about(row.id, row.workspace_id)
-  call.changed('configs')
   return {}
 }
 

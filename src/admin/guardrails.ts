@@ -142,7 +142,6 @@ async function created(call: Call<undefined, undefined, typeof GuardrailCreate>)
   const checks = checked(app, body.checks)
   await store.insertGuardrail(db, row, {...versionOf(app, row, {checks, actions: whole(body.actions)}), version: 1})
   call.about(row.id, workspace_id)
-  call.changed('guardrails')
   return made(row)
 }
 
@@ -165,7 +164,6 @@ async function updated(call: Call<typeof params, undefined, typeof GuardrailUpda
   if (is_new) await store.insertGuardrailVersion(db, {...versionOf(app, after, next), version: before.version + 1})
   await store.updateGuardrail(db, before.id, change)
   call.about(before.id, before.workspace_id)
-  call.changed('guardrails')
   return made(after)
 }
 
@@ -179,7 +177,6 @@ async function archived(call: Call<typeof params>) {
   }
   await store.updateGuardrail(call.db, row.id, {status: 'archived', last_updated_at: call.now})
   call.about(row.id, row.workspace_id)
-  call.changed('guardrails')
   return {}
 }
 

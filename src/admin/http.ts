@@ -17,7 +17,7 @@ import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
 import {ANYONE, callerByHeaders, isUnplaced, placed} from './caller.ts'
 import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
-import {type AnyOperation, type Call, type ChangedTable, Download} from './operation.ts'
+import {type AnyOperation, type Call, Download} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
 
 export interface MountOptions {
@@ -167,7 +167,7 @@ async function write({operation, view}: Served, request: FastifyRequest, service
   const input = inputOf(operation, request)
   place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
   try {
-    const {said, changed, after} = await store.write(async db => {
+    const {said, after} = await store.write(async db => {
       const {call, told} = openCall(input, request, services, db)
       const handle = () => operation.handle(call)
       const {said, done} = view
@@ -176,9 +176,8 @@ async function write({operation, view}: Served, request: FastifyRequest, service
       if (asked.dry_run) throw new DryRun(shown(done, true))
       if (operation.audit && settings.audit_logs_enabled)
         await insertAuditLog(db, record(operation, request, call, told, services, done && changesText(done)))
-      return {said: asked.changes && done?.may_see ? shown(done, false) : said, changed: told.changed, after: told.after}
+      return {said: asked.changes && done?.may_see ? shown(done, false) : said, after: told.after}
     })
-    if (changed.length) services.published(changed)
     for (const work of after) await work()
     return said
   } catch (error) {
@@ -193,7 +192,6 @@ interface Told {
   resource_id?: string
   workspace_id?: string | null
   by?: Actor
-  readonly changed: ChangedTable[]
   readonly after: (() => Promise<void> | void)[]
 }
 
@@ -261,7 +259,7 @@ function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest)
 }
 
 function openCall(input: Input, request: FastifyRequest, app: AdminServices, db: Db): {call: AnyCall; told: Told} {
-  const told: Told = {changed: [], after: []}
+  const told: Told = {after: []}
   const call: AnyCall = {
     ...input,
     actor: visits.get(request)!.actor,
@@ -277,7 +275,6 @@ function openCall(input: Input, request: FastifyRequest, app: AdminServices, db:
     by(actor) {
       told.by = actor
     },
-    changed: (...tables) => void told.changed.push(...tables),
   }
   return {call, told}
 }

@@ -190,7 +190,6 @@ async function accepted(call: Call<undefined, undefined, typeof InviteAccept>): 
   const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: SESSION_S}, now)
   call.by({type: 'user', id: user.id, kind: 'user', organisation_id, workspace_id: null, user_id: user.id, scopes: new Set()})
   call.about(invite.id, null)
-  call.changed('users', 'api_keys')
   return {user_id: user.id, organisation_id, session, api_keys, object: 'accepted-invite'}
 }
 

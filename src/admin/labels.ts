@@ -125,7 +125,6 @@ async function updated(call: Call<typeof params, undefined, typeof LabelUpdate>)
     last_updated_at: now,
   })
   call.about(row.id, workspace_id)
-  call.changed('prompts')
   return {}
 }
 
@@ -134,7 +133,6 @@ async function archived(call: Call<typeof params>) {
   await store.unassignLabel(call.db, row.id)
   await store.updateLabel(call.db, row.id, {status: 'archived', last_updated_at: call.now})
   call.about(row.id, row.workspace_id)
-  call.changed('prompts')
   return {}
 }
 

@@ -96,7 +96,6 @@ async function added(call: Call<typeof MembersParams, undefined, typeof MembersA
   const workspace = await workspaceOf(call, call.params.workspaceId)
   for (const [index, {id, role}] of body.users.entries()) await join(call, workspace, {id, role, field: `users[${index}].id`})
   call.about(body.users.map(({id}) => id).join(','), workspace.id)
-  call.changed('users')
   return {}
 }
 
@@ -108,7 +107,6 @@ async function updated(call: One<typeof MemberUpdate>) {
   if (member.role === body.role) throw invalid('role', `is ${body.role} already`)
   await store.updateMember(db, workspace.id, member.user_id, {role: body.role, last_updated_at: now})
   call.about(member.user_id, workspace.id)
-  call.changed('users')
   return {}
 }
 
@@ -117,7 +115,6 @@ async function removed(call: One) {
   guardLevel(call.actor, member.role)
   await store.removeMember(call.db, workspace.id, member.user_id, call.now)
   call.about(member.user_id, workspace.id)
-  call.changed('users', 'api_keys')
   return {}
 }
 

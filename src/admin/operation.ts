@@ -2,9 +2,7 @@ import type {Readable} from 'node:stream'
 import type {z} from 'zod'
 import type {FlagName} from '../settings/flags.ts'
 import type {Db} from '../store/database.ts'
-import type {Actor, AdminServices, ChangedTable} from './services.ts'
-
-export type {ChangedTable} from './services.ts'
+import type {Actor, AdminServices} from './services.ts'
 
 /** A reply that is a file. */
 export class Download {
@@ -27,7 +25,10 @@ export interface Call<P extends Shape = undefined, Q extends Shape = undefined, 
   readonly query: Out<Q>
   readonly body: Out<B>
   readonly actor: Actor
-  /** The write transaction for POST, PUT, PATCH and DELETE (the audit row goes into it too), a plain connection for GET. */
+  /**
+   * The write transaction for POST, PUT, PATCH and DELETE (the audit row goes into it too), a plain connection for GET. The tables it
+   * writes say which caches are emptied.
+   */
   readonly db: Db
   readonly app: AdminServices
   /** ISO 8601 UTC, the same for the whole call. */
@@ -40,8 +41,6 @@ export interface Call<P extends Shape = undefined, Q extends Shape = undefined, 
   readonly origin: string
   /** Has `work` done once the transaction is in, before the reply. */
   afterwards(work: () => Promise<void> | void): void
-  /** Says what must be dropped from caches once the transaction is in. */
-  changed(...tables: ChangedTable[]): void
 }
 
 /**

@@ -41,7 +41,6 @@ async function updated(call: Call<undefined, undefined, typeof OrganisationDefau
   const defaults = {...(await read(call)), ...body}
   await updateOrganisation(db, organisation_id, {defaults: keepDefaults(defaults), last_updated_at: now})
   call.about(organisation_id, null)
-  call.changed('organisations')
   return view(defaults)
 }
 

@@ -91,7 +91,6 @@ async function updated(call: Call<undefined, undefined, typeof OrganisationUpdat
     last_updated_at: now,
   })
   call.about(before.id, null)
-  call.changed('organisations')
   return {}
 }
 
@@ -113,7 +112,6 @@ async function workspaceUpdated(call: Call<typeof MembersParams, undefined, type
   const settings = {security: changedSecurity(security, call.body.security)}
   await updateWorkspace(call.db, workspace.id, {settings: JSON.stringify(settings), last_updated_at: call.now})
   call.about(workspace.id, workspace.id)
-  call.changed('workspaces')
   return {}
 }
 

@@ -132,7 +132,6 @@ async function created(call: Call<undefined, undefined, typeof PartialCreate>) {
   await insertTemplate(db, 'prompt_partials', row)
   await store.insertPartialVersion(db, version)
   call.about(row.id, row.workspace_id)
-  call.changed('prompts')
   return {id: row.id, slug: row.slug, version_id: version.id}
 }
 

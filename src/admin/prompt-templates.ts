@@ -59,7 +59,7 @@ export function newVersion({actor, now}: Pick<Call, 'actor' | 'now'>, version: n
 
 /** Writes a change, says what it is about, and has what is remembered of prompts forgotten. */
 export async function changeTemplate(
-  call: Pick<Call, 'actor' | 'db' | 'now' | 'about' | 'changed'>,
+  call: Pick<Call, 'actor' | 'db' | 'now' | 'about'>,
   table: TemplateTable,
   row: TemplatesTable,
   change: Partial<TemplatesTable>,
@@ -67,7 +67,6 @@ export async function changeTemplate(
   const {actor, db, now} = call
   await updateTemplate(db, table, row.id, {...change, updated_by: actor.user_id ?? actor.id, last_updated_at: now})
   call.about(row.id, row.workspace_id)
-  call.changed('prompts')
 }
 
 /** Refuses a `string` that cannot be read as a prompt, or as a partial. */

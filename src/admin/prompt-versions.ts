@@ -76,7 +76,6 @@ async function labelled(call: Call<typeof versionParams, undefined, typeof Promp
     await store.assignLabel(db, {prompt_id: row.id, label_id: label.id, version, assigned_at: now})
   }
   call.about(row.id, row.workspace_id)
-  call.changed('prompts')
   return {}
 }
 

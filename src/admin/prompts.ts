@@ -143,7 +143,6 @@ async function created(call: Call<undefined, undefined, typeof PromptCreate>) {
   await insertTemplate(db, 'prompts', row)
   await store.insertPromptVersion(db, version)
   call.about(row.id, row.workspace_id)
-  call.changed('prompts')
   return {id: row.id, slug: row.slug, version_id: version.id, object: 'prompt' as const}
 }
 

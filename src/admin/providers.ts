@@ -138,7 +138,6 @@ async function created(call: Call<undefined, undefined, typeof ProviderCreate>) 
   const row = await newProvider(db, integration, {workspace_id: workspace.id, is_virtual_key: 0, slug: body.slug, fields: body, now})
   await store.insertProvider(db, row)
   call.about(row.id, workspace.id)
-  call.changed('providers')
   return {id: row.id, slug: row.slug}
 }
 
@@ -212,7 +211,6 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof P
   const before = await reachProvider(call, call.params.slug, query.workspace_id ?? body.workspace_id, 'provider')
   await store.updateProvider(call.db, before.id, changedColumns(before, body, call.now))
   call.about(before.id, before.workspace_id)
-  call.changed('providers')
   return {id: before.id, slug: before.slug}
 }
 
@@ -223,13 +221,11 @@ async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
 }
 
 /** Takes a provider out of service, and with it the hidden integration that a virtual key is made of. */
-export async function retireProvider(call: Pick<Call, 'db' | 'now' | 'about' | 'changed'>, row: store.ProviderRow) {
+export async function retireProvider(call: Pick<Call, 'db' | 'now' | 'about'>, row: store.ProviderRow) {
   await store.archiveProvider(call.db, row.id, call.now)
   call.about(row.id, row.workspace_id)
-  call.changed('providers')
   if (!row.is_hidden) return
   await store.archiveHidden(call.db, row.integration_id, call.now)
-  call.changed('integrations')
 }
 
 export function budgetsOf({id, slug, workspace_id, usage_limits, last_reset_at}: ProvidersTable): Budgeted {

@@ -11,19 +11,6 @@ import type {Db, Store} from '../store/database.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 import type {OrganisationRole, WorkspaceRole} from '../store/tables/people.ts'
 
-export type ChangedTable =
-  | 'workspaces'
-  | 'api_keys'
-  | 'integrations'
-  | 'providers'
-  | 'configs'
-  | 'guardrails'
-  | 'organisations'
-  | 'users'
-  | 'prices'
-  | 'policies'
-  | 'prompts'
-
 /** Who calls the administration: a key, a user by his session, or the operator on the data directory. */
 export interface Actor {
   readonly type: 'api_key' | 'user' | 'operator'
@@ -92,8 +79,6 @@ export interface AdminServices {
   /** What the checks of a workspace's guardrails reach when they are tried. */
   readonly check_world?: (workspace_id: string) => Promise<CheckWorld>
   now(): Date
-  /** Announces a committed change, so that cached keys, providers and configs are read again. */
-  published(tables: readonly ChangedTable[]): void
   /** Notes a fault of our own, with its cause, under the id that the reply carries. */
   failed?(cause: unknown, where: {readonly operation: string; readonly request_id: string}): void
   /** Waits until the log holds every call that had ended before; for reads that follow a call at once. */

@@ -86,7 +86,6 @@ async function updated(call: One<typeof UserUpdate>) {
   if (user.role === body.role) throw invalid('role', `is ${body.role} already`)
   await guardOwner(call, user)
   await store.updateOrganisationUser(db, actor.organisation_id, user.id, {role: body.role, last_updated_at: now})
-  call.changed('users')
   return {}
 }
 
@@ -94,7 +93,6 @@ async function deleted(call: One) {
   const user = await userOf(call)
   await guardOwner(call, user)
   await store.leaveOrganisation(call.db, call.actor.organisation_id, user.id, call.now)
-  call.changed('users', 'api_keys')
   return {}
 }
 

@@ -121,7 +121,6 @@ async function created(call: Call<undefined, undefined, typeof VirtualKeyCreate>
   await insertIntegration(db, hidden)
   await insertProvider(db, row)
   call.about(row.id, workspace_id)
-  call.changed('integrations', 'providers')
   return {success: true as const, data: {slug: row.slug}}
 }
 
@@ -131,7 +130,6 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof V
   await changeCredentials(call, before)
   await updateProvider(db, before.id, changedColumns(before, body, now))
   call.about(before.id, before.workspace_id)
-  call.changed('integrations', 'providers')
   return {}
 }
 

@@ -104,7 +104,7 @@ async function listed({actor, app, db, query}: Call<undefined, typeof Workspaces
 }
 
 async function created(call: Call<undefined, undefined, typeof WorkspaceCreate>) {
-  const {actor, db, body, now, about, changed} = call
+  const {actor, db, body, now, about} = call
   const {organisation_id} = actor
   const slugs = {
     taken: (slug: string) => store.workspaceSlugTaken(db, organisation_id, slug),
@@ -129,7 +129,6 @@ async function created(call: Call<undefined, undefined, typeof WorkspaceCreate>)
   for (const [index, id] of (body.users ?? []).entries()) await join(call, row, {id, role: 'member', field: `users[${index}]`})
   await offerGlobalIntegrations(db, row, now)
   about(row.id, row.id)
-  changed('workspaces', 'providers')
   return view(row, unusedViews(row.usage_limits))
 }
 
@@ -150,7 +149,6 @@ async function updated(call: One<typeof WorkspaceUpdate>) {
     last_updated_at: now,
   })
   call.about(before.id, before.id)
-  call.changed('workspaces')
   return {}
 }
 
@@ -166,7 +164,6 @@ async function archived(call: One<typeof WorkspaceDelete>) {
   }
   await store.archiveWorkspace(db, workspace.id, now)
   call.about(workspace.id, workspace.id)
-  call.changed('workspaces', 'api_keys', 'providers', 'configs', 'guardrails', 'integrations', 'policies', 'prompts')
   return {}
 }
 

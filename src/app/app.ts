@@ -16,10 +16,11 @@ import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import {checkSeal} from '../store/canary.ts'
 import {checkAfterUncleanEnd, checkPresent, damageFault} from '../store/damage.ts'
 import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from '../store/data-dir.ts'
-import type {Store} from '../store/database.ts'
+import type {Invalidation, Store} from '../store/database.ts'
 import {openStore, type StoreOptions} from '../store/dialect/index.ts'
 import {MigrationFault, migrate, migrationState} from '../store/migrate.ts'
 import {findOrganisation, organisations} from '../store/organisations.ts'
+import {ANYTHING} from '../store/tables/invalidation.ts'
 import {openReads} from '../workers/reader.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
 import {openBackground} from './background.ts'
@@ -117,6 +118,12 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
         ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, ...clock, binding})
         : undefined
     if (plane) opened.push(plane)
+    const explaining = openExplaining({settings, store, seal, now, prices: pricing})
+    const forget = (changed: Invalidation) => {
+      plane?.forget(changed)
+      explaining.forget()
+    }
+    store.onWrite(forget)
     const exports_folder = join(directory.folder, 'exports')
     const log_store_work = plane && openLogStoreWork({settings, store, store_options, records: plane.records, log, now})
     const background =
@@ -135,7 +142,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     const checking = openChecking(settings)
     opened.push(checking)
     const without_exports = {
-      ...adminServices({store, store_options, settings, seal, pricing, log, now, plane, log_store}),
+      ...adminServices({store, store_options, settings, seal, pricing, log, now, plane, explaining, log_store}),
       check_world: checking.check_world,
       ...(reads && {reads: reads.db}),
     }
@@ -146,7 +153,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     const operator = operatorServer(store, services, settings, log)
     opened.push(operator)
     if (role === 'operator') await operator.open()
-    if (plane) opened.push(watch(store, () => services.published([]), log))
+    if (plane) opened.push(watch(store, () => forget(ANYTHING), log))
     if (options.demo && role === 'server') await makeDemo(async request => call(await operator.open(), request))
     const governor = plane && openGovernor(settings, log)
     const server =
@@ -240,26 +247,22 @@ interface AdminParts {
   readonly log: Log
   readonly now: () => number
   readonly plane: DataPlane | undefined
+  readonly explaining: Pick<AdminServices, 'explain' | 'replay'>
   readonly log_store: LogStore | undefined
 }
 
-function adminServices({store, store_options, settings, seal, pricing, log, now, plane, log_store}: AdminParts): AdminServices {
-  const {explain, replay, forget} = openExplaining({settings, store, seal, now, prices: pricing})
+function adminServices({store, store_options, settings, seal, pricing, log, now, plane, explaining, log_store}: AdminParts): AdminServices {
   const here = {find: bodyFinder(store_options, store.db), findMany: manyBodiesFinder(store_options, store.db)}
   const kept = log_store ? storedBodies(here, log_store.blobs, store.db) : here
   return {
     store,
-    explain,
-    replay,
+    explain: explaining.explain,
+    replay: explaining.replay,
     bodies: kept.find,
     many_bodies: kept.findMany,
     settings,
     seal,
     now: () => new Date(now()),
-    published(tables) {
-      plane?.forget(tables)
-      forget()
-    },
     failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
     settled: async () => plane?.records.flushed(),
     pricing,

@@ -36,7 +36,7 @@ import type {Settings} from '../settings/index.ts'
 import {cacheTable, openCacheFile} from '../store/cache.ts'
 import {counterTable} from '../store/counters.ts'
 import type {DataDir} from '../store/data-dir.ts'
-import type {Store} from '../store/database.ts'
+import type {Invalidation, Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {workspaceOfLimited} from '../store/limited.ts'
 import {FolderShelf} from '../store/shelf.ts'
@@ -56,8 +56,8 @@ export interface DataPlane {
   readonly ask_again: AskAgain
   /** The text of /metrics. */
   metrics(): Promise<string>
-  /** Drops what is remembered of keys, providers, configs and policies; of these tables alone, where they are named. */
-  forget(changed?: readonly string[]): void
+  /** Drops what is remembered of what a write changed. */
+  forget(changed: Invalidation): void
   /** Why no calls should come now; null when they should. */
   unready(): string | null
   close(): Promise<void>

@@ -25,8 +25,7 @@ const probes: readonly AnyOperation[] = [
     spellings: {probeName: 'name', probe_id: 'id'},
     body: Body,
     reply: Empty,
-    async handle({changed, db}) {
-      changed('configs')
+    async handle({db}) {
       await db.deleteFrom('configs').where('id', '=', 'none').execute()
       return {}
     },
@@ -37,8 +36,7 @@ const probes: readonly AnyOperation[] = [
     method: 'POST',
     path: '/half',
     summary: '',
-    async handle({db, changed}) {
-      changed('configs')
+    async handle({db}) {
       await db.deleteFrom('configs').where('id', '=', 'none').execute()
       await writeMeta(db, 'half', 'done')
       throw new Error('secret cause')

@@ -62,7 +62,7 @@ describe.each(KINDS)('integrations on %s', kind => {
     test('by a workspace key makes one of that workspace, and a provider there that is called as it is', async () => {
       const {id, slug} = await create({}, admin.asWorkspace)
       expect((await row(id)).workspace_id).toBe(admin.workspace_id)
-      expect(admin.published).toEqual(['providers', 'integrations'])
+      expect(admin.published).toEqual(['integrations', 'providers'])
       const called = await findProviderForCall(admin.store.db, admin.workspace_id, slug)
       expect(called).toMatchObject({slug, status: 'active', integration: {id, enabled: true, ai_provider_id: 'openai'}})
     })

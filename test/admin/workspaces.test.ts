@@ -74,7 +74,7 @@ describe.each(KINDS)('workspaces on %s', kind => {
       workspace_id: id,
       uri: '/v1/admin/workspaces',
     })
-    expect(admin.published).toEqual(['workspaces', 'providers'])
+    expect(admin.published).toEqual(['workspaces'])
   })
 
   test('a list gives the active ones, newest first, on both paths, by page and by name', async () => {

@@ -4,7 +4,7 @@ import {type FirstRun, firstRun} from '../../src/admin/first-run.ts'
 import {type MountOptions, mountAdmin} from '../../src/admin/http.ts'
 import {ExportJobs} from '../../src/admin/log-exports/jobs.ts'
 import {newKey} from '../../src/admin/new-key.ts'
-import type {AnyOperation, ChangedTable} from '../../src/admin/operation.ts'
+import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import type {AdminServices} from '../../src/admin/services.ts'
 import {openChecking} from '../../src/app/check-environment.ts'
@@ -16,9 +16,10 @@ import {scopesOf} from '../../src/identity/scopes.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {insertKey} from '../../src/store/api-keys.ts'
 import {bodyFinder} from '../../src/store/bodies/index.ts'
-import type {Db} from '../../src/store/database.ts'
+import type {CacheName, Db} from '../../src/store/database.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
 import type {ApiKeysTable, AuditLogsTable, WorkspacesTable} from '../../src/store/tables/identity.ts'
+import {cachesOf} from '../../src/store/tables/invalidation.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
 import {testStore} from './stores.ts'
 
@@ -44,7 +45,7 @@ interface Options {
 export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf, readsOf}: Options = {}) {
   const {store, folder, options, close} = await testStore(kind)
   let now = new Date('2026-03-04T05:06:07.000Z')
-  const published: ChangedTable[] = []
+  const published: CacheName[] = []
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
   const {settings} = readSettings({env})
   const checking = openChecking(settings)
@@ -56,7 +57,6 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     bodies: bodyFinder(options, store.db),
     ...(readsOf && {reads: readsOf(folder)}),
     now: () => now,
-    published: tables => void published.push(...tables),
     failed: (cause, where) => void faults.push({cause, ...where}),
   }
   const exports = new ExportJobs({
@@ -71,6 +71,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   })
   Object.assign(services, {exports})
   const first = (await firstRun(store, now)) as FirstRun
+  store.onWrite(({tables}) => void published.push(...cachesOf(tables)))
   const server = fastify({routerOptions: ROUTING})
   mountAdmin(server, operations, services, {checks_replies: true, ...(actorOf && {actorOf})})
   const url = await server.listen({host: '127.0.0.1', port: 0})

@@ -101,23 +101,21 @@ async function updated(call: AccessCall) {
   await store.updateIntegration(db, integration.id, change)
   const opened = workspaces.filter(({id}) => isOpen({...integration, ...change}, rows.get(id)))
   const fresh = opened.map(({id}) => ({id, given: asked.get(id), isNew: !openBefore.has(id)}))
-  if (await giveProviders(call, integration, fresh)) call.changed('providers')
+  await giveProviders(call, integration, fresh)
   call.about(integration.id, integration.workspace_id)
-  call.changed('integrations')
   return {}
 }
 
 /**
  * A provider for each workspace that is newly open, or for which one was asked by name, and has none of this integration; unless
- * it was declined. Whether any was made.
+ * it was declined.
  */
 async function giveProviders(
   {db, body, now}: AccessCall,
   integration: IntegrationsTable,
   open: readonly {readonly id: string; readonly given: Asked | undefined; readonly isNew: boolean}[],
-): Promise<boolean> {
+): Promise<void> {
   const served = await workspacesWithProvider(db, integration.id)
-  let made = false
   for (const {id, given, isNew} of open) {
     const wanted = given?.create_default_provider ?? body.create_default_provider ?? true
     const slug = given?.default_provider_slug ?? body.default_provider_slug
@@ -127,9 +125,7 @@ async function giveProviders(
       throw invalid('default_provider_slug', `${slug} is the slug of another provider in that workspace`)
     }
     await makeDefaultProvider(db, integration, {workspace_id: id, slug, now})
-    made = true
   }
-  return made
 }
 
 /** The given workspaces by id; each must be one the integration can be opened to, and be named once. */

@@ -128,12 +128,9 @@ async function created(call: Call<undefined, undefined, typeof IntegrationCreate
     ...credentialColumns(app, owner, {key: body.key, configurations: body.configurations ?? {}}, isAdmin(actor)),
   }
   await store.insertIntegration(db, integration)
-  if (workspace && body.create_default_provider) {
+  if (workspace && body.create_default_provider)
     await makeDefaultProvider(db, integration, {workspace_id: workspace.id, slug: default_slug, now})
-    call.changed('providers')
-  }
   call.about(integration.id, integration.workspace_id)
-  call.changed('integrations')
   return {id: integration.id, slug: integration.slug}
 }
 
@@ -167,7 +164,6 @@ async function updated(call: Call<typeof params, undefined, typeof IntegrationUp
     last_updated_at: now,
   })
   call.about(before.id, before.workspace_id)
-  call.changed('integrations')
   return {}
 }
 
@@ -175,7 +171,6 @@ async function archived(call: Call<typeof params>) {
   const integration = await reachIntegration(call, call.params.slug, 'delete')
   await store.archiveIntegration(call.db, integration.id, call.now)
   call.about(integration.id, integration.workspace_id)
-  call.changed('integrations', 'providers')
   return {}
 }
 

@@ -69,7 +69,6 @@ async function updated(call: Call<typeof params, undefined, typeof ModelsUpdate>
   const all = body.allow_all_models
   await store.updateIntegration(db, id, {...(all !== undefined && {allow_all_models: all ? 1 : 0}), last_updated_at: now})
   call.about(id, workspace_id)
-  call.changed('integrations')
   return {}
 }
 
@@ -77,7 +76,6 @@ async function removed(call: Call<typeof params, typeof ModelsRemoval>) {
   const {id, workspace_id} = await reachIntegration(call, call.params.slug, 'update')
   await store.removeCustomModels(call.db, id, call.query.slugs)
   call.about(id, workspace_id)
-  call.changed('integrations')
   return {}
 }
 

@@ -46,7 +46,6 @@ async function created(call: Call<undefined, undefined, typeof OrganisationCreat
   const {organisation_id, workspace_id, workspace_slug} = await makeOrganisation(db, {name: body.name, slug, admin, workspace, at: now})
   call.by({...call.actor, organisation_id})
   call.about(organisation_id, null)
-  call.changed('organisations', 'workspaces', 'api_keys')
   return {
     id: organisation_id,
     slug,

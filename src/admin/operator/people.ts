@@ -75,7 +75,6 @@ async function userCreated(call: Call<undefined, undefined, typeof UserCreate>):
   if (before?.status === 'active') throw new Refusal('row.exists', {object: 'user', field: 'email', value: email})
   await joinOrganisation(db, {organisation_id, user_id: id, role, status: 'active', ...times})
   call.about(id, null)
-  call.changed('users')
   return userView((await findOrganisationUser(db, organisation_id, id))!)
 }
 

@@ -20,7 +20,7 @@ export async function reachPolicy(
   return found(z.uuid().safeParse(id).success ? await findPolicy(call.db, reach, id, status) : undefined, 'policy')
 }
 
-type Writing = Pick<Call, 'actor' | 'db' | 'now' | 'about' | 'changed'>
+type Writing = Pick<Call, 'actor' | 'db' | 'now' | 'about'>
 
 interface Given {
   readonly name?: string | undefined
@@ -68,9 +68,8 @@ export async function archivePolicy(call: Writing, kind: PoliciesTable['kind'], 
   return changePolicy(call, await reachPolicy(call, kind, id), {status: 'archived'})
 }
 
-function written({about, changed}: Writing, {id, workspace_id}: PoliciesTable) {
+function written({about}: Writing, {id, workspace_id}: PoliciesTable) {
   about(id, workspace_id)
-  changed('policies')
 }
 
 /** What both kinds show of a row. */

@@ -187,7 +187,6 @@ async function entityReset(call: Call<typeof entityParams>) {
   const {value_key} = found(await entity(call, row, call.params.entityId), 'entity')
   await store.resetEntity(call.db, row.id, value_key, call.now)
   call.about(row.id, row.workspace_id)
-  call.changed('policies')
   return {}
 }
 

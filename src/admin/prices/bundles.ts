@@ -87,7 +87,6 @@ async function rolledBack(call: Call<undefined, undefined, typeof Empty>) {
   }
   await withdrawPriceRevision(db, bundle.revision, now)
   call.about(String(bundle.revision))
-  call.changed('prices')
   return {withdrawn: [revisionView({...bundle, withdrawn_at: now})], object: 'price-rollback' as const}
 }
 

@@ -162,7 +162,6 @@ async function rolledBack(call: Call<undefined, undefined, typeof PriceRollback>
     withdrawn.push({...at, withdrawn_at: now})
   }
   call.about(withdrawn.map(({revision}) => revision).join(','))
-  call.changed('prices')
   return {withdrawn: withdrawn.map(revisionView), object: 'price-rollback' as const}
 }
 

@@ -50,7 +50,7 @@ type Revision = Pick<PriceRevisionsTable, 'kind' | 'origin' | 'key_id' | 'serial
 
 /** Writes `changes` as a revision, in the call's transaction: all of it stands, or nothing. Without changes only a bundle is noted. */
 export async function install(
-  {db, actor, now, about, changed}: Pick<Call, 'db' | 'actor' | 'now' | 'about' | 'changed'>,
+  {db, actor, now, about}: Pick<Call, 'db' | 'actor' | 'now' | 'about'>,
   revision: Revision,
   list: ReadList,
   changes: readonly PriceChange[],
@@ -65,7 +65,6 @@ export async function install(
       rows,
     )
     about(String(number))
-    changed('prices')
   }
   const at_ms = Date.parse(revision.effective_at)
   const {effective_at} = revision

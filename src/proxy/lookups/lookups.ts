@@ -7,11 +7,12 @@ import type {Price} from '../../pricing/price.ts'
 import {optionsOfSettings} from '../../providers/options.ts'
 import {findKeyByHash, workedUntil} from '../../store/api-keys.ts'
 import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
-import type {Db} from '../../store/database.ts'
+import type {CacheName, Db, Invalidation} from '../../store/database.ts'
 import {integrationModels, openCredentials} from '../../store/integrations.ts'
 import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-call.ts'
 import {findProviderForCall} from '../../store/providers.ts'
 import {callableProviders} from '../../store/routing.ts'
+import {cachesOf} from '../../store/tables/invalidation.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
 import type {Caller, EntityLimit, ManagedProvider, ProxyServices} from '../services.ts'
 import {readPolicies} from './policies.ts'
@@ -22,8 +23,8 @@ export interface Directory
     ProxyServices,
     'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'providerSlugs'
   > {
-  /** Drops what was remembered of these tables, of all where none is named. Policies are many: they stay unless they are concerned. */
-  forget(changed?: readonly string[]): void
+  /** Drops what was remembered, as a write changed some of it. Policies are many: they stay unless they are concerned. */
+  forget(changed: Invalidation): void
 }
 
 export interface DirectoryOptions {
@@ -38,7 +39,7 @@ export interface DirectoryOptions {
 const KNOWN_KEYS = 20_000
 const KNOWN_WORKSPACES = 2_000
 /** Policies name configs by their slugs. */
-const OF_POLICIES: ReadonlySet<string> = new Set(['policies', 'configs'])
+const OF_POLICIES: ReadonlySet<CacheName> = new Set(['policies', 'configs'])
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
@@ -102,12 +103,12 @@ export function createDirectory({db, seal, has_policies, modelsOf}: DirectoryOpt
         }),
       )
     },
-    forget(changed = []) {
+    forget({tables}) {
       generation++
       loading.clear()
       callers.clear()
       unknown.clear()
-      if (changed.length === 0 || changed.some(table => OF_POLICIES.has(table))) policies.clear()
+      if (cachesOf(tables).some(cache => OF_POLICIES.has(cache))) policies.clear()
     },
   }
 }

@@ -1,24 +1,12 @@
 import {object} from '../../base/json-object.ts'
-import type {EndpointName} from '../../schema/endpoints.ts'
-import {type Asked, type Errand, type Upstream, UpstreamFault} from '../errand.ts'
-import {
-  type BatchFacts,
-  type BatchStatus,
-  batchObject,
-  known,
-  metadataIn,
-  needed,
-  optionsFrom,
-  seconds,
-  textAt,
-  whole,
-} from '../jobs/objects.ts'
-import {listed} from '../jobs/pages.ts'
-import {endpointOf, PATHS} from '../jobs/rows.ts'
-import {contentOf, idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {type Asked, type Upstream, UpstreamFault} from '../errand.ts'
+import {batchErrands} from '../jobs/cloud.ts'
+import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
+import {PATHS} from '../jobs/rows.ts'
+import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
+import type {Json} from '../translation.ts'
 import {files} from './files.ts'
-import {jobName, jobPath} from './jobs.ts'
+import {bedrockJobs, createdJob, idOfJob, type JobKind, jobName} from './jobs.ts'
 import {endpointOfJob, invocationOf} from './rows.ts'
 import {s3Store} from './s3.ts'
 
@@ -35,66 +23,41 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
   Expired: 'expired',
 }
 const ENDED: ReadonlySet<BatchStatus> = new Set(['completed', 'failed', 'cancelled', 'expired'])
+const KIND: JobKind = {one: 'model-invocation-job', all: 'model-invocation-jobs', member: 'invocationJobSummaries'}
 
 /** OpenAI's batches ⇄ model invocation jobs (Bedrock API reference, Create-, Get-, List- and StopModelInvocationJob). */
-export const batches: Partial<Record<EndpointName, Errand>> = {
-  async createBatch(asked, upstream) {
+export const batches = batchErrands({
+  files,
+  without_model: 'expected the id of a model: Amazon Bedrock runs one for all rows',
+  jobs: (_asked, upstream) => bedrockJobs(KIND, upstream),
+  facts: batchOf,
+  async create(asked, upstream, input, endpoint) {
     const {body, context} = asked
-    const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, asked, 'input_file_id')
-    const endpoint = endpointOf(body.endpoint, 'endpoint')
-    const modelId = context.model
-    if (modelId === '') throw new Untranslatable('model', 'expected the id of a model: Amazon Bedrock runs one for all rows')
     const request = {
       jobName: jobName(textAt(body, 'job_name'), context),
       clientRequestToken: context.call_id,
-      modelId,
-      modelInvocationType: invocationOf(endpoint, modelId),
+      modelId: context.model,
+      modelInvocationType: invocationOf(endpoint, context.model),
       roleArn: needed(body, 'role_arn', 'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket'),
       inputDataConfig: {s3InputDataConfig: {s3Uri: uriOf('s3', input), s3InputFormat: 'JSONL'}},
       outputDataConfig: outputOf(asked, input),
       ...optionsFrom(body, ['modelInvocationType', 'timeoutDurationInHours', 'tags', 'vpcConfig']),
     }
-    const {jobArn} = await (await upstream.ask({method: 'POST', path: '/model-invocation-job', body: request})).json()
-    if (typeof jobArn !== 'string') throw new BadReply('expected a jobArn')
     return {
-      json: batchObject({
-        id: encodeURIComponent(jobArn),
-        status: 'validating',
-        endpoint: String(body.endpoint),
-        input_file_id: idOf('s3', input),
-        created_at: context.created_s,
-        model: modelId,
-        metadata: metadataIn(body),
-      }),
+      id: await createdJob(KIND, request, upstream),
+      status: 'validating',
+      endpoint: String(body.endpoint),
+      input_file_id: idOf('s3', input),
+      created_at: context.created_s,
+      model: context.model,
     }
   },
-  async retrieveBatch(asked, upstream) {
-    const job = await jobOf(asked, upstream)
-    return {json: batchObject({...batchOf(job), ...(await countedBy(job, asked, upstream))})}
-  },
-  async cancelBatch(asked, upstream) {
-    ;(await upstream.ask({method: 'POST', path: `${jobPath('model-invocation-job', asked.id)}/stop`})).drop()
-    const job = await jobOf(asked, upstream)
-    const facts = batchOf(job)
-    return {json: batchObject(ENDED.has(facts.status) ? facts : {...facts, status: 'cancelling'})}
-  },
-  listBatches: (asked, upstream) =>
-    listed(asked, async (token, size) => {
-      const next = token === null ? '' : `&nextToken=${encodeURIComponent(token)}`
-      const path = `/model-invocation-jobs?maxResults=${size}&sortBy=CreationTime&sortOrder=Descending${next}`
-      const said = await (await upstream.ask({method: 'GET', path})).json()
-      const jobs = Array.isArray(said.invocationJobSummaries) ? said.invocationJobSummaries.map(object) : []
-      return {items: jobs.map(job => batchObject(batchOf(job))), next: typeof said.nextToken === 'string' ? said.nextToken : null}
-    }),
-  async getBatchOutput(asked, upstream) {
-    const job = await jobOf(asked, upstream)
-    const written = outputPlace(job)
-    if (!written) throw new Untranslatable('id', `the batch has no output: it is ${String(job.status)}`)
-    const place = placeIn(idOf('s3', written), files, asked)
-    const content = await s3Store(upstream, asked.context.options).read(place)
-    return {content: contentOf(place, content, files, asked), content_type: 'application/octet-stream'}
-  },
-}
+  output: outputPlace,
+  state: job => String(job.status),
+  read: (place, {context}, upstream) => s3Store(upstream, context.options).read(place),
+  more: countedBy,
+  stopped: facts => (ENDED.has(facts.status) ? facts : {...facts, status: 'cancelling'}),
+})
 
 function outputOf(asked: Asked, input: Place): Json {
   const {output_data_config: said} = asked.body
@@ -105,18 +68,14 @@ function outputOf(asked: Asked, input: Place): Json {
   return {s3OutputDataConfig: {...(key && {s3EncryptionKeyId: key}), ...config, s3Uri}}
 }
 
-async function jobOf({id}: Asked, {ask}: Upstream): Promise<Json> {
-  return await (await ask({method: 'GET', path: jobPath('model-invocation-job', id)})).json()
-}
-
 function batchOf(job: Json): BatchFacts {
-  const {jobArn, modelId, status, message} = job
-  if (typeof jobArn !== 'string') throw new BadReply('expected a jobArn')
+  const {modelId, status, message} = job
+  const id = idOfJob(job)
   const input = object(object(job.inputDataConfig).s3InputDataConfig).s3Uri
   const model = typeof modelId === 'string' ? modelId : ''
   const place = outputPlace(job)
   return {
-    id: encodeURIComponent(jobArn),
+    id,
     status: known(STATUSES, status, 'in_progress'),
     endpoint: PATHS[endpointOfJob(job.modelInvocationType, model)],
     input_file_id: typeof input === 'string' ? encodeURIComponent(input) : '',

@@ -1,7 +1,42 @@
-import {type Context, Untranslatable} from '../translation.ts'
+import type {Upstream} from '../errand.ts'
+import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
+import {BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+
+/** Jobs of one kind: where one is, where all are listed, and the member of the list that holds them. */
+export interface JobKind {
+  readonly one: string
+  readonly all: string
+  readonly member: string
+}
+
+export function bedrockJobs({one, all, member}: JobKind, {ask}: Upstream): CloudJobs {
+  return {
+    get: async id => await (await ask({method: 'GET', path: jobPath(one, id)})).json(),
+    async cancel(id) {
+      ;(await ask({method: 'POST', path: `${jobPath(one, id)}/stop`})).drop()
+    },
+    async page(token, size) {
+      const next = token === null ? '' : `&nextToken=${encodeURIComponent(token)}`
+      const path = `/${all}?maxResults=${size}&sortBy=CreationTime&sortOrder=Descending${next}`
+      const said = await (await ask({method: 'GET', path})).json()
+      return {items: jobsIn(said[member]), next: typeof said.nextToken === 'string' ? said.nextToken : null}
+    },
+  }
+}
+
+/** Makes a job; gives its ARN, as an id. */
+export async function createdJob({one}: JobKind, body: Json, {ask}: Upstream): Promise<string> {
+  return idOfJob(await (await ask({method: 'POST', path: `/${one}`, body})).json())
+}
+
+/** A job's id: its ARN, percent-encoded. */
+export function idOfJob({jobArn}: Json): string {
+  if (typeof jobArn !== 'string') throw new BadReply('expected a jobArn')
+  return encodeURIComponent(jobArn)
+}
 
 /** A job by its ARN, or by the last part of it. */
-export function jobPath(kind: string, id: string): string {
+function jobPath(kind: string, id: string): string {
   if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..')) throw new Untranslatable('id', 'expected the ARN of a job')
   return `/${kind}/${encodeURIComponent(id)}`
 }

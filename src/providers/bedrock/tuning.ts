@@ -1,12 +1,11 @@
 import {object} from '../../base/json-object.ts'
-import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../errand.ts'
-import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt, tuneObject} from '../jobs/objects.ts'
-import {listed} from '../jobs/pages.ts'
+import type {Asked} from '../errand.ts'
+import {tuneErrands} from '../jobs/cloud.ts'
+import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt} from '../jobs/objects.ts'
 import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
-import {jobName, jobPath} from './jobs.ts'
+import {bedrockJobs, createdJob, idOfJob, type JobKind, jobName} from './jobs.ts'
 import {vendor} from './model.ts'
 
 const STATUSES: Readonly<Record<string, TuneStatus>> = {
@@ -16,16 +15,16 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
   Stopping: 'running',
   Stopped: 'cancelled',
 }
-const KIND = 'model-customization-jobs'
+const KIND: JobKind = {one: 'model-customization-jobs', all: 'model-customization-jobs', member: 'modelCustomizationJobSummaries'}
 
 /** OpenAI's fine-tuning jobs ⇄ model customization jobs (Bedrock API reference, Create-, Get-, List- and StopModelCustomizationJob). */
-export const tuning: Partial<Record<EndpointName, Errand>> = {
-  async createFinetune(asked, upstream) {
+export const tuning = tuneErrands({
+  files,
+  without_model: 'expected the id of a model',
+  jobs: (_asked, upstream) => bedrockJobs(KIND, upstream),
+  facts: factsOf,
+  async create(asked, upstream, training, validation) {
     const {body, context} = asked
-    if (context.model === '') throw new Untranslatable('model', 'expected the id of a model')
-    const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, asked, 'training_file')
-    const validation_file = textAt(body, 'validation_file')
-    const validation = validation_file === undefined ? null : placeIn(validation_file, files, asked, 'validation_file')
     const name = jobName(textAt(body, 'job_name'), context)
     const request = {
       jobName: name,
@@ -39,34 +38,17 @@ export const tuning: Partial<Record<EndpointName, Errand>> = {
       ...(validation && {validationDataConfig: {validators: [{s3Uri: uriOf('s3', validation)}]}}),
       outputDataConfig: {s3Uri: outputUri(asked, training)},
     }
-    const {jobArn} = await (await upstream.ask({method: 'POST', path: `/${KIND}`, body: request})).json()
-    if (typeof jobArn !== 'string') throw new BadReply('expected a jobArn')
     return {
-      json: tuneObject({
-        id: encodeURIComponent(jobArn),
-        status: 'validating_files',
-        model: context.model,
-        created_at: context.created_s,
-        training_file: idOf('s3', training),
-        validation_file: validation && idOf('s3', validation),
-        hyperparameters: hyperparametersIn(body),
-      }),
+      id: await createdJob(KIND, request, upstream),
+      status: 'validating_files',
+      model: context.model,
+      created_at: context.created_s,
+      training_file: idOf('s3', training),
+      validation_file: validation && idOf('s3', validation),
+      hyperparameters: hyperparametersIn(body),
     }
   },
-  retrieveFinetune: async (asked, upstream) => ({json: tuneObject(factsOf(await jobOf(asked, upstream)))}),
-  async cancelFinetune(asked, upstream) {
-    ;(await upstream.ask({method: 'POST', path: `${jobPath(KIND, asked.id)}/stop`})).drop()
-    return {json: tuneObject(factsOf(await jobOf(asked, upstream)))}
-  },
-  listFinetunes: (asked, upstream) =>
-    listed(asked, async (token, size) => {
-      const next = token === null ? '' : `&nextToken=${encodeURIComponent(token)}`
-      const path = `/${KIND}?maxResults=${size}&sortBy=CreationTime&sortOrder=Descending${next}`
-      const said = await (await upstream.ask({method: 'GET', path})).json()
-      const jobs = Array.isArray(said.modelCustomizationJobSummaries) ? said.modelCustomizationJobSummaries.map(object) : []
-      return {items: jobs.map(job => tuneObject(factsOf(job))), next: typeof said.nextToken === 'string' ? said.nextToken : null}
-    }),
-}
+})
 
 /** Bedrock's numbers are texts. Claude has OpenAI's multiplier; the others take a rate, which no multiplier says. */
 function hyperParameters({body, context}: Asked): Json {
@@ -85,19 +67,15 @@ function outputUri(asked: Asked, {bucket}: Place): string {
   return uri
 }
 
-async function jobOf({id}: Asked, {ask}: Upstream): Promise<Json> {
-  return await (await ask({method: 'GET', path: jobPath(KIND, id)})).json()
-}
-
 function factsOf(job: Json): TuneFacts {
-  const {jobArn, baseModelArn, status, failureMessage} = job
-  if (typeof jobArn !== 'string') throw new BadReply('expected a jobArn')
+  const {baseModelArn, status, failureMessage} = job
+  const id = idOfJob(job)
   const uri = (said: unknown) => (typeof said === 'string' ? encodeURIComponent(said) : null)
   const {validators} = object(job.validationDataConfig)
   const {epochCount, batchSize, learningRateMultiplier} = object(job.hyperParameters)
   const model = job.outputModelArn ?? job.customModelArn
   return {
-    id: encodeURIComponent(jobArn),
+    id,
     status: known(STATUSES, status, 'running'),
     model: typeof baseModelArn === 'string' ? baseModelArn.split('/').at(-1)! : '',
     created_at: seconds(job.creationTime),

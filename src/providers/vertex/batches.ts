@@ -1,22 +1,10 @@
 import {object} from '../../base/json-object.ts'
-import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../errand.ts'
+import type {Asked, Upstream} from '../errand.ts'
 import {word} from '../gemini/read.ts'
-import {
-  type BatchFacts,
-  type BatchStatus,
-  batchObject,
-  known,
-  metadataIn,
-  needed,
-  optionsFrom,
-  seconds,
-  textAt,
-  whole,
-} from '../jobs/objects.ts'
-import {listed} from '../jobs/pages.ts'
-import {endpointOf, PATHS} from '../jobs/rows.ts'
-import {contentOf, idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
+import {batchErrands} from '../jobs/cloud.ts'
+import {type BatchFacts, type BatchStatus, known, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
+import {PATHS} from '../jobs/rows.ts'
+import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
 import {gcsStore} from './gcs.ts'
@@ -39,13 +27,16 @@ const OUTPUTS = /(?:^|\/)predictions?[^/]*\.jsonl$|(?:^|\/)prediction\.results-[
 const MOST_OUTPUTS = 1000
 
 /** OpenAI's batches ⇄ batch prediction jobs (Vertex AI API reference, projects.locations.batchPredictionJobs). */
-export const batches: Partial<Record<EndpointName, Errand>> = {
-  async createBatch(asked, upstream) {
+export const batches = batchErrands({
+  files,
+  without_model: 'expected the name of a model: Vertex AI runs one for all rows',
+  jobs: (asked, upstream) => new Jobs(KIND, asked, upstream),
+  facts: batchOf,
+  check(endpoint) {
+    if (endpoint !== 'chatComplete') throw new Untranslatable('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
+  },
+  async create(asked, upstream, input) {
     const {body, context} = asked
-    const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, asked, 'input_file_id')
-    if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
-      throw new Untranslatable('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
-    if (context.model === '') throw new Untranslatable('model', 'expected the name of a model: Vertex AI runs one for all rows')
     const job = await new Jobs(KIND, asked, upstream).create({
       displayName: textAt(body, 'job_name') ?? `gateway-${context.call_id}`,
       model: modelResource(context.model),
@@ -53,25 +44,12 @@ export const batches: Partial<Record<EndpointName, Errand>> = {
       outputConfig: {predictionsFormat: 'jsonl', gcsDestination: {outputUriPrefix: outputUri(asked, input)}},
       ...optionsFrom(body, ['labels', 'modelParameters', 'encryptionSpec', 'serviceAccount']),
     })
-    return {json: batchObject({...batchOf(job), metadata: metadataIn(body)})}
+    return batchOf(job)
   },
-  retrieveBatch: async (asked, upstream) => ({json: batchObject(batchOf(await new Jobs(KIND, asked, upstream).get(asked.id)))}),
-  async cancelBatch(asked, upstream) {
-    const jobs = new Jobs(KIND, asked, upstream)
-    await jobs.cancel(asked.id)
-    return {json: batchObject(batchOf(await jobs.get(asked.id)))}
-  },
-  listBatches: (asked, upstream) =>
-    listed(asked, (token, size) => new Jobs(KIND, asked, upstream).page(token, size, job => batchObject(batchOf(job)))),
-  async getBatchOutput(asked, upstream) {
-    const job = await new Jobs(KIND, asked, upstream).get(asked.id)
-    const written = outputPlace(job)
-    if (!written) throw new Untranslatable('id', `the batch has no output: it is ${word(job.state) ?? 'not done'}`)
-    const place = placeIn(idOf('gs', written), files, asked)
-    const content = contentOf(place, outputs(place, upstream), files, asked)
-    return {content, content_type: 'application/octet-stream'}
-  },
-}
+  output: outputPlace,
+  state: job => word(job.state) ?? 'not done',
+  read: async (place, _asked, upstream) => outputs(place, upstream),
+})
 
 /** All that was written to the job's folder, one file after another. */
 async function* outputs({bucket, key, model}: Place, upstream: Upstream): AsyncGenerator<Buffer> {

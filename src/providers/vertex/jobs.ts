@@ -1,12 +1,12 @@
-import {object} from '../../base/json-object.ts'
 import type {Asked, Upstream} from '../errand.ts'
 import {word} from '../gemini/read.ts'
+import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
 import {vertexModel, vertexParent, vertexPublisher} from '../places/vertex.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'
 
 /** Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end with. */
-export class Jobs {
+export class Jobs implements CloudJobs {
   readonly #kind: string
   readonly #context: Context
   readonly #upstream: Upstream
@@ -29,11 +29,10 @@ export class Jobs {
     ;(await this.#upstream.ask({method: 'POST', path: `${this.#path(id)}:cancel`})).drop()
   }
 
-  async page(token: string | null, size: number, read: (job: Json) => Json): Promise<ProviderPage<Json>> {
+  async page(token: string | null, size: number): Promise<ProviderPage<Json>> {
     const query = new URLSearchParams({pageSize: String(size), ...(token && {pageToken: token})})
     const said = await (await this.#upstream.ask({method: 'GET', path: `${this.#parent()}?${query}`})).json()
-    const jobs = said[this.#kind]
-    return {items: (Array.isArray(jobs) ? jobs : []).map(job => read(object(job))), next: word(said.nextPageToken)}
+    return {items: jobsIn(said[this.#kind]), next: word(said.nextPageToken)}
   }
 
   #parent(): string {

@@ -1,11 +1,9 @@
 import {object} from '../../base/json-object.ts'
-import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Errand} from '../errand.ts'
 import {word} from '../gemini/read.ts'
-import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt, tuneObject, whole} from '../jobs/objects.ts'
-import {listed} from '../jobs/pages.ts'
-import {placeIn, uriOf} from '../jobs/store.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {tuneErrands} from '../jobs/cloud.ts'
+import {hyperparametersIn, known, seconds, type TuneFacts, type TuneStatus, textAt, whole} from '../jobs/objects.ts'
+import {uriOf} from '../jobs/store.ts'
+import {BadReply, type Json} from '../translation.ts'
 import {files} from './files.ts'
 import {Jobs, numberOf} from './jobs.ts'
 
@@ -22,12 +20,13 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
 const KIND = 'tuningJobs'
 
 /** OpenAI's fine-tuning jobs ⇄ tuning jobs (Vertex AI API reference, projects.locations.tuningJobs). */
-export const tuning: Partial<Record<EndpointName, Errand>> = {
-  async createFinetune(asked, upstream) {
+export const tuning = tuneErrands({
+  files,
+  without_model: 'expected the name of a model',
+  jobs: (asked, upstream) => new Jobs(KIND, asked, upstream),
+  facts: factsOf,
+  async create(asked, upstream, training, validation) {
     const {body, context} = asked
-    if (context.model === '') throw new Untranslatable('model', 'expected the name of a model')
-    const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, asked, 'training_file')
-    const validation = textAt(body, 'validation_file')
     const {n_epochs, learning_rate_multiplier, batch_size: _batch_size, ...own} = hyperparametersIn(body)
     const hyperParameters = {
       ...(n_epochs !== undefined && {epochCount: String(n_epochs)}),
@@ -39,21 +38,13 @@ export const tuning: Partial<Record<EndpointName, Errand>> = {
       ...(textAt(body, 'suffix') && {tunedModelDisplayName: textAt(body, 'suffix')}),
       supervisedTuningSpec: {
         trainingDatasetUri: uriOf('gs', training),
-        ...(validation && {validationDatasetUri: uriOf('gs', placeIn(validation, files, asked, 'validation_file'))}),
+        ...(validation && {validationDatasetUri: uriOf('gs', validation)}),
         ...(Object.keys(hyperParameters).length > 0 && {hyperParameters}),
       },
     })
-    return {json: tuneObject(factsOf(job))}
+    return factsOf(job)
   },
-  retrieveFinetune: async (asked, upstream) => ({json: tuneObject(factsOf(await new Jobs(KIND, asked, upstream).get(asked.id)))}),
-  async cancelFinetune(asked, upstream) {
-    const jobs = new Jobs(KIND, asked, upstream)
-    await jobs.cancel(asked.id)
-    return {json: tuneObject(factsOf(await jobs.get(asked.id)))}
-  },
-  listFinetunes: (asked, upstream) =>
-    listed(asked, (token, size) => new Jobs(KIND, asked, upstream).page(token, size, job => tuneObject(factsOf(job)))),
-}
+})
 
 function factsOf(job: Json): TuneFacts {
   const id = numberOf(job.name)

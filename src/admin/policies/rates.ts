@@ -2,7 +2,7 @@ import {z} from 'zod'
 import {windowOf} from '../../limits/rate.ts'
 import {type RateLimit, readRateLimits} from '../../schema/limits.ts'
 import {Handle} from '../../schema/names.ts'
-import {Empty, list, listOf} from '../../schema/paging.ts'
+import {Empty, listOf} from '../../schema/paging.ts'
 import {
   EntitiesQuery,
   keepRateTerms,
@@ -13,105 +13,51 @@ import {
   RatePolicyUpdate,
   RatePolicyView,
 } from '../../schema/policies.ts'
-import * as store from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type Call, operation} from '../operation.ts'
-import {namedWorkspace} from '../tenancy.ts'
-import {archivePolicy, changePolicy, commonView, enforcementView, FLAG, makePolicy, reachPolicy} from './reach.ts'
+import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
+import {policyParts} from './resource.ts'
 
-const tag = 'Rate Limits Policies'
-const PATH = '/policies/rate-limits'
 const params = z.strictObject({rateLimitsPolicyId: Handle})
 const OBJECT = 'policy_rate_limits' as const
+const parts = policyParts('rate', {
+  tag: 'Rate Limits Policies',
+  of: 'rate-limits',
+  param: 'rateLimitsPolicyId',
+  update: 'Change a rate limits policy',
+  entities: 'List the entities of a rate limits policy and what they used in the window that is open',
+})
 
 /** So many requests or tokens a minute, hour or day for the calls that meet conditions, counted for each group of them. */
 export const ratePolicies = [
   operation({
-    id: 'rate_policies.list',
-    tag,
-    method: 'GET',
-    path: PATH,
-    summary: 'List rate limits policies',
-    scopes: ['policies.list'],
-    flag: FLAG,
+    ...parts.list,
     query: RatePoliciesQuery,
     reply: listOf(RatePolicyView),
-    handle: listed,
+    handle: call => pageOfPolicies(call, 'rate', call.query, view),
   }),
   operation({
-    id: 'rate_policies.create',
-    tag,
-    method: 'POST',
-    path: PATH,
-    summary: 'Create a rate limits policy',
-    scopes: ['policies.create'],
-    flag: FLAG,
-    audit: {resource: 'rate-limits-policy', action: 'create'},
+    ...parts.create,
     body: RatePolicyCreate,
     reply: z.strictObject({id: z.uuid(), object: z.literal(OBJECT)}),
     handle: created,
   }),
   operation({
-    id: 'rate_policies.get',
-    tag,
-    method: 'GET',
-    path: `${PATH}/:rateLimitsPolicyId`,
-    summary: 'Show a rate limits policy',
-    scopes: ['policies.read'],
-    flag: FLAG,
+    ...parts.get,
     params,
     query: RatePolicyQuery,
     reply: RatePolicyView,
     handle: async call => view(await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId, call.query.status)),
   }),
+  operation({...parts.update, params, body: RatePolicyUpdate, reply: Empty, handle: updated}),
   operation({
-    id: 'rate_policies.update',
-    tag,
-    method: 'PUT',
-    path: `${PATH}/:rateLimitsPolicyId`,
-    summary: 'Change a rate limits policy',
-    scopes: ['policies.update'],
-    flag: FLAG,
-    audit: {resource: 'rate-limits-policy', action: 'update'},
-    params,
-    body: RatePolicyUpdate,
-    reply: Empty,
-    handle: updated,
-  }),
-  operation({
-    id: 'rate_policies.delete',
-    tag,
-    method: 'DELETE',
-    path: `${PATH}/:rateLimitsPolicyId`,
-    summary: 'Archive a rate limits policy: it holds no calls any more',
-    scopes: ['policies.delete'],
-    flag: FLAG,
-    audit: {resource: 'rate-limits-policy', action: 'delete'},
+    ...parts.delete,
     params,
     reply: Empty,
     handle: call => archivePolicy(call, 'rate', call.params.rateLimitsPolicyId),
   }),
-  operation({
-    id: 'rate_policies.list_entities',
-    tag,
-    method: 'GET',
-    path: `${PATH}/:rateLimitsPolicyId/entities`,
-    summary: 'List the entities of a rate limits policy and what they used in the window that is open',
-    scopes: ['policies.read'],
-    flag: FLAG,
-    params,
-    query: EntitiesQuery,
-    reply: listOf(PolicyEntity),
-    handle: entitiesListed,
-  }),
+  operation({...parts.list_entities, params, query: EntitiesQuery, reply: listOf(PolicyEntity), handle: entitiesListed}),
 ] as const
-
-async function listed(call: Call<undefined, typeof RatePoliciesQuery>) {
-  const workspace = await namedWorkspace(call, call.query.workspace_id)
-  const {status, type, unit} = call.query
-  const filter = {kind: 'rate' as const, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, status, type, unit}
-  return list(await store.listPolicies(call.db, filter, call.query), view)
-}
 
 async function created(call: Call<undefined, undefined, typeof RatePolicyCreate>) {
   const {body} = call
@@ -136,17 +82,10 @@ function said({unit, value, enforcement}: z.output<typeof RatePolicyUpdate>): Pa
 }
 
 async function entitiesListed(call: Call<typeof params, typeof EntitiesQuery>) {
-  const {query, now, db} = call
   const row = await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId)
-  await call.app.settled?.()
   const {unit, value} = termsOf(row)
-  const since_at = new Date(windowOf(unit, Date.parse(now)).starts_at_ms).toISOString()
-  const filter = {since_at, limit: BigInt(value), status: query.status, search: query.search}
-  return list(await store.policyEntities(db, row, filter, query), ({id, value_key, used}) => ({
-    ...{id, value_key},
-    current_usage: Number(used),
-    status: used >= filter.limit ? ('exhausted' as const) : ('active' as const),
-  }))
+  const since_at = new Date(windowOf(unit, Date.parse(call.now)).starts_at_ms).toISOString()
+  return pageOfEntities(call, row, {since_at, limit: BigInt(value)}, call.query, Number)
 }
 
 function termsOf({terms}: PoliciesTable): RateLimit {

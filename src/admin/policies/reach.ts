@@ -1,12 +1,47 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {findPolicy, insertPolicy, updatePolicy} from '../../store/policies.ts'
+import {list, type Page} from '../../schema/paging.ts'
+import {
+  type EntityFilter,
+  findPolicy,
+  insertPolicy,
+  listPolicies,
+  type PolicyFilter,
+  policyEntities,
+  updatePolicy,
+} from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import type {Call} from '../operation.ts'
 import {found, namedWorkspace, type Standing, workspaceOf} from '../tenancy.ts'
 
-export const FLAG = 'policy'
+/** One page of the policies of a kind that the caller may see. */
+export async function pageOfPolicies<View>(
+  call: Standing,
+  kind: PoliciesTable['kind'],
+  {workspace_id, status, type, unit, ...page}: Omit<PolicyFilter, 'kind' | 'organisation_id'> & Page,
+  view: (row: PoliciesTable) => View,
+) {
+  const workspace = await namedWorkspace(call, workspace_id)
+  const filter = {kind, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, status, type, unit}
+  return list(await listPolicies(call.db, filter, page), view)
+}
+
+/** One page of what the groups of a policy used. `shown` says what was counted as replies do. */
+export async function pageOfEntities(
+  {app, db}: Pick<Call, 'app' | 'db'>,
+  row: PoliciesTable,
+  counted: Pick<EntityFilter, 'since_at' | 'limit'>,
+  {status, search, ...page}: Pick<EntityFilter, 'status' | 'search'> & Page,
+  shown: (used: bigint) => number,
+) {
+  await app.settled?.()
+  return list(await policyEntities(db, row, {...counted, status, search}, page), ({id, value_key, used}) => ({
+    ...{id, value_key},
+    current_usage: shown(used),
+    status: used >= counted.limit ? ('exhausted' as const) : ('active' as const),
+  }))
+}
 
 /** The policy that a call names, in the caller's workspace or, for admin keys, anywhere in the organisation. */
 export async function reachPolicy(

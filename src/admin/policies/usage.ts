@@ -4,7 +4,7 @@ import {nanoDollars} from '../../limits/budget.ts'
 import {type Period, periodOf} from '../../limits/periods.ts'
 import {readUsageLimits, type StoredUsageLimit} from '../../schema/limits.ts'
 import {Handle} from '../../schema/names.ts'
-import {Empty, list, listOf} from '../../schema/paging.ts'
+import {Empty, listOf} from '../../schema/paging.ts'
 import {
   EntitiesQuery,
   keepUsageTerms,
@@ -19,118 +19,56 @@ import {policyEntityId} from '../../schema/policy-entities.ts'
 import * as store from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type Call, operation} from '../operation.ts'
-import {found, invalid, namedWorkspace, type Standing} from '../tenancy.ts'
-import {archivePolicy, changePolicy, commonView, enforcementView, FLAG, makePolicy, reachPolicy} from './reach.ts'
+import {found, invalid, type Standing} from '../tenancy.ts'
+import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
+import {policyParts} from './resource.ts'
 
-const tag = 'Usage Limits Policies'
-const PATH = '/policies/usage-limits'
 const params = z.strictObject({policyUsageLimitsId: Handle})
 const entityParams = z.strictObject({policyUsageLimitsId: Handle, entityId: Handle})
 const OBJECT = 'policy_usage_limits' as const
 /** What a map of all entities of a policy shows at most. */
 const MOST_MAPPED = 1000
+const parts = policyParts('usage', {
+  tag: 'Usage Limits Policies',
+  of: 'usage-limits',
+  param: 'policyUsageLimitsId',
+  update: 'Change a usage limits policy, or set the usage of one of its entities to zero',
+  entities: 'List the entities of a usage limits policy and what they used, those that used most first',
+})
 
 /** Budgets for the calls that meet conditions, one for each group of them. */
 export const usagePolicies = [
   operation({
-    id: 'usage_policies.list',
-    tag,
-    method: 'GET',
-    path: PATH,
-    summary: 'List usage limits policies',
-    scopes: ['policies.list'],
-    flag: FLAG,
+    ...parts.list,
     query: UsagePoliciesQuery,
     reply: listOf(UsagePolicyView),
-    handle: listed,
+    handle: call => pageOfPolicies(call, 'usage', call.query, row => view(row, call.now)),
   }),
   operation({
-    id: 'usage_policies.create',
-    tag,
-    method: 'POST',
-    path: PATH,
-    summary: 'Create a usage limits policy',
-    scopes: ['policies.create'],
-    flag: FLAG,
-    audit: {resource: 'usage-limits-policy', action: 'create'},
+    ...parts.create,
     body: UsagePolicyCreate,
     reply: z.strictObject({id: z.uuid(), object: z.literal(OBJECT)}),
     handle: created,
   }),
+  operation({...parts.get, params, query: UsagePolicyQuery, reply: UsagePolicyView, handle: shown}),
+  operation({...parts.update, params, body: UsagePolicyUpdate, reply: Empty, handle: updated}),
   operation({
-    id: 'usage_policies.get',
-    tag,
-    method: 'GET',
-    path: `${PATH}/:policyUsageLimitsId`,
-    summary: 'Show a usage limits policy',
-    scopes: ['policies.read'],
-    flag: FLAG,
-    params,
-    query: UsagePolicyQuery,
-    reply: UsagePolicyView,
-    handle: shown,
-  }),
-  operation({
-    id: 'usage_policies.update',
-    tag,
-    method: 'PUT',
-    path: `${PATH}/:policyUsageLimitsId`,
-    summary: 'Change a usage limits policy, or set the usage of one of its entities to zero',
-    scopes: ['policies.update'],
-    flag: FLAG,
-    audit: {resource: 'usage-limits-policy', action: 'update'},
-    params,
-    body: UsagePolicyUpdate,
-    reply: Empty,
-    handle: updated,
-  }),
-  operation({
-    id: 'usage_policies.delete',
-    tag,
-    method: 'DELETE',
-    path: `${PATH}/:policyUsageLimitsId`,
-    summary: 'Archive a usage limits policy: it holds no calls any more',
-    scopes: ['policies.delete'],
-    flag: FLAG,
-    audit: {resource: 'usage-limits-policy', action: 'delete'},
+    ...parts.delete,
     params,
     reply: Empty,
     handle: call => archivePolicy(call, 'usage', call.params.policyUsageLimitsId),
   }),
+  operation({...parts.list_entities, params, query: EntitiesQuery, reply: listOf(PolicyEntity), handle: entitiesListed}),
   operation({
-    id: 'usage_policies.list_entities',
-    tag,
-    method: 'GET',
-    path: `${PATH}/:policyUsageLimitsId/entities`,
-    summary: 'List the entities of a usage limits policy and what they used, those that used most first',
-    scopes: ['policies.read'],
-    flag: FLAG,
-    params,
-    query: EntitiesQuery,
-    reply: listOf(PolicyEntity),
-    handle: entitiesListed,
-  }),
-  operation({
+    ...parts.update,
     id: 'usage_policies.reset_entity',
-    tag,
-    method: 'PUT',
-    path: `${PATH}/:policyUsageLimitsId/entities/:entityId/reset`,
+    path: `${parts.one}/entities/:entityId/reset`,
     summary: 'Set the usage of an entity to zero',
-    scopes: ['policies.update'],
-    flag: FLAG,
-    audit: {resource: 'usage-limits-policy', action: 'update'},
     params: entityParams,
     reply: Empty,
     handle: entityReset,
   }),
 ] as const
-
-async function listed(call: Call<undefined, typeof UsagePoliciesQuery>) {
-  const workspace = await namedWorkspace(call, call.query.workspace_id)
-  const {status, type} = call.query
-  const filter = {kind: 'usage' as const, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, status, type}
-  return list(await store.listPolicies(call.db, filter, call.query), row => view(row, call.now))
-}
 
 async function created(call: Call<undefined, undefined, typeof UsagePolicyCreate>) {
   const {body, now} = call
@@ -170,16 +108,8 @@ async function updated(call: Call<typeof params, undefined, typeof UsagePolicyUp
 }
 
 async function entitiesListed(call: Call<typeof params, typeof EntitiesQuery>) {
-  const {query, now, db} = call
   const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
-  await call.app.settled?.()
-  const filter = {...filterOf(row, now), status: query.status, search: query.search}
-  const {limit} = filter
-  return list(await store.policyEntities(db, row, filter, query), ({id, value_key, used}) => ({
-    ...{id, value_key},
-    current_usage: usageOf(row, used),
-    status: used >= limit ? ('exhausted' as const) : ('active' as const),
-  }))
+  return pageOfEntities(call, row, filterOf(row, call.now), call.query, used => usageOf(row, used))
 }
 
 async function entityReset(call: Call<typeof entityParams>) {

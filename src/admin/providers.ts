@@ -25,7 +25,7 @@ import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf}
 import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
 
 const tag = 'Providers'
-const params = z.strictObject({slug: Handle})
+export const params = z.strictObject({slug: Handle})
 const scopes = (verb: string) => [`providers.${verb}`, `virtual_keys.${verb}`]
 const identity = z.strictObject({id: z.uuid(), slug: z.string()})
 
@@ -40,10 +40,7 @@ export const providers = [
     scopes: scopes('list'),
     query: ProviderQuery,
     reply: listOf(ProviderView),
-    async handle(call) {
-      const {page, standings} = await providersOf(call)
-      return list(page, row => view(row, call.now, standings.get(row)!))
-    },
+    handle: call => listed(call, view),
   }),
   operation({
     id: 'providers.create',
@@ -67,10 +64,7 @@ export const providers = [
     params,
     query: WorkspaceQuery,
     reply: ProviderView,
-    async handle(call) {
-      const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'provider')
-      return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
-    },
+    handle: call => shown(call, 'provider', view),
   }),
   operation({
     id: 'providers.update',
@@ -97,17 +91,26 @@ export const providers = [
     params,
     query: WorkspaceQuery,
     reply: Empty,
-    handle: archived,
+    handle: call => archived(call, 'provider'),
   }),
 ] as const
 
+/** How a provider is shown: as itself, or under its older name as a virtual key. */
+type ViewOf<View> = (row: store.ProviderRow, now: string, standing: BudgetStanding) => View
+
 /** One page of the providers the caller may see, and how their budgets stand. */
-export async function providersOf(call: Pick<Call<undefined, typeof ProviderQuery>, 'actor' | 'app' | 'db' | 'query'>) {
-  const {actor, app, db, query} = call
+export async function listed<View>(call: Call<undefined, typeof ProviderQuery>, view: ViewOf<View>) {
+  const {actor, app, db, query, now} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, workspace_id: workspace?.id, tags: query.tags}
   const page = await store.listProviders(db, filter, query)
-  return {page, standings: await standingsOf(app, page.rows, budgetsOf)}
+  const standings = await standingsOf(app, page.rows, budgetsOf)
+  return list(page, row => view(row, now, standings.get(row)!))
+}
+
+export async function shown<View>(call: Call<typeof params, typeof WorkspaceQuery>, object: string, view: ViewOf<View>) {
+  const row = await reachProvider(call, call.params.slug, call.query.workspace_id, object)
+  return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
 }
 
 /**
@@ -214,21 +217,16 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof P
   return {id: before.id, slug: before.slug}
 }
 
-async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
-  const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'provider')
-  await retireProvider(call, row)
+/** Takes a provider out of service, and with it the hidden integration that a virtual key is made of. */
+export async function archived(call: Call<typeof params, typeof WorkspaceQuery>, object: string) {
+  const row = await reachProvider(call, call.params.slug, call.query.workspace_id, object)
+  await store.archiveProvider(call.db, row.id, call.now)
+  call.about(row.id, row.workspace_id)
+  if (row.is_hidden) await store.archiveHidden(call.db, row.integration_id, call.now)
   return {}
 }
 
-/** Takes a provider out of service, and with it the hidden integration that a virtual key is made of. */
-export async function retireProvider(call: Pick<Call, 'db' | 'now' | 'about'>, row: store.ProviderRow) {
-  await store.archiveProvider(call.db, row.id, call.now)
-  call.about(row.id, row.workspace_id)
-  if (!row.is_hidden) return
-  await store.archiveHidden(call.db, row.integration_id, call.now)
-}
-
-export function budgetsOf({id, slug, workspace_id, usage_limits, last_reset_at}: ProvidersTable): Budgeted {
+function budgetsOf({id, slug, workspace_id, usage_limits, last_reset_at}: ProvidersTable): Budgeted {
   return {entity: 'provider', id, name: slug, workspace_id, usage: usage_limits, last_reset_at}
 }
 

@@ -1,8 +1,7 @@
 import {z} from 'zod'
 import {newId} from '../base/ids.ts'
 import {newerSettings} from '../providers/configurations.ts'
-import {Handle} from '../schema/names.ts'
-import {Empty, list, listOf} from '../schema/paging.ts'
+import {Empty, listOf} from '../schema/paging.ts'
 import {ProviderQuery, WorkspaceQuery} from '../schema/providers.ts'
 import {VirtualKeyCreate, VirtualKeyUpdate, VirtualKeyView} from '../schema/virtual-keys.ts'
 import {insertIntegration, integrationById, updateIntegration} from '../store/integrations.ts'
@@ -10,13 +9,12 @@ import {insertProvider, type ProviderRow, updateProvider} from '../store/provide
 import type {IntegrationsTable} from '../store/tables/catalog.ts'
 import {credentialColumns, kindOf} from './integrations/credentials.ts'
 import {type Call, operation} from './operation.ts'
-import {budgetsOf, changedColumns, commonView, newProvider, providersOf, reachProvider, retireProvider} from './providers.ts'
+import {archived, changedColumns, commonView, listed, newProvider, params, reachProvider, shown} from './providers.ts'
 import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
-import {type Standing, standingOf} from './standings.ts'
+import type {Standing} from './standings.ts'
 import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
 
 const tag = 'Virtual-keys'
-const params = z.strictObject({slug: Handle})
 
 /** Virtual keys: providers under their older name, each made with a credential of its own, kept in an integration that is hidden. */
 export const virtualKeys = [
@@ -29,10 +27,7 @@ export const virtualKeys = [
     scopes: ['virtual_keys.list'],
     query: ProviderQuery,
     reply: listOf(VirtualKeyView),
-    async handle(call) {
-      const {page, standings} = await providersOf(call)
-      return list(page, row => view(row, call.now, standings.get(row)!))
-    },
+    handle: call => listed(call, view),
   }),
   operation({
     id: 'virtual_keys.create',
@@ -56,10 +51,7 @@ export const virtualKeys = [
     params,
     query: WorkspaceQuery,
     reply: VirtualKeyView,
-    async handle(call) {
-      const row = await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key')
-      return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
-    },
+    handle: call => shown(call, 'virtual key', view),
   }),
   operation({
     id: 'virtual_keys.update',
@@ -86,7 +78,7 @@ export const virtualKeys = [
     params,
     query: WorkspaceQuery,
     reply: Empty,
-    handle: archived,
+    handle: call => archived(call, 'virtual key'),
   }),
 ] as const
 
@@ -148,11 +140,6 @@ async function changeCredentials(
   const columns = credentialColumns(app, integration, {key: body.key, configurations}, isAdmin(actor), integration)
   const mappings = body.secret_mappings && {secret_mappings: await mappingsColumn(db, integration, body.secret_mappings)}
   await updateIntegration(db, integration.id, {...columns, ...mappings, last_updated_at: now})
-}
-
-async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
-  await retireProvider(call, await reachProvider(call, call.params.slug, call.query.workspace_id, 'virtual key'))
-  return {}
 }
 
 function view(row: ProviderRow, now: string, standing: Standing): z.input<typeof VirtualKeyView> {

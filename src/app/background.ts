@@ -1,5 +1,6 @@
 import {hostname} from 'node:os'
 import {Registry} from 'prom-client'
+import {type After, after as inReal} from '../base/after.ts'
 import type {Log} from '../base/log.ts'
 import type {Mailer} from '../ports/mail/index.ts'
 import {readLetters} from '../ports/mail/letters.ts'
@@ -40,7 +41,7 @@ export interface BackgroundParts {
   readonly refreshPrices?: readonly (() => Promise<void>)[]
   /** @default over the mail server of the settings */
   readonly mailer?: Mailer
-  readonly after?: (ms: number, run: () => void) => () => void
+  readonly after?: After
 }
 
 /** What goes on beside calls. */
@@ -114,9 +115,4 @@ function mailerOf(settings: Settings): Mailer | undefined {
 
 function sharedFacts({email_company_name, email_logo_url, email_support_email, email_docs_url}: Settings) {
   return {company_name: email_company_name, logo_url: email_logo_url, support_email: email_support_email, docs_url: email_docs_url}
-}
-
-function inReal(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms).unref()
-  return () => clearTimeout(timer)
 }

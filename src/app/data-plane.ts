@@ -1,12 +1,10 @@
 import {join} from 'node:path'
 import {Registry} from 'prom-client'
 import {OPERATIONS} from '../admin/registry.ts'
+import {after} from '../base/after.ts'
 import {readBaseUrl} from '../base/egress/base-url.ts'
 import {credentialFetch} from '../base/egress/credentials.ts'
 import {systemLookup} from '../base/egress/lookup.ts'
-import {Egress} from '../base/egress/pools.ts'
-import {readProxies} from '../base/egress/proxy.ts'
-import {readTrusted} from '../base/egress/trust.ts'
 import type {Log} from '../base/log.ts'
 import {collectProcessMetrics} from '../base/process-metrics.ts'
 import {version} from '../base/runtime.ts'
@@ -45,6 +43,7 @@ import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
 import {credentialOrigins, ownIdentity, placeDefaults} from './cloud-identity.ts'
 import {deferredBook} from './deferred-charges.ts'
+import {openEgress} from './egress.ts'
 import {driftMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 
@@ -102,12 +101,7 @@ export async function openDataPlane({
   circuitMetric(registry, circuits, now)
   const records = await startRecords({directory, store_options, store, log, now, settings})
   journalMetrics(registry, () => records.status())
-  const trusted = readTrusted(settings.trusted_custom_hosts)
-  const egress = new Egress({
-    trusted,
-    proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
-    connect_timeout_ms: settings.upstream_connect_timeout_ms,
-  })
+  const egress = openEgress(settings)
   const counters = await openCounters({
     redis_url: settings.redis_url,
     table: store.kind === 'postgres' ? counterTable(store.db) : null,
@@ -234,9 +228,4 @@ export async function openDataPlane({
       await records.close()
     },
   }
-}
-
-function after(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms).unref()
-  return () => clearTimeout(timer)
 }

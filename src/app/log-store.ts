@@ -1,8 +1,5 @@
 import {credentialFetch} from '../base/egress/credentials.ts'
 import {objectSender} from '../base/egress/objects.ts'
-import {Egress} from '../base/egress/pools.ts'
-import {readProxies} from '../base/egress/proxy.ts'
-import {readTrusted} from '../base/egress/trust.ts'
 import type {AwsCredentials} from '../base/sigv4.ts'
 import {azureDate, azureHeaders, bearerOf, sharedKey} from '../ports/blobs/azure.ts'
 import {type Guarded, guarded} from '../ports/blobs/guarded.ts'
@@ -14,6 +11,7 @@ import {gatewayGoogleToken} from '../providers/auth/google.ts'
 import {type Logins, openLogins} from '../providers/auth/login.ts'
 import {type LogStoreSettings, logStoreSettings, type Settings} from '../settings/index.ts'
 import {credentialOrigins, ownIdentity} from './cloud-identity.ts'
+import {openEgress} from './egress.ts'
 
 /** The store of objects that bodies of calls go to. */
 export interface LogStore {
@@ -31,9 +29,7 @@ const CONNECTIONS = 64
 export function openLogStore(settings: Settings, now: () => number, fetch?: CredentialFetch): LogStore | undefined {
   const said = logStoreSettings(settings)
   if (!said) return undefined
-  const egress = new Egress({
-    trusted: readTrusted(settings.trusted_custom_hosts),
-    proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
+  const egress = openEgress(settings, {
     connect_timeout_ms: Math.min(settings.upstream_connect_timeout_ms, said.timeout_ms),
     connections: CONNECTIONS,
   })

@@ -1,8 +1,6 @@
 import {request} from 'undici'
 import {readBaseUrl} from '../base/egress/base-url.ts'
-import {Egress} from '../base/egress/pools.ts'
-import {readProxies} from '../base/egress/proxy.ts'
-import {readTrusted} from '../base/egress/trust.ts'
+import type {Egress} from '../base/egress/pools.ts'
 import type {Log} from '../base/log.ts'
 import {openPricing, type Pricing} from '../pricing/open.ts'
 import type {Fetch} from '../pricing/remote.ts'
@@ -10,6 +8,7 @@ import {find as findKind} from '../providers/registry.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Db} from '../store/database.ts'
 import {integrationKinds} from '../store/prices.ts'
+import {openEgress} from './egress.ts'
 
 const PATIENCE_MS = 10_000
 /** How long the start waits for what other places say of the providers that integrations name. */
@@ -56,14 +55,6 @@ export async function prepareSources(pricing: Pricing, db: Db): Promise<void> {
 async function askPlaces(pricing: Pricing, db: Db): Promise<void> {
   const kinds = await integrationKinds(db)
   await Promise.all(kinds.map(kind => pricing.ready(kind)))
-}
-
-function openEgress(settings: Settings): Egress {
-  return new Egress({
-    trusted: readTrusted(settings.trusted_custom_hosts),
-    proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
-    connect_timeout_ms: settings.upstream_connect_timeout_ms,
-  })
 }
 
 /** Small files over the wall. The operator names the host in the settings, so it may be a private one; redirects are replies. */

@@ -1,5 +1,4 @@
-/** Runs `run` once in `ms`; the function it gives calls that off. */
-export type After = (ms: number, run: () => void) => () => void
+import type {After} from '../base/after.ts'
 
 /** One call of several that ask the same at the same time. Exactly one of its functions is called, at most once, `onDeserted` aside. */
 export interface Participant<A> {

@@ -1,4 +1,5 @@
 import {LRUCache} from 'lru-cache'
+import type {After} from '../base/after.ts'
 import type {Counters} from '../ports/counters/index.ts'
 import {type CounterOf, type Difference, type LookParts, look} from './reconcile.ts'
 
@@ -6,7 +7,7 @@ export interface ReconcilerOptions extends Omit<LookParts, 'counters' | 'pause'>
   readonly counters: Counters
   readonly now: () => number
   /** Runs `run` in `ms`; the function it gives calls that off. */
-  readonly after: (ms: number, run: () => void) => () => void
+  readonly after: After
   /** Finds what the ledger is to be asked for a counter by its key; null where its entity is gone. */
   readonly counterOf: (key: string) => Promise<CounterOf | null>
   readonly onDrift: (corrected: readonly Corrected[]) => void

@@ -1,12 +1,10 @@
 import type {Worker} from 'node:worker_threads'
+import type {After} from '../base/after.ts'
 import type {Log} from '../base/log.ts'
 import type {Mark} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
 import {isBefore} from './flusher.ts'
 import type {FlusherNews, FlusherOrder} from './flusher-orders.ts'
-
-/** Runs `run` once in `ms`; the function it gives calls that off. */
-export type After = (ms: number, run: () => void) => () => void
 
 /** The flusher's thread, as far as it is asked and heard. */
 export type FlusherThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>

@@ -1,4 +1,5 @@
 import type {Worker} from 'node:worker_threads'
+import {type After, after} from '../base/after.ts'
 import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'
 import type {Db} from '../store/database.ts'
@@ -20,7 +21,7 @@ export interface ReaderOptions {
   readonly start: () => ReaderThread
   /** How long a statement may take, its wait for others included. */
   readonly most_ms: number
-  readonly after: (ms: number, run: () => void) => () => void
+  readonly after: After
   readonly log: Pick<Log, 'error'>
 }
 
@@ -38,10 +39,6 @@ export async function openReads(options: StoreOptions, log: Pick<Log, 'error'>):
     return {db, close}
   }
   const setup: ReaderSetup = {target: {folder: options.folder}}
-  const after = (ms: number, run: () => void) => {
-    const timer = setTimeout(run, ms).unref()
-    return () => clearTimeout(timer)
-  }
   const reader = new Reader({start: () => startWorker('reader', setup), most_ms: MOST_MS, after, log})
   return {db: remoteSqlite((sql, parameters) => reader.ask({sql, parameters})), close: () => reader.close()}
 }

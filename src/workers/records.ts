@@ -1,3 +1,4 @@
+import {type After, after as inReal} from '../base/after.ts'
 import {newId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'
@@ -11,7 +12,7 @@ import {type JournalEvent, type JournalStatus, type Mark, openJournal} from '../
 import {openMark} from '../store/journal-marks.ts'
 import {readOwner} from '../store/owner.ts'
 import {BodyQueue} from './bodies.ts'
-import {type After, FlusherLink} from './flusher-link.ts'
+import {FlusherLink} from './flusher-link.ts'
 import type {FlusherSetup} from './flusher-orders.ts'
 import {createRecorder, type RecorderCounts} from './recorder.ts'
 import {applyPending, type RecoveryReport, settleOpen, writerId} from './recovery.ts'
@@ -177,9 +178,4 @@ function tell(log: Log, {code, text, segment, cause}: JournalEvent): void {
   const facts = {code, segment, ...(cause === undefined ? {} : {fault: cause})}
   if (code === 'room') log.info(facts, text)
   else log.error(facts, text)
-}
-
-function inReal(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms).unref()
-  return () => clearTimeout(timer)
 }

@@ -1,6 +1,6 @@
+import type {After} from '../base/after.ts'
 import type {Store} from '../store/database.ts'
 import {forgetProcesses} from '../store/workers.ts'
-import type {After} from './flusher-link.ts'
 import type {Records} from './records.ts'
 import type {Job} from './schedule.ts'
 

@@ -1,7 +1,7 @@
+import type {After} from '../base/after.ts'
 import {type Log, redacted} from '../base/log.ts'
 import type {Store} from '../store/database.ts'
 import {claimJob, endJob, renewJob, type WorkerKey} from '../store/workers.ts'
-import type {After} from './flusher-link.ts'
 
 /** Those of a log store that is not this machine. */
 type LogStoreJob = 'log-upload' | 'log-objects' | 'log-spool'

@@ -1,3 +1,4 @@
+import type {After} from '../../base/after.ts'
 import type {Files} from './files.ts'
 import type {Segment} from './segment.ts'
 
@@ -7,7 +8,7 @@ export interface GroupSyncOptions {
   /** The longest time that written records wait for their sync to begin. */
   readonly every_ms: number
   /** Runs `run` once in `ms`; the function it gives calls that off. */
-  readonly after: (ms: number, run: () => void) => () => void
+  readonly after: After
   readonly onFault: (segment: Segment | undefined, cause: unknown) => void
 }
 

@@ -1,4 +1,5 @@
 import {join} from 'node:path'
+import {after} from '../../base/after.ts'
 import {nodeFiles} from './files.ts'
 import {checkStoreId, type Mark} from './format.ts'
 import {Journal} from './journal.ts'
@@ -14,10 +15,7 @@ const DEFAULTS = {
   headroom_bytes: 32 * MB,
   sync_ms: 100,
   retry_ms: 1000,
-  after: (ms: number, run: () => void) => {
-    const timer = setTimeout(run, ms).unref()
-    return () => clearTimeout(timer)
-  },
+  after,
   onWritten: () => {},
   report: () => {},
   files: nodeFiles,

@@ -1,3 +1,4 @@
+import type {After} from '../../base/after.ts'
 import type {Files} from './files.ts'
 import type {Mark, Owner} from './format.ts'
 
@@ -25,7 +26,7 @@ export interface JournalSettings extends Owner {
   /** How long after a failure to reserve room it is tried again. @default 1000 */
   readonly retry_ms: number
   /** Runs `run` once in `ms`; the function it gives calls that off. */
-  readonly after: (ms: number, run: () => void) => () => void
+  readonly after: After
   /** Told once a turn in which records were written: the flusher may read up to `mark`. */
   readonly onWritten: (mark: Mark) => void
   /** Must not touch the journal. */

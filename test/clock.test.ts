@@ -3,30 +3,16 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {expect, test} from 'vitest'
 import {startGateway} from './support/gateway.ts'
+import {machine} from './support/machine.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const CHAT = {model: 'echo', max_tokens: 5, messages: [{role: 'user', content: 'what time is it?'}]}
 
-/** A machine whose clock may be set, early in a minute. */
-function machine() {
-  let wall_ms = Math.ceil(Date.now() / 60_000) * 60_000 + 5_000
-  let steady_ms = 0
-  return {
-    now: () => wall_ms,
-    steady: () => steady_ms,
-    pass(ms: number) {
-      wall_ms += ms
-      steady_ms += ms
-    },
-    set(by_ms: number) {
-      wall_ms += by_ms
-    },
-  }
-}
+const earlyInAMinute = () => Math.ceil(Date.now() / 60_000) * 60_000 + 5_000
 
 test.each([-HOUR_MS, -DAY_MS])('a clock that is set by %d ms locks no key, keeps no answer longer, and is told of once', async step_ms => {
-  const on = machine()
+  const on = machine(earlyInAMinute())
   const gateway = await startGateway({}, on)
   const {key} = await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
     name: 'rated',
@@ -52,7 +38,7 @@ test.each([-HOUR_MS, -DAY_MS])('a clock that is set by %d ms locks no key, keeps
 })
 
 test('a process that starts after the clock went back goes on from what the ledger saw', async () => {
-  const on = machine()
+  const on = machine(earlyInAMinute())
   const folder = mkdtempSync(join(tmpdir(), 'gateway-test-'))
   const first = await startGateway({}, {...on, folder})
   const {id, key} = await first.admin<{id: string; key: string}>('POST', '/api-keys/workspace/service', {

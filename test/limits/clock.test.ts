@@ -5,6 +5,7 @@ import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {type CounterTable, createPostgresCounters} from '../../src/ports/counters/postgres.ts'
 import {keepRateLimits, RateLimit} from '../../src/schema/limits.ts'
+import {machine} from '../support/machine.ts'
 
 const NOON = Date.UTC(2026, 4, 6, 12)
 const HOUR_MS = 3_600_000
@@ -13,22 +14,6 @@ const LENGTH_MS = {rpm: 60_000, rph: HOUR_MS, rpd: DAY_MS} as const
 const UNITS = ['rpm', 'rph', 'rpd'] as const
 
 /** A machine, and a store of counters on it: both go by its clock, which may be set. */
-function machine() {
-  let wall_ms = NOON
-  let steady_ms = 0
-  return {
-    now: () => wall_ms,
-    steady: () => steady_ms,
-    pass(ms: number) {
-      wall_ms += ms
-      steady_ms += ms
-    },
-    set(by_ms: number) {
-      wall_ms += by_ms
-    },
-  }
-}
-
 type Machine = ReturnType<typeof machine>
 
 /** What PostgreSQL does for windows of requests, by the clock of its machine. */
@@ -62,7 +47,7 @@ describe.each(STORES)('rates over counters in %s', (_, open) => {
   test.each(UNITS.flatMap(unit => [-HOUR_MS, -DAY_MS, HOUR_MS, DAY_MS].map(step_ms => [unit, step_ms] as const)))(
     '%s: a clock that is set by %d ms neither opens a window again nor keeps one shut, then and when it is put right',
     async (unit, step_ms) => {
-      const on = machine()
+      const on = machine(NOON)
       const limits = createLimits({
         counters: open(on),
         usage: async () => ({tokens: 0n, cost_nanousd: 0n}),

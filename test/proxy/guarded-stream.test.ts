@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test, vi} from 'vitest'
-import {Refusal} from '../../src/base/errors.ts'
+import type {Refusal} from '../../src/base/errors.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
@@ -10,6 +10,7 @@ import {GuardedStream} from '../../src/proxy/guardrails/stream.ts'
 import {Said} from '../../src/proxy/guardrails/stream-text.ts'
 import {openStream} from '../../src/proxy/upstream/stream.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
+import {guardedOutput, outputContext} from '../support/guarded-output.ts'
 
 const FORBIDDEN = 'forbidden'
 const hook = (stream_mode: 'window' | 'buffer', check: object, stream_window_chars = 60): Hook =>
@@ -19,31 +20,12 @@ const redacts = {id: 'default.regexReplace', parameters: {rule: '/\\d{3}-\\d{4}/
 
 /** A judge of a stream, and a way to let each of its verdicts come late. */
 function guardedBy(endpoint: EndpointName, output: readonly Hook[], late: () => Promise<unknown>): Guarded {
-  const context = {
-    side: 'output',
-    endpoint,
-    response_status: 200,
-    now_ms: () => 0,
-    request: null,
-    response: null,
-    parts: new Map(),
-  } as never
-  return {
-    guards: {input: [], output, digest: ''},
-    endpoint,
-    is_stream: true,
-    judges_answers: true,
-    restore: null,
-    shown: null,
-    tells_in_streams: false,
-    denied: () => new Refusal('guardrail.denied'),
-    unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
-    judge: async (hooks: readonly Hook[], json: never) => {
-      const outcome = await runHooks(hooks, viewOf(endpoint, 'output', json), context)
-      await late()
-      return outcome
-    },
-  } as unknown as Guarded
+  const context = outputContext(endpoint, new Map())
+  return guardedOutput(endpoint, output, async (hooks, json) => {
+    const outcome = await runHooks(hooks, viewOf(endpoint, 'output', json), context)
+    await late()
+    return outcome
+  })
 }
 
 interface Passed {

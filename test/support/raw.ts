@@ -9,8 +9,12 @@ export interface RawClient {
   write(text: string): void
 }
 
-export async function dial(port: number): Promise<RawClient> {
-  const socket = connect({port, host: '127.0.0.1', noDelay: true})
+export function dial(port: number): Promise<RawClient> {
+  return rawClient(connect({port, host: '127.0.0.1', noDelay: true}))
+}
+
+/** A client of a socket, when it is `connected` or closed. */
+export async function rawClient(socket: Socket, connected = 'connect'): Promise<RawClient> {
   let heard = ''
   let is_over = false
   socket.setEncoding('latin1')
@@ -22,6 +26,6 @@ export async function dial(port: number): Promise<RawClient> {
     is_over = true
   })
   onTestFinished(() => void socket.destroy())
-  await new Promise(resolve => socket.once('connect', resolve).once('close', resolve))
+  await new Promise(resolve => socket.once(connected, resolve).once('close', resolve))
   return {socket, heard: () => heard, isOver: () => is_over, write: text => void socket.write(text, 'latin1')}
 }

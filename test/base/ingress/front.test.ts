@@ -1,5 +1,5 @@
 import {createServer, type IncomingMessage, request as nodeRequest, type Server, type ServerResponse} from 'node:http'
-import {type AddressInfo, connect, type Socket} from 'node:net'
+import type {AddressInfo} from 'node:net'
 import fc from 'fast-check'
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest'
 import {putBefore} from '../../../src/base/ingress/front.ts'
@@ -7,6 +7,7 @@ import {govern} from '../../../src/base/ingress/govern.ts'
 import {Governor} from '../../../src/base/ingress/governor.ts'
 import type {PlainRequest} from '../../../src/base/ingress/request.ts'
 import type {ClientResponse} from '../../../src/base/ingress/response.ts'
+import {dial as dialPort} from '../../support/raw.ts'
 
 type Handle = (request: PlainRequest, response: ClientResponse) => unknown
 
@@ -73,26 +74,8 @@ const port = () => (server.address() as AddressInfo).port
 
 /** A client that says what it is told to, and keeps what it hears. */
 async function dial() {
-  const socket: Socket = connect(port(), '127.0.0.1')
-  await new Promise(resolve => socket.once('connect', resolve))
-  socket.setNoDelay(true)
-  let heard = ''
-  let is_over = false
-  socket.setEncoding('latin1')
-  socket.on('data', text => {
-    heard += text
-  })
-  socket.on('error', () => undefined)
-  socket.on('close', () => {
-    is_over = true
-  })
-  return {
-    socket,
-    heard: () => heard,
-    isOver: () => is_over,
-    write: (text: string) => void socket.write(text, 'latin1'),
-    hears: (text: string) => expect.poll(() => heard).toContain(text),
-  }
+  const client = await dialPort(port())
+  return {...client, hears: (text: string) => expect.poll(client.heard).toContain(text)}
 }
 
 const post = (path: string, body: string, more = '') =>

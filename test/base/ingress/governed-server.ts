@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs'
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http'
 import {createServer as createTlsServer} from 'node:https'
-import {type AddressInfo, connect, type Socket} from 'node:net'
+import {type AddressInfo, connect} from 'node:net'
 import {join} from 'node:path'
 import {connect as tlsConnect} from 'node:tls'
 import {onTestFinished} from 'vitest'
@@ -11,6 +11,7 @@ import {GIVEN_UP, govern, vouchFor} from '../../../src/base/ingress/govern.ts'
 import {Governor, type GovernorOptions} from '../../../src/base/ingress/governor.ts'
 import type {PlainRequest} from '../../../src/base/ingress/request.ts'
 import type {ClientResponse} from '../../../src/base/ingress/response.ts'
+import {type RawClient, rawClient} from '../../support/raw.ts'
 
 const pem = (name: string) => readFileSync(join(import.meta.dirname, '../egress/fixtures', name), 'utf8')
 
@@ -22,19 +23,11 @@ export const LIMITS: GovernorOptions = {
   connections: 100,
 }
 
-/** What a client hears, and whether its connection is over. */
-export interface Client {
-  readonly socket: Socket
-  heard(): string
-  isOver(): boolean
-  write(text: string): void
-}
-
 /** A governed server whose clock stands still unless it is told to go on. */
 export interface Governed {
   readonly governor: Governor
   readonly server: Server
-  dial(how?: {readonly handshake?: boolean}): Promise<Client>
+  dial(how?: {readonly handshake?: boolean}): Promise<RawClient>
   /** Lets time pass, and bytes that are on their way arrive first. */
   pass(ms: number): Promise<void>
 }
@@ -62,20 +55,9 @@ export async function governed(options: Partial<GovernorOptions> = {}, {is_tls =
     server,
     async dial({handshake = is_tls} = {}) {
       const socket = handshake ? tlsConnect({port, host: '127.0.0.1', rejectUnauthorized: false}) : connect(port, '127.0.0.1')
-      let heard = ''
-      let is_over = false
-      socket.setEncoding('latin1')
-      socket.on('data', text => {
-        heard += text
-      })
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        is_over = true
-      })
-      onTestFinished(() => void socket.destroy())
-      await new Promise(resolve => socket.once(handshake ? 'secureConnect' : 'connect', resolve).once('close', resolve))
+      const client = await rawClient(socket, handshake ? 'secureConnect' : 'connect')
       await settled()
-      return {socket, heard: () => heard, isOver: () => is_over, write: text => void socket.write(text, 'latin1')}
+      return client
     },
     async pass(ms) {
       await settled()

@@ -1,7 +1,8 @@
 import {describe, expect, test} from 'vitest'
 import {descriptorLimit, usualConnections} from '../../../src/base/ingress/descriptors.ts'
 import {governorMetrics} from '../../../src/base/ingress/governor-metrics.ts'
-import {type Client, type Governed, governed, LARGE_BYTES, LIMITS, settled} from './governed-server.ts'
+import type {RawClient as Client} from '../../support/raw.ts'
+import {type Governed, governed, LARGE_BYTES, LIMITS, settled} from './governed-server.ts'
 
 const {head_timeout_ms: HEAD, body_idle_timeout_ms: BODY, keep_alive_ms: IDLE, write_timeout_ms: WRITE} = LIMITS
 /** A look comes each quarter of a second, and time counts from the look before. */

@@ -1,12 +1,12 @@
-import {Refusal} from '../../../src/base/errors.ts'
+import type {Refusal} from '../../../src/base/errors.ts'
 import type {Hook} from '../../../src/guardrails/hook.ts'
 import {runHooks} from '../../../src/guardrails/run.ts'
 import {viewOf} from '../../../src/guardrails/view.ts'
-import type {Guarded} from '../../../src/proxy/call/call-guardrails.ts'
 import {GuardedStream} from '../../../src/proxy/guardrails/stream.ts'
 import {openStream} from '../../../src/proxy/upstream/stream.ts'
 import type {EndpointName} from '../../../src/schema/endpoints.ts'
 import type {HookResult} from '../../../src/schema/guardrails.ts'
+import {guardedOutput, outputContext} from '../../support/guarded-output.ts'
 import type {Event} from './streams.ts'
 
 /** What a client reads of a stream under guard. */
@@ -28,27 +28,13 @@ export async function pass(endpoint: EndpointName, hooks: readonly Hook[], bytes
   const parts = new Map<object, unknown>()
   const late: HookResult[] = []
   const waits: Promise<unknown>[] = []
-  const judge = async (judging: readonly Hook[], json: never) => {
-    const context = {side: 'output', endpoint, response_status: 200, now_ms: () => 0, request: null, response: null, parts} as never
-    return runHooks(judging, viewOf(endpoint, 'output', json), context)
-  }
-  const guarded = {
-    guards: {input: [], output: hooks, digest: ''},
-    endpoint,
-    is_stream: true,
-    judges_answers: true,
-    restore: null,
-    shown: null,
-    tells_in_streams: false,
-    denied: () => new Refusal('guardrail.denied'),
-    unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
-    judge,
-    judgeLate: async (judging: readonly Hook[], json: never) => {
-      const work = judge(judging, json).then(({results}) => late.push(...results))
-      waits.push(work)
-      await work
-    },
-  } as unknown as Guarded
+  const judge = async (judging: readonly Hook[], json: never) =>
+    runHooks(judging, viewOf(endpoint, 'output', json), outputContext(endpoint, parts))
+  const guarded = guardedOutput(endpoint, hooks, judge, async (judging, json) => {
+    const work = judge(judging, json).then(({results}) => late.push(...results))
+    waits.push(work)
+    await work
+  })
   const inner = openStream(endpoint, {provider: 'p', encoding: null, is_metered: false, counts_all: false, is_good: true})
   const stream = new GuardedStream({inner, guarded, status: 200, asks_usage: false, onSent: () => undefined})
   let text = ''

@@ -4,11 +4,10 @@ import {runHooks} from '../../../src/guardrails/run.ts'
 import {viewOf} from '../../../src/guardrails/view.ts'
 import {wordsFor} from '../../../src/providers/clients.ts'
 import {find} from '../../../src/providers/registry.ts'
-import type {Guarded} from '../../../src/proxy/call/call-guardrails.ts'
 import {GuardedStream} from '../../../src/proxy/guardrails/stream.ts'
 import {openStream, type Stream} from '../../../src/proxy/upstream/stream.ts'
 import {TranslatedStream} from '../../../src/proxy/upstream/translated-stream.ts'
-import type {EndpointName} from '../../../src/schema/endpoints.ts'
+import {guardedOutput, outputContext} from '../../support/guarded-output.ts'
 import type {Wire} from './wires.ts'
 
 /** When verdicts come: at once, some now and then, or none before the stream is over. */
@@ -56,14 +55,14 @@ export async function play({wire, hooks, chunks, last, delay, broken_verdict, ra
 
   const judge = async (judging: readonly Hook[], json: never) => {
     const turn = ++verdicts
-    const outcome = await runHooks(judging, viewOf(endpoint, 'output', json), contextOf(endpoint))
+    const outcome = await runHooks(judging, viewOf(endpoint, 'output', json), outputContext(endpoint))
     if (delay !== 'at once') await new Promise<void>(resolve => void gates.push(resolve))
     if (turn === broken_verdict) throw new Error('no verdict')
     return outcome
   }
   const stream = new GuardedStream({
     inner: innerOf(wire),
-    guarded: guardedBy(endpoint, hooks, judge),
+    guarded: guardedOutput(endpoint, hooks, judge),
     status: 200,
     asks_usage: true,
     onSent: () => undefined,
@@ -134,22 +133,3 @@ function innerOf({endpoint, provider}: Wire): Stream {
   if (!words) throw new Error(`${provider} has no words of its own for ${endpoint}`)
   return new TranslatedStream(endpoint, {...words, context, asked, said: asked, request: {path: '/', body: null}, held: null})
 }
-
-function guardedBy(endpoint: EndpointName, output: readonly Hook[], judge: unknown): Guarded {
-  return {
-    guards: {input: [], output, digest: ''},
-    endpoint,
-    is_stream: true,
-    judges_answers: true,
-    restore: null,
-    shown: null,
-    tells_in_streams: false,
-    denied: () => new Refusal('guardrail.denied'),
-    unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
-    judge,
-    judgeLate: async () => undefined,
-  } as unknown as Guarded
-}
-
-const contextOf = (endpoint: EndpointName) =>
-  ({side: 'output', endpoint, response_status: 200, now_ms: () => 0, request: null, response: null}) as never

@@ -1,0 +1,33 @@
+import {Refusal} from '../../src/base/errors.ts'
+import type {Hook} from '../../src/guardrails/hook.ts'
+import type {Guarded} from '../../src/proxy/call/call-guardrails.ts'
+import type {EndpointName} from '../../src/schema/endpoints.ts'
+
+type Judge = (hooks: readonly Hook[], json: never) => Promise<unknown>
+
+/** A streamed call whose answer is judged by hooks. */
+export function guardedOutput(
+  endpoint: EndpointName,
+  output: readonly Hook[],
+  judge: Judge,
+  judgeLate: Judge = async () => undefined,
+): Guarded {
+  return {
+    guards: {input: [], output, digest: ''},
+    endpoint,
+    is_stream: true,
+    judges_answers: true,
+    restore: null,
+    shown: null,
+    tells_in_streams: false,
+    denied: () => new Refusal('guardrail.denied'),
+    unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
+    judge,
+    judgeLate,
+  } as unknown as Guarded
+}
+
+/** What those hooks are told of the call. */
+export function outputContext(endpoint: EndpointName, parts?: Map<object, unknown>) {
+  return {side: 'output', endpoint, response_status: 200, now_ms: () => 0, request: null, response: null, ...(parts && {parts})} as never
+}

@@ -1,6 +1,6 @@
 import type {Case} from './cases.ts'
 import {answered, NOW_MS, said} from './support.ts'
-import {ec, ed, impostor, jwks, rsa, unsigned} from './tokens.ts'
+import {ec, ed, impostor, jwks, rsa, short, unsigned} from './tokens.ts'
 
 const HI = said('hi')
 const HOOK = 'https://guard.example.com/judge'
@@ -398,6 +398,35 @@ export const serviceCases: readonly Case[] = [
     body: HI,
     verdict: false,
     says: 'No key',
+  },
+  {
+    check: 'jwt',
+    kind: 'fail',
+    name: 'a key that is for something else',
+    parameters: {jwks: {keys: [{...rsa.jwk, key_ops: ['encrypt']}]}},
+    headers: bearer(rsa.token()),
+    body: HI,
+    verdict: false,
+    says: 'No key',
+  },
+  {
+    check: 'jwt',
+    kind: 'fail',
+    name: 'an RSA key of 1024 bits',
+    parameters: {jwks: {keys: [short.jwk]}},
+    headers: bearer(short.token()),
+    body: HI,
+    verdict: false,
+    says: 'No key',
+  },
+  {
+    check: 'jwt',
+    kind: 'edge',
+    name: 'a key that is for this',
+    parameters: {jwks: {keys: [{...rsa.jwk, key_ops: ['verify']}]}},
+    headers: bearer(rsa.token()),
+    body: HI,
+    verdict: true,
   },
   {
     check: 'jwt',

@@ -27,6 +27,9 @@ export const ed = signer('ed-1', 'EdDSA', generateKeyPairSync('ed25519'))
 /** The same id as `rsa`, another key. */
 export const impostor = signer('rsa-1', 'RS256', generateKeyPairSync('rsa', {modulusLength: 2048}))
 
+/** A key that RFC 7518 §3.3 forbids for signatures. */
+export const short = signer('rsa-short', 'RS256', generateKeyPairSync('rsa', {modulusLength: 1024}))
+
 /** `alg: none`, and a token keyed with the public key's own text. */
 export const unsigned = `${part({alg: 'none'})}.${part({iat: NOW_S, exp: NOW_S + 60})}.${Buffer.from('x').toString('base64url')}`
 

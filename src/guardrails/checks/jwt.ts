@@ -94,13 +94,16 @@ async function verified(text: string, options: Options, context: Context): Promi
   if (!algorithm) return `The token’s algorithm is not among ${options.algorithms.join(', ')}.`
   if (Object.hasOwn(token.header, 'crit')) return 'The token asks for an extension that is not known (crit).'
   const kid = own(token.header, 'kid')
-  const keys = options.jwksUri ? await keysFor(kid, options.jwksUri, options.cacheMaxAge, context) : named(readSet(options.jwks)!, kid)
+  const keys = options.jwksUri ? await keysFor(kid, options.jwksUri, options.cacheMaxAge, context) : named(setIn(options)!, kid)
   const usable = keys.map(key => readKey(key, algorithm)).filter(key => key !== undefined)
   if (!usable.length) return 'No key is known that the token could be signed with.'
   if (!usable.some(key => isSigned(token, key, algorithm satisfies Algorithm))) return 'The token’s signature does not hold.'
   const late = untimely(token.payload, context.now_ms() / 1000, options.clockTolerance, options.maxTokenAge)
   return late ? `The token does not hold. ${late}` : token.payload
 }
+
+/** Read once: keys are remembered by the objects they are read from. */
+const setIn = perObject(({jwks}: Options) => readSet(jwks))
 
 async function asked(token: string, options: Options, context: Context): Promise<JsonObject | string> {
   const endpoint = options.introspectEndpoint!

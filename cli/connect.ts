@@ -2,12 +2,12 @@ import type {Command} from 'commander'
 import type {AnyOperation} from '../src/admin/operation.ts'
 import type {Settings} from '../src/settings/index.ts'
 import type {CallOperation} from './client.ts'
+import type {World} from './environment.ts'
 import {CommandFault, EXIT, exitOf, usageFault} from './fault.ts'
 import {placeOptions, typedAgain} from './hint.ts'
 import type {Printer} from './print.ts'
 import {type GlobalOptions, openSession, type Session} from './session.ts'
 import type {Request, Transport} from './transport.ts'
-import type {World} from './world.ts'
 
 /** The input of an operation, as its schemas take it. */
 export interface Input {
@@ -115,10 +115,10 @@ async function connect(session: Session): Promise<Transport> {
   const {settings, origins} = await session.found()
   const url = urlOf(session, settings, origins.GATEWAY_URL)
   const {organisation} = session.options
-  if (url === undefined) return (await import('./here.ts')).openHere(world, settings, organisation)
+  if (url === undefined) return (await import('./local.ts')).openHere(world, settings, organisation)
   if (organisation !== undefined)
     throw usageFault('--organisation is for the data directory: at a URL the key says which one.', 'Leave it out.')
-  return (await import('./there.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
+  return (await import('./remote.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
 }
 
 /** Where there is no data directory, the whole line to type is said besides the one that makes a directory. */

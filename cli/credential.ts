@@ -12,7 +12,7 @@ export async function warnOfNoCredential(
 ) {
   const options = (given.configurations ?? {}) as Record<string, string>
   if (given.key !== undefined || 'custom_host' in options) return
-  const [{find}, {needsKey}] = await Promise.all([import('../src/providers/registry.ts'), import('../src/providers/places/reach.ts')])
+  const [{find}, {needsKey}] = await Promise.all([import('../src/providers/registry.ts'), import('../src/providers/base-urls/base-url.ts')])
   const provider = find(kind)
   if (!provider || !needsKey(provider, options)) return
   const settings = provider.login ? ' (or its login: --set NAME=VALUE, --configurations FILE)' : ''

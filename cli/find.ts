@@ -1,8 +1,8 @@
 import {existsSync} from 'node:fs'
 import {join, resolve} from 'node:path'
+import type {World} from './environment.ts'
 import {CommandFault, EXIT} from './fault.ts'
 import {quoted, typedAgain} from './hint.ts'
-import type {World} from './world.ts'
 
 /** Written by the installer; holds no secrets. */
 const CLIENT_FILE = '/etc/gateway/client.yaml'

@@ -1,8 +1,8 @@
 import {rmSync, writeFileSync} from 'node:fs'
 import {join, resolve} from 'node:path'
 import type {FirstRun} from '../src/admin/first-run.ts'
+import type {World} from './environment.ts'
 import {CommandFault, EXIT, fileReason} from './fault.ts'
-import type {World} from './world.ts'
 
 /** Where the keys of a first run went: to the terminal, to a file, or nowhere as the operator gave them. */
 export type Told = {readonly to: 'terminal'} | {readonly to: 'file'; readonly path: string} | {readonly to: 'nobody'}

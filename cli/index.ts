@@ -1,9 +1,9 @@
 import type {Command, CommanderError} from 'commander'
+import {thisProcess, type World} from './environment.ts'
 import {type CommandFault, EXIT, faultOf, usageFault} from './fault.ts'
 import {printFault} from './print.ts'
 import {buildProgram, TAKE_SETTINGS} from './program.ts'
 import {placeIn} from './session.ts'
-import {thisProcess, type World} from './world.ts'
 
 /**
  * Runs one command line (without the program's name) and gives its exit code: 0 ok, 1 failure, 2 wrong command line or input,

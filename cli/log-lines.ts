@@ -1,5 +1,5 @@
+import type {Sink} from './environment.ts'
 import {plain} from './width.ts'
-import type {Sink} from './world.ts'
 
 /** Members of a line that say nothing to a person, or are said otherwise. */
 const LEFT_OUT = ['time', 'level', 'service', 'msg', 'fault', 'err']

@@ -1,8 +1,8 @@
 import {Command, Option} from 'commander'
 import {type Unchecked, unchecked} from './client.ts'
+import type {World} from './environment.ts'
 import {fileReason, usageFault} from './fault.ts'
 import {readExpiry, readJson, readWhole} from './words.ts'
-import type {World} from './world.ts'
 
 /** A command with its examples, one at least; each is written without the prompt. */
 export function leaf(name: string, description: string, examples: readonly [string, ...string[]]): Command {

@@ -2,10 +2,10 @@ import {join} from 'node:path'
 import {isObject} from '../src/base/json-object.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {type Unchecked, unchecked} from './client.ts'
+import type {World} from './environment.ts'
 import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
 import type {Progress} from './progress.ts'
 import {readJson} from './words.ts'
-import type {World} from './world.ts'
 
 /** What a source of prices holds: a list, or a signed bundle of one. `origin` is said to people, without credentials. */
 export type Source =

@@ -1,7 +1,7 @@
+import type {World} from './environment.ts'
 import type {CommandFault} from './fault.ts'
 import {type Cell, type Column, cellText, pairLines, tableLines} from './table.ts'
 import {plain} from './width.ts'
-import type {World} from './world.ts'
 
 export interface PrintOptions {
   /** Replies as they came, and faults as objects. */

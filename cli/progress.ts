@@ -1,5 +1,5 @@
+import type {World} from './environment.ts'
 import type {Printer} from './print.ts'
-import type {World} from './world.ts'
 
 /** Says how far a longer work has come. */
 export interface Progress {

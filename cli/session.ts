@@ -1,8 +1,8 @@
 import type {Command} from 'commander'
 import type {Settings, Sources} from '../src/settings/index.ts'
+import type {World} from './environment.ts'
 import {CommandFault, EXIT, usageFault} from './fault.ts'
 import {createPrinter, type Printer} from './print.ts'
-import type {World} from './world.ts'
 
 /** The options that every command takes. */
 export interface GlobalOptions {

@@ -1,6 +1,6 @@
 import type {Log} from '../src/base/log.ts'
+import type {World} from './environment.ts'
 import {EXIT} from './fault.ts'
-import type {World} from './world.ts'
 
 /** A signal to a whole process group comes twice: directly, and handed on by npm. */
 const SAME_SIGNAL_MS = 1000

@@ -1,7 +1,7 @@
 import {type Unchecked, unchecked} from './client.ts'
+import type {World} from './environment.ts'
 import {usageFault} from './fault.ts'
 import {fileText} from './options.ts'
-import type {World} from './world.ts'
 
 /** What a file, or stdin for `-`, holds: JSON or YAML. What is in it is not echoed, for it may be secret. */
 export async function structuredFrom(world: World, path: string, option: string): Promise<Unchecked> {

@@ -1,7 +1,7 @@
 import {z} from 'zod'
-import {explain} from '../src/schema/explain.ts'
 import {Answers, DescribedRequest, type ExplainedTarget, type Explanation} from '../src/schema/explanations.ts'
 import {Time} from '../src/schema/times.ts'
+import {explain} from '../src/schema/validation-message.ts'
 import {usageFault} from './fault.ts'
 
 /** A target in words: its path, its name, `@slug`, a kind of provider, or either of these with `/model`. */

@@ -99,7 +99,7 @@ test('SQL is said in the store and the migrations only', () => {
 
 test('a provider is named in providers only', () => {
   // What comes from other gateways is turned from their names of providers into ours.
-  const places = ['src/providers/', 'src/pricing/', 'src/guardrails/partners/', 'cli/foreign/', 'bin/']
+  const places = ['src/providers/', 'src/pricing/', 'src/guardrails/partners/', 'cli/importers/', 'bin/']
   const allowed = (file: string) => places.some(place => file.startsWith(place))
   const named = /['"`](openai|azure-openai|anthropic|bedrock|vertex-ai|google|cohere|mistral-ai|groq|ollama|demo)['"`]/
   expect(code.filter(({file, text}) => !allowed(file) && named.test(withoutComments(text))).map(({file}) => file)).toEqual([])

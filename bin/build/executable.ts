@@ -28,7 +28,7 @@ const FUSE = `NODE_SEA_FUSE_${'fce680ab2cc467b6e072b8b5df1996b2'}`
  * nothing faster that the optimising one takes over so soon, and leaves 20 MB of holes in malloc's memory. V8 judges by the first
  * collections where the objects of all later calls are born; those fall into the first calls, whose objects all survive, so that now and
  * then it put everything into the old space for good. Collections this small are quicker alone than shared with a helper thread, of which
- * one is enough for the rest, as each has memory of its own. `gc` gives memory back after a load (src/base/rest.ts).
+ * one is enough for the rest, as each has memory of its own. `gc` gives memory back after a load (src/base/idle-memory.ts).
  */
 const V8_FLAGS = [
   '--max-semi-space-size=8',

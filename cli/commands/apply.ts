@@ -1,12 +1,12 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
+import type {World} from '../environment.ts'
 import {CommandFault, usageFault} from '../fault.ts'
 import {confirmed, leaf, withConfirm} from '../options.ts'
 import type {Printer} from '../print.ts'
 import {progressOn} from '../progress.ts'
 import type {Step} from '../resources/plan.ts'
 import {plain} from '../width.ts'
-import type {World} from '../world.ts'
 
 interface ApplyOptions {
   readonly file: string

@@ -2,6 +2,7 @@ import type {Command} from 'commander'
 import {BundleFault, makeBundleKeys, openBundle, writeBundle} from '../../src/base/bundle.ts'
 import {type Unchecked, unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
+import type {World} from '../environment.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {fileText, group, leaf} from '../options.ts'
 import {countsOf, type Diff, printDiff} from '../price-diff.ts'
@@ -10,7 +11,6 @@ import {readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {openSession, type Session} from '../session.ts'
 import {readJson, readWhole} from '../words.ts'
-import type {World} from '../world.ts'
 
 /** `gateway bundle`: prices signed at one place and carried by hand to another. */
 export function bundle(): Command {
@@ -91,7 +91,7 @@ async function checkedList(list: unknown): Promise<number> {
     import('../../src/schema/price-lists.ts'),
     import('../../src/pricing/list.ts'),
     import('../../src/pricing/config.ts'),
-    import('../../src/schema/explain.ts'),
+    import('../../src/schema/validation-message.ts'),
   ])
   const parsed = PriceListBody.safeParse(list)
   if (!parsed.success) throw usageFault(explain(parsed.error, PriceListBody, list, {root: 'the list of prices'}))

@@ -1,11 +1,11 @@
 import {basename, join} from 'node:path'
 import {type Command, Option} from 'commander'
+import type {World} from '../environment.ts'
 import {usageFault} from '../fault.ts'
-import type {Imported} from '../foreign/imported.ts'
+import type {Imported} from '../importers/imported.ts'
 import {leaf} from '../options.ts'
 import {openSession} from '../session.ts'
 import {structuredFrom} from '../structured.ts'
-import type {World} from '../world.ts'
 
 interface ImportOptions {
   readonly from: 'litellm' | 'portkey' | 'one-api'
@@ -56,14 +56,14 @@ export function importCommand(): Command {
 
 async function importedFrom(world: World, file: string, {from, workspace}: ImportOptions): Promise<Imported> {
   if (from === 'litellm')
-    return (await import('../foreign/litellm.ts')).fromLitellm(await structuredFrom(world, file, 'The file'), workspace)
+    return (await import('../importers/litellm.ts')).fromLitellm(await structuredFrom(world, file, 'The file'), workspace)
   if (from === 'portkey') {
     const name = basename(file).replace(/\.[^.]*$/, '')
-    return (await import('../foreign/portkey.ts')).fromPortkey(await structuredFrom(world, file, 'The file'), workspace, name)
+    return (await import('../importers/portkey.ts')).fromPortkey(await structuredFrom(world, file, 'The file'), workspace, name)
   }
-  const {fromOneApi} = await import('../foreign/one-api.ts')
+  const {fromOneApi} = await import('../importers/one-api.ts')
   if (/\.(json|ya?ml)$/.test(file) || file === '-') return fromOneApi(await structuredFrom(world, file, 'The file'), workspace)
-  const {foreignTables} = await import('../../src/store/foreign.ts')
+  const {foreignTables} = await import('../../src/store/import-source.ts')
   try {
     return fromOneApi(foreignTables(file, ['channels', 'tokens', 'users', 'redemptions', 'options']), workspace)
   } catch (cause) {

@@ -7,7 +7,7 @@ import {group, jsonFrom, leaf, type SecretOptions, secretOf, type WorkspaceOptio
 import type {Column} from '../table.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
-import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
+import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
 const integrationNoun: Noun<'integrations'> = {

@@ -20,7 +20,7 @@ import {
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {capabilities, catalog} from './catalog.ts'
-import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
+import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
 export interface ProviderRow {

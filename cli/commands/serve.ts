@@ -3,6 +3,7 @@ import type {FirstRun} from '../../src/admin/first-run.ts'
 import type {Log} from '../../src/base/log.ts'
 import type {ServiceState} from '../../src/base/notify.ts'
 import type {FlagOption, Settings} from '../../src/settings/index.ts'
+import type {World} from '../environment.ts'
 import {CommandFault, EXIT} from '../fault.ts'
 import {tellFirstRun} from '../first-run.ts'
 import {placeOptions} from '../hint.ts'
@@ -11,7 +12,6 @@ import {type OpenApp, openApp} from '../open.ts'
 import {leaf} from '../options.ts'
 import {openSession, type Session} from '../session.ts'
 import {awaitSignal} from '../signals.ts'
-import type {World} from '../world.ts'
 import {flagsOf, withSettings} from './settings.ts'
 
 interface ServeOptions {
@@ -34,7 +34,7 @@ export function serve(flags: readonly FlagOption[]): Command {
     const [{createLog}, {notifyServiceManager}, {restAfterLoad}, {leaveNote}] = await Promise.all([
       import('../../src/base/log.ts'),
       import('../../src/base/notify.ts'),
-      import('../../src/base/rest.ts'),
+      import('../../src/base/idle-memory.ts'),
       import('../served.ts'),
     ])
     const log = createLog(

@@ -16,7 +16,7 @@ import {
   withWorkspace,
 } from '../options.ts'
 import {workspaceFor} from '../workspace.ts'
-import {configurationsOf, type PlaceOptions, withPlace} from './place.ts'
+import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
 const virtualKeyNoun: Noun<'virtual_keys'> = {

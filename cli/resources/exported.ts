@@ -1,6 +1,6 @@
 import {join} from 'node:path'
+import type {World} from '../environment.ts'
 import {CommandFault} from '../fault.ts'
-import type {World} from '../world.ts'
 import {type Resource, read} from './document.ts'
 import {pathOf, textIf, yamlFiles} from './folder.ts'
 import {KINDS} from './kinds.ts'

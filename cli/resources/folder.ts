@@ -1,6 +1,6 @@
 import {join} from 'node:path'
+import type {World} from '../environment.ts'
 import {fileReason, usageFault} from '../fault.ts'
-import type {World} from '../world.ts'
 import {type Address, fileName, type Resource, read} from './document.ts'
 import {KINDS} from './kinds.ts'
 

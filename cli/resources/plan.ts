@@ -1,5 +1,5 @@
 import {isObject} from '../../src/base/json-object.ts'
-import {explain, fieldPath} from '../../src/schema/explain.ts'
+import {explain, fieldPath} from '../../src/schema/validation-message.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {type Address, called, mapTexts, type Resource, type Spec, same} from './document.ts'
 import {bodyOf, type Found, type Kind, normal, specOf} from './kind.ts'

@@ -1,6 +1,6 @@
 import {dirname, isAbsolute, join} from 'node:path'
-import {fieldPath} from '../../src/schema/explain.ts'
 import {mask} from '../../src/schema/secrets.ts'
+import {fieldPath} from '../../src/schema/validation-message.ts'
 import {fileReason, usageFault} from '../fault.ts'
 import {mapTexts, type Resource, type Spec, same, valueAt} from './document.ts'
 

@@ -1,6 +1,6 @@
 import {holds} from '../identity/may.ts'
 import type {KeyReach} from '../store/api-keys.ts'
-import type {KeysInSight} from '../store/limited.ts'
+import type {KeysInSight} from '../store/limited-entity.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 import type {Actor} from './services.ts'
 import {levelOf, onlyOf} from './tenancy.ts'

@@ -2,11 +2,11 @@ import {may} from '../identity/may.ts'
 import type {EntityLimit, RateReading, Reading} from '../limits/index.ts'
 import {LimitStatus, LimitStatusQuery} from '../schema/limit-status.ts'
 import {list, listOf} from '../schema/paging.ts'
-import {limitedIn} from '../store/limited.ts'
+import {limitedIn} from '../store/limited-entity.ts'
 import {policiesForCalls, policyEntities, policyResets} from '../store/policies.ts'
 import {keysInSight} from './key-reach.ts'
+import {readerOf, shownAmount} from './limit-status.ts'
 import {type Call, operation} from './operation.ts'
-import {readerOf, shownAmount} from './standings.ts'
 import {workspaceOf} from './tenancy.ts'
 
 /** Entities of one policy that are shown, those that used most first. */

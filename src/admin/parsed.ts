@@ -1,6 +1,6 @@
 import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
-import {explain} from '../schema/explain.ts'
+import {explain} from '../schema/validation-message.ts'
 
 /** `value`, the part of a body under `root`, as its schema reads it. Refuses what does not fit. */
 export function parsed<T extends z.ZodType>(schema: T, value: unknown, root: string): z.output<T> {

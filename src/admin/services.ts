@@ -1,5 +1,5 @@
 import type {Seal} from '../base/seal.ts'
-import type {CheckWorld} from '../guardrails/world.ts'
+import type {CheckWorld} from '../guardrails/check-environment.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'

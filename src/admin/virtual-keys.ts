@@ -8,10 +8,10 @@ import {insertIntegration, integrationById, updateIntegration} from '../store/in
 import {insertProvider, type ProviderRow, updateProvider} from '../store/providers.ts'
 import type {IntegrationsTable} from '../store/tables/catalog.ts'
 import {credentialColumns, kindOf} from './integrations/credentials.ts'
+import type {Standing} from './limit-status.ts'
 import {type Call, operation} from './operation.ts'
 import {archived, changedColumns, commonView, listed, newProvider, params, reachProvider, shown} from './providers.ts'
 import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
-import type {Standing} from './standings.ts'
 import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
 
 const tag = 'Virtual-keys'

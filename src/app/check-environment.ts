@@ -12,7 +12,7 @@ export function openChecking(settings: Settings): {
   let egress: Egress | undefined
   let opening: ReturnType<typeof open> | undefined
   const open = async () => {
-    const {checkMemory, checkWorld} = await import('../guardrails/world.ts')
+    const {checkMemory, checkWorld} = await import('../guardrails/check-environment.ts')
     egress = openEgress(settings)
     const around = {egress, lookup: systemLookup, memory: checkMemory(), now_ms: () => performance.timeOrigin + performance.now()}
     return (workspace_id: string) => checkWorld(workspace_id, around)

@@ -7,7 +7,7 @@ import {openStore, type StoreOptions} from '../store/dialect/index.ts'
 import {removeObjects} from '../workers/remove-objects.ts'
 import {bodyDays} from '../workers/retain-logs.ts'
 import {uploadBodies} from '../workers/upload-bodies.ts'
-import type {UploaderNews, UploaderOrder} from '../workers/uploader-orders.ts'
+import type {UploaderNews, UploaderOrder} from '../workers/uploader-messages.ts'
 import {openLogStore} from './log-store.ts'
 
 /** The thread that carries bodies to the log store: what that costs is not felt by calls. */

@@ -1,5 +1,5 @@
 import {crc32} from 'node:zlib'
-import {Carry} from './carry.ts'
+import {Carry} from './chunk-buffer.ts'
 import {isObject} from './json-object.ts'
 
 /** A message may be this long: 16 MiB of payload, 128 KiB of headers, and its frame. */

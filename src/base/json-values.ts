@@ -1,5 +1,5 @@
 import {ByteOrderMark} from './byte-order-mark.ts'
-import {BoundedCarry} from './carry.ts'
+import {BoundedCarry} from './chunk-buffer.ts'
 
 /** A value may be this long; a longer one passes unread. */
 export const MOST_VALUE_BYTES = 1024 * 1024

@@ -1,5 +1,5 @@
 import {ByteOrderMark} from './byte-order-mark.ts'
-import {BoundedCarry} from './carry.ts'
+import {BoundedCarry} from './chunk-buffer.ts'
 
 /** An event may be this long; a longer one passes unread. */
 export const MOST_EVENT_BYTES = 1024 * 1024

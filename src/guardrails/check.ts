@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import type {EndpointName} from '../schema/endpoints.ts'
-import {explain} from '../schema/explain.ts'
 import type {Side} from '../schema/guardrails.ts'
+import {explain} from '../schema/validation-message.ts'
 import type {Http, Memory} from './http.ts'
 import {isObject, type Json} from './json.ts'
 import type {Restore} from './pii/restore.ts'

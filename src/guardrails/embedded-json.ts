@@ -1,6 +1,6 @@
-import type {Work} from './gently.ts'
 import type {Json} from './json.ts'
 import {parsing} from './json-text.ts'
+import type {Work} from './time-slices.ts'
 
 const MOST = 100
 /** Between two pauses. */

@@ -1,5 +1,4 @@
 import {z} from 'zod'
-import {explain} from '../schema/explain.ts'
 import {
   DEFAULT_STREAM_WINDOW_CHARS,
   GuardrailActions,
@@ -8,6 +7,7 @@ import {
   MOST_CHECKS,
   type StreamMode,
 } from '../schema/guardrails.ts'
+import {explain} from '../schema/validation-message.ts'
 import type {Prepared} from './check.ts'
 import {own} from './json.ts'
 import type {Registry} from './registry.ts'

@@ -1,5 +1,5 @@
-import type {Work} from './gently.ts'
 import type {Json} from './json.ts'
+import type {Work} from './time-slices.ts'
 
 /** Code units of a text, and members, between two pauses. */
 const UNITS_AT_ONCE = 16_384

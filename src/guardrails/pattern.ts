@@ -3,7 +3,7 @@ import {compileRegex, type Regex, RegexFault} from '../base/regex.ts'
 import {parseRegex, type Syntax} from '../base/regex-syntax.ts'
 import {folded} from './case-fold.ts'
 import {CheckFault} from './fault.ts'
-import type {Work} from './gently.ts'
+import type {Work} from './time-slices.ts'
 
 /** A user's pattern, and what bounds the work of finding all its matches. */
 export interface Pattern {

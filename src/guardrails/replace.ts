@@ -1,6 +1,6 @@
 import type {Match} from '../base/regex.ts'
-import type {Work} from './gently.ts'
 import {type Budget, budget, type Pattern} from './pattern.ts'
+import type {Work} from './time-slices.ts'
 
 export interface Replaced {
   readonly text: string

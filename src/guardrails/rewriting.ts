@@ -1,5 +1,5 @@
 import type {Transform} from './check.ts'
-import {gently, type Work} from './gently.ts'
+import {gently, type Work} from './time-slices.ts'
 import type {View} from './view.ts'
 
 /** A redaction of every string of a view. */

@@ -2,12 +2,12 @@ import type {EndpointName} from '../schema/endpoints.ts'
 import type {GuardrailActions, GuardrailCheck, HookResult, Side} from '../schema/guardrails.ts'
 import type {SavedGuardrail} from './attach.ts'
 import type {Context} from './check.ts'
+import type {CheckWorld} from './check-environment.ts'
 import {type Hook, makeHook} from './hook.ts'
 import type {Json} from './json.ts'
 import {BUILT_IN} from './registry.ts'
 import {runHooks} from './run.ts'
 import {viewOf} from './view.ts'
-import type {CheckWorld} from './world.ts'
 
 /** A call that is not made, or that was. */
 export interface TriedCall extends Pick<Context, 'endpoint' | 'provider' | 'model' | 'metadata' | 'headers' | 'trace' | 'is_streaming'> {

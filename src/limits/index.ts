@@ -1,7 +1,7 @@
 import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
 import {Admission} from './admission.ts'
 import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
-import {type Hold, openHold} from './hold.ts'
+import {type Hold, openHold} from './counter-reservation.ts'
 import {createClaims} from './parsed.ts'
 import {createRebuild, type ReadUsage} from './rebuild.ts'
 import {type Corrected, createReconciler, type Reconciler, type ReconcilerOptions} from './reconciler.ts'
@@ -9,8 +9,8 @@ import {createReserve} from './reserve.ts'
 
 export type {Admission} from './admission.ts'
 export type {EntityLimit, LimitClaim} from './claims.ts'
+export type {Hold} from './counter-reservation.ts'
 export {isStrict} from './enforcement.ts'
-export type {Hold} from './hold.ts'
 export type {ReadUsage, UsageScope, Used} from './rebuild.ts'
 export type {Corrected} from './reconciler.ts'
 

@@ -1,8 +1,8 @@
 import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Login} from './auth/login.ts'
-import type {Errands} from './errand.ts'
 import type {OutgoingHeaders} from './headers.ts'
+import type {Errands} from './operation.ts'
 import type {Options} from './options.ts'
 import type {Dialect} from './translation.ts'
 

@@ -1,5 +1,5 @@
 import type {DefaultGuardrails, SavedGuardrail} from '../guardrails/attach.ts'
-import type {CheckWorld} from '../guardrails/world.ts'
+import type {CheckWorld} from '../guardrails/check-environment.ts'
 
 /** Whose guardrails are asked for. */
 export interface GuardedPlace {

@@ -1,6 +1,6 @@
 import {nearest} from '../base/nearest.ts'
 import type {Entry} from './files.ts'
-import {type Later, laterOf} from './later.ts'
+import {type Later, laterOf} from './not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, type Name, row} from './table.ts'
 
 /** Where a value comes from; `file:` is followed by the path of the settings file. */

@@ -1,7 +1,7 @@
 import {sql} from 'kysely'
 import type {Db} from './database.ts'
-import {keptFrom} from './kept.ts'
 import {policyUsedSince} from './policies.ts'
+import {keptFrom} from './retention-start.ts'
 
 export interface UsageScope {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'

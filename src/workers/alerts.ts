@@ -2,8 +2,8 @@ import type {Log} from '../base/log.ts'
 import {type AlertMark, type Crossing, thresholdCrossings} from '../limits/thresholds.ts'
 import {alertName, readAlerts, writeAlert} from '../store/alerts.ts'
 import type {Store} from '../store/database.ts'
+import {type NoticeServices, tell} from './alert-mail.ts'
 import {amountOf, type Budget, type ReadBudgets} from './budgets.ts'
-import {type NoticeServices, tell} from './notices.ts'
 import type {Job} from './schedule.ts'
 
 export interface AlertsOptions extends NoticeServices {

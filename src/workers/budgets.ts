@@ -6,7 +6,7 @@ import {readUsageLimits, type StoredUsageLimit} from '../schema/limits.ts'
 import {type Budgeted, budgeted, showStatus} from '../store/budgets.ts'
 import type {Db, Store} from '../store/database.ts'
 import type {UsageScope, Used} from '../store/usage.ts'
-import type {Subject} from './notices.ts'
+import type {Subject} from './alert-mail.ts'
 import type {Job, Turn} from './schedule.ts'
 
 /** A budget and how it stands in the period that is now. */

@@ -1,12 +1,12 @@
 import {setTimeout as sleep, setImmediate as turn} from 'node:timers/promises'
 import {parentPort, workerData} from 'node:worker_threads'
-import {restAfterLoad} from '../base/rest.ts'
+import {restAfterLoad} from '../base/idle-memory.ts'
 import {sqliteBinding} from '../base/runtime.ts'
 import {type FlushTarget, openTarget} from '../store/flush/index.ts'
 import {Flusher, type FlusherReport} from './flusher.ts'
-import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-orders.ts'
+import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-messages.ts'
+import {setAsideIn} from './quarantine.ts'
 import {retainLogs} from './retain-logs.ts'
-import {setAsideIn} from './set-aside.ts'
 
 /** The thread that writes the ledger and the log: it alone follows the journal, and deletes what is past its time when it is told to. */
 

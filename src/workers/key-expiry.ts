@@ -1,7 +1,7 @@
 import type {Log} from '../base/log.ts'
 import {expire, expiring} from '../store/budgets.ts'
 import type {Store} from '../store/database.ts'
-import {type NoticeServices, tell} from './notices.ts'
+import {type NoticeServices, tell} from './alert-mail.ts'
 import type {Job} from './schedule.ts'
 
 /** Keys and providers past their expiry become `expired` without anyone's action, and people are told (spec: states and transitions). */

@@ -1,7 +1,7 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {sqliteBinding} from '../base/runtime.ts'
 import {openReadOnly} from '../store/dialect/read-only.ts'
-import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-orders.ts'
+import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-messages.ts'
 
 /** The thread of reads that take time: analytics, lists of the log, exports. Its connection writes nothing. */
 

@@ -6,7 +6,7 @@ import type {Db} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {remoteSqlite} from '../store/dialect/remote.ts'
 import {TooLong} from '../store/too-long.ts'
-import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-orders.ts'
+import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-messages.ts'
 
 /** Where reads that take time are made. */
 export interface Reads {

@@ -7,7 +7,7 @@ import type {Intent, Settlement} from '../schema/records.ts'
 import {encodeSettlement, openTarget, type TargetOptions} from '../store/flush/index.ts'
 import {type Journal, type Mark, type Owner, type RecoveredIntent, recover} from '../store/journal/index.ts'
 import {Flusher} from './flusher.ts'
-import {setAsideIn} from './set-aside.ts'
+import {setAsideIn} from './quarantine.ts'
 
 /** What a start found that the process before had left. */
 export interface RecoveryReport {

@@ -1,6 +1,6 @@
 import type {FlushTarget} from '../store/flush/index.ts'
-import {keepFrom} from '../store/kept.ts'
 import {deleteOlder} from '../store/retention.ts'
+import {keepFrom} from '../store/retention-start.ts'
 
 /** How long things are kept, in days. Bodies never stay longer than their rows. */
 export interface RetentionDays {

@@ -2,7 +2,7 @@ import type {Worker} from 'node:worker_threads'
 import type {Log} from '../base/log.ts'
 import type {RemoveReport} from './remove-objects.ts'
 import type {UploadReport} from './upload-bodies.ts'
-import type {UploaderNews, UploaderOrder} from './uploader-orders.ts'
+import type {UploaderNews, UploaderOrder} from './uploader-messages.ts'
 
 /** The uploader's thread, as far as it is asked and heard. */
 export type UploaderThread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {Register} from '../../src/base/register.ts'
+import {Register} from '../../src/base/id-map.ts'
 
 const key = fc.oneof(fc.integer({min: 0, max: 300}).map(String), fc.string({maxLength: 3}), fc.uuid())
 const step = fc.oneof(fc.record({set: key, value: fc.nat()}), fc.record({take: key}), fc.record({sweep: fc.nat(200), up_to: fc.nat()}))

@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, expect, test, vi} from 'vitest'
-import {restAfterLoad} from '../../src/base/rest.ts'
+import {restAfterLoad} from '../../src/base/idle-memory.ts'
 
 let rests = 0
 let load = 0

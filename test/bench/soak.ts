@@ -22,7 +22,7 @@ export interface Soak {
 
 const SAMPLE_MS = 25
 const PATIENCE_S = 300
-/** A gateway gives memory back a minute after it had something to do (src/base/rest.ts). */
+/** A gateway gives memory back a minute after it had something to do (src/base/idle-memory.ts). */
 const REST_MS = 66_000
 
 /** Sends `calls` calls of 1 KB with 32 clients and watches the memory meanwhile. The provider counts them. */

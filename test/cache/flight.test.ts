@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {createFlights, type FlightOptions, type Flights, type Seat} from '../../src/cache/flight.ts'
+import {createFlights, type FlightOptions, type Flights, type Seat} from '../../src/cache/coalesce.ts'
 
 /** A clock that runs when it is told, and the timers set on it. */
 function fakeTime() {

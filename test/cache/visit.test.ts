@@ -1,6 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
-import {createFlights} from '../../src/cache/flight.ts'
-import {enter, type Visit} from '../../src/cache/visit.ts'
+import {createFlights} from '../../src/cache/coalesce.ts'
+import {enter, type Visit} from '../../src/cache/lookup.ts'
 import type {Cache, CacheEntry} from '../../src/ports/cache/index.ts'
 import {layered} from '../../src/ports/cache/layered.ts'
 import {createMemoryCache} from '../../src/ports/cache/memory.ts'

@@ -1,8 +1,8 @@
 import {resolve} from 'node:path'
+import {DISK, type Sink, type World} from '../../cli/environment.ts'
 import {main} from '../../cli/index.ts'
 import type {CreateApp} from '../../cli/open.ts'
 import type {Reply, Request, Transport} from '../../cli/transport.ts'
-import {DISK, type Sink, type World} from '../../cli/world.ts'
 
 export interface Said {
   readonly code: number

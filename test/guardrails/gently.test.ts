@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {atOnce, gently, type Work} from '../../src/guardrails/gently.ts'
 import type {Json} from '../../src/guardrails/json.ts'
 import {jsonText, parsing} from '../../src/guardrails/json-text.ts'
+import {atOnce, gently, type Work} from '../../src/guardrails/time-slices.ts'
 
 /** Work of so many pieces; `said` is told of each. */
 function* pieces(count: number, name: string, said: (name: string) => void = () => undefined): Work<string> {

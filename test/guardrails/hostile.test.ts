@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest'
 import {embeddedJson, fences} from '../../src/guardrails/embedded-json.ts'
-import {atOnce} from '../../src/guardrails/gently.ts'
 import type {Json} from '../../src/guardrails/json.ts'
 import {CHECKS} from '../../src/guardrails/registry.ts'
+import {atOnce} from '../../src/guardrails/time-slices.ts'
 import {HOSTILE, hostileWorld, PARAMETERS} from './hostile.ts'
 import {answered, checkOf, run, said} from './support.ts'
 

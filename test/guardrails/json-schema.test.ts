@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {atOnce} from '../../src/guardrails/gently.ts'
 import type {Json} from '../../src/guardrails/json.ts'
 import {readJsonSchema} from '../../src/guardrails/json-schema/read.ts'
 import {validating} from '../../src/guardrails/json-schema/validate.ts'
+import {atOnce} from '../../src/guardrails/time-slices.ts'
 
 const validate = (...asked: Parameters<typeof validating>) => atOnce(validating(...asked))
 const fits = (schema: Json, value: Json) => validate(readJsonSchema(schema), value).length === 0

@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest'
 import {attach} from '../../src/guardrails/attach.ts'
+import {guardrailsPage} from '../../src/guardrails/docs-page.ts'
 import {EXAMPLES} from '../../src/guardrails/examples.ts'
 import type {Json} from '../../src/guardrails/json.ts'
-import {guardrailsPage} from '../../src/guardrails/page.ts'
 import {type Outcome, runHooks} from '../../src/guardrails/run.ts'
 import {answered, ranHook, said, type World, world} from './support.ts'
 

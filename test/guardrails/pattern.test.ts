@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {atOnce} from '../../src/guardrails/gently.ts'
 import {type Budget, budget, MOST_UNITS, readPattern} from '../../src/guardrails/pattern.ts'
 import {replacingAll, replacingFirst} from '../../src/guardrails/replace.ts'
+import {atOnce} from '../../src/guardrails/time-slices.ts'
 
 const replaceAll = (...asked: Parameters<typeof replacingAll>) => atOnce(replacingAll(...asked))
 const replaceFirst = (...asked: Parameters<typeof replacingFirst>) => atOnce(replacingFirst(...asked))

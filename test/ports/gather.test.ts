@@ -1,5 +1,5 @@
 import {expect, test, vi} from 'vitest'
-import {Gather} from '../../src/ports/counters/gather.ts'
+import {Gather} from '../../src/ports/counters/batching.ts'
 
 /** A store that answers when it is told to. */
 function store() {

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import fc from 'fast-check'
 import {describe, expect, onTestFinished, test} from 'vitest'
 import {LETTERS} from '../../src/ports/mail/bundled.ts'
-import {readLetters} from '../../src/ports/mail/letters.ts'
+import {readLetters} from '../../src/ports/mail/mail-templates.ts'
 import {escapeHtml, readTemplate} from '../../src/ports/mail/mustache.ts'
 
 const FACTS = {kind: 'API key', name: 'blue', used: '20.50 US dollars', limit: '25.00 US dollars', threshold: '20.00 US dollars'}

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {z} from 'zod'
-import {explain, fieldPath} from '../../src/schema/explain.ts'
 import {pageParams} from '../../src/schema/paging.ts'
+import {explain, fieldPath} from '../../src/schema/validation-message.ts'
 
 interface Tree {
   name: string

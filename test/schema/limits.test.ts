@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import type {z} from 'zod'
-import {explain} from '../../src/schema/explain.ts'
 import {
   keepRateLimits,
   keepUsageLimits,
@@ -14,6 +13,7 @@ import {
   UsageLimitView,
   usageLimitViews,
 } from '../../src/schema/limits.ts'
+import {explain} from '../../src/schema/validation-message.ts'
 
 const NOW = '2026-03-04T05:06:07.000Z'
 const LATER = '2026-04-04T05:06:07.000Z'

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest'
+import {settingsPage} from '../../src/settings/docs-page.ts'
 import {flagOptions, readSettings, type Settings} from '../../src/settings/index.ts'
-import {LATER, laterOf} from '../../src/settings/later.ts'
-import {settingsPage} from '../../src/settings/page.ts'
+import {LATER, laterOf} from '../../src/settings/not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, row} from '../../src/settings/table.ts'
 import {faults} from './support.ts'
 

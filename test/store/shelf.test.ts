@@ -2,7 +2,7 @@ import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterEach, beforeEach, expect, test} from 'vitest'
-import {FolderShelf} from '../../src/store/shelf.ts'
+import {FolderShelf} from '../../src/store/local-file-store.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 let folder: string

@@ -2,13 +2,13 @@ import {readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect} from 'vitest'
 import {readParts} from '../../src/base/multipart-stream.ts'
+import {variantOf} from '../../src/providers/base-urls/base-url.ts'
 import {offers, wordsFor} from '../../src/providers/clients.ts'
-import {type Asked, type Told, type Upstream, UpstreamFault, type UpstreamRequest} from '../../src/providers/errand.ts'
-import {variantOf} from '../../src/providers/places/reach.ts'
+import {type Asked, type Told, type Upstream, UpstreamFault, type UpstreamRequest} from '../../src/providers/operation.ts'
 import {find} from '../../src/providers/registry.ts'
 import type {Context, Json} from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
-import type {Shelf} from '../../src/schema/shelf.ts'
+import type {Shelf} from '../../src/schema/file-store.ts'
 
 /** One call to the provider as its documentation has it, and its answer. */
 export interface ScriptedCall {

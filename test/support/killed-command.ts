@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
+import {thisProcess} from '../../cli/environment.ts'
 import {main} from '../../cli/index.ts'
-import {thisProcess} from '../../cli/world.ts'
 
 /** `node killed-command.ts N WORDS...`: runs a command line, and kills itself (SIGKILL) before the Nth statement that writes prices. */
 const [at, ...argv] = process.argv.slice(2)

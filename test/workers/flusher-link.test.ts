@@ -3,8 +3,8 @@ import {expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
 import {readRows} from '../../src/store/bodies/index.ts'
 import {BodyQueue} from '../../src/workers/bodies.ts'
-import {FlusherLink, type FlusherThread} from '../../src/workers/flusher-link.ts'
-import type {FlusherOrder} from '../../src/workers/flusher-orders.ts'
+import {FlusherLink, type FlusherThread} from '../../src/workers/flusher-client.ts'
+import type {FlusherOrder} from '../../src/workers/flusher-messages.ts'
 import {logBodies} from '../support/records.ts'
 
 const at = (position: number) => ({segment: 1, position})

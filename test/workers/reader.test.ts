@@ -3,7 +3,7 @@ import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
 import {TooLong} from '../../src/store/too-long.ts'
 import {openReads, Reader} from '../../src/workers/reader.ts'
-import type {ReaderOrder, ReaderTold} from '../../src/workers/reader-orders.ts'
+import type {ReaderOrder, ReaderTold} from '../../src/workers/reader-messages.ts'
 import {insertLog} from '../support/logs.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 

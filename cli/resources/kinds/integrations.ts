@@ -1,6 +1,6 @@
 import {isObject} from '../../../src/base/json-object.ts'
-import {explain} from '../../../src/schema/explain.ts'
 import {AccessUpdate, ModelsUpdate} from '../../../src/schema/integrations.ts'
+import {explain} from '../../../src/schema/validation-message.ts'
 import {unchecked} from '../../client.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'

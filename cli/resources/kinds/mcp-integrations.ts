@@ -1,6 +1,6 @@
 import {isSecretName} from '../../../src/admin/audit.ts'
-import {explain} from '../../../src/schema/explain.ts'
 import {McpAccessUpdate} from '../../../src/schema/mcp-integrations.ts'
+import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT, told} from '../fields.ts'

@@ -1,6 +1,6 @@
 import {isObject} from '../../../src/base/json-object.ts'
-import {explain} from '../../../src/schema/explain.ts'
 import {UserAccessUpdate} from '../../../src/schema/mcp-servers.ts'
+import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT} from '../fields.ts'

@@ -1,6 +1,6 @@
 import {isObject} from '../../../src/base/json-object.ts'
-import {explain} from '../../../src/schema/explain.ts'
 import {PromptCreate} from '../../../src/schema/prompts.ts'
+import {explain} from '../../../src/schema/validation-message.ts'
 import {unchecked} from '../../client.ts'
 import {compared} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'

@@ -1,7 +1,7 @@
 import {isObject} from '../../../src/base/json-object.ts'
-import {explain} from '../../../src/schema/explain.ts'
 import {AUTH, AUTH_SECRETS, type Manager} from '../../../src/schema/secret-references.ts'
 import {hasMask} from '../../../src/schema/secrets.ts'
+import {explain} from '../../../src/schema/validation-message.ts'
 import {ALLOWED, allowedBody, allowedIn, allowedOf, unknownWorkspaces} from '../access.ts'
 import type {Spec} from '../document.ts'
 import {CLEARED, TAGS, TEXT} from '../fields.ts'

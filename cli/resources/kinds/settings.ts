@@ -1,7 +1,7 @@
 import {isObject} from '../../../src/base/json-object.ts'
-import {explain} from '../../../src/schema/explain.ts'
 import {OrganisationUpdate} from '../../../src/schema/organisations.ts'
 import {SECURITY, SECURITY_CATEGORIES} from '../../../src/schema/security.ts'
+import {explain} from '../../../src/schema/validation-message.ts'
 import {unchecked} from '../../client.ts'
 import {textsInOrder} from '../access.ts'
 import type {Spec} from '../document.ts'

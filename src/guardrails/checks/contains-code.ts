@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {fences} from '../embedded-json.ts'
-import {gently, type Work} from '../gently.ts'
+import {gently, type Work} from '../time-slices.ts'
 
 /** What the tag of a fenced block may be for each language. */
 const TAGS = {

@@ -1,9 +1,9 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {embeddedJson} from '../embedded-json.ts'
-import {gently, type Work} from '../gently.ts'
 import {isObject} from '../json.ts'
 import {compare, type Operator, operatorParameter} from '../lists.ts'
+import {gently, type Work} from '../time-slices.ts'
 
 export const jsonKeys = check({
   id: 'default.jsonKeys',

@@ -1,11 +1,11 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {embeddedJson} from '../embedded-json.ts'
-import {gently, type Work} from '../gently.ts'
 import type {Json} from '../json.ts'
 import {type JsonSchema, readJsonSchema, SchemaFault} from '../json-schema/read.ts'
 import type {Complaint} from '../json-schema/rules.ts'
 import {validating} from '../json-schema/validate.ts'
+import {gently, type Work} from '../time-slices.ts'
 
 export const jsonSchema = check({
   id: 'default.jsonSchema',

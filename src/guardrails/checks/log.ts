@@ -1,9 +1,9 @@
 import {check, judged} from '../check.ts'
-import {gently} from '../gently.ts'
 import {headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
 import {ask} from '../http.ts'
 import {jsonText} from '../json-text.ts'
-import {callOf} from '../told.ts'
+import {gently} from '../time-slices.ts'
+import {callOf} from '../webhook-payload.ts'
 
 const MOST_BYTES = 64 * 1024
 

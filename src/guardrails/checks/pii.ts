@@ -1,11 +1,11 @@
 import {z} from 'zod'
 import {type Context, check, excerpt, judged, not, type Verdict} from '../check.ts'
-import {gently, type Work} from '../gently.ts'
 import {PII_CLASSES, type PiiClass, type PiiSpan} from '../pii/classes.ts'
 import {knownValues} from '../pii/known.ts'
 import {type Vault, vault} from '../pii/redact.ts'
 import {findingCalled} from '../pii/scan.ts'
 import {rewriting} from '../rewriting.ts'
+import {gently, type Work} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 /** Between two pauses. */

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
-import {gently, type Work} from '../gently.ts'
 import {type Score, scoring} from '../injection/score.ts'
+import {gently, type Work} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 export const promptInjection = check({

@@ -1,10 +1,10 @@
 import {z} from 'zod'
 import {check, excerpt, failed, judged, not, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
-import {gently, type Work} from '../gently.ts'
 import {budget, finding, type Pattern, patternParameter} from '../pattern.ts'
 import {replacingAll} from '../replace.ts'
 import {rewriting} from '../rewriting.ts'
+import {gently, type Work} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 export const regexMatch = check({

@@ -1,9 +1,9 @@
 import {z} from 'zod'
 import {check, excerpt, judged, type Verdict} from '../check.ts'
-import {gently, type Work} from '../gently.ts'
 import {budget, type Pattern, patternParameter} from '../pattern.ts'
 import {replacingAll, replacingFirst} from '../replace.ts'
 import {rewriting} from '../rewriting.ts'
+import {gently, type Work} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 export const regexReplace = check({

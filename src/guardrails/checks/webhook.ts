@@ -1,11 +1,11 @@
 import {type Context, check, failed, judged, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
-import {gently} from '../gently.ts'
 import {forwardedParameter, headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
 import {type Answer, ask} from '../http.ts'
 import {isObject, type Json, own} from '../json.ts'
 import {jsonText, readingJson} from '../json-text.ts'
-import {callOf} from '../told.ts'
+import {gently} from '../time-slices.ts'
+import {callOf} from '../webhook-payload.ts'
 
 /** An answer may hold a whole body. */
 const MOST_BYTES = 8 * 1024 * 1024

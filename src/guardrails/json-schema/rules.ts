@@ -1,5 +1,5 @@
-import type {Work} from '../gently.ts'
 import {isList, isObject, type Json, type JsonObject, own} from '../json.ts'
+import type {Work} from '../time-slices.ts'
 import {canonical} from './canonical.ts'
 import {FORMATS} from './formats.ts'
 

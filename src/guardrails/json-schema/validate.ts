@@ -1,7 +1,7 @@
 import {CheckFault} from '../fault.ts'
-import type {Work} from '../gently.ts'
 import {isObject, type Json} from '../json.ts'
 import {budget, finding} from '../pattern.ts'
+import type {Work} from '../time-slices.ts'
 import type {JsonSchema} from './read.ts'
 import {type Complaint, RULES, type Run} from './rules.ts'
 

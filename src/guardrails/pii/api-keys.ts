@@ -1,7 +1,7 @@
 import {SURE} from './classes.ts'
 import {BY_START} from './issuers.ts'
-import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type Page} from './page.ts'
 import {entropy, isPlaceholder, isRandom} from './randomness.ts'
+import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type Page} from './scanned-text.ts'
 
 /** Keys that show whose they are: by an issuer's prefix and length, as a JWT, as a private key block. */
 export const apiKeys: Detector = function* (page) {

@@ -1,7 +1,7 @@
 import {SURE} from './classes.ts'
 import {cue, isIn, lastOf} from './cues.ts'
 import {datesOf} from './dates.ts'
-import type {Detector, Page} from './page.ts'
+import type {Detector, Page} from './scanned-text.ts'
 
 const BIRTH = cue(
   [

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
 import {SURE} from './classes.ts'
-import {type Detector, isWordAt, PAUSE} from './page.ts'
+import {type Detector, isWordAt, PAUSE} from './scanned-text.ts'
 
 /** Bitcoin addresses: Base58Check, and Bech32 or Bech32m (BIP 173, BIP 350). Each proves itself by 30 bits or more. */
 export const cryptoAddresses: Detector = function* ({text, tokens, work}) {

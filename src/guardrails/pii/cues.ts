@@ -1,4 +1,4 @@
-import type {Page} from './page.ts'
+import type {Page} from './scanned-text.ts'
 
 /** Words that tell what stands beside them, in lower case. */
 export interface Cue {

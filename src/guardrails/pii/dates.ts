@@ -1,5 +1,5 @@
 import {monthOf} from './months.ts'
-import {isWordAt, PAUSE, type Page} from './page.ts'
+import {isWordAt, PAUSE, type Page} from './scanned-text.ts'
 
 export interface FullDate {
   readonly start: number

@@ -1,5 +1,5 @@
 import {SURE} from './classes.ts'
-import {type Detector, kindOf, PAUSE, type Page} from './page.ts'
+import {type Detector, kindOf, PAUSE, type Page} from './scanned-text.ts'
 
 /** RFC 5321, 4.5.3.1: octets of the part before the `@`, and of the domain. */
 const LONGEST_LOCAL = 64

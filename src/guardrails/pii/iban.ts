@@ -1,6 +1,6 @@
 import {mod97} from './check-digits.ts'
 import {SURE} from './classes.ts'
-import {type Detector, isWordAt, PAUSE} from './page.ts'
+import {type Detector, isWordAt, PAUSE} from './scanned-text.ts'
 
 /** What follows country and check digits: `n` digits, `a` letters, `c` either, each with its count. Source: the ISO 13616 registry. */
 const COUNTRIES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import {isIPv6} from 'node:net'
 import {SURE} from './classes.ts'
 import {cue, told} from './cues.ts'
-import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type Page} from './page.ts'
+import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type Page} from './scanned-text.ts'
 
 /** IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are nobody's. */
 export const ips: Detector = function* (page) {

@@ -2,7 +2,7 @@ import {SURE} from './classes.ts'
 import {type Cue, cue, NUMBER_OF_THINGS, told} from './cues.ts'
 import * as rules from './id-rules.ts'
 import {type Run, runs} from './numbers.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type Page} from './page.ts'
+import {type Detector, type Found, isWordAt, PAUSE, type Page} from './scanned-text.ts'
 
 interface NumberId {
   readonly kind: string

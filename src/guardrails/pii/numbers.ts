@@ -1,5 +1,5 @@
-import type {Page} from './page.ts'
-import {isWordAt, PAUSE} from './page.ts'
+import type {Page} from './scanned-text.ts'
+import {isWordAt, PAUSE} from './scanned-text.ts'
 
 /** Digits that may be one number, in one group or several. */
 export interface Run {

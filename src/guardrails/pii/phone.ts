@@ -1,6 +1,6 @@
 import {SURE} from './classes.ts'
 import {cue, eitherOf, isIn, NUMBER_OF_THINGS, told} from './cues.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type Page} from './page.ts'
+import {type Detector, type Found, isWordAt, PAUSE, type Page} from './scanned-text.ts'
 
 const PHONE = cue(
   [

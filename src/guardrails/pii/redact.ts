@@ -1,4 +1,4 @@
-import {atOnce, type Work} from '../gently.ts'
+import {atOnce, type Work} from '../time-slices.ts'
 import type {PiiClass, PiiSpan} from './classes.ts'
 import {plainOf} from './digits.ts'
 import {PLACEHOLDER, type Restore, restoreOf} from './restore.ts'

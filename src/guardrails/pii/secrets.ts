@@ -1,6 +1,6 @@
 import {SURE} from './classes.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type Page} from './page.ts'
 import {isPlaceholder, isRandom} from './randomness.ts'
+import {type Detector, type Found, isWordAt, PAUSE, type Page} from './scanned-text.ts'
 
 /** What a secret is called. `key` alone is too much: a sort key, a cache key, the key of a map. */
 const SECRET = new RegExp(

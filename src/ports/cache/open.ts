@@ -1,7 +1,7 @@
 import {type CacheTable, createDatabaseCache} from './database.ts'
+import {lenient} from './fail-open.ts'
 import type {Cache} from './index.ts'
 import {layered} from './layered.ts'
-import {lenient} from './lenient.ts'
 import {createMemoryCache} from './memory.ts'
 
 export interface CacheOptions {

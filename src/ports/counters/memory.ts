@@ -1,5 +1,5 @@
 import {SeenTime} from '../../base/clock.ts'
-import {Register} from '../../base/register.ts'
+import {Register} from '../../base/id-map.ts'
 import type {Base, Claim, Counters, Reserved, Standing} from './index.ts'
 import {CORRECTABLE_MS, correction, most} from './rules.ts'
 

@@ -1,5 +1,5 @@
-import {Register} from '../../base/register.ts'
-import {Gather} from './gather.ts'
+import {Register} from '../../base/id-map.ts'
+import {Gather} from './batching.ts'
 import type {Actual, Claim, Counters, Reserved, Standing} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
 import {CORRECTABLE_MS, most} from './rules.ts'

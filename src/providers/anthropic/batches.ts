@@ -1,9 +1,9 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../errand.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
+import type {Asked, Errand, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 
 const CUSTOM_ID = /^[\w-]{1,64}$/

@@ -1,11 +1,11 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {ShelvedFile} from '../../schema/shelf.ts'
-import type {Asked, Errand} from '../errand.ts'
+import type {ShelvedFile} from '../../schema/file-store.ts'
 import {formOf} from '../jobs/form.ts'
 import {fileObject, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
+import type {Asked, Errand} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {batchAt, batchInput, batchOf, isBatch, resultsOf} from './batches.ts'
 

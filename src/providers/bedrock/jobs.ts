@@ -1,5 +1,5 @@
-import type {Upstream} from '../errand.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
+import type {Upstream} from '../operation.ts'
 import {BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
 
 /** Jobs of one kind: where one is, where all are listed, and the member of the list that holds them. */

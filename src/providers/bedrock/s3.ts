@@ -1,8 +1,8 @@
-import type {Upstream, UpstreamReply} from '../errand.ts'
 import {seconds, whole} from '../jobs/objects.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
 import type {Place, Store, StoredObject} from '../jobs/store.ts'
 import {elementsOf, escaped, textOf} from '../jobs/xml.ts'
+import type {Upstream, UpstreamReply} from '../operation.ts'
 import {type Options, optionIn} from '../options.ts'
 import {BadReply} from '../translation.ts'
 

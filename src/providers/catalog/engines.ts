@@ -1,6 +1,6 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {bearer, optional} from '../auth.ts'
-import {belowV1} from '../places/others.ts'
+import {belowV1} from '../base-urls/others.ts'
 import type {Provider} from '../provider.ts'
 import {triton} from '../triton/index.ts'
 import {SPEECH, TEXT} from './offers.ts'

@@ -1,6 +1,6 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {bearer} from '../auth.ts'
-import {openaiErrands} from '../openai/errands.ts'
+import {openaiErrands} from '../openai/file-operations.ts'
 import type {Provider} from '../provider.ts'
 
 export type Offer = readonly EndpointName[] | 'all'

@@ -1,5 +1,5 @@
 import {Dispatcher, errors} from 'undici'
-import {Exchange, type ToldAnswer} from '../../base/exchange.ts'
+import {Exchange, type ToldAnswer} from '../../base/local-exchange.ts'
 import {type Echo, echo, type Moment, refusal} from './echo.ts'
 
 const MOST_BODY_BYTES = 16 * 1024 * 1024

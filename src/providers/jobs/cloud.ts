@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../errand.ts'
+import type {Asked, Errand, Upstream} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, type TuneFacts, textAt, tuneObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'

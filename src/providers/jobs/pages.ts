@@ -1,4 +1,4 @@
-import type {Asked} from '../errand.ts'
+import type {Asked} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 
 /** One page of a provider's list; `next` is where it goes on, null at its end. */

@@ -1,7 +1,7 @@
 import {isObject, parsedObject} from '../../base/json-object.ts'
 import {linesOf} from '../../base/lines.ts'
 import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
-import type {Asked} from '../errand.ts'
+import type {Asked} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 
 /** A row may hold pictures. */

@@ -1,5 +1,5 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../errand.ts'
+import type {Asked, Errand, Upstream} from '../operation.ts'
 import {MissingOption} from '../options.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {fileObject} from './objects.ts'

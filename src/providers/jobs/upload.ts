@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import type {FormPart} from '../../base/multipart-stream.ts'
-import type {Asked} from '../errand.ts'
+import type {Asked} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {headerText} from './form.ts'
 import {type BatchRow, batchRowIn, changedRows} from './rows.ts'

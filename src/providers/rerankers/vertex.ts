@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
+import {vertexRanking} from '../base-urls/vertex.ts'
 import type {Options} from '../options.ts'
-import {vertexRanking} from '../places/vertex.ts'
 import {BadReply, type Json, type Translation, Untranslatable} from '../translation.ts'
 import {objectIn} from '../unified/read.ts'
 import {documentsIn, queryIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'

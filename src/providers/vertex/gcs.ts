@@ -1,8 +1,8 @@
 import {object} from '../../base/json-object.ts'
-import type {Upstream} from '../errand.ts'
 import {word} from '../gemini/read.ts'
 import {seconds, whole} from '../jobs/objects.ts'
 import type {Place, Store, StoredObject} from '../jobs/store.ts'
+import type {Upstream} from '../operation.ts'
 import type {Json} from '../translation.ts'
 
 export const GCS = 'storage'

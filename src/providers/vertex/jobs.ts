@@ -1,8 +1,8 @@
-import type {Asked, Upstream} from '../errand.ts'
+import {vertexModel, vertexParent, vertexPublisher} from '../base-urls/vertex.ts'
 import {word} from '../gemini/read.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
-import {vertexModel, vertexParent, vertexPublisher} from '../places/vertex.ts'
+import type {Asked, Upstream} from '../operation.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'
 
 /** Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end with. */

@@ -1,8 +1,8 @@
 import {object} from '../../base/json-object.ts'
-import type {Asked} from '../errand.ts'
+import {vertexPublisher} from '../base-urls/vertex.ts'
 import {word} from '../gemini/read.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
-import {vertexPublisher} from '../places/vertex.ts'
+import type {Asked} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 
 /** A label's value (Vertex AI, "Add labels to API calls"). */

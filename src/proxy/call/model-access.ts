@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {hasErrand} from '../../providers/places/reach.ts'
+import {hasErrand} from '../../providers/base-urls/base-url.ts'
 import {modelFor, type Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
 

@@ -1,5 +1,5 @@
+import type {CacheParts} from '../../cache/lookup.ts'
 import {maxAge} from '../../cache/rules.ts'
-import type {CacheParts} from '../../cache/visit.ts'
 import type {FoundEntry} from '../../ports/cache/index.ts'
 import type {ExplainedTarget} from '../../schema/explanations.ts'
 import type {Call} from '../call/call.ts'

@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../../base/seal.ts'
-import {type CheckWorld, type CheckWorldOptions, checkWorld} from '../../guardrails/world.ts'
+import {type CheckWorld, type CheckWorldOptions, checkWorld} from '../../guardrails/check-environment.ts'
 import type {Db} from '../../store/database.ts'
 import {findDefaultGuardrails, findGuardrails} from '../../store/guardrails.ts'
 import type {GuardServices} from '../guardrail-services.ts'

@@ -1,7 +1,7 @@
 import {joinPath} from '../../base/egress/path.ts'
 import {Refusal} from '../../base/errors.ts'
 import {newSocketKey} from '../../base/websocket/index.ts'
-import {loginOf, pathFor, usualHeaders} from '../../providers/places/reach.ts'
+import {loginOf, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {Untranslatable} from '../../providers/translation.ts'
 import type {ProxyServices} from '../services.ts'

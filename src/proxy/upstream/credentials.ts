@@ -1,7 +1,7 @@
 import {EgressFault, faultOf, refusalOf} from '../../base/egress/faults.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {Login, LoginRequest} from '../../providers/auth/login.ts'
-import {loginOf, needsKey} from '../../providers/places/reach.ts'
+import {loginOf, needsKey} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {Untranslatable} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'

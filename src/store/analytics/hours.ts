@@ -1,7 +1,7 @@
 import {type RawBuilder, sql} from 'kysely'
 import type {Db} from '../database.ts'
-import {keptFrom} from '../kept.ts'
 import type {LogFilter} from '../log-filter.ts'
+import {keptFrom} from '../retention-start.ts'
 import {isBound} from './days.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,11 +1,11 @@
 import {join} from 'node:path'
-import {Register} from '../../base/register.ts'
+import {Register} from '../../base/id-map.ts'
 import {Batch} from './batch.ts'
+import {Space} from './disk-space.ts'
 import {JournalError} from './errors.ts'
 import {type Kind, type Mark, segmentName} from './format.ts'
 import {GroupSync} from './group-sync.ts'
 import type {JournalSettings} from './settings.ts'
-import {Space} from './space.ts'
 
 /** An attempt that was begun and not settled; `payload` is what its intent said. */
 export interface OpenIntent {

@@ -1,5 +1,5 @@
 import type {Db} from '../database.ts'
-import {keptFrom} from '../kept.ts'
+import {keptFrom} from '../retention-start.ts'
 import type {LedgerBreak, LedgerReport} from './report.ts'
 
 const PAGE_ROWS = 500

@@ -1,7 +1,7 @@
 import {sql} from 'kysely'
 import type {Db} from '../database.ts'
 import {SUM_KEY, SUMMED} from '../flush/columns.ts'
-import {keptFrom} from '../kept.ts'
+import {keptFrom} from '../retention-start.ts'
 import type {AtOnce, LedgerBreak, LedgerReport} from './report.ts'
 
 /** Numbers as text: sums may be beyond 2^53. */

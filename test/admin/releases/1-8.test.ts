@@ -1,6 +1,6 @@
 import {expect, onTestFinished} from 'vitest'
 import {putMcpCapabilities} from '../../../src/store/mcp-integrations.ts'
-import {everyoneConcerned} from '../../../src/workers/notices.ts'
+import {everyoneConcerned} from '../../../src/workers/alert-mail.ts'
 import {startAdmin} from '../../support/admin.ts'
 import {WORKSPACE_KEY} from '../../support/gateway.ts'
 import {seedUser} from '../../support/people.ts'

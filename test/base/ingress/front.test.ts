@@ -2,7 +2,7 @@ import {createServer, type IncomingMessage, request as nodeRequest, type Server,
 import type {AddressInfo} from 'node:net'
 import fc from 'fast-check'
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest'
-import {putBefore} from '../../../src/base/ingress/front.ts'
+import {putBefore} from '../../../src/base/ingress/fast-path.ts'
 import {govern} from '../../../src/base/ingress/govern.ts'
 import {Governor} from '../../../src/base/ingress/governor.ts'
 import type {PlainRequest} from '../../../src/base/ingress/request.ts'

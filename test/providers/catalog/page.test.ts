@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest'
-import {providersPage} from '../../../src/providers/catalog/page.ts'
+import {baseUrl, usualHeaders, variantOf} from '../../../src/providers/base-urls/base-url.ts'
+import {providersPage} from '../../../src/providers/catalog/docs-page.ts'
 import {catalogueRow, EXAMPLES, exampleFor, unknownIn} from '../../../src/providers/catalog/view.ts'
 import {settingsOf} from '../../../src/providers/configurations.ts'
 import {optionsOfSettings} from '../../../src/providers/options.ts'
-import {baseUrl, usualHeaders, variantOf} from '../../../src/providers/places/reach.ts'
 import {DEMO, find, list} from '../../../src/providers/registry.ts'
 import {run} from '../../cli/support.ts'
 

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
+import {variantOf} from '../../../src/providers/base-urls/base-url.ts'
 import {wordsFor} from '../../../src/providers/clients.ts'
-import {variantOf} from '../../../src/providers/places/reach.ts'
 import {find} from '../../../src/providers/registry.ts'
 import type {Context, Json} from '../../../src/providers/translation.ts'
 

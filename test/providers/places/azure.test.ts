@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest'
+import {azureModel, azurePath} from '../../../src/providers/base-urls/azure-openai.ts'
+import {withParameter} from '../../../src/providers/base-urls/base-url.ts'
 import {optionsOfSettings} from '../../../src/providers/options.ts'
-import {azureModel, azurePath} from '../../../src/providers/places/azure-openai.ts'
-import {withParameter} from '../../../src/providers/places/reach.ts'
 import type {Reach} from '../../../src/providers/provider.ts'
 
 const chat = (model: string): Reach => ({endpoint: 'chatComplete', path: '/chat/completions', query: '', model, is_stream: false})

@@ -2,9 +2,9 @@ import type {Socket} from 'node:net'
 import {errors} from 'undici'
 import type {Call, Way} from './call.ts'
 import {Chunks} from './chunks.ts'
-import {readFrom} from './lent.ts'
 import {broken, ReplyHead} from './reply-head.ts'
 import {sendBytes, sendStream, TAKES_BODY} from './send.ts'
+import {readFrom} from './shared-read-buffer.ts'
 
 /** Who has the lines. */
 export interface Lines {

@@ -1,5 +1,5 @@
 import {isObject, parsed} from '../../../base/json-object.ts'
-import {UpstreamFault} from '../../../providers/errand.ts'
+import {UpstreamFault} from '../../../providers/operation.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {ENDPOINTS} from '../../../schema/endpoints.ts'
 import {UNIT} from '../../../schema/usage.ts'

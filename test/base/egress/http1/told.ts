@@ -4,8 +4,8 @@ import {setImmediate as turn} from 'node:timers/promises'
 import type {Dispatcher} from 'undici'
 import {onTestFinished} from 'vitest'
 import {refusalOf} from '../../../../src/base/egress/faults.ts'
-import {lending} from '../../../../src/base/egress/http1/lent.ts'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
+import {lending} from '../../../../src/base/egress/http1/shared-read-buffer.ts'
 
 export const LATIN1 = 'latin1'
 const ROOM = {host: 'models.example', connections: 8, waiting_calls: 8}

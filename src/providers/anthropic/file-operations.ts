@@ -1,4 +1,4 @@
-import type {Errands} from '../errand.ts'
+import type {Errands} from '../operation.ts'
 import {batches} from './batches.ts'
 import {faultIn} from './errors.ts'
 import {files} from './files.ts'

@@ -1,5 +1,4 @@
 import {object} from '../../base/json-object.ts'
-import {type Asked, type Errands, type Upstream, UpstreamFault} from '../errand.ts'
 import {formOf} from '../jobs/form.ts'
 import {
   fileObject,
@@ -15,6 +14,7 @@ import {
 } from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload, plainName} from '../jobs/upload.ts'
+import {type Asked, type Errands, type Upstream, UpstreamFault} from '../operation.ts'
 import {optionNeeded} from '../options.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'

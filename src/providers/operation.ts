@@ -1,6 +1,6 @@
 import type {FormPart} from '../base/multipart-stream.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
-import type {Shelf} from '../schema/shelf.ts'
+import type {Shelf} from '../schema/file-store.ts'
 import type {Login} from './auth/login.ts'
 import type {Options} from './options.ts'
 import type {Context, Fault, Json, Translation} from './translation.ts'

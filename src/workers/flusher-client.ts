@@ -4,7 +4,7 @@ import type {Log} from '../base/log.ts'
 import type {Mark} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
 import {isBefore} from './flusher.ts'
-import type {FlusherNews, FlusherOrder} from './flusher-orders.ts'
+import type {FlusherNews, FlusherOrder} from './flusher-messages.ts'
 
 /** The flusher's thread, as far as it is asked and heard. */
 export type FlusherThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
@@ -26,7 +26,7 @@ const TICK_MS = 50
 const MUCH_BYTES = 256 * 1024
 const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
-/** After twice this no spare is left of a load: before memory is given back, a minute after it (src/base/rest.ts). */
+/** After twice this no spare is left of a load: before memory is given back, a minute after it (src/base/idle-memory.ts). */
 const TRIM_MS = 25_000
 
 /**

@@ -1,4 +1,4 @@
-import type {Errands} from '../errand.ts'
+import type {Errands} from '../operation.ts'
 import {Untranslatable} from '../translation.ts'
 import {plainFault} from './fault.ts'
 

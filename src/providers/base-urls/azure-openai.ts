@@ -2,7 +2,7 @@ import {parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
 import type {Reach} from '../provider.ts'
-import {withParameter} from './reach.ts'
+import {withParameter} from './base-url.ts'
 
 /** What is asked of a deployment; files, batches, fine-tuning, responses and the list of models belong to the resource. */
 const OF_A_DEPLOYMENT: ReadonlySet<EndpointName> = new Set([

@@ -1,5 +1,4 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Errands} from '../errand.ts'
 import {formOf} from '../jobs/form.ts'
 import {
   type BatchFacts,
@@ -20,6 +19,7 @@ import {
 import {listed, type ProviderPage} from '../jobs/pages.ts'
 import {answeredRow, changedRows, endpointOf, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
+import type {Errands} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {mistral} from './index.ts'
 

@@ -1,9 +1,9 @@
 import type {Command} from 'commander'
 import {type Unchecked, unchecked} from '../client.ts'
+import type {World} from '../environment.ts'
 import {usageFault} from '../fault.ts'
 import {jsonFrom} from '../options.ts'
 import {readPairs} from '../words.ts'
-import type {World} from '../world.ts'
 
 /** Where a provider is reached, and what its kind needs beside a key. */
 export interface PlaceOptions {

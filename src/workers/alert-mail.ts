@@ -1,5 +1,5 @@
 import {newId, newTimeId} from '../base/ids.ts'
-import type {WriteLetter} from '../ports/mail/letters.ts'
+import type {WriteLetter} from '../ports/mail/mail-templates.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
 import {postMails} from '../store/mails.ts'

@@ -1,7 +1,7 @@
 import type {OutgoingHeaders} from '../headers.ts'
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
 import type {Reach} from '../provider.ts'
-import {withParameter} from './reach.ts'
+import {withParameter} from './base-url.ts'
 
 const EXTRA = new Set(['drop', 'error', 'pass-through'])
 

@@ -1,6 +1,6 @@
-import type {Errands} from '../errand.ts'
 import {fault} from '../gemini/errors.ts'
 import {storeFault} from '../jobs/xml.ts'
+import type {Errands} from '../operation.ts'
 import {batches} from './batches.ts'
 import {fileErrands} from './files.ts'
 import {GCS} from './gcs.ts'

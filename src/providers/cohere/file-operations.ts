@@ -1,5 +1,4 @@
 import {object} from '../../base/json-object.ts'
-import type {Asked, Errands, Upstream} from '../errand.ts'
 import {formOf} from '../jobs/form.ts'
 import {
   type BatchFacts,
@@ -16,6 +15,7 @@ import {
 import {listed} from '../jobs/pages.ts'
 import {type BatchRow, endpointOf, PATHS} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
+import type {Asked, Errands, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 

@@ -2,7 +2,7 @@ import {createReadStream} from 'node:fs'
 import {mkdir, open, readdir, readFile, rename, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {newTimeId} from '../base/ids.ts'
-import type {Shelf, ShelvedFile} from '../schema/shelf.ts'
+import type {Shelf, ShelvedFile} from '../schema/file-store.ts'
 
 /** A shelf holds as much as it may. */
 export class ShelfFull extends Error {

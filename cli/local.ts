@@ -1,10 +1,10 @@
 import type {Log} from '../src/base/log.ts'
 import type {Settings} from '../src/settings/index.ts'
+import type {World} from './environment.ts'
 import {CommandFault} from './fault.ts'
 import {humanLines} from './log-lines.ts'
 import {type OpenApp, openApp} from './open.ts'
 import type {Transport} from './transport.ts'
-import type {World} from './world.ts'
 
 /** The gateway of this machine's data directory, with the operator's rights; no server need run, one that does sees the change. */
 export async function openHere(world: World, settings: Settings, organisation?: string): Promise<Transport> {

@@ -1,5 +1,4 @@
 import {object} from '../../base/json-object.ts'
-import type {Asked, Errands, Upstream} from '../errand.ts'
 import {relatedOf} from '../jobs/form.ts'
 import {
   type BatchFacts,
@@ -17,6 +16,7 @@ import {
 import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
+import type {Asked, Errands, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {fault} from './errors.ts'
 import {word} from './read.ts'

@@ -1,5 +1,5 @@
 import type {Cache, CacheEntry, CacheKey} from '../ports/cache/index.ts'
-import type {Flights, Seat} from './flight.ts'
+import type {Flights, Seat} from './coalesce.ts'
 
 /** A call at the cache. One of `onHit` and `onMiss` is called, unless `enter` said it already or the call left before. */
 export interface Visitor {

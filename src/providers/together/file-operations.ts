@@ -1,5 +1,4 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Errands, UpstreamReply} from '../errand.ts'
 import {formOf} from '../jobs/form.ts'
 import {
   type BatchFacts,
@@ -19,6 +18,7 @@ import {
 } from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
+import type {Errands, UpstreamReply} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 

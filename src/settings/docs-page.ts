@@ -1,4 +1,4 @@
-import {LATER} from './later.ts'
+import {LATER} from './not-available.ts'
 import {fileEndings, flagOf, GROUPS, keyOf, NAMES, type Name, row} from './table.ts'
 
 /** The page docs/settings.md: every setting by group, then the documented variables of later versions. */

@@ -18,7 +18,7 @@ import {type Incoming, messageOf, readCredentials, readIncoming} from './inbound
 import {Relay} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {note} from './records/settle.ts'
-import {Course, type Plane} from './run/call-runner.ts'
+import {CallRunner, type Plane} from './run/call-runner.ts'
 import {listModels} from './run/list-models.ts'
 import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
 import type {Caller, ProxyServices} from './services.ts'
@@ -117,7 +117,9 @@ async function proxy(request: ClientRequest, relay: Relay, plane: Plane, prompts
     const routing = await findRouting(call, plane, prompts)
     nameUser(call)
     const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
-    new Course(call, routing, credentials, plane, (fault, target, passage, tries) => refuse(fault, {...of, target, passage, tries})).begin()
+    new CallRunner(call, routing, credentials, plane, (fault, target, passage, tries) =>
+      refuse(fault, {...of, target, passage, tries}),
+    ).begin()
   } catch (fault) {
     for (const admission of call?.admissions ?? []) admission.release()
     refuse(asRefusal(fault), {incoming, call, target: null, relay, request, on})

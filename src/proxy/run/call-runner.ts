@@ -27,7 +27,7 @@ import {loggedIn, type Outgoing, outgoing} from '../upstream/build-request.ts'
 import {atCache, type Cached} from './cache.ts'
 import {serveCount, serveHit} from './local-answer.ts'
 
-/** What a course stands on. */
+/** What a runner stands on. */
 export interface Plane {
   readonly on: ProxyServices
   readonly routings: Routings
@@ -41,7 +41,7 @@ type Refuse = (fault: Refusal, target: Target | null, passage: Passage, tries: n
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
  * what is next; here it is done. At any time one attempt is under way, or a wait, or nothing any more.
  */
-export class Course implements Standing, Live, RelaySource {
+export class CallRunner implements Standing, Live, RelaySource {
   place = -1
   readonly #call: Call
   readonly #routing: Routing

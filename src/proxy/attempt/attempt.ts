@@ -13,7 +13,7 @@ import type {Target} from '../targets/target.ts'
 import {Copy} from '../upstream/body-copy.ts'
 import {dispatcherOf, dispatchOf, type Outgoing} from '../upstream/build-request.ts'
 import {type Stream, statusOf} from '../upstream/stream.ts'
-import {NOTHING_USED, type Standing, type Verdict} from './host.ts'
+import {type AttemptHost, NOTHING_USED, type RoutingDecision} from './host.ts'
 import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, NOT_OPEN, type OpenReply, openReply, shownStatus} from './open-response.ts'
 import {notPassed, outcomeOf} from './outcome.ts'
 import {HeldPassage} from './reserved-stream.ts'
@@ -29,7 +29,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   readonly #target: Target
   readonly #outgoing: Outgoing
   readonly #on: ProxyServices
-  readonly #standing: Standing
+  readonly #host: AttemptHost
   #phase: Phase = 'recording'
   #intent!: Intent
   #controller: Dispatcher.DispatchController | undefined
@@ -43,7 +43,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #opened: OpenReply = NOT_OPEN
   #held: HeldPassage | undefined
   readonly #copy: Copy
-  #verdict: Verdict | undefined
+  #verdict: RoutingDecision | undefined
   /** The status that it was judged by; of an error told in a stream its own. */
   #judged: number | null = null
   /** What a translation, or guardrails, made of a whole answer. */
@@ -56,11 +56,11 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #fault: Refusal | null = null
   readonly #times = notYet()
 
-  constructor(call: Call, target: Target, outgoing: Outgoing, standing: Standing, on: ProxyServices) {
+  constructor(call: Call, target: Target, outgoing: Outgoing, host: AttemptHost, on: ProxyServices) {
     this.#call = call
     this.#target = target
     this.#outgoing = outgoing
-    this.#standing = standing
+    this.#host = host
     this.#on = on
     this.#copy = new Copy(on.settings.log_body_max_bytes)
     call.relay.feedFrom(this)
@@ -73,7 +73,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#on.recorder.begin(this.#intent, fault => {
       if (this.#phase !== 'recording') return
       if (fault) return this.#refuse(new Refusal('journal.full', {}, {cause: fault}))
-      const {called_off} = this.#standing
+      const {called_off} = this.#host
       if (called_off) this.#settle('aborted', called_off)
       else this.#dispatch()
     })
@@ -92,7 +92,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   }
 
   clientGone(): void {
-    if (!this.#standing.cached?.leave()) this.refuse(new Refusal('client.gone')) // else others wait for the answer
+    if (!this.#host.cached?.leave()) this.refuse(new Refusal('client.gone')) // else others wait for the answer
   }
 
   clientReady(): void {
@@ -145,7 +145,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     const {holding} = this.#call
     if (stream && holding) this.#held = new HeldPassage(holding, stream, controller, this.#times, this)
     // While another target may be asked, a stream's first event is waited for, which may tell of an overload; a whole answer is judged by what it holds, or by its coming at all.
-    if (status < 300 && ((stream ? stream.is_held : rewrites || begins) || !this.#standing.is_final)) return
+    if (status < 300 && ((stream ? stream.is_held : rewrites || begins) || !this.#host.is_final)) return
     this.#judge(stream ? shownStatus(this.#call, status) : status)
     if (stream && this.#verdict?.passes)
       setImmediate(() => this.#call.relay.started || this.#phase === 'over' || this.#call.relay.flushHead())
@@ -158,7 +158,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#received += chunk.length
     if (!this.#opened.judged) {
       this.#copy.add(chunk)
-      if (!this.#outgoing.translating) this.#standing.cached?.seen(chunk)
+      if (!this.#outgoing.translating) this.#host.cached?.seen(chunk)
     }
     if (this.#stream) return this.#stream.take(chunk, (send, hold) => (this.#held ? this.#held.take(send, hold) : this.pass(send, hold)))
     if (this.#opened.rewrites) return
@@ -182,7 +182,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #endStream(rest: Buffer) {
     this.#ended = true
     if (rest.length) this.#pending.push(rest)
-    if (this.#outgoing.translating && !this.#opened.judged) this.#standing.cached?.seen(rest)
+    if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.seen(rest)
     const fault = this.#stream?.fault
     if (this.#phase === 'answering' && !this.#verdict && !(fault && !this.#stream?.has_begun)) this.#judgeStream()
     if (fault && this.#phase === 'answering') this.#fail(fault)
@@ -199,7 +199,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   pass(send: Buffer, hold: Buffer | null): void {
     if (this.#phase === 'answering') {
       const stream = this.#stream!
-      if (this.#outgoing.translating && !this.#opened.judged) this.#standing.cached?.seen(send)
+      if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.seen(send)
       if (this.#timer && stream.is_answering) clearTimeout(this.#timer)
       if (!this.#verdict) {
         this.#pending.push(send)
@@ -235,7 +235,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
 
   /** What becomes of this answer; one that passes begins to leave. */
   #judge(status: number) {
-    this.#verdict = this.#standing.judge({status, kind: 'answer', headers: this.#headers, is_committed: false})
+    this.#verdict = this.#host.decide({status, kind: 'answer', headers: this.#headers, is_committed: false})
     this.#judged = status
     if (this.#verdict.passes && !this.#opened.rewrites) this.#sendHead(this.#verdict.retry_attempt_count)
   }
@@ -254,13 +254,13 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
 
   #headersOf(theirs: Record<string, string>, how: Pick<How, 'is_stream' | 'rewrites' | 'retry_attempt_count'>): string[] {
     const timing = this.#times.first_byte_at ? timingOf(this.#times) : null
-    return answerHeaders(this.#call, this.#target, theirs, {...how, passage: this.#standing.passage, timing, on: this.#on})
+    return answerHeaders(this.#call, this.#target, theirs, {...how, passage: this.#host.passage, timing, on: this.#on})
   }
 
   /** Bytes that leave a stream that is judged: what is logged and kept of it. */
   sent(bytes: Buffer): void {
     this.#copy.add(bytes)
-    this.#standing.cached?.seen(bytes)
+    this.#host.cached?.seen(bytes)
   }
 
   /** A whole answer, or an error, in the client's words and as its guardrails leave it. */
@@ -309,17 +309,17 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     if (this.#opened.rewrites && this.#call.guarded?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
     const {outcome, kind} = outcomeOf(fault, this.#ended)
     const is_committed = this.#call.relay.started
-    this.#verdict ??= is_committed ? undefined : this.#standing.judge({status: fault.status, kind, headers: null, is_committed})
+    this.#verdict ??= is_committed ? undefined : this.#host.decide({status: fault.status, kind, headers: null, is_committed})
     this.#settle(outcome, fault)
   }
 
   /** Nothing left, and no intent stands: the call is given back. */
   #refuse(fault: Refusal) {
     this.#phase = 'over'
-    this.#standing.spend(NOTHING_USED, {is_retried: false, is_last: true})
+    this.#host.spend(NOTHING_USED, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
     this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
-    this.#standing.over()
+    this.#host.over()
   }
 
   /** The attempt's one terminal transition: reads the usage and writes the settlement; only then the answer may end. */
@@ -345,8 +345,8 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     const is_whole = !this.#stream && outcome === 'ok'
     const is_retried = this.#verdict?.passes === false && this.#verdict.is_retried
     const is_last = this.#verdict?.passes !== false
-    const {passage, cached} = this.#standing
-    const spend = (actual: Parameters<Standing['spend']>[0]) => this.#standing.spend(actual, {is_retried, is_last})
+    const {passage, cached} = this.#host
+    const spend = (actual: Parameters<AttemptHost['spend']>[0]) => this.#host.spend(actual, {is_retried, is_last})
     const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
     this.#opened.judged?.settled(fault)
     const write = (plain: Buffer | null) => {
@@ -369,8 +369,8 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#copy.close()
     const {relay, incoming} = this.#call
     relay.feedFrom(null)
-    if (this.#verdict?.passes === false) return this.#standing.resume()
-    this.#standing.over()
+    if (this.#verdict?.passes === false) return this.#host.resume()
+    this.#host.over()
     const fault = this.#fault
     if (!fault) relay.end(this.#pending, this.#opened.judged?.trailer())
     else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), this.#ownHeaders(), false)
@@ -387,7 +387,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   }
 
   #write(bytes: Buffer) {
-    if (this.#call.relay.write(bytes) || this.#call.relay.gone || this.#standing.cached?.followed) return
+    if (this.#call.relay.write(bytes) || this.#call.relay.gone || this.#host.cached?.followed) return
     this.#times.paused_at = performance.now()
     this.#controller?.pause()
   }

@@ -5,7 +5,9 @@ import type {Reply} from '../records/settle.ts'
 import type {Rewritten} from './whole-response.ts'
 
 /** What comes of an attempt's result. `passes`: the client is answered with it; else something is asked after it, the same target or another. */
-export type Verdict = {readonly passes: true; readonly retry_attempt_count: number} | {readonly passes: false; readonly is_retried: boolean}
+export type RoutingDecision =
+  | {readonly passes: true; readonly retry_attempt_count: number}
+  | {readonly passes: false; readonly is_retried: boolean}
 
 export const NOTHING_USED = {tokens: 0, cost_nanousd: 0}
 
@@ -22,7 +24,7 @@ export interface ResponseSink {
 }
 
 /** Where an attempt stands in its call's way through a plan. */
-export interface Standing {
+export interface AttemptHost {
   readonly passage: Passage
   /** Nothing can be asked after it: its answer need not wait for anything. */
   readonly is_final: boolean
@@ -31,7 +33,7 @@ export interface Standing {
   /** The cache that its answer may be kept in. */
   readonly cached: ResponseSink | null
   /** Says what comes of a result; asked once. */
-  judge(result: TryResult): Verdict
+  decide(result: TryResult): RoutingDecision
   /** Told what counts against limits; `is_retried`: more of the same visit follows. */
   spend(
     actual: {readonly tokens: number; readonly cost_nanousd: number},

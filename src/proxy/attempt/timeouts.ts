@@ -2,7 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Settings} from '../../settings/index.ts'
 import type {Target} from '../targets/target.ts'
 import type {Source} from '../upstream/stream.ts'
-import type {Verdict} from './host.ts'
+import type {RoutingDecision} from './host.ts'
 
 /**
  * How far an attempt is. `settling` comes once: at the event or the byte that makes the answer whole, an error, an abort or a timeout.
@@ -50,7 +50,7 @@ export function overdue(
   times: Times,
   now: number,
   limits: Limits,
-  verdict: Verdict | undefined,
+  verdict: RoutingDecision | undefined,
   judged: Judging | null = null,
 ) {
   const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits

@@ -4,7 +4,7 @@ import type {TryResult} from '../../routing/retry.ts'
 import type {Ask} from '../../routing/router.ts'
 import {type Routed, route, type Step} from '../../routing/router.ts'
 import {Attempt} from '../attempt/attempt.ts'
-import {NOTHING_USED, type Standing, type Verdict} from '../attempt/host.ts'
+import {type AttemptHost, NOTHING_USED, type RoutingDecision} from '../attempt/host.ts'
 import type {Call, Passage, Used} from '../call/call.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
 import type {Live, LiveCalls} from '../call/registry.ts'
@@ -41,7 +41,7 @@ type Refuse = (fault: Refusal, target: Target | null, passage: Passage, tries: n
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
  * what is next; here it is done. At any time one attempt is under way, or a wait, or nothing any more.
  */
-export class CallRunner implements Standing, Live, RelaySource {
+export class CallRunner implements AttemptHost, Live, RelaySource {
   place = -1
   readonly #call: Call
   readonly #routing: Routing
@@ -99,7 +99,7 @@ export class CallRunner implements Standing, Live, RelaySource {
     return this.#ask.is_last || this.#call.body.kind === 'stream'
   }
 
-  judge(result: TryResult): Verdict {
+  decide(result: TryResult): RoutingDecision {
     const step = this.#way.next(result)
     if (step.do === 'answer') return {passes: true, retry_attempt_count: step.retry_attempt_count}
     if (this.#call.body.kind === 'stream' || result.kind === 'gateway') return {passes: true, retry_attempt_count: this.#ask.retry}

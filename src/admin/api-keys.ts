@@ -28,12 +28,12 @@ import {findOrganisationUser} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {type Action, isOwnOnly, KINDS, reachOf, scopeFor} from './key-reach.ts'
 import {checkGrant, expiryUnder, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
-import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
+import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
 import {newKey} from './new-key.ts'
 import {type Call, operation} from './operation.ts'
 import {organisationView} from './organisation-views.ts'
 import type {Actor} from './services.ts'
-import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, namedWorkspace, workspaceOf} from './tenancy.ts'
 
 const tag = 'Api-Keys'
 
@@ -267,11 +267,11 @@ function scopesFor(action: Action): string[] {
   return KINDS.map(kind => scopeFor(kind, action))
 }
 
-async function keyOf(call: Standing & Named, action: Action): Promise<ApiKeysTable> {
+async function keyOf(call: CallerScope & Named, action: Action): Promise<ApiKeysTable> {
   return found(await keyIf(call, action), 'API key')
 }
 
-function keyIf({actor, db, params}: Standing & Named, action: Action): Promise<ApiKeysTable | undefined> {
+function keyIf({actor, db, params}: CallerScope & Named, action: Action): Promise<ApiKeysTable | undefined> {
   return store.findKey(db, reachOf(actor, action), params.id)
 }
 
@@ -280,7 +280,7 @@ interface Named {
 }
 
 /** Where a new key lives: in the workspace it names, or its maker's; an admin key in none. */
-async function homeOf(call: Standing, kind: ApiKeyKind, named: string | undefined): Promise<string | null> {
+async function homeOf(call: CallerScope, kind: ApiKeyKind, named: string | undefined): Promise<string | null> {
   if (kind !== 'organisation-service') return (await workspaceOf(call, named)).id
   if (named !== undefined) throw invalid('workspace_id', 'is for keys of type workspace/service and workspace/user only')
   return null
@@ -294,24 +294,24 @@ function userFor(actor: Actor, named: string | null | undefined): string | null 
 }
 
 /** The user of a key must be in its workspace, as its member or as an owner or admin of the organisation. */
-async function checkUser({actor, db}: Standing, workspace_id: string | null, user_id: string | null) {
+async function checkUser({actor, db}: CallerScope, workspace_id: string | null, user_id: string | null) {
   if (user_id === null || workspace_id === null) return
   const user = await findOrganisationUser(db, actor.organisation_id, user_id)
   if (user?.status === 'active' && (user.role !== 'member' || (await findMember(db, workspace_id, user_id)))) return
   throw new Refusal('parent.not_found', {field: 'user_id', object: 'user of this workspace', value: user_id})
 }
 
-async function checkRoom({db}: Standing, kind: ApiKeyKind, workspace_id: string | null, most: number | null) {
+async function checkRoom({db}: CallerScope, kind: ApiKeyKind, workspace_id: string | null, most: number | null) {
   if (kind !== 'workspace-user' || workspace_id === null || most === null) return
   if ((await store.countUserKeys(db, workspace_id)) >= most)
     throw new Refusal('body.invalid', {issues: `The workspace has as many user keys as it may have (${most}). Delete one first.`})
 }
 
-async function rulesOf({actor, db}: Standing) {
+async function rulesOf({actor, db}: CallerScope) {
   return keyRules(readSettings<KeptOrganisationSettings>((await findOrganisation(db, actor.organisation_id))?.settings).api_keys)
 }
 
-async function checkDefaults({db}: Standing, kind: ApiKeyKind, workspace_id: string | null, defaults: KeyCreateDefaults) {
+async function checkDefaults({db}: CallerScope, kind: ApiKeyKind, workspace_id: string | null, defaults: KeyCreateDefaults) {
   const named = defaults?.config_id
   if (!named) return
   if (workspace_id === null) throw invalid('defaults.config_id', `has no effect on a key of type ${kind}, which calls no models`)

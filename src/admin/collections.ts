@@ -16,7 +16,7 @@ import {giveUpSlug} from '../store/rows.ts'
 import type {CollectionsTable} from '../store/tables/prompts.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {found, reachOf, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, reachOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Collections'
 const params = z.strictObject({collectionId: Handle})
@@ -156,12 +156,12 @@ async function archived(call: Call<typeof params>) {
   return {}
 }
 
-async function reachCollection(call: Standing, named: string): Promise<CollectionsTable> {
+async function reachCollection(call: CallerScope, named: string): Promise<CollectionsTable> {
   return found(await store.findCollection(call.db, reachOf(call), named), 'collection')
 }
 
 /** The collection that a body names. */
-export async function parentOf(call: Standing, named: string, field = 'parent_collection_id'): Promise<CollectionsTable> {
+export async function parentOf(call: CallerScope, named: string, field = 'parent_collection_id'): Promise<CollectionsTable> {
   const row = await store.findCollection(call.db, reachOf(call), named)
   if (!row) throw noParent(named, field)
   return row

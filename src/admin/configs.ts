@@ -27,7 +27,7 @@ import {kindOf} from './integrations/credentials.ts'
 import {type Call, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {found, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, namedWorkspace, workspaceOf} from './tenancy.ts'
 
 const tag = 'Configs'
 const params = z.strictObject({slug: Handle})
@@ -182,7 +182,7 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof C
 
 /** The columns of a new version; none when the routing is what it was. A masked `api_key` that comes back stays what it was. */
 async function nextVersion(
-  call: Standing & {readonly app: AdminServices},
+  call: CallerScope & {readonly app: AdminServices},
   before: ConfigsTable,
   given: Readonly<Record<string, unknown>>,
 ): Promise<Partial<ConfigsTable>> {
@@ -213,14 +213,14 @@ async function versionsListed(call: Call<typeof params, typeof WorkspaceQuery>) 
   return {object: 'list' as const, total: data.length, data}
 }
 
-async function reachConfig(call: Standing, named: string, workspace_id: string | undefined): Promise<ConfigsTable> {
+async function reachConfig(call: CallerScope, named: string, workspace_id: string | undefined): Promise<ConfigsTable> {
   const workspace = await namedWorkspace(call, workspace_id)
   return found(await store.findConfig(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, named), 'config')
 }
 
 /** A config that may be saved: read, every kind of provider in the catalogue, its hosts ones that may be called, its guardrails there, no key idle. */
 async function checkedConfig(
-  {app: {settings, seal}, db}: Standing & {readonly app: AdminServices},
+  {app: {settings, seal}, db}: CallerScope & {readonly app: AdminServices},
   workspace: {readonly organisation_id: string; readonly id: string},
   given: unknown,
 ): Promise<GatewayConfig> {
@@ -252,7 +252,7 @@ function refuseIssues(issues: readonly ConfigIssue[]) {
 }
 
 /** Refuses to take away what keys or workspaces have as their default: their calls would fail. */
-async function requireUnused({db}: Standing, {id, slug, workspace_id}: ConfigsTable) {
+async function requireUnused({db}: CallerScope, {id, slug, workspace_id}: ConfigsTable) {
   const users = await store.configUsers(db, workspace_id, [id, slug])
   if (!users.length) return
   const dependants = `${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''} with it as default`

@@ -11,7 +11,7 @@ import type {DeploymentsTable} from '../store/tables/registry.ts'
 import {keepAllowed} from './allowed-workspaces.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug} from './slugs.ts'
-import {found, type Standing} from './tenancy.ts'
+import {type CallerScope, found} from './tenancy.ts'
 
 const tag = 'Deployments'
 const path = '/deployments'
@@ -131,15 +131,15 @@ async function deleted(call: Call<typeof params>) {
   return {}
 }
 
-async function reach({actor, db, params}: Standing & {readonly params: {readonly deploymentId: string}}) {
+async function reach({actor, db, params}: CallerScope & {readonly params: {readonly deploymentId: string}}) {
   return found(await store.findDeployment(db, actor.organisation_id, params.deploymentId), 'deployment')
 }
 
-async function isTaken({actor, db}: Standing, slug: string): Promise<boolean> {
+async function isTaken({actor, db}: CallerScope, slug: string): Promise<boolean> {
   return (await store.findDeployment(db, actor.organisation_id, slug)) !== undefined
 }
 
-async function requireFree(call: Standing, slug: string) {
+async function requireFree(call: CallerScope, slug: string) {
   if (await isTaken(call, slug)) throw new Refusal('row.exists', {object: 'deployment', field: 'slug', value: slug})
 }
 

@@ -18,7 +18,7 @@ import {evaluation, type JudgedCall} from './guardrail-evaluation.ts'
 import {readLogBody} from './log-bodies.ts'
 import {type Call, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
-import {found, invalid, onlyOf, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, onlyOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Guardrails'
 
@@ -174,7 +174,7 @@ async function bodiesOf(rows: readonly ReplayedRow[], {bodies, many_bodies}: Adm
 }
 
 /** The guardrail that is meant, ready to run in a workspace. */
-async function opened({app, actor, db}: Standing & {readonly app: AdminServices}, workspace: WorkspacesTable, said: NamedGuardrail) {
+async function opened({app, actor, db}: CallerScope & {readonly app: AdminServices}, workspace: WorkspacesTable, said: NamedGuardrail) {
   const {hookOf, unsavedHook} = checksKnown()
   const place = {organisation_id: actor.organisation_id, workspace_id: workspace.id}
   const row = typeof said === 'string' ? found((await findGuardrails(db, {...place, refs: [said]}, app.seal))[0], 'guardrail') : undefined

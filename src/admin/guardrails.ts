@@ -22,7 +22,7 @@ import {checked, checksKnown, loadChecks, whole} from './guardrail-checks.ts'
 import {type Call, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {found, invalid, isAdmin, namedWorkspace, requireOwn, type Standing} from './tenancy.ts'
+import {type CallerScope, found, invalid, isAdmin, namedWorkspace, requireOwn} from './tenancy.ts'
 
 const tag = 'Guardrails'
 const params = z.strictObject({guardrailId: Handle})
@@ -194,7 +194,7 @@ async function versionsListed(call: Call<typeof params>) {
  * The guardrail that a call names, where its caller reaches it: an admin key all of its organisation's, a workspace's key its own, and
  * the organisation's as far as they are only read.
  */
-export async function reachGuardrail({actor, db}: Standing, named: string, does: 'reads' | 'writes' = 'reads') {
+export async function reachGuardrail({actor, db}: CallerScope, named: string, does: 'reads' | 'writes' = 'reads') {
   const {organisation_id, workspace_id} = actor
   const filter = {organisation_id, workspace_id: workspace_id ?? undefined, with_shared: does === 'reads'}
   return found(await store.findGuardrail(db, filter, named), 'guardrail')

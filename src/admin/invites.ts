@@ -29,7 +29,7 @@ import {type Call, operation} from './operation.ts'
 import {linkBase} from './place.ts'
 import {checkRoleGrant} from './role-rules.ts'
 import {openSession} from './session-rows.ts'
-import {found, invalid, type Standing} from './tenancy.ts'
+import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'User-invites'
 /** How long an invite can be accepted (reference: users, invites, workspaces, members). */
@@ -199,7 +199,7 @@ interface Place {
 }
 
 /** The workspaces of an invite by id; each must be an active one of the organisation. */
-async function placesOf({actor, db}: Standing, said: readonly Place[], settings: string | null | undefined): Promise<Place[]> {
+async function placesOf({actor, db}: CallerScope, said: readonly Place[], settings: string | null | undefined): Promise<Place[]> {
   const places: Place[] = []
   for (const [index, {id, role}] of said.entries()) {
     const workspace = await findWorkspace(db, actor.organisation_id, id)
@@ -247,7 +247,7 @@ async function keyFor({db, now}: {db: Db; now: string}, invite: InvitesTable, us
   return {workspace_id, id: row.id, key: made.key}
 }
 
-async function inviteOf({actor, db, params}: Standing & {readonly params: {readonly inviteId: string}}): Promise<InvitesTable> {
+async function inviteOf({actor, db, params}: CallerScope & {readonly params: {readonly inviteId: string}}): Promise<InvitesTable> {
   return found(await store.findInvite(db, actor.organisation_id, params.inviteId), 'invite')
 }
 

@@ -6,7 +6,7 @@ import {Empty} from '../schema/paging.ts'
 import * as store from '../store/labels.ts'
 import type {LabelsTable} from '../store/tables/prompts.ts'
 import {type Call, operation} from './operation.ts'
-import {found, invalid, namedWorkspace, reachOf, requireOwn, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, namedWorkspace, reachOf, requireOwn, workspaceOf} from './tenancy.ts'
 
 const tag = 'Labels'
 const params = z.strictObject({labelId: z.uuid()})
@@ -137,14 +137,14 @@ async function archived(call: Call<typeof params>) {
 }
 
 /** A label that may be changed: those that everyone has may not. */
-async function ownLabel(call: Standing & {readonly params: z.output<typeof params>}) {
+async function ownLabel(call: CallerScope & {readonly params: z.output<typeof params>}) {
   const row = found(await store.findLabel(call.db, reachOf(call), call.params.labelId), 'label')
   const {organisation_id, workspace_id} = row
   if (organisation_id === null || workspace_id === null) throw invalid('labelId', `is ${row.name}, which everyone has and nobody changes`)
   return {...row, organisation_id, workspace_id}
 }
 
-async function requireFree({db}: Standing, reach: {organisation_id: string; workspace_id: string}, name: string, except?: string) {
+async function requireFree({db}: CallerScope, reach: {organisation_id: string; workspace_id: string}, name: string, except?: string) {
   if (await store.labelTaken(db, reach, name, except)) throw new Refusal('row.exists', {object: 'label', field: 'name', value: name})
 }
 

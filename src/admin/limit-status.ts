@@ -5,7 +5,7 @@ import {usedSince} from '../store/usage.ts'
 import type {AdminServices} from './services.ts'
 
 /** The budgets of an entity, and whether one of them is used up. */
-export interface Standing {
+export interface LimitStatus {
   readonly usage_limits: readonly UsageLimitStanding[]
   readonly is_exhausted: boolean
 }
@@ -17,7 +17,7 @@ export type Budgeted = Omit<EntityLimit, 'rates'>
  * How the budgets of an entity stand now: what admission counts, where a gateway runs; else what the ledger knows. The `status` that rows
  * keep follows within a minute (core rule 1), so replies go by this.
  */
-export async function standingOf(app: AdminServices, of: Budgeted): Promise<Standing> {
+export async function standingOf(app: AdminServices, of: Budgeted): Promise<LimitStatus> {
   const unused = unusedViews(of.usage)
   if (unused.length === 0) return {usage_limits: unused, is_exhausted: false}
   const readings = await readerOf(app).read({...of, rates: null})
@@ -31,8 +31,12 @@ export async function standingOf(app: AdminServices, of: Budgeted): Promise<Stan
 }
 
 /** Those of a page of rows, one after another: calls go first. */
-export async function standingsOf<Row>(app: AdminServices, rows: readonly Row[], of: (row: Row) => Budgeted): Promise<Map<Row, Standing>> {
-  const standings = new Map<Row, Standing>()
+export async function standingsOf<Row>(
+  app: AdminServices,
+  rows: readonly Row[],
+  of: (row: Row) => Budgeted,
+): Promise<Map<Row, LimitStatus>> {
+  const standings = new Map<Row, LimitStatus>()
   for (const row of rows) standings.set(row, await standingOf(app, of(row)))
   return standings
 }

@@ -13,7 +13,7 @@ import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../
 import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {readLogBody} from './log-bodies.ts'
 import {type Call, operation} from './operation.ts'
-import {found, namedWorkspace, type Standing} from './tenancy.ts'
+import {type CallerScope, found, namedWorkspace} from './tenancy.ts'
 import {visibleTo} from './visible.ts'
 
 const tag = 'Logs'
@@ -49,7 +49,7 @@ export const logs = [
 
 /** What of the log the caller may see, as it asks for: archived workspaces have a past too. */
 export async function logScope(
-  call: Standing,
+  call: CallerScope,
   asked: {workspace_id?: string | undefined; workspace_slug?: string | undefined},
 ): Promise<LogScope> {
   const workspace = await namedWorkspace(call, asked.workspace_id ?? asked.workspace_slug, {archived: true})

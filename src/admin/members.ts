@@ -11,7 +11,7 @@ import type {WorkspaceRole} from '../store/tables/people.ts'
 import {findOrganisationUser} from '../store/users.ts'
 import {type Call, operation} from './operation.ts'
 import type {Actor} from './services.ts'
-import {found, invalid, levelOf, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, levelOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Workspaces > Members'
 type One<Body extends z.ZodType | undefined = undefined> = Call<typeof MemberParams, undefined, Body>
@@ -120,7 +120,7 @@ async function removed(call: One) {
 
 /** Makes a user of the organisation a member; one who is not of it is an unknown id in `field`. */
 export async function join(
-  {actor, db, now}: Standing & {readonly now: string},
+  {actor, db, now}: CallerScope & {readonly now: string},
   workspace: WorkspacesTable,
   {id, role, field}: {id: string; role: WorkspaceRole; field: string},
 ) {
@@ -140,12 +140,12 @@ export async function join(
 export const MemberViews = z.array(MemberView)
 
 /** The members of a workspace, as its details tell them. */
-export async function memberViews(call: Standing, workspace: WorkspacesTable): Promise<z.input<typeof MemberViews>> {
+export async function memberViews(call: CallerScope, workspace: WorkspacesTable): Promise<z.input<typeof MemberViews>> {
   const {rows} = await store.listMembers(call.db, {workspace_id: workspace.id}, {current_page: 0, page_size: 1000})
   return rows.map(await viewer(call, workspace))
 }
 
-async function memberOf(call: Standing & {readonly params: z.output<typeof MemberParams>}) {
+async function memberOf(call: CallerScope & {readonly params: z.output<typeof MemberParams>}) {
   const workspace = await workspaceOf(call, call.params.workspaceId)
   return {workspace, member: found(await store.findMember(call.db, workspace.id, call.params.userId), 'member')}
 }
@@ -156,7 +156,7 @@ export function guardLevel(actor: Actor, role: WorkspaceRole) {
   if (isAbove(role, own)) throw new Refusal('role.above', {role, own})
 }
 
-async function viewer({actor, db}: Standing, workspace: WorkspacesTable) {
+async function viewer({actor, db}: CallerScope, workspace: WorkspacesTable) {
   const organisation = await findOrganisation(db, actor.organisation_id)
   const security = securityIn(organisation?.settings, workspace.settings)
   return (row: store.Member): z.input<typeof MemberView> => ({

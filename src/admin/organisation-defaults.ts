@@ -3,7 +3,7 @@ import {OrganisationDefaultsUpdate, OrganisationDefaultsView} from '../schema/wo
 import {organisationDefaults, updateOrganisation} from '../store/organisations.ts'
 import {type DefaultGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
 import {type Call, operation} from './operation.ts'
-import type {Standing} from './tenancy.ts'
+import type {CallerScope} from './tenancy.ts'
 
 const tag = 'Organisation'
 const path = '/admin/organisation/defaults'
@@ -44,7 +44,7 @@ async function updated(call: Call<undefined, undefined, typeof OrganisationDefau
   return view(defaults)
 }
 
-async function read({actor, db}: Standing): Promise<DefaultGuardrails> {
+async function read({actor, db}: CallerScope): Promise<DefaultGuardrails> {
   return JSON.parse((await organisationDefaults(db, actor.organisation_id)) ?? '{}')
 }
 

@@ -17,7 +17,7 @@ import type {OrganisationsTable} from '../store/tables/identity.ts'
 import {updateWorkspace} from '../store/workspaces.ts'
 import {type Call, operation} from './operation.ts'
 import {organisationDetails} from './organisation-views.ts'
-import {found, invalid, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, workspaceOf} from './tenancy.ts'
 
 const tag = 'Organisation'
 
@@ -115,6 +115,6 @@ async function workspaceUpdated(call: Call<typeof MembersParams, undefined, type
   return {}
 }
 
-async function own({actor, db}: Standing): Promise<OrganisationsTable> {
+async function own({actor, db}: CallerScope): Promise<OrganisationsTable> {
   return found(await findOrganisation(db, actor.organisation_id), 'organisation')
 }

@@ -18,7 +18,7 @@ import type {PromptPartialsTable} from '../store/tables/prompts.ts'
 import {insertTemplate, listTemplates} from '../store/templates.ts'
 import {type Call, operation} from './operation.ts'
 import {changeTemplate, checkPartial, newTemplate, newVersion, reachTemplate} from './prompt-templates.ts'
-import {found, invalid, reachOf, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, reachOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'PromptPartials'
 const params = z.strictObject({promptPartialId: Handle})
@@ -180,11 +180,11 @@ async function published(call: Call<typeof params, undefined, typeof MakeDefault
   return {}
 }
 
-function reachPartial(call: Standing, named: string): Promise<PromptPartialsTable> {
+function reachPartial(call: CallerScope, named: string): Promise<PromptPartialsTable> {
   return reachTemplate(call, 'prompt_partials', named)
 }
 
-async function versionOf({db}: Standing, {id}: PromptPartialsTable, version: number) {
+async function versionOf({db}: CallerScope, {id}: PromptPartialsTable, version: number) {
   return found(await store.findPartialVersion(db, id, version), 'version of the prompt partial')
 }
 

@@ -8,12 +8,12 @@ import type {CollectionsTable, TemplatesTable} from '../store/tables/prompts.ts'
 import {findTemplate, type TemplateTable, templateSlugTaken, updateTemplate} from '../store/templates.ts'
 import type {Call} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {found, invalid, reachOf, type Standing} from './tenancy.ts'
+import {type CallerScope, found, invalid, reachOf} from './tenancy.ts'
 
 /** What a row of either table is called. */
 const OBJECTS = {prompts: 'prompt', prompt_partials: 'prompt partial'} as const
 
-export async function reachTemplate(call: Standing, table: TemplateTable, named: string): Promise<TemplatesTable> {
+export async function reachTemplate(call: CallerScope, table: TemplateTable, named: string): Promise<TemplatesTable> {
   return found(await findTemplate(call.db, table, reachOf(call), named), OBJECTS[table])
 }
 

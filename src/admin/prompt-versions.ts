@@ -6,7 +6,7 @@ import {findLabel} from '../store/labels.ts'
 import * as store from '../store/prompts.ts'
 import {type Call, operation} from './operation.ts'
 import {promptView, reachPrompt} from './prompts.ts'
-import {found, reachOf, type Standing} from './tenancy.ts'
+import {type CallerScope, found, reachOf} from './tenancy.ts'
 
 const tag = 'Prompts'
 const params = z.strictObject({promptId: Handle})
@@ -79,6 +79,6 @@ async function labelled(call: Call<typeof versionParams, undefined, typeof Promp
   return {}
 }
 
-async function versionOf({db, params}: Standing & {readonly params: z.output<typeof versionParams>}, prompt_id: string) {
+async function versionOf({db, params}: CallerScope & {readonly params: z.output<typeof versionParams>}, prompt_id: string) {
   return found(await store.findPromptVersionById(db, prompt_id, params.versionId), 'version of the prompt')
 }

@@ -24,7 +24,7 @@ import {insertTemplate, listTemplates} from '../store/templates.ts'
 import {noParent, parentOf} from './collections.ts'
 import {type Call, operation} from './operation.ts'
 import {changeTemplate, checkPrompt, newTemplate, newVersion, reachTemplate} from './prompt-templates.ts'
-import {found, invalid, namedWorkspace, type Standing} from './tenancy.ts'
+import {type CallerScope, found, invalid, namedWorkspace} from './tenancy.ts'
 
 const tag = 'Prompts'
 const params = z.strictObject({promptId: Handle})
@@ -188,11 +188,11 @@ async function published(call: Call<typeof params, undefined, typeof MakeDefault
   return {}
 }
 
-export function reachPrompt(call: Standing, named: string): Promise<PromptsTable> {
+export function reachPrompt(call: CallerScope, named: string): Promise<PromptsTable> {
   return reachTemplate(call, 'prompts', named)
 }
 
-export async function promptView({db}: Standing, row: PromptsTable, version: PromptVersionsTable): Promise<z.input<typeof PromptView>> {
+export async function promptView({db}: CallerScope, row: PromptsTable, version: PromptVersionsTable): Promise<z.input<typeof PromptView>> {
   const {string, parameters, virtual_key, model, functions, tools, tool_choice, template_metadata, is_raw_template} = JSON.parse(
     version.template,
   ) as z.infer<typeof PromptView>
@@ -238,7 +238,7 @@ function requireWhole(said: VersionFields) {
  * a config's with its at sign, so that calls need not look for both.
  */
 async function sayable(
-  {db}: Standing,
+  {db}: CallerScope,
   {organisation_id, workspace_id}: {readonly organisation_id: string; readonly workspace_id: string},
   template: PromptTemplate,
 ): Promise<PromptTemplate> {

@@ -19,10 +19,10 @@ import {findIntegration, isOpenTo} from '../store/integrations.ts'
 import * as store from '../store/providers.ts'
 import type {IntegrationsTable, ProvidersTable} from '../store/tables/catalog.ts'
 import {keepTags, readTags} from '../store/tags.ts'
-import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
+import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug} from './slugs.ts'
-import {found, invalid, namedWorkspace, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, namedWorkspace, workspaceOf} from './tenancy.ts'
 
 const tag = 'Providers'
 export const params = z.strictObject({slug: Handle})
@@ -118,7 +118,7 @@ export async function shown<View>(call: Call<typeof params, typeof WorkspaceQuer
  * named, that is asked for.
  */
 export async function reachProvider(
-  call: Standing,
+  call: CallerScope,
   named: string,
   workspace_id: string | undefined,
   object: string,

@@ -28,7 +28,7 @@ import {type Call, operation} from './operation.ts'
 import {parsed} from './parsed.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug} from './slugs.ts'
-import {found, invalid, type Standing} from './tenancy.ts'
+import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'Secret-References'
 const path = '/secret-references'
@@ -168,7 +168,7 @@ async function deleted(call: Call<typeof params>) {
   return {}
 }
 
-async function reach({actor, db, params}: Standing & {readonly params: {readonly secretReferenceId: string}}) {
+async function reach({actor, db, params}: CallerScope & {readonly params: {readonly secretReferenceId: string}}) {
   return found(await store.findSecretReference(db, actor.organisation_id, params.secretReferenceId), 'secret reference')
 }
 

@@ -6,7 +6,7 @@ import {findWorkspace} from '../store/workspaces.ts'
 import type {Actor} from './services.ts'
 
 /** The part of a call that says where its caller stands. */
-export interface Standing {
+export interface CallerScope {
   readonly actor: Actor
   readonly db: Db
 }
@@ -15,7 +15,7 @@ export interface Standing {
  * The active workspace that the call is about: `given` by id or slug, else the caller's own. One that is foreign, absent or archived
  * is not found, each with the same words; a caller who has none of its own must name one.
  */
-export async function workspaceOf(call: Standing, given: string | undefined): Promise<WorkspacesTable> {
+export async function workspaceOf(call: CallerScope, given: string | undefined): Promise<WorkspacesTable> {
   const workspace = await namedWorkspace(call, given)
   if (workspace) return workspace
   throw new Refusal('body.invalid', {issues: 'workspace_id: is required (the id or slug of a workspace), as this key is of no workspace.'})
@@ -26,7 +26,7 @@ export async function workspaceOf(call: Standing, given: string | undefined): Pr
  * tells of the past.
  */
 export async function namedWorkspace(
-  {actor, db}: Standing,
+  {actor, db}: CallerScope,
   given: string | undefined,
   {archived = false} = {},
 ): Promise<WorkspacesTable | undefined> {
@@ -70,11 +70,11 @@ export function invalid(field: string, why: string): Refusal {
 }
 
 /** What the caller reaches: its workspace, or all of its organisation. */
-export function reachOf({actor}: Standing): {organisation_id: string; workspace_id: string | undefined} {
+export function reachOf({actor}: CallerScope): {organisation_id: string; workspace_id: string | undefined} {
   return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined}
 }
 
 /** Another organisation than the caller's own is not found. */
-export function requireOwn({actor}: Standing, organisation_id: string | undefined) {
+export function requireOwn({actor}: CallerScope, organisation_id: string | undefined) {
   found(organisation_id === undefined || organisation_id === actor.organisation_id || undefined, 'organisation')
 }

@@ -7,7 +7,7 @@ import {findOrganisation} from '../store/organisations.ts'
 import * as store from '../store/users.ts'
 import {type Call, operation} from './operation.ts'
 import {checkRoleGrant} from './role-rules.ts'
-import {found, invalid, type Standing} from './tenancy.ts'
+import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'Users'
 type One<Body extends z.ZodType | undefined = undefined> = Call<typeof UserParams, undefined, Body>
@@ -97,13 +97,13 @@ async function deleted(call: One) {
 }
 
 /** An active user of the caller's organisation, by id. */
-async function userOf({actor, db, params}: Standing & {readonly params: {readonly userId: string}}): Promise<store.OrganisationUser> {
+async function userOf({actor, db, params}: CallerScope & {readonly params: {readonly userId: string}}): Promise<store.OrganisationUser> {
   const user = await store.findOrganisationUser(db, actor.organisation_id, params.userId)
   return found(user?.status === 'active' ? user : undefined, 'user')
 }
 
 /** Owners are changed by owners and the operator alone, and an organisation keeps one. */
-async function guardOwner({actor, db}: Standing, user: store.OrganisationUser) {
+async function guardOwner({actor, db}: CallerScope, user: store.OrganisationUser) {
   if (user.role !== 'owner') return
   if (actor.kind !== 'operator' && actor.organisation_role !== 'owner')
     throw new Refusal('role.above', {role: 'owner', own: actor.organisation_role ?? 'admin'})
@@ -113,7 +113,7 @@ async function guardOwner({actor, db}: Standing, user: store.OrganisationUser) {
     })
 }
 
-async function shown({actor, db}: Standing, row: store.OrganisationUser) {
+async function shown({actor, db}: CallerScope, row: store.OrganisationUser) {
   return userView(row, (await store.workspaceIdsOf(db, actor.organisation_id, [row.id])).get(row.id))
 }
 

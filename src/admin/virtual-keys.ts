@@ -8,7 +8,7 @@ import {insertIntegration, integrationById, updateIntegration} from '../store/in
 import {insertProvider, type ProviderRow, updateProvider} from '../store/providers.ts'
 import type {IntegrationsTable} from '../store/tables/catalog.ts'
 import {credentialColumns, kindOf} from './integrations/credentials.ts'
-import type {Standing} from './limit-status.ts'
+import type {LimitStatus} from './limit-status.ts'
 import {type Call, operation} from './operation.ts'
 import {archived, changedColumns, commonView, listed, newProvider, params, reachProvider, shown} from './providers.ts'
 import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
@@ -142,7 +142,7 @@ async function changeCredentials(
   await updateIntegration(db, integration.id, {...columns, ...mappings, last_updated_at: now})
 }
 
-function view(row: ProviderRow, now: string, standing: Standing): z.input<typeof VirtualKeyView> {
+function view(row: ProviderRow, now: string, standing: LimitStatus): z.input<typeof VirtualKeyView> {
   return {
     ...commonView(row, now, standing),
     provider: row.ai_provider_id,

@@ -11,11 +11,11 @@ import type {WorkspacesTable} from '../store/tables/identity.ts'
 import * as store from '../store/workspaces.ts'
 import {type DefaultGuardrails, foundGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
 import {offerGlobalIntegrations} from './integrations/default-provider.ts'
-import {type Budgeted, type Standing as BudgetStanding, standingOf, standingsOf, unusedViews} from './limit-status.ts'
+import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf, unusedViews} from './limit-status.ts'
 import {join, memberViews} from './members.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {found, invalid, isAdmin, type Standing, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, isAdmin, workspaceOf} from './tenancy.ts'
 
 const tag = 'Workspaces'
 const params = z.strictObject({workspaceId: Handle})
@@ -168,7 +168,7 @@ async function archived(call: One<typeof WorkspaceDelete>) {
 }
 
 /** The caller's workspace, archived ones too for those who may bring them back. */
-async function anyStatus(call: Standing, named: string): Promise<WorkspacesTable> {
+async function anyStatus(call: CallerScope, named: string): Promise<WorkspacesTable> {
   if (!isAdmin(call.actor)) return workspaceOf(call, named)
   return found(await store.findWorkspace(call.db, call.actor.organisation_id, named), 'workspace')
 }

@@ -2,13 +2,13 @@ import {may} from '../../identity/may.ts'
 import {findIntegration} from '../../store/integrations.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
 import type {Actor} from '../services.ts'
-import {found, type Standing} from '../tenancy.ts'
+import {type CallerScope, found} from '../tenancy.ts'
 
 /**
  * The integration a call names, if its caller may do `verb` with it: one of the organisation by an admin key with the scope for
  * those, one of a workspace by a key of that workspace, or an admin key, with the scope for these. Any other is not found.
  */
-export async function reachIntegration(call: Standing, named: string, verb: 'read' | 'update' | 'delete'): Promise<IntegrationsTable> {
+export async function reachIntegration(call: CallerScope, named: string, verb: 'read' | 'update' | 'delete'): Promise<IntegrationsTable> {
   const row = await findIntegration(call.db, call.actor.organisation_id, named)
   return found(row && reaches(call.actor, row, `integrations.${verb}`) ? row : undefined, 'integration')
 }

@@ -21,7 +21,7 @@ import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {type Call, operation} from '../operation.ts'
 import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
-import {found, isAdmin, namedWorkspace, type Standing} from '../tenancy.ts'
+import {type CallerScope, found, isAdmin, namedWorkspace} from '../tenancy.ts'
 import {configurationColumns, urlColumns} from './connection.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {effectiveMcpAccess, globalAccess} from './workspaces.ts'
@@ -185,7 +185,7 @@ async function deleted(call: Call<typeof params>) {
   return {}
 }
 
-function requireOwn({actor}: Standing, organisation_id: string | undefined) {
+function requireOwn({actor}: CallerScope, organisation_id: string | undefined) {
   found(organisation_id === undefined || organisation_id === actor.organisation_id || undefined, 'organisation')
 }
 

@@ -1,11 +1,11 @@
 import {findMcpIntegration} from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {reaches} from '../integrations/reach.ts'
-import {found, type Standing} from '../tenancy.ts'
+import {type CallerScope, found} from '../tenancy.ts'
 
 /** The MCP integration a call names, if its caller may do `verb` with it, as of other integrations. Any other is not found. */
 export async function reachMcpIntegration(
-  call: Standing,
+  call: CallerScope,
   named: string,
   verb: 'read' | 'update' | 'delete',
 ): Promise<McpIntegrationsTable> {

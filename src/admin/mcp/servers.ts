@@ -12,7 +12,7 @@ import {type Call, operation} from '../operation.ts'
 import {linkBase} from '../place.ts'
 import type {AdminServices} from '../services.ts'
 import {freeSlug} from '../slugs.ts'
-import {found, namedWorkspace, type Standing, workspaceOf} from '../tenancy.ts'
+import {type CallerScope, found, namedWorkspace, workspaceOf} from '../tenancy.ts'
 import {briefMetadata, metadataOf} from './integrations.ts'
 import {isMcpOpenTo} from './workspaces.ts'
 
@@ -98,7 +98,7 @@ export const mcpServers = [
 ] as const
 
 /** The server that a call names, where its caller reaches it: an admin all of its organisation's, another its workspace's. */
-export async function reachMcpServer({actor, db}: Standing, named: string): Promise<store.McpServerRow> {
+export async function reachMcpServer({actor, db}: CallerScope, named: string): Promise<store.McpServerRow> {
   const filter = {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, named}
   return found(await store.findMcpServer(db, filter), 'MCP server')
 }

@@ -13,11 +13,11 @@ import {
 } from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import type {Call} from '../operation.ts'
-import {found, namedWorkspace, type Standing, workspaceOf} from '../tenancy.ts'
+import {type CallerScope, found, namedWorkspace, workspaceOf} from '../tenancy.ts'
 
 /** One page of the policies of a kind that the caller may see. */
 export async function pageOfPolicies<View>(
-  call: Standing,
+  call: CallerScope,
   kind: PoliciesTable['kind'],
   {workspace_id, status, type, unit, ...page}: Omit<PolicyFilter, 'kind' | 'organisation_id'> & Page,
   view: (row: PoliciesTable) => View,
@@ -45,7 +45,7 @@ export async function pageOfEntities(
 
 /** The policy that a call names, in the caller's workspace or, for admin keys, anywhere in the organisation. */
 export async function reachPolicy(
-  call: Standing,
+  call: CallerScope,
   kind: PoliciesTable['kind'],
   id: string,
   status: PoliciesTable['status'] = 'active',

@@ -19,7 +19,7 @@ import {policyEntityId} from '../../schema/policy-entities.ts'
 import * as store from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type Call, operation} from '../operation.ts'
-import {found, invalid, type Standing} from '../tenancy.ts'
+import {type CallerScope, found, invalid} from '../tenancy.ts'
 import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
 import {policyParts} from './resource.ts'
 
@@ -120,7 +120,7 @@ async function entityReset(call: Call<typeof entityParams>) {
   return {}
 }
 
-async function entity({db, now}: Standing & {readonly now: string}, row: PoliciesTable, id: string) {
+async function entity({db, now}: CallerScope & {readonly now: string}, row: PoliciesTable, id: string) {
   const {rows} = await store.policyEntities(db, row, {...filterOf(row, now), id}, {current_page: 0, page_size: 1})
   return rows[0]
 }

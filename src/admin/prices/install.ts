@@ -11,10 +11,10 @@ import {organisations} from '../../store/organisations.ts'
 import {insertPriceRevision} from '../../store/prices.ts'
 import type {PriceRevisionsTable} from '../../store/tables/prices.ts'
 import type {Call} from '../operation.ts'
-import {invalid, type Standing} from '../tenancy.ts'
+import {type CallerScope, invalid} from '../tenancy.ts'
 
 /** Prices are everybody's: where several organisations share a gateway, none of them changes the prices of the others. */
-export async function mayChangePrices({actor, db}: Standing): Promise<void> {
+export async function mayChangePrices({actor, db}: CallerScope): Promise<void> {
   if (actor.type === 'operator') return
   if ((await organisations(db)).length > 1) throw new Refusal('pricing.shared')
 }

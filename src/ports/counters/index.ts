@@ -53,7 +53,7 @@ export interface Base {
 }
 
 /** How a restored counter stands at one moment. */
-export interface Standing {
+export interface CounterValue {
   readonly used: bigint
   /** The part of it that open reservations hold in advance. */
   readonly held: bigint
@@ -88,7 +88,7 @@ export interface Counters {
   /** The keys of all counters that were restored, as far as they are still there. */
   restored(): Soon<readonly string[]>
   /** How they stand, in the order of `keys`, all at one moment; null where there is none that was restored. */
-  standings(keys: readonly string[]): Soon<readonly (Standing | null)[]>
+  standings(keys: readonly string[]): Soon<readonly (CounterValue | null)[]>
   /**
    * Adds to a counter what it differed by, unless it was restored or corrected since that `revision` was read; what calls took and settled
    * meanwhile does not change what it differed by. False when it was.

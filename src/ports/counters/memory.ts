@@ -1,6 +1,6 @@
 import {SeenTime} from '../../base/clock.ts'
 import {Register} from '../../base/id-map.ts'
-import type {Base, Claim, Counters, Reserved, Standing} from './index.ts'
+import type {Base, Claim, Counters, CounterValue, Reserved} from './index.ts'
 import {CORRECTABLE_MS, correction, most} from './rules.ts'
 
 interface Counter {
@@ -127,7 +127,7 @@ export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCo
     if (counter) counter.held = atLeastNothing(counter.held - BigInt(amount))
   }
 
-  function standingOf(key: string): Standing | null {
+  function standingOf(key: string): CounterValue | null {
     const counter = counters.get(key)
     return counter && counter.revision !== null ? {used: counter.used, held: counter.held, revision: String(counter.revision)} : null
   }

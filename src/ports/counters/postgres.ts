@@ -1,6 +1,6 @@
 import {Register} from '../../base/id-map.ts'
 import {Gather} from './batching.ts'
-import type {Actual, Claim, Counters, Reserved, Standing} from './index.ts'
+import type {Actual, Claim, Counters, CounterValue, Reserved} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
 import {CORRECTABLE_MS, most} from './rules.ts'
 
@@ -33,7 +33,7 @@ export interface CounterTable {
   insert(rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]): Promise<void>
   add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
   restored(): Promise<readonly string[]>
-  standings(keys: readonly string[]): Promise<ReadonlyMap<string, Standing>>
+  standings(keys: readonly string[]): Promise<ReadonlyMap<string, CounterValue>>
   correct(key: string, amount: bigint, revision: string): Promise<boolean>
   sweep(counters_before_ms: number, holds_before_ms: number): Promise<void>
 }

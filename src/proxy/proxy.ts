@@ -9,7 +9,7 @@ import {hasErrand, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
 import type {Leaf} from '../routing/plan.ts'
 import {authenticate} from './call/authenticate.ts'
-import {type Call, NO_PASSAGE, nameUser, openCall, type Passage} from './call/call.ts'
+import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
 import {LiveCalls} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
@@ -189,7 +189,7 @@ interface Refused {
   readonly incoming: Incoming | undefined
   readonly call: Call | undefined
   readonly target: Target | null
-  readonly passage?: Passage
+  readonly passage?: RouteInfo
   /** Attempts at the target that have no row of their own. */
   readonly tries?: number
   readonly relay: Relay
@@ -197,7 +197,7 @@ interface Refused {
   readonly on: ProxyServices
 }
 
-function refuse(fault: Refusal, {incoming, call, target, passage = NO_PASSAGE, tries = 0, relay, request, on}: Refused) {
+function refuse(fault: Refusal, {incoming, call, target, passage = DIRECT_ROUTE, tries = 0, relay, request, on}: Refused) {
   const path = incoming?.route.path ?? (request.url ?? '').slice(3)
   if (fault.code === 'internal')
     on.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path}, 'a call failed inside the gateway')

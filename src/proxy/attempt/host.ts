@@ -1,6 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
-import type {Passage} from '../call/call.ts'
+import type {RouteInfo} from '../call/call.ts'
 import type {Reply} from '../records/settle.ts'
 import type {Rewritten} from './whole-response.ts'
 
@@ -25,7 +25,7 @@ export interface ResponseSink {
 
 /** Where an attempt stands in its call's way through a plan. */
 export interface AttemptHost {
-  readonly passage: Passage
+  readonly passage: RouteInfo
   /** Nothing can be asked after it: its answer need not wait for anything. */
   readonly is_final: boolean
   /** Why nothing may leave any more, if so: the client is gone, or the gateway stops. */

@@ -55,7 +55,7 @@ export interface Used {
 }
 
 /** How a call came to a target, as its row of the log and the answer's headers tell it. */
-export interface Passage {
+export interface RouteInfo {
   readonly mode: string
   readonly option_path: string
   readonly retry_count: number
@@ -63,7 +63,7 @@ export interface Passage {
   readonly warning: string | null
 }
 
-export const NO_PASSAGE: Passage = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
+export const DIRECT_ROUTE: RouteInfo = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
 
 const MASK = '***'
 const MOST_METADATA_LENGTH = 128
@@ -142,7 +142,7 @@ export type Ending = Pick<
 >
 
 /** The row of the log for a call that came to `ending`. */
-export function logOf(call: Call, passage: Passage, ending: Ending): LogRecord {
+export function logOf(call: Call, passage: RouteInfo, ending: Ending): LogRecord {
   const {incoming, body} = call
   return {
     id: call.log_id,

@@ -1,13 +1,13 @@
 import {HOP_BY_HOP, isOwn, setsOwnCookie} from '../../schema/headers.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Call, Passage} from './call.ts'
+import type {Call, RouteInfo} from './call.ts'
 
 /** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
 
 export interface How {
-  readonly passage: Passage
+  readonly passage: RouteInfo
   /** Retries at the target that answered; -1 when they were spent on failures (reference: response headers). */
   readonly retry_attempt_count: number
   readonly is_stream: boolean

@@ -3,7 +3,7 @@ import type {OutgoingHeaders} from '../../providers/provider.ts'
 import type {Intent} from '../../schema/records.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {authenticate} from '../call/authenticate.ts'
-import {type Call, NO_PASSAGE} from '../call/call.ts'
+import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import type {LiveCalls} from '../call/registry.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {heldBy} from '../call/strict-limits.ts'
@@ -186,6 +186,6 @@ export function release({admissions, target_admissions}: Call) {
 }
 
 export function ownHeaders(call: Call, target: Target | null, theirs: Record<string, string>, on: ProxyServices): string[] {
-  const passage = target ? {...NO_PASSAGE, option_path: target.option_path} : NO_PASSAGE
+  const passage = target ? {...DIRECT_ROUTE, option_path: target.option_path} : DIRECT_ROUTE
   return answerHeaders(call, target, theirs, {passage, retry_attempt_count: 0, is_stream: false, rewrites: false, timing: null, on})
 }

@@ -2,7 +2,7 @@ import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
 import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
-import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE} from '../call/call.ts'
+import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf} from '../call/call.ts'
 import {chargedIn, costOf, NOTHING_OWED, priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -127,7 +127,7 @@ function rowOf(call: Call, {target, upstream_url}: Facts, end: End, response_sta
   const now = performance.now()
   const row = logOf(
     call,
-    {...NO_PASSAGE, option_path: target.option_path},
+    {...DIRECT_ROUTE, option_path: target.option_path},
     {
       response_status,
       is_stream: true,

@@ -6,7 +6,7 @@ import {hasParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
-import {bodiesOf, type Call, chargeOf, logOf, NO_PASSAGE, type Passage} from '../call/call.ts'
+import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {Copy} from '../upstream/body-copy.ts'
@@ -53,7 +53,7 @@ export interface Settling {
   readonly reply: Reply
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
-  readonly passage: Passage
+  readonly passage: RouteInfo
   /** False when the same target is asked again: the row is its last attempt's. */
   readonly has_row: boolean
   /** True when the client is answered with it. */
@@ -128,13 +128,20 @@ function hasLeft({times, fault}: Reply): boolean {
 }
 
 /** The intent ends as that of no attempt: its row covers the ones before it. */
-function neverMade({attempt}: Intent, {retry_count}: Passage): Pick<Settlement, 'attempt' | 'counter_keys' | 'covers'> {
+function neverMade({attempt}: Intent, {retry_count}: RouteInfo): Pick<Settlement, 'attempt' | 'counter_keys' | 'covers'> {
   const covers = retry_count > 0 ? {covers: [attempt - retry_count, attempt - 1] as const} : {}
   return {attempt: 0, counter_keys: [], ...covers}
 }
 
 /** Writes the row of a call that was refused before it could leave. */
-export function note(call: Call, target: Target | null, fault: Refusal, on: ProxyServices, passage: Passage = NO_PASSAGE, tries = 0): void {
+export function note(
+  call: Call,
+  target: Target | null,
+  fault: Refusal,
+  on: ProxyServices,
+  passage: RouteInfo = DIRECT_ROUTE,
+  tries = 0,
+): void {
   const reply = {headers: {}, body: null, encoding: null, cut: false}
   const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
   noteRow(call, target, passage, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries}, on)
@@ -144,7 +151,7 @@ export function note(call: Call, target: Target | null, fault: Refusal, on: Prox
 export function noteServed(
   call: Call,
   target: Target,
-  passage: Passage,
+  passage: RouteInfo,
   answer: {readonly status: number; readonly bytes: Buffer; readonly headers: Record<string, string>; readonly is_stream: boolean},
   on: ProxyServices,
 ): void {
@@ -180,7 +187,7 @@ interface Noted {
   readonly tries?: number
 }
 
-function noteRow(call: Call, target: Target | null, passage: Passage, said: Noted, on: ProxyServices): void {
+function noteRow(call: Call, target: Target | null, passage: RouteInfo, said: Noted, on: ProxyServices): void {
   const last_byte_ms = performance.now() - call.incoming.started
   const model = 'model' in call.body ? call.body.model : null
   const log = logOf(call, passage, {

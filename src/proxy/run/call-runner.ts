@@ -5,7 +5,7 @@ import type {Ask} from '../../routing/router.ts'
 import {type Routed, route, type Step} from '../../routing/router.ts'
 import {Attempt} from '../attempt/attempt.ts'
 import {type AttemptHost, NOTHING_USED, type RoutingDecision} from '../attempt/host.ts'
-import type {Call, Passage, Used} from '../call/call.ts'
+import type {Call, RouteInfo, Used} from '../call/call.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
 import type {Live, LiveCalls} from '../call/registry.ts'
 import {CallFacts} from '../call/routing-facts.ts'
@@ -35,7 +35,7 @@ export interface Plane {
 }
 
 /** Ends a call that could not be passed on, with a refusal. */
-type Refuse = (fault: Refusal, target: Target | null, passage: Passage, tries: number) => void
+type Refuse = (fault: Refusal, target: Target | null, passage: RouteInfo, tries: number) => void
 
 /**
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
@@ -67,7 +67,7 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
   readonly #body: Body
   /** True once a row of the log was written. */
   #has_row = false
-  passage!: Passage
+  passage!: RouteInfo
   cached: Cached | null = null
 
   constructor(call: Call, routing: Routing, credentials: Credentials, plane: Plane, refuse: Refuse) {
@@ -306,7 +306,7 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
     if (this.#is_over) return false
     this.#looking = null
     if (found) {
-      const passage: Passage = {...this.passage, cache_status: cached.status === 'REFRESH' ? 'REFRESH' : 'HIT'}
+      const passage: RouteInfo = {...this.passage, cache_status: cached.status === 'REFRESH' ? 'REFRESH' : 'HIT'}
       if (!serveHit(call, target, passage, found, on)) return false
       this.#served()
       return true

@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {type Call, NO_PASSAGE} from '../call/call.ts'
+import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {judgeRequest} from '../guardrails/evaluate.ts'
 import type {ProxyServices} from '../services.ts'
@@ -48,7 +48,12 @@ export async function listModels(call: Call, on: ProxyServices): Promise<void> {
     [
       'content-type',
       'application/json; charset=utf-8',
-      ...answerHeaders(call, null, {}, {is_stream: false, rewrites: false, timing: null, passage: NO_PASSAGE, retry_attempt_count: 0, on}),
+      ...answerHeaders(
+        call,
+        null,
+        {},
+        {is_stream: false, rewrites: false, timing: null, passage: DIRECT_ROUTE, retry_attempt_count: 0, on},
+      ),
     ],
     false,
   )

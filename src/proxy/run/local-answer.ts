@@ -4,7 +4,7 @@ import type {CacheEntry} from '../../ports/cache/index.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {offers} from '../../providers/clients.ts'
 import {countTokens} from '../../providers/messages/index.ts'
-import type {Call, Passage} from '../call/call.ts'
+import type {Call, RouteInfo} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {told} from '../guardrails/hook-results.ts'
@@ -14,7 +14,7 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /** Answers a call with what was kept, as a stream where it asks for one. False when it cannot be told so: then it is no hit. */
-export function serveHit(call: Call, target: Target, passage: Passage, {body: kept}: CacheEntry, on: ProxyServices): boolean {
+export function serveHit(call: Call, target: Target, passage: RouteInfo, {body: kept}: CacheEntry, on: ProxyServices): boolean {
   const {body, endpoint} = call
   const is_stream = body.kind === 'json' && body.stream
   const bytes = !is_stream ? kept : isStreamed(endpoint) ? replay(endpoint, kept, {include_usage: body.asks_usage}) : null
@@ -23,7 +23,7 @@ export function serveHit(call: Call, target: Target, passage: Passage, {body: ke
 }
 
 /** Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or has no chat. */
-export function serveCount(call: Call, target: Target, passage: Passage, on: ProxyServices): boolean {
+export function serveCount(call: Call, target: Target, passage: RouteInfo, on: ProxyServices): boolean {
   const {body, endpoint} = call
   if (endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
@@ -34,7 +34,7 @@ export function serveCount(call: Call, target: Target, passage: Passage, on: Pro
   return true
 }
 
-function serve(call: Call, target: Target, passage: Passage, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
+function serve(call: Call, target: Target, passage: RouteInfo, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
   const {relay, guarded} = call
   relay.feedFrom(null)
   const shown = guarded ? told(guarded, bytes, is_stream) : bytes

@@ -14,7 +14,7 @@ import {LiveCalls} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
 import {asRefusal, rateHeaders, refusalAnswer} from './inbound/error-response.ts'
-import {type Incoming, messageOf, readCredentials, readIncoming} from './inbound/request.ts'
+import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
 import {Relay} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {note} from './records/settle.ts'
@@ -87,7 +87,7 @@ async function within(work: Promise<void> | undefined, limit_ms: number): Promis
 }
 
 /** A session goes to one place: the first of its plan. */
-async function firstTarget(routings: Routings, incoming: Incoming, caller: Caller, slug: string | null): Promise<Target> {
+async function firstTarget(routings: Routings, incoming: InboundRequest, caller: Caller, slug: string | null): Promise<Target> {
   const routing = await routings.find(incoming, caller, slug)
   let node = routing.plan.root
   while (node.kind === 'branch') node = node.children[0]!
@@ -99,10 +99,10 @@ const SCOPE = 'completions.write'
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
 async function proxy(request: ClientRequest, relay: Relay, plane: Plane, prompts: Prompts): Promise<void> {
   const {on, routings, live} = plane
-  let incoming: Incoming | undefined
+  let incoming: InboundRequest | undefined
   let call: Call | undefined
   try {
-    incoming = readIncoming(request, on.now(), on.administered)
+    incoming = parseRequest(request, on.now(), on.administered)
     if (live.draining) throw new Refusal('draining')
     const credentials = readCredentials(incoming)
     const found = authenticate(credentials, SCOPE, on)
@@ -155,7 +155,7 @@ async function readsBody({incoming, caller, admissions}: Call, routing: Routing,
 }
 
 /** Reads a body in a form we know; one we do not know is left on the wire. */
-async function readBody(incoming: Incoming, plane: Plane): Promise<Body> {
+async function readBody(incoming: InboundRequest, plane: Plane): Promise<Body> {
   const {request, route, headers} = incoming
   const {on} = plane
   const type = headers['content-type'] ?? ''
@@ -177,7 +177,7 @@ function bytesOf(request: ClientRequest, limit_mb: number, {live}: Plane): Buffe
   return read instanceof Promise ? live.during(read) : read
 }
 
-function hasBody({headers}: Incoming): boolean {
+function hasBody({headers}: InboundRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
@@ -186,7 +186,7 @@ function slugOf(body: Body): string | null {
 }
 
 interface Refused {
-  readonly incoming: Incoming | undefined
+  readonly incoming: InboundRequest | undefined
   readonly call: Call | undefined
   readonly target: Target | null
   readonly passage?: RouteInfo
@@ -234,7 +234,7 @@ function refuse(fault: Refusal, {incoming, call, target, passage = DIRECT_ROUTE,
   }
 }
 
-function bareHeaders(incoming: Incoming | undefined, request: ClientRequest, on: ProxyServices): string[] {
+function bareHeaders(incoming: InboundRequest | undefined, request: ClientRequest, on: ProxyServices): string[] {
   const trace = incoming ? [`${incoming.own.prefix}-trace-id`, incoming.trace.trace_id] : []
   return [...trace, ...on.cors(request.headers.origin)]
 }

@@ -4,7 +4,7 @@ import {createServer as createTlsServer} from 'node:https'
 import type {AddressInfo, Socket} from 'node:net'
 import {join} from 'node:path'
 import {LiveCalls} from '../../src/proxy/call/registry.ts'
-import type {Incoming} from '../../src/proxy/inbound/request.ts'
+import type {InboundRequest} from '../../src/proxy/inbound/request.ts'
 import {createRealtime} from '../../src/proxy/realtime/index.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
 import {Routings} from '../../src/proxy/targets/plan-cache.ts'
@@ -41,7 +41,7 @@ export async function startRealtime(
   const on = change(services())
   const routings = new Routings(on)
   const live = new LiveCalls(() => undefined)
-  const find = async (incoming: Incoming, caller: Caller, slug: string | null) => {
+  const find = async (incoming: InboundRequest, caller: Caller, slug: string | null) => {
     const routing = await routings.find(incoming, caller, slug)
     return routings.target(routing, firstLeaf(routing.plan.root), incoming, caller)
   }

@@ -7,7 +7,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
 import type {Body} from '../inbound/body.ts'
-import type {Incoming} from '../inbound/request.ts'
+import type {InboundRequest} from '../inbound/request.ts'
 import type {Relay} from '../inbound/response.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -20,7 +20,7 @@ export interface Call {
   /** The row of the log that is being written: one for each target that is asked. */
   log_id: string
   /** Of a call of a prompt: as it is once that is rendered. */
-  incoming: Incoming
+  incoming: InboundRequest
   readonly caller: Caller
   /** The words that are asked in. */
   endpoint: EndpointName
@@ -69,7 +69,7 @@ const MASK = '***'
 const MOST_METADATA_LENGTH = 128
 
 /** A call as it begins: admitted nowhere, nothing read of its body. */
-export function openCall(incoming: Incoming, caller: Caller, relay: Relay, on: ProxyServices): Call {
+export function openCall(incoming: InboundRequest, caller: Caller, relay: Relay, on: ProxyServices): Call {
   const id = newTimeId(incoming.at_ms)
   return {
     id,
@@ -225,7 +225,7 @@ export function maskedUrl(url: string): string {
  * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later
  * ones win. Values are cut to 128 characters; what is not a JSON object counts as empty.
  */
-export function metadataOf(incoming: Incoming, caller: Caller, on: ProxyServices): Record<string, string> {
+export function metadataOf(incoming: InboundRequest, caller: Caller, on: ProxyServices): Record<string, string> {
   const said: Record<string, unknown> = {}
   const {headers, own} = incoming
   if (typeof headers.baggage === 'string') {

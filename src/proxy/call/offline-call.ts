@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Facts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
 import {type Body, readForm, readJson} from '../inbound/body.ts'
-import {type Credentials, type Incoming, readCredentials, readIncoming} from '../inbound/request.ts'
+import {type Credentials, type InboundRequest, parseRequest, readCredentials} from '../inbound/request.ts'
 import type {Relay} from '../inbound/response.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 import {type Call, nameUser, openCall} from './call.ts'
@@ -37,7 +37,7 @@ export function imagine(
     said.set('x-gateway-config', config)
   }
   const request = {method, url: path, headers: Object.fromEntries(said)} as unknown as IncomingMessage
-  const incoming = readIncoming(request, at_ms, on.administered)
+  const incoming = parseRequest(request, at_ms, on.administered)
   const opened = openCall(incoming, wholeCaller(caller), NOBODY, on)
   const call: Call = {...opened, id: ID, log_id: ID, keeps_bodies: false, auth_ms: 0, body: bodyOf(incoming, bytes)}
   nameUser(call)
@@ -70,7 +70,7 @@ export function wholeCaller(caller: ImaginedCaller): Caller {
 }
 
 /** A request without a key of ours is taken to have shown one elsewhere. */
-function credentialsOf(incoming: Incoming): Credentials {
+function credentialsOf(incoming: InboundRequest): Credentials {
   try {
     return readCredentials(incoming)
   } catch (fault) {
@@ -79,7 +79,7 @@ function credentialsOf(incoming: Incoming): Credentials {
   }
 }
 
-function bodyOf({route, headers}: Incoming, bytes: Buffer | null): Body {
+function bodyOf({route, headers}: InboundRequest, bytes: Buffer | null): Body {
   const is_json = route.endpoint?.body === 'json'
   if (!bytes?.length) {
     if (is_json) throw new Refusal('body.not_json', {reason: 'it is empty'})

@@ -9,7 +9,7 @@ import {type Decision, type LoggedCall, labelOf, type Replayer} from '../../sche
 import {checkModel} from '../call/model-access.ts'
 import {configText, wholeCaller} from '../call/offline-call.ts'
 import type {FormBody} from '../inbound/body.ts'
-import {type Incoming, readIncoming} from '../inbound/request.ts'
+import {type InboundRequest, parseRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 import {type Routing, Routings} from '../targets/plan-cache.ts'
 import {checkManaged, modelFor, splitModel, type Target} from '../targets/target.ts'
@@ -73,7 +73,7 @@ async function decide(call: LoggedCall, around: Around): Promise<Decision> {
 /** The targets of a plan, once for all calls that say the same; one that cannot be opened is what refuses it. */
 async function openAll(
   routing: Routing,
-  incoming: Incoming,
+  incoming: InboundRequest,
   {routings, caller, targets}: Around,
 ): Promise<ReadonlyMap<Leaf, Target | Refusal>> {
   const opened = new Map<Leaf, Target | Refusal>()
@@ -89,7 +89,10 @@ async function openAll(
 }
 
 /** A target as one call finds it. */
-function judged(target: Target | Refusal, {call, incoming, model}: {call: LoggedCall; incoming: Incoming; model: string | null}): Opened {
+function judged(
+  target: Target | Refusal,
+  {call, incoming, model}: {call: LoggedCall; incoming: InboundRequest; model: string | null},
+): Opened {
   if (target instanceof Refusal) return {refusal: target, provider: '', model: null, label: ''}
   try {
     checkManaged(target, call.created_at_ms)
@@ -140,9 +143,9 @@ function incomingOf(
   config: string,
   provider: string | null,
   on: ProxyServices,
-): Incoming {
+): InboundRequest {
   const headers = {'x-gateway-config': config, ...(provider !== null && {'x-gateway-provider': provider})}
-  return readIncoming({method, url, headers} as unknown as IncomingMessage, created_at_ms, on.administered)
+  return parseRequest({method, url, headers} as unknown as IncomingMessage, created_at_ms, on.administered)
 }
 
 function readsParams(node: PlanNode): boolean {

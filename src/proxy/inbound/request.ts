@@ -6,7 +6,7 @@ import {type OwnHeader, type OwnHeaders, ownHeaders} from '../../schema/headers.
 import {type Route, route} from './routes.ts'
 
 /** A request as it came in: what it asks for, our headers, its place in a trace. Nothing is trusted yet. */
-export interface Incoming {
+export interface InboundRequest {
   readonly request: ClientRequest
   readonly method: string
   readonly route: Route
@@ -34,7 +34,7 @@ export interface Credentials {
 }
 
 /** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */
-export function readIncoming(request: ClientRequest, now_ms: number, administered: (path: string) => boolean): Incoming {
+export function parseRequest(request: ClientRequest, now_ms: number, administered: (path: string) => boolean): InboundRequest {
   const {headers} = request
   const own = ownHeaders(headers)
   const method = request.method ?? 'GET'
@@ -52,13 +52,13 @@ export function readIncoming(request: ClientRequest, now_ms: number, administere
 }
 
 /** The request whose body is on the wire still. */
-export function messageOf({request}: Pick<Incoming, 'request'>): IncomingMessage {
+export function messageOf({request}: Pick<InboundRequest, 'request'>): IncomingMessage {
   if (request instanceof PlainRequest) throw new Error('A plain request is read whole.')
   return request
 }
 
 /** The value of one of our headers, under either prefix. */
-export function ownHeader(incoming: Pick<Incoming, 'own'>, name: OwnHeader): string | undefined {
+export function ownHeader(incoming: Pick<InboundRequest, 'own'>, name: OwnHeader): string | undefined {
   return incoming.own.values[name]
 }
 
@@ -66,7 +66,7 @@ export function ownHeader(incoming: Pick<Incoming, 'own'>, name: OwnHeader): str
  * Finds the service key: our own header, else `Authorization: Bearer`, else `x-api-key` of Anthropic clients. What carried the
  * service key is never taken for the provider's.
  */
-export function readCredentials({headers, own, route}: Pick<Incoming, 'headers' | 'own' | 'route'>): Credentials {
+export function readCredentials({headers, own, route}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): Credentials {
   const bearer = bearerToken(headers.authorization)
   const x_api_key = typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : null
   const named = own.values['api-key']

@@ -7,7 +7,7 @@ import {type Call, openCall} from '../call/call.ts'
 import {checkAllowed} from '../call/model-access.ts'
 import {judgeRequest} from '../guardrails/evaluate.ts'
 import {asRefusal, rateHeaders, refusalAnswer} from '../inbound/error-response.ts'
-import {readIncoming} from '../inbound/request.ts'
+import {parseRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
@@ -25,7 +25,7 @@ export async function open(request: IncomingMessage, socket: Duplex, head: Buffe
   let call: Call | undefined
   let target: Target | undefined
   try {
-    const incoming = readIncoming(request, on.now(), on.administered)
+    const incoming = parseRequest(request, on.now(), on.administered)
     if (incoming.route.endpoint?.name !== 'realtime') throw new Refusal('route.unknown', {path: `/v1${incoming.route.path}`})
     const fault = upgradeFault(request.headers)
     if (fault) throw new Refusal('header.invalid', fault)

@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import {readProtocols} from '../../base/websocket/index.ts'
-import {type Credentials, type Incoming, readCredentials} from '../inbound/request.ts'
+import {type Credentials, type InboundRequest, readCredentials} from '../inbound/request.ts'
 
 /** A browser cannot set headers on a WebSocket: its key comes as a subprotocol (OpenAI, Realtime API, WebSocket connections). */
 const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
@@ -8,14 +8,14 @@ const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
 /** A request to open a session, without secrets in the subprotocols it offers. */
 export interface Offer {
   /** The request; its header of subprotocols names no key any more, so that none is forwarded, echoed or kept. */
-  readonly incoming: Incoming
+  readonly incoming: InboundRequest
   readonly credentials: Credentials
   /** The subprotocols that go on to the provider, in order. */
   readonly protocols: readonly string[]
 }
 
 /** Reads key and subprotocols. The key: our header, else `Authorization: Bearer`, else a subprotocol. */
-export function readOffer(incoming: Incoming): Offer {
+export function readOffer(incoming: InboundRequest): Offer {
   const offered = readProtocols(incoming.headers['sec-websocket-protocol'])
   if (!offered) throw new Refusal('header.invalid', {header: 'sec-websocket-protocol', reason: 'expected names by commas'})
   const key = offered.map(keyIn).find(found => found !== null) ?? null

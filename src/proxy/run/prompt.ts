@@ -8,7 +8,7 @@ import {PromptCall} from '../../schema/prompts.ts'
 import {explain} from '../../schema/validation-message.ts'
 import type {Call} from '../call/call.ts'
 import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
-import type {Incoming} from '../inbound/request.ts'
+import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 
 /** A version of a prompt, read with its partials. */
@@ -61,7 +61,7 @@ export class Prompts {
 }
 
 /** True for a call that names a prompt in place of saying what it asks. */
-export function isPrompted({route}: Incoming): boolean {
+export function isPrompted({route}: InboundRequest): boolean {
   return route.endpoint?.name === 'promptComplete'
 }
 
@@ -119,7 +119,7 @@ function readCall(body: JsonBody) {
 }
 
 /** To the prompt's provider or config, where the request names none. */
-function directed(incoming: Incoming, endpoint: Endpoint, virtual_key: string): Incoming {
+function directed(incoming: InboundRequest, endpoint: Endpoint, virtual_key: string): InboundRequest {
   const {own, route} = incoming
   const {values} = own
   const is_config = virtual_key.startsWith('pc-')

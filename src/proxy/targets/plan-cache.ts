@@ -5,7 +5,7 @@ import {readOptions} from '../../providers/options.ts'
 import {compile} from '../../routing/compile.ts'
 import type {Leaf, Plan} from '../../routing/plan.ts'
 import {readConfig} from '../../schema/configs.ts'
-import type {Incoming} from '../inbound/request.ts'
+import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 import {type Named, openTarget, type Target} from './target.ts'
 
@@ -43,24 +43,24 @@ export class Routings {
   }
 
   /** True when headers, a config or the key's default name where a call goes, so that it is known before the body is read. */
-  isNamed(incoming: Incoming, caller: Caller): boolean {
+  isNamed(incoming: InboundRequest, caller: Caller): boolean {
     const {provider, virtual_key, config, custom_host} = named(incoming, caller)
     return Boolean(provider ?? virtual_key ?? config ?? custom_host)
   }
 
   /** `slug` is the `@slug` of the body's model, when it has one. */
-  find(incoming: Incoming, caller: Caller, slug: string | null): Routing | Promise<Routing> {
+  find(incoming: InboundRequest, caller: Caller, slug: string | null): Routing | Promise<Routing> {
     const said = named(incoming, caller)
     const key = `${caller.workspace_id}\n${said.provider ?? ''}\n${said.virtual_key ?? ''}\n${said.config ?? ''}\n${said.custom_host ?? ''}\n${slug ?? ''}\n${optionsIn(said)}`
     return this.#known.get(key) ?? this.#read(said, caller, slug, key)
   }
 
   /** The target of a leaf, remembered with its plan. */
-  target(routing: Routing, leaf: Leaf, incoming: Incoming, caller: Caller): Target | Promise<Target> {
+  target(routing: Routing, leaf: Leaf, incoming: InboundRequest, caller: Caller): Target | Promise<Target> {
     return routing.targets.get(leaf) ?? this.#open(routing, leaf, incoming, caller)
   }
 
-  async #open(routing: Routing, leaf: Leaf, incoming: Incoming, caller: Caller): Promise<Target> {
+  async #open(routing: Routing, leaf: Leaf, incoming: InboundRequest, caller: Caller): Promise<Target> {
     const {plan, said, slug} = routing
     const born = this.#generation
     const target = await openTarget(leaf, said, slug, {incoming, caller, config_id: plan.config_id, on: this.#on})
@@ -104,7 +104,7 @@ export class Routings {
   }
 }
 
-function named({own}: Incoming, caller: Caller): Named {
+function named({own}: InboundRequest, caller: Caller): Named {
   const {provider, 'virtual-key': virtual_key, config, 'custom-host': custom_host} = own.values
   if (config && !caller.allow_config_override) throw new Refusal('config.override_forbidden')
   const chosen = caller.allow_config_override && Boolean(provider || virtual_key)

@@ -6,7 +6,7 @@ import {holdsCredential, mergedOptions, type Options, optionIn, optionsFor, opti
 import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
 import type {CacheRule, Leaf, LeafTarget} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
-import type {Incoming} from '../inbound/request.ts'
+import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
 import {type Guards, guardsOf} from './guardrails.ts'
 
@@ -58,7 +58,7 @@ export async function openTarget(
   leaf: Leaf,
   said: Named,
   slug: string | null,
-  {incoming, caller, config_id, on}: {incoming: Incoming; caller: Caller; config_id: string | null; on: ProxyServices},
+  {incoming, caller, config_id, on}: {incoming: InboundRequest; caller: Caller; config_id: string | null; on: ProxyServices},
 ): Promise<Target> {
   const {target} = leaf
   const {prefix} = incoming.own

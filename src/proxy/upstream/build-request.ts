@@ -17,7 +17,7 @@ import {askedModel} from '../call/model-access.ts'
 import {heldBy} from '../call/strict-limits.ts'
 import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
-import {type Credentials, type Incoming, messageOf} from '../inbound/request.ts'
+import {type Credentials, type InboundRequest, messageOf} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import {placed, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
@@ -276,7 +276,7 @@ function meters({body, endpoint, admissions, target_admissions}: Call, provider:
   return stream_usage === 'metered' || admissions.some(each => each.counts_usage) || target_admissions.some(each => each.counts_usage)
 }
 
-function timeoutOf({own}: Incoming): number | null {
+function timeoutOf({own}: InboundRequest): number | null {
   const said = own.values['request-timeout']
   if (said === undefined) return null
   if (!/^\d{1,10}$/.test(said) || Number(said) < 1) {

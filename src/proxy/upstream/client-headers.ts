@@ -2,7 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import {holdsOwnKey} from '../../identity/keys.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {HOP_BY_HOP, isOwn, isOwnCookie, NEVER_FORWARDED} from '../../schema/headers.ts'
-import type {Credentials, Incoming} from '../inbound/request.ts'
+import type {Credentials, InboundRequest} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
@@ -14,7 +14,7 @@ type Keys = Pick<Credentials, 'service_key'>
 /** Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. */
 export function addClientHeaders(
   sent: OutgoingHeaders,
-  {headers, own}: Incoming,
+  {headers, own}: InboundRequest,
   target: Pick<Target, 'forward_headers'>,
   ignored: ReadonlySet<string>,
   passthrough: boolean,
@@ -89,7 +89,7 @@ const HANDED_ON = [
 const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')
 
 /** Adds them. `is_translated`: what is sent was written here. */
-export function handOn(sent: OutgoingHeaders, {own, headers}: Incoming, is_translated: boolean): void {
+export function handOn(sent: OutgoingHeaders, {own, headers}: InboundRequest, is_translated: boolean): void {
   for (const [name, theirs] of is_translated ? HANDED_ON_TOO : HANDED_ON) {
     const value = own.values[name] ?? headers[theirs]
     if (typeof value === 'string') sent[theirs] = value
@@ -127,7 +127,7 @@ export function leavingQuery(query: string, keys: Keys, on: ProxyServices): stri
 }
 
 /** The client's headers as checks may see them, which hand some on to services of their own. */
-export function headersForChecks({headers, own}: Incoming): Record<string, string> {
+export function headersForChecks({headers, own}: InboundRequest): Record<string, string> {
   const bearer = own.values['api-key'] === undefined ? headers.authorization?.replace(/^bearer\s+/i, '') : undefined
   const known = [own.values['api-key'], bearer]
   const texts: Record<string, string> = {}

@@ -11,7 +11,7 @@ import {intentOf, type Reply, settle} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {Copy} from '../upstream/body-copy.ts'
-import {dispatcherOf, dispatchOf, type Outgoing} from '../upstream/build-request.ts'
+import {dispatcherOf, dispatchOf, type UpstreamRequest} from '../upstream/build-request.ts'
 import {type Stream, statusOf} from '../upstream/stream.ts'
 import {type AttemptHost, NOTHING_USED, type RoutingDecision} from './host.ts'
 import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, NOT_OPEN, type OpenReply, openReply, shownStatus} from './open-response.ts'
@@ -27,7 +27,7 @@ import {type Rewritten, rewrite} from './whole-response.ts'
 export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   readonly #call: Call
   readonly #target: Target
-  readonly #outgoing: Outgoing
+  readonly #outgoing: UpstreamRequest
   readonly #on: ProxyServices
   readonly #host: AttemptHost
   #phase: Phase = 'recording'
@@ -56,7 +56,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
   #fault: Refusal | null = null
   readonly #times = notYet()
 
-  constructor(call: Call, target: Target, outgoing: Outgoing, host: AttemptHost, on: ProxyServices) {
+  constructor(call: Call, target: Target, outgoing: UpstreamRequest, host: AttemptHost, on: ProxyServices) {
     this.#call = call
     this.#target = target
     this.#outgoing = outgoing

@@ -3,7 +3,7 @@ import type {Call} from '../call/call.ts'
 import type {Guarded} from '../call/call-guardrails.ts'
 import {GuardedStream} from '../guardrails/stream.ts'
 import type {ProxyServices} from '../services.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {openStream, type Source, type Stream, TELLS_END} from '../upstream/stream.ts'
 import {TranslatedStream} from '../upstream/translated-stream.ts'
 
@@ -31,7 +31,7 @@ export const NOT_OPEN: OpenReply = {stream: null, source: null, judged: null, be
 
 interface Begun {
   readonly call: Call
-  readonly outgoing: Outgoing
+  readonly outgoing: UpstreamRequest
   readonly status: number
   readonly encoding: string | null
   readonly headers: Readonly<Record<string, string>>

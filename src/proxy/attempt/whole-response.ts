@@ -3,7 +3,7 @@ import {readReply} from '../../providers/openai/observe.ts'
 import type {Call} from '../call/call.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {Copy} from '../upstream/body-copy.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {decodeWhole} from '../upstream/decode.ts'
 import {type TranslatedReply, translated} from '../upstream/translate.ts'
 
@@ -18,7 +18,7 @@ export interface Rewritten extends TranslatedReply {
 
 interface Answered {
   readonly call: Call
-  readonly outgoing: Outgoing
+  readonly outgoing: UpstreamRequest
   readonly status: number
   readonly encoding: string | null
   readonly headers: Readonly<Record<string, string>>

@@ -2,14 +2,14 @@ import type {ExplainedTarget} from '../../schema/explanations.ts'
 import type {Call} from '../call/call.ts'
 import {wholeOf} from '../inbound/body.ts'
 import type {Target} from '../targets/target.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 
 type ExplainedBody = NonNullable<ExplainedTarget['sends']>['body']
 type Change = ExplainedBody['changes'][number]
 type Json = Readonly<Record<string, unknown>>
 
 /** The body that would leave, told by what is changed in it; in another dialect's words, whole. */
-export function explainBody({body}: Call, target: Target, out: Outgoing): ExplainedBody {
+export function explainBody({body}: Call, target: Target, out: UpstreamRequest): ExplainedBody {
   if (out.translating) {
     const translated = Buffer.isBuffer(out.body) ? parsed(out.body) : null
     return {form: 'translated', bytes: lengthOf(out.body), changes: [], translated}
@@ -22,12 +22,12 @@ export function explainBody({body}: Call, target: Target, out: Outgoing): Explai
   return {form: 'changed', bytes: out.body.length, changes}
 }
 
-function modelOf({model}: Outgoing): Change[] {
+function modelOf({model}: UpstreamRequest): Change[] {
   return [{key: 'model', change: 'set', value: model, because: 'model'}]
 }
 
 /** Members at the top, in the order in which they stand in what leaves; what was taken away at the end. */
-function changesOf(before: Json, after: Json, {params, model: set_model}: Target, {is_metered}: Outgoing): Change[] {
+function changesOf(before: Json, after: Json, {params, model: set_model}: Target, {is_metered}: UpstreamRequest): Change[] {
   const {default_params = {}, override_params = {}} = params
   const reason = (key: string): Change['because'] => {
     if (key === 'stream_options' && is_metered) return 'stream_usage'
@@ -46,7 +46,7 @@ function changesOf(before: Json, after: Json, {params, model: set_model}: Target
   return [...changes, ...removed.map((key): Change => ({key, change: 'removed', because: 'drop_params'}))]
 }
 
-function lengthOf(body: Outgoing['body']): number {
+function lengthOf(body: UpstreamRequest['body']): number {
   return Buffer.isBuffer(body) ? body.length : 0
 }
 

@@ -6,14 +6,14 @@ import type {Call} from '../call/call.ts'
 import {atCache} from '../run/cache.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 
 type ExplainedCache = ExplainedTarget['cache']
 
 const FOUND: FoundEntry = {body: Buffer.alloc(0), stored_at_ms: 0, expires_at_ms: 0}
 
 /** What the cache would be asked for a call to a target: the call is taken to a cache that notes the key, and nothing else. */
-export function explainCache(call: Call, target: Target, out: Outgoing | null, on: ProxyServices): ExplainedCache {
+export function explainCache(call: Call, target: Target, out: UpstreamRequest | null, on: ProxyServices): ExplainedCache {
   const {cache: rule} = target
   const said = {mode: rule?.mode ?? null, max_age_s: null}
   let digest: string | null = null

@@ -10,7 +10,7 @@ import {asRefusal} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {type Outgoing, outgoing} from '../upstream/build-request.ts'
+import {buildUpstreamRequest, type UpstreamRequest} from '../upstream/build-request.ts'
 import {explainBody} from './body.ts'
 import {explainCache} from './cache.ts'
 
@@ -18,7 +18,7 @@ import {explainCache} from './cache.ts'
 export interface OpenedLeaf {
   readonly leaf: Leaf
   readonly target: Target | null
-  readonly out: Outgoing | null
+  readonly out: UpstreamRequest | null
   readonly refusal: Refusal | null
 }
 
@@ -35,7 +35,7 @@ export async function openLeaf(
     target = given instanceof Promise ? await given : given
     checkManaged(target, call.incoming.at_ms)
     checkModel(target, call)
-    return {leaf, target, out: outgoing(call, target, credentials, on), refusal: null}
+    return {leaf, target, out: buildUpstreamRequest(call, target, credentials, on), refusal: null}
   } catch (fault) {
     const refusal = asRefusal(fault)
     if (refusal.code === 'internal') throw fault
@@ -76,7 +76,12 @@ export function explainTarget(
   }
 }
 
-function sends({call, credentials}: ImaginedCall, target: Target, out: Outgoing, on: ProxyServices): NonNullable<ExplainedTarget['sends']> {
+function sends(
+  {call, credentials}: ImaginedCall,
+  target: Target,
+  out: UpstreamRequest,
+  on: ProxyServices,
+): NonNullable<ExplainedTarget['sends']> {
   const named = call.incoming.own.values['sensitive-headers']?.split(',') ?? []
   // An integration's own headers may hold a key under any name.
   const secret = new Set([...on.masked, ...named.map(name => name.trim().toLowerCase()), ...Object.keys(target.managed?.headers ?? {})])

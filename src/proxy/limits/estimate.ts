@@ -6,7 +6,7 @@ import {chargedTools} from '../../providers/unified/charged-tools.ts'
 import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {FREE_METHODS} from '../records/usage.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {NO_PROMPT, type Prompt, SLICE_TOKENS, type Worth} from './reservation.ts'
 
 /** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536). */
@@ -19,7 +19,7 @@ const SOUND_TOKENS_A_SECOND = 10
 const MOST_PAGES = 1000
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
-export function worthOf(call: Call, provider: string, out: Outgoing): Worth | null {
+export function worthOf(call: Call, provider: string, out: UpstreamRequest): Worth | null {
   const {endpoint, body, incoming} = call
   if (FREE_METHODS.has(incoming.method)) return null
   const bytes = 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)
@@ -112,7 +112,7 @@ class Asked {
   readonly #said: Readonly<Record<string, unknown>>
   readonly #bytes: Buffer | null
 
-  constructor(out: Outgoing, body: Call['body']) {
+  constructor(out: UpstreamRequest, body: Call['body']) {
     const bytes = Buffer.isBuffer(out.body) ? out.body : 'bytes' in body ? body.bytes : null
     this.#bytes = body.kind === 'form' ? null : bytes
     this.#said = this.#bytes ? membersOf(this.#bytes) : {}

@@ -8,7 +8,7 @@ import {heldBy} from '../call/strict-limits.ts'
 import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {worthOf} from './estimate.ts'
 import {Holding, NO_PROMPT, type Worth} from './reservation.ts'
 
@@ -16,7 +16,7 @@ import {Holding, NO_PROMPT, type Worth} from './reservation.ts'
  * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the answer where that is
  * a stream that shows what it uses, else the longest answer. Null where nothing is strict, or nothing can be used up.
  */
-export function holdFor(call: Call, target: Target, out: Outgoing, on: ProxyServices): Soon<Holding | null> {
+export function holdFor(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): Soon<Holding | null> {
   const claims = heldBy(call)
   if (!claims) return null
   const worth = worthOf(call, target.provider.slug, out)

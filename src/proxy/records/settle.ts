@@ -10,7 +10,7 @@ import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {Copy} from '../upstream/body-copy.ts'
-import {type Outgoing, upstreamUrl} from '../upstream/build-request.ts'
+import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {Stream} from '../upstream/stream.ts'
 import {chargeDeferred} from './deferred/charge.ts'
 import {chargedIn, costOf, NOTHING_OWED, priceOf} from './price.ts'
@@ -48,7 +48,7 @@ export function intentOf(call: Call, target: Target, model: string | null, on: P
 export interface Settling {
   readonly call: Call
   readonly target: Target
-  readonly outgoing: Outgoing
+  readonly outgoing: UpstreamRequest
   readonly intent: Intent
   readonly reply: Reply
   /** The answer's body, decoded; null where it is not there whole. */
@@ -222,7 +222,7 @@ function amend({guarded}: Call, row: Settlement, on: ProxyServices): void {
 function usageOf(
   {endpoint, body, incoming}: Call,
   target: Target,
-  {body: sent}: Outgoing,
+  {body: sent}: UpstreamRequest,
   {stream, status, outcome, said, received_bytes, copy}: Reply,
   plain: Buffer | null,
 ): Used {

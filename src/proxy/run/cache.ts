@@ -13,7 +13,7 @@ import {wholeOf} from '../inbound/body.ts'
 import type {Reply} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Outgoing} from '../upstream/build-request.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {headerList} from '../upstream/client-headers.ts'
 
 /** An answer longer than this is read for its own caller alone. */
@@ -115,7 +115,7 @@ export class Cached implements Visitor, ResponseSink {
 }
 
 /** Takes a call to the cache; null where its config or the call has none. */
-export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServices): Cached | null {
+export function atCache(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): Cached | null {
   const {body, endpoint, incoming, caller} = call
   if (!target.cache || !on.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
   const own = incoming.own.values
@@ -156,7 +156,7 @@ export function atCache(call: Call, target: Target, out: Outgoing, on: ProxyServ
  * A hash of what the caller, or its config, brings to be let in by the provider: the key, what a login is made of, and every header that
  * is a credential by its name. Null where it is the workspace's own that goes: all who may use it share its answers.
  */
-function ownCredential({incoming}: Call, {managed, key, options}: Target, {headers, login}: Outgoing): string | null {
+function ownCredential({incoming}: Call, {managed, key, options}: Target, {headers, login}: UpstreamRequest): string | null {
   const is_ours = managed !== null && (key === null ? holdsCredential(managed.options) : key === managed.key)
   const said = Object.entries(headers).filter(
     ([name, value]) => isCredential(name) && (!is_ours || name === 'cookie' || value === incoming.headers[name]),

@@ -23,7 +23,7 @@ import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
 import type {Guards} from '../targets/guardrails.ts'
 import type {Routing, Routings} from '../targets/plan-cache.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {loggedIn, type Outgoing, outgoing} from '../upstream/build-request.ts'
+import {buildUpstreamRequest, loggedIn, type UpstreamRequest} from '../upstream/build-request.ts'
 import {atCache, type Cached} from './cache.ts'
 import {serveCount, serveHit} from './local-answer.ts'
 
@@ -269,13 +269,13 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
     const call = this.#call
     const target = this.#target!
     if (admitted) call.target_admissions.push(admitted)
-    const out = outgoing(call, target, this.#credentials, on)
+    const out = buildUpstreamRequest(call, target, this.#credentials, on)
     if (out.login) return loggedIn(out, target, on).then(whole => this.#hold(whole))
     return this.#hold(out)
   }
 
   /** Within its strict limits, which hold what the attempt may use. */
-  #hold(out: Outgoing): Promise<void> | undefined {
+  #hold(out: UpstreamRequest): Promise<void> | undefined {
     if (this.#is_over) return undefined
     const held = holdFor(this.#call, this.#target!, out, this.#plane.on)
     if (held instanceof Promise) return held.then(holding => this.#send(out, holding))
@@ -283,7 +283,7 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
     return undefined
   }
 
-  #send(out: Outgoing, holding: Holding | null) {
+  #send(out: UpstreamRequest, holding: Holding | null) {
     if (this.#is_over) return holding?.settle(NOTHING_USED)
     const call = this.#call
     call.holding = holding
@@ -298,7 +298,7 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
   async #isServed(target: Target): Promise<boolean> {
     const {on} = this.#plane
     const call = this.#call
-    const cached = atCache(call, target, outgoing(call, target, this.#credentials, on), on)
+    const cached = atCache(call, target, buildUpstreamRequest(call, target, this.#credentials, on), on)
     if (!cached) return false
     this.passage = {...this.passage, cache_status: cached.status}
     this.#looking = cached

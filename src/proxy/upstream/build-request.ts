@@ -26,7 +26,7 @@ import {type ErrandOf, ErrandRun} from './multi-request.ts'
 import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
-export interface Outgoing {
+export interface UpstreamRequest {
   /** The target's, as it is for this model. */
   readonly provider: Provider
   /** Null for a provider that answers in this process. */
@@ -53,16 +53,20 @@ export interface Outgoing {
 const ORIGIN_HERE = 'http://127.0.0.1'
 
 /** What takes it there. */
-export function dispatcherOf({errand, provider, destination}: Outgoing, {caller}: Call, on: ProxyServices): Pick<Dispatcher, 'dispatch'> {
+export function dispatcherOf(
+  {errand, provider, destination}: UpstreamRequest,
+  {caller}: Call,
+  on: ProxyServices,
+): Pick<Dispatcher, 'dispatch'> {
   return errand ?? provider.transport?.() ?? on.dispatcher(destination!, caller.workspace_id)
 }
 
-export function dispatchOf({method, path, headers, body, destination}: Outgoing): Dispatcher.DispatchOptions {
+export function dispatchOf({method, path, headers, body, destination}: UpstreamRequest): Dispatcher.DispatchOptions {
   return {method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}
 }
 
 /** Where it went, or what its errand called last; null for a provider that answers in this process. */
-export function upstreamUrl({errand, destination, path}: Pick<Outgoing, 'errand' | 'destination' | 'path'>): string | null {
+export function upstreamUrl({errand, destination, path}: Pick<UpstreamRequest, 'errand' | 'destination' | 'path'>): string | null {
   return errand?.url ?? (destination ? destination.origin + path.split('?', 1)[0] : null)
 }
 
@@ -75,7 +79,7 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
  * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. Refuses (400) what the
  * provider has no words for, and options of its place and login that it would not take.
  */
-export function outgoing(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
+export function buildUpstreamRequest(call: Call, target: Target, credentials: Credentials, on: ProxyServices): UpstreamRequest {
   try {
     return made(call, target, credentials, on)
   } catch (fault) {
@@ -83,7 +87,7 @@ export function outgoing(call: Call, target: Target, credentials: Credentials, o
   }
 }
 
-function made(call: Call, target: Target, credentials: Credentials, on: ProxyServices): Outgoing {
+function made(call: Call, target: Target, credentials: Credentials, on: ProxyServices): UpstreamRequest {
   const {incoming, body, endpoint, is_passthrough} = call
   const {route} = incoming
   const model = askedModel(call, target)
@@ -132,7 +136,7 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */
-function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): Outgoing {
+function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
   const reach: Reach = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
@@ -163,7 +167,7 @@ function outputOf(of: ErrandOf, on: ProxyServices): ErrandRun | null {
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */
-export async function loggedIn(out: Outgoing, {options}: Target, on: ProxyServices): Promise<Outgoing> {
+export async function loggedIn(out: UpstreamRequest, {options}: Target, on: ProxyServices): Promise<UpstreamRequest> {
   const {login: needed, provider, destination, method, path, headers, body} = out
   if (!needed) return out
   const bytes = Buffer.isBuffer(body) ? body : null
@@ -227,7 +231,7 @@ function headersOf(
   return headers
 }
 
-function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): Outgoing['body'] {
+function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): UpstreamRequest['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
   if (body.kind === 'stream') return flowing(messageOf(incoming)) as unknown as Readable
   const {edits, params} = target

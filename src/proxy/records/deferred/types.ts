@@ -4,7 +4,7 @@ import type {Intent} from '../../../schema/records.ts'
 import type {Usage} from '../../../schema/usage.ts'
 import type {Call} from '../../call/call.ts'
 import type {Target} from '../../targets/target.ts'
-import type {Outgoing} from '../../upstream/build-request.ts'
+import type {UpstreamRequest} from '../../upstream/build-request.ts'
 import type {Stream} from '../../upstream/stream.ts'
 import type {Charged} from '../price.ts'
 
@@ -12,7 +12,7 @@ import type {Charged} from '../price.ts'
 export interface Answered {
   readonly call: Call
   readonly target: Target
-  readonly outgoing: Pick<Outgoing, 'output' | 'errand' | 'destination' | 'path'>
+  readonly outgoing: Pick<UpstreamRequest, 'output' | 'errand' | 'destination' | 'path'>
   readonly intent: Intent
   readonly reply: {
     readonly status: number | null

@@ -13,9 +13,9 @@ import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './cal
 import {LiveCalls} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
-import {asRefusal, rateHeaders, refusalAnswer} from './inbound/error-response.ts'
+import {asRefusal, errorResponse, rateHeaders} from './inbound/error-response.ts'
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
-import {Relay} from './inbound/response.ts'
+import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {note} from './records/settle.ts'
 import {CallRunner, type Plane} from './run/call-runner.ts'
@@ -52,7 +52,7 @@ export function createProxy(on: ProxyServices): CallProxy {
   return {
     handleUpgrade: realtime.handleUpgrade,
     handle(request, response) {
-      const relay = new Relay(response, live)
+      const relay = new ResponseWriter(response, live)
       void proxy(request, relay, {on, routings, live}, prompts)
     },
     forget() {
@@ -97,7 +97,7 @@ async function firstTarget(routings: Routings, incoming: InboundRequest, caller:
 const SCOPE = 'completions.write'
 
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
-async function proxy(request: ClientRequest, relay: Relay, plane: Plane, prompts: Prompts): Promise<void> {
+async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane, prompts: Prompts): Promise<void> {
   const {on, routings, live} = plane
   let incoming: InboundRequest | undefined
   let call: Call | undefined
@@ -192,7 +192,7 @@ interface Refused {
   readonly passage?: RouteInfo
   /** Attempts at the target that have no row of their own. */
   readonly tries?: number
-  readonly relay: Relay
+  readonly relay: ResponseWriter
   readonly request: ClientRequest
   readonly on: ProxyServices
 }
@@ -211,7 +211,7 @@ function refuse(fault: Refusal, {incoming, call, target, passage = DIRECT_ROUTE,
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count: 0, on})
       : bareHeaders(incoming, request, on)
     if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
-    relay.refuse(refusalAnswer(fault, path), headers, !request.complete && fault.status !== 401)
+    relay.refuse(errorResponse(fault, path), headers, !request.complete && fault.status !== 401)
     if (call) note(call, target, fault, on, passage, tries)
     on.metrics.ended({
       method: request.method ?? '',

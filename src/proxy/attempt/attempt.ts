@@ -5,8 +5,8 @@ import {Refusal} from '../../base/errors.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
 import type {Call} from '../call/call.ts'
 import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
-import {refusalAnswer} from '../inbound/error-response.ts'
-import type {RelaySource} from '../inbound/response.ts'
+import {errorResponse} from '../inbound/error-response.ts'
+import type {ClientEvents} from '../inbound/response.ts'
 import {intentOf, type Reply, settle} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -24,7 +24,7 @@ import {type Rewritten, rewrite} from './whole-response.ts'
  * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
  * ones that tell a client that the answer is whole: those wait until the settlement is written.
  */
-export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
+export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   readonly #call: Call
   readonly #target: Target
   readonly #outgoing: UpstreamRequest
@@ -63,7 +63,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#host = host
     this.#on = on
     this.#copy = new Copy(on.settings.log_body_max_bytes)
-    call.relay.feedFrom(this)
+    call.relay.setListener(this)
   }
 
   /** Writes the intent, then sends. A journal that takes no intent refuses the call. */
@@ -318,7 +318,7 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#phase = 'over'
     this.#host.spend(NOTHING_USED, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
-    this.#call.relay.refuse(refusalAnswer(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
+    this.#call.relay.refuse(errorResponse(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
     this.#host.over()
   }
 
@@ -368,12 +368,12 @@ export class Attempt implements Dispatcher.DispatchHandler, RelaySource {
     this.#stream?.close()
     this.#copy.close()
     const {relay, incoming} = this.#call
-    relay.feedFrom(null)
+    relay.setListener(null)
     if (this.#verdict?.passes === false) return this.#host.resume()
     this.#host.over()
     const fault = this.#fault
     if (!fault) relay.end(this.#pending, this.#opened.judged?.trailer())
-    else if (!relay.started) relay.refuse(refusalAnswer(fault, incoming.route.path), this.#ownHeaders(), false)
+    else if (!relay.started) relay.refuse(errorResponse(fault, incoming.route.path), this.#ownHeaders(), false)
     else if (this.#stream && (!this.#encoding || this.#outgoing.translating)) relay.end([...this.#pending, this.#stream.faultEvent(fault)])
     else relay.cut()
   }

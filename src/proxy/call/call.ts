@@ -8,7 +8,7 @@ import {SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
 import type {Body} from '../inbound/body.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {Relay} from '../inbound/response.ts'
+import type {ResponseWriter} from '../inbound/response.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {Guarded} from './call-guardrails.ts'
@@ -28,7 +28,7 @@ export interface Call {
   readonly asked: EndpointName
   prompt: CalledPrompt | null
   readonly is_passthrough: boolean
-  readonly relay: Relay
+  readonly relay: ResponseWriter
   metadata: Readonly<Record<string, string>>
   readonly keeps_bodies: boolean
   readonly auth_ms: number
@@ -69,7 +69,7 @@ const MASK = '***'
 const MOST_METADATA_LENGTH = 128
 
 /** A call as it begins: admitted nowhere, nothing read of its body. */
-export function openCall(incoming: InboundRequest, caller: Caller, relay: Relay, on: ProxyServices): Call {
+export function openCall(incoming: InboundRequest, caller: Caller, relay: ResponseWriter, on: ProxyServices): Call {
   const id = newTimeId(incoming.at_ms)
   return {
     id,

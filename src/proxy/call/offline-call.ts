@@ -4,7 +4,7 @@ import type {Facts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
 import {type Body, readForm, readJson} from '../inbound/body.ts'
 import {type Credentials, type InboundRequest, parseRequest, readCredentials} from '../inbound/request.ts'
-import type {Relay} from '../inbound/response.ts'
+import type {ResponseWriter} from '../inbound/response.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 import {type Call, nameUser, openCall} from './call.ts'
 import {CallFacts} from './routing-facts.ts'
@@ -19,7 +19,7 @@ export interface ImaginedCall {
 /** One for all: nothing of it is shown, and what is told twice must be the same. */
 const ID = '00000000-0000-7000-8000-000000000000'
 /** Nobody listens. */
-const NOBODY = {gone: false, started: false} as Relay
+const NOBODY = {gone: false, started: false} as ResponseWriter
 
 /**
  * A request as the call it would be; `config`, a slug or JSON, goes before the one that its headers name. Refuses as the entry would what

@@ -3,7 +3,7 @@ import {messagesClient} from '../../providers/messages/index.ts'
 import {Denied} from './denial.ts'
 
 /** An answer of our own: a status and a JSON text. */
-export interface OwnAnswer {
+export interface ErrorResponse {
   readonly status: number
   readonly body: string
   readonly retry_after_s: number | null
@@ -24,7 +24,7 @@ const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
 const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
 
 /** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
-export function refusalAnswer(fault: Refusal, path: string): OwnAnswer {
+export function errorResponse(fault: Refusal, path: string): ErrorResponse {
   if (fault instanceof Denied) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.said
   const error = {message: fault.message, type, param: null, code}

@@ -1,13 +1,13 @@
 import type {Socket} from 'node:net'
 import type {Refusal} from '../../base/errors.ts'
 import type {ClientResponse} from '../../base/ingress/response.ts'
-import type {OwnAnswer} from './error-response.ts'
+import type {ErrorResponse} from './error-response.ts'
 
 const ONE_PIECE_BYTES = 8 << 10
 const uncork = (socket: Socket) => socket.uncork()
 
 /** Where the bytes of an answer come from. */
-export interface RelaySource {
+export interface ClientEvents {
   /** The client left before its answer was whole; said once. */
   clientGone(): void
   /** A socket that was full takes bytes again. */
@@ -20,12 +20,12 @@ export interface RelaySource {
  * Owns the answer to one client: every way out of a call goes through it, and it never throws. The head waits for the first bytes,
  * so that a short answer leaves in one piece with its length.
  */
-export class Relay {
+export class ResponseWriter {
   readonly #response: ClientResponse
   readonly #gateway: {readonly draining: boolean}
   #head: {readonly status: number; readonly headers: string[]; readonly says_length: boolean} | undefined
   #over = false
-  #source: RelaySource | null = null
+  #source: ClientEvents | null = null
 
   constructor(response: ClientResponse, gateway: {readonly draining: boolean}) {
     this.#response = response
@@ -38,7 +38,7 @@ export class Relay {
   }
 
   /** From now on (null: no more) `source` is told what the client does. */
-  feedFrom(source: RelaySource | null): void {
+  setListener(source: ClientEvents | null): void {
     this.#source = source
   }
 
@@ -97,7 +97,7 @@ export class Relay {
   }
 
   /** Answers in our own name; cuts the connection when another answer has begun. */
-  refuse({status, body, retry_after_s, closes}: OwnAnswer, headers: readonly string[], close: boolean): void {
+  refuse({status, body, retry_after_s, closes}: ErrorResponse, headers: readonly string[], close: boolean): void {
     if (this.#over || this.gone) return
     if (this.started) return this.cut()
     this.#over = true

@@ -7,7 +7,7 @@ import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import type {LiveCalls} from '../call/registry.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {heldBy} from '../call/strict-limits.ts'
-import {refusalAnswer} from '../inbound/error-response.ts'
+import {errorResponse} from '../inbound/error-response.ts'
 import type {Holding} from '../limits/reservation.ts'
 import {holdTurn} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -49,7 +49,7 @@ export function connect(door: Door, offer: Offer, call: Call, target: Target, op
   const intent = intentOf(call, facts, null, on)
   const limit_ms = target.request_timeout_ms ?? on.settings.upstream_first_byte_timeout_ms
   const dialling = new Dial(target, opening, offer.protocols, limit_ms, dialled => {
-    door.relay.feedFrom(null)
+    door.relay.setListener(null)
     try {
       if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, intent, dialling, dialled, parts)
       else welcome(door, offer, facts, intent, dialling, dialled, parts)
@@ -61,14 +61,14 @@ export function connect(door: Door, offer: Offer, call: Call, target: Target, op
     }
   })
   live.add(dialling)
-  door.relay.feedFrom({clientGone: () => dialling.giveUp(new Refusal('client.gone')), clientReady: () => undefined})
+  door.relay.setListener({clientGone: () => dialling.giveUp(new Refusal('client.gone')), clientReady: () => undefined})
   on.recorder.begin(intent, fault => {
     if (fault) {
       live.delete(dialling)
-      door.relay.feedFrom(null)
+      door.relay.setListener(null)
       on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
       release(call)
-      door.relay.refuse(refusalAnswer(new Refusal('journal.full', {}, {cause: fault}), PATH), ownHeaders(call, target, {}, on), true)
+      door.relay.refuse(errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH), ownHeaders(call, target, {}, on), true)
     } else dialling.begin(on, call.caller.workspace_id)
   })
 }
@@ -168,7 +168,7 @@ function answer(door: Door, facts: Facts, intent: Intent, dialling: Dial, said: 
   }
   settle(call, facts, intent, end, on, () => {
     live.delete(dialling)
-    if (is_refusal) return door.relay.refuse(refusalAnswer(said, PATH), ownHeaders(call, target, {}, on), true)
+    if (is_refusal) return door.relay.refuse(errorResponse(said, PATH), ownHeaders(call, target, {}, on), true)
     const {'content-length': _, ...headers} = said.headers
     door.relay.head(said.status, ownHeaders(call, target, headers, on), false)
     door.relay.end([said.body])

@@ -6,7 +6,7 @@ import {authenticate} from '../call/authenticate.ts'
 import {type Call, openCall} from '../call/call.ts'
 import {checkAllowed} from '../call/model-access.ts'
 import {judgeRequest} from '../guardrails/evaluate.ts'
-import {asRefusal, rateHeaders, refusalAnswer} from '../inbound/error-response.ts'
+import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.ts'
 import {parseRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
@@ -69,6 +69,6 @@ function refuse({relay, request}: Door, fault: Refusal, {incoming, call, target,
   const headers = call ? ownHeaders(call, target, {}, on) : [...on.cors(request.headers.origin)]
   if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
   if (fault.code === 'header.invalid') headers.push('sec-websocket-version', '13')
-  relay.refuse(refusalAnswer(fault, PATH), headers, true)
+  relay.refuse(errorResponse(fault, PATH), headers, true)
   if (call) note(call, target, fault, on)
 }

@@ -1,13 +1,13 @@
 import {type IncomingMessage, ServerResponse} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {acceptKey} from '../../base/websocket/index.ts'
-import {Relay} from '../inbound/response.ts'
+import {ResponseWriter} from '../inbound/response.ts'
 
 /** A client's connection before it is a WebSocket: what it sent early, and the way to answer in HTTP. */
 export interface Door {
   readonly request: IncomingMessage
   readonly socket: Duplex
-  readonly relay: Relay
+  readonly relay: ResponseWriter
   /** Gives the connection away, with the bytes that came early. */
   hand(): Buffer
 }
@@ -43,7 +43,7 @@ export function openDoor(request: IncomingMessage, socket: Duplex, head: Buffer,
     response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0])
     return Buffer.concat(early)
   }
-  return {request, socket, relay: new Relay(response, live), hand}
+  return {request, socket, relay: new ResponseWriter(response, live), hand}
 }
 
 /**

@@ -14,7 +14,7 @@ import type {Body} from '../inbound/body.ts'
 import {Denied} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {Credentials} from '../inbound/request.ts'
-import type {RelaySource} from '../inbound/response.ts'
+import type {ClientEvents} from '../inbound/response.ts'
 import type {Holding} from '../limits/reservation.ts'
 import {holdFor} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -41,7 +41,7 @@ type Refuse = (fault: Refusal, target: Target | null, passage: RouteInfo, tries:
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
  * what is next; here it is done. At any time one attempt is under way, or a wait, or nothing any more.
  */
-export class CallRunner implements AttemptHost, Live, RelaySource {
+export class CallRunner implements AttemptHost, Live, ClientEvents {
   place = -1
   readonly #call: Call
   readonly #routing: Routing
@@ -172,7 +172,7 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
       this.#ask = step
       const {called_off} = this
       if (called_off) return this.#end(called_off)
-      this.#call.relay.feedFrom(this)
+      this.#call.relay.setListener(this)
       if (step.wait_ms === 0) return this.#enter()
       this.#wait = this.#plane.on.after(step.wait_ms, () => {
         this.#wait = undefined
@@ -343,7 +343,7 @@ export class CallRunner implements AttemptHost, Live, RelaySource {
     const call = this.#call
     this.#wait?.()
     if (this.#looking?.leave()) this.#looking.handOver() // it was to lead just now
-    call.relay.feedFrom(null)
+    call.relay.setListener(null)
     call.holding?.settle(NOTHING_USED)
     call.holding = null
     const tries = call.attempts - this.#tried_before

@@ -36,7 +36,7 @@ export function serveCount(call: Call, target: Target, passage: RouteInfo, on: P
 
 function serve(call: Call, target: Target, passage: RouteInfo, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
   const {relay, guarded} = call
-  relay.feedFrom(null)
+  relay.setListener(null)
   const shown = guarded ? told(guarded, bytes, is_stream) : bytes
   const status = guarded?.statusOf(200) ?? 200
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}

@@ -10,7 +10,7 @@ import {hasParams} from '../routing/params.ts'
 import type {Leaf} from '../routing/plan.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
-import {LiveCalls} from './call/registry.ts'
+import {CallRegistry} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
 import {asRefusal, errorResponse, rateHeaders} from './inbound/error-response.ts'
@@ -42,7 +42,7 @@ export interface CallProxy {
 export function createProxy(on: ProxyServices): CallProxy {
   const routings = new Routings(on)
   const prompts = new Prompts(on)
-  const live = new LiveCalls(count => on.metrics.live(count))
+  const live = new CallRegistry(count => on.metrics.live(count))
   const realtime = createRealtime({
     on,
     live,

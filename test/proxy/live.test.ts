@@ -1,10 +1,10 @@
 import {expect, test, vi} from 'vitest'
-import {type Live, LiveCalls} from '../../src/proxy/call/registry.ts'
+import {CallRegistry, type LiveCall} from '../../src/proxy/call/registry.ts'
 
-const call = (on: Partial<Live>): Live => ({place: -1, check: () => undefined, stop: () => undefined, abort: () => undefined, ...on})
+const call = (on: Partial<LiveCall>): LiveCall => ({slot: -1, check: () => undefined, stop: () => undefined, abort: () => undefined, ...on})
 
 test('what still comes for a call that the drain refused is given back', async () => {
-  const live = new LiveCalls(() => undefined)
+  const live = new CallRegistry(() => undefined)
   const {promise, resolve} = Promise.withResolvers<string>()
   const back: string[] = []
   const waited = live.during(promise, late => back.push(late))
@@ -17,7 +17,7 @@ test('what still comes for a call that the drain refused is given back', async (
 })
 
 test('what is waited for once the gateway stops is refused', async () => {
-  const live = new LiveCalls(() => undefined)
+  const live = new CallRegistry(() => undefined)
   await live.drain(1000)
   await expect(live.during(Promise.resolve('a body'))).rejects.toMatchObject({code: 'draining'})
 })
@@ -25,7 +25,7 @@ test('what is waited for once the gateway stops is refused', async () => {
 test('a call that was being settled when its time was over is told again, until it ends', async () => {
   vi.useFakeTimers()
   try {
-    const live = new LiveCalls(() => undefined)
+    const live = new CallRegistry(() => undefined)
     let told = 0
     const one = call({abort: () => void (++told === 3 && live.delete(one))})
     live.add(one)
@@ -43,7 +43,7 @@ test('a call that was being settled when its time was over is told again, until 
 test('a call that never ends keeps no process', async () => {
   vi.useFakeTimers()
   try {
-    const live = new LiveCalls(() => undefined)
+    const live = new CallRegistry(() => undefined)
     live.add(call({}))
     let is_over = false
     void live.drain(1000).then(() => {

@@ -3,7 +3,7 @@ import {createServer} from 'node:http'
 import {createServer as createTlsServer} from 'node:https'
 import type {AddressInfo, Socket} from 'node:net'
 import {join} from 'node:path'
-import {LiveCalls} from '../../src/proxy/call/registry.ts'
+import {CallRegistry} from '../../src/proxy/call/registry.ts'
 import type {InboundRequest} from '../../src/proxy/inbound/request.ts'
 import {createRealtime} from '../../src/proxy/realtime/index.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
@@ -19,7 +19,7 @@ export interface RealtimeGateway {
   /** `ws://127.0.0.1:PORT/v1/realtime` */
   readonly ws: string
   readonly http: string
-  readonly live: LiveCalls
+  readonly live: CallRegistry
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export async function startRealtime(
   await gateway.provider('voice', 'openai', provider.url)
   const on = change(services())
   const routings = new Routings(on)
-  const live = new LiveCalls(() => undefined)
+  const live = new CallRegistry(() => undefined)
   const find = async (incoming: InboundRequest, caller: Caller, slug: string | null) => {
     const routing = await routings.find(incoming, caller, slug)
     return routings.target(routing, firstLeaf(routing.plan.root), incoming, caller)

@@ -1,9 +1,9 @@
 import {Refusal} from '../../base/errors.ts'
 
 /** A call under way, as the clock and the shutdown see it. */
-export interface Live {
+export interface LiveCall {
   /** Its place among the live calls; theirs to write. */
-  place: number
+  slot: number
   /** Looks at its own deadlines; `now` is of the clock that durations are taken with. */
   check(now: number): void
   /** The gateway stops: from now on it may begin nothing beyond the gateway. What it has begun may go on, until `abort`. */
@@ -23,8 +23,8 @@ const ENDING_MS = 250
  * They stand in an array of places that are used again, not in a Set: the tables that a Set leaves behind when it grows into a new one
  * keep their calls, and all they refer to, alive until the next full collection.
  */
-export class LiveCalls {
-  readonly #places: (Live | undefined)[] = []
+export class CallRegistry {
+  readonly #places: (LiveCall | undefined)[] = []
   readonly #free: number[] = []
   readonly #counted: (count: number) => void
   #sweep: NodeJS.Timeout | undefined
@@ -38,17 +38,17 @@ export class LiveCalls {
     this.#counted = counted
   }
 
-  add(call: Live): void {
-    call.place = this.#free.pop() ?? this.#places.length
-    this.#places[call.place] = call
+  add(call: LiveCall): void {
+    call.slot = this.#free.pop() ?? this.#places.length
+    this.#places[call.slot] = call
     this.#counted(++this.size)
     this.#sweep ??= setInterval(() => this.#check(), SWEEP_MS).unref()
   }
 
-  delete(call: Live): void {
-    if (this.#places[call.place] !== call) return
-    this.#places[call.place] = undefined
-    this.#free.push(call.place)
+  delete(call: LiveCall): void {
+    if (this.#places[call.slot] !== call) return
+    this.#places[call.slot] = undefined
+    this.#free.push(call.slot)
     this.#counted(--this.size)
     if (this.size === 0) this.#empty?.()
   }
@@ -68,7 +68,7 @@ export class LiveCalls {
         end()
         reject(new Refusal('draining'))
       }
-      const wait: Live = {place: -1, check: () => undefined, stop, abort: stop}
+      const wait: LiveCall = {slot: -1, check: () => undefined, stop, abort: stop}
       this.add(wait)
       work.then(
         value => {

@@ -4,7 +4,7 @@ import type {Intent} from '../../schema/records.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {authenticate} from '../call/authenticate.ts'
 import {type Call, DIRECT_ROUTE} from '../call/call.ts'
-import type {LiveCalls} from '../call/registry.ts'
+import type {CallRegistry} from '../call/registry.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {heldBy} from '../call/strict-limits.ts'
 import {errorResponse} from '../inbound/error-response.ts'
@@ -29,7 +29,7 @@ export interface FindTarget {
 export interface RealtimeParts {
   readonly on: ProxyServices
   readonly targets: FindTarget
-  readonly live: LiveCalls
+  readonly live: CallRegistry
   /** Headers of a login that costs a call (Entra), for a target whose options choose one; null: the key goes as it is. */
   readonly login?: (target: Target, opening: Opening, key: string | null) => Promise<OutgoingHeaders | null>
 }

@@ -2,7 +2,7 @@ import type {Duplex} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
 import {CLOSE, type Closing, closeFrame, type Piece, readClose, type SocketFault, textFrame} from '../../base/websocket/index.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
-import type {Live, LiveCalls} from '../call/registry.ts'
+import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import type {ProxyServices} from '../services.ts'
 import {Conversation} from './conversation.ts'
 import {Estimate} from './estimate.ts'
@@ -30,15 +30,15 @@ export interface SessionParts {
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
   readonly admit: Admit
   readonly on: ProxyServices
-  readonly live: LiveCalls
+  readonly live: CallRegistry
 }
 
 /**
  * One open session: two lanes, its turns, and its one end, which is settled before either side can know of it. Frames go both ways as they
  * came; of our own are only what a close needs, and an `error` event before we close for a limit.
  */
-export class Session implements Live {
-  place = -1
+export class Session implements LiveCall {
+  slot = -1
   #phase: Phase = 'open'
   readonly #parts: SessionParts
   readonly #turns: Turns

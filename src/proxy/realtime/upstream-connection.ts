@@ -3,7 +3,7 @@ import type {Dispatcher} from 'undici'
 import {refusalOf} from '../../base/egress/faults.ts'
 import {Refusal} from '../../base/errors.ts'
 import {acceptKey} from '../../base/websocket/index.ts'
-import type {Live} from '../call/registry.ts'
+import type {LiveCall} from '../call/registry.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {Opening} from './upstream-request.ts'
@@ -20,8 +20,8 @@ const MOST_BODY_BYTES = 1 << 20
  * Asks a provider for a WebSocket, over the pools of the way out: the wall, forward proxies and TLS are those of every call. `done` is
  * told once.
  */
-export class Dial implements Dispatcher.DispatchHandler, Live {
-  place = -1
+export class Dial implements Dispatcher.DispatchHandler, LiveCall {
+  slot = -1
   /** On the clock of durations; 0 where it did not get so far. */
   readonly times = {queued_at: 0, sent_at: 0, answered_at: 0}
   readonly #target: Target

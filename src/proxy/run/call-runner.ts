@@ -7,7 +7,7 @@ import {Attempt} from '../attempt/attempt.ts'
 import {type AttemptHost, NOTHING_USED, type RoutingDecision} from '../attempt/host.ts'
 import type {Call, RouteInfo, Used} from '../call/call.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
-import type {Live, LiveCalls} from '../call/registry.ts'
+import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import {CallFacts} from '../call/routing-facts.ts'
 import {judgeRequest} from '../guardrails/evaluate.ts'
 import type {Body} from '../inbound/body.ts'
@@ -31,7 +31,7 @@ import {serveCount, serveHit} from './local-answer.ts'
 export interface Plane {
   readonly on: ProxyServices
   readonly routings: Routings
-  readonly live: LiveCalls
+  readonly live: CallRegistry
 }
 
 /** Ends a call that could not be passed on, with a refusal. */
@@ -41,8 +41,8 @@ type Refuse = (fault: Refusal, target: Target | null, passage: RouteInfo, tries:
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
  * what is next; here it is done. At any time one attempt is under way, or a wait, or nothing any more.
  */
-export class CallRunner implements AttemptHost, Live, ClientEvents {
-  place = -1
+export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
+  slot = -1
   readonly #call: Call
   readonly #routing: Routing
   readonly #credentials: Credentials

@@ -7,7 +7,7 @@ import type {Call} from '../call/call.ts'
 import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import type {ClientEvents} from '../inbound/response.ts'
-import {intentOf, type Reply, settle} from '../records/settle.ts'
+import {type AttemptResult, intentOf, settle} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {Copy} from '../upstream/body-copy.ts'
@@ -328,7 +328,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     this.#fault = fault
     clearTimeout(this.#timer)
     clearImmediate(this.#flush)
-    const reply: Reply = {
+    const reply: AttemptResult = {
       status: this.#status || null,
       headers: this.#headers,
       encoding: this.#encoding,
@@ -338,8 +338,8 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
       outcome,
       fault,
       said: this.#said,
-      judged: this.#judged,
-      shown: this.#said ? this.#said.status : this.#stream ? shownStatus(this.#call, this.#status) : null,
+      routing_status: this.#judged,
+      client_status: this.#said ? this.#said.status : this.#stream ? shownStatus(this.#call, this.#status) : null,
       times: this.#times,
     }
     const is_whole = !this.#stream && outcome === 'ok'

@@ -1,7 +1,7 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import type {RouteInfo} from '../call/call.ts'
-import type {Reply} from '../records/settle.ts'
+import type {AttemptResult} from '../records/settle.ts'
 import type {Rewritten} from './whole-response.ts'
 
 /** What comes of an attempt's result. `passes`: the client is answered with it; else something is asked after it, the same target or another. */
@@ -18,7 +18,7 @@ export interface ResponseSink {
   /** The next bytes of a stream, as a client reads them. */
   seen(bytes: Buffer): void
   /** The answer has ended well; `plain` null: it was a stream, or is too long to be kept. */
-  keepReply(reply: Reply, plain: Buffer | null, said: Rewritten | null): void
+  keepReply(reply: AttemptResult, plain: Buffer | null, said: Rewritten | null): void
   /** The client is gone; true when the answer is wanted all the same. */
   leave(): boolean
 }

@@ -17,7 +17,7 @@ import {chargedIn, costOf, NOTHING_OWED, priceOf} from './price.ts'
 import {SPEAKS, type Used, usedBy} from './usage.ts'
 
 /** What an attempt came to. Times are of the clock that durations are taken with; 0 where it did not get so far. */
-export interface Reply {
+export interface AttemptResult {
   readonly status: number | null
   readonly headers: Record<string, string>
   readonly encoding: string | null
@@ -27,9 +27,9 @@ export interface Reply {
   readonly outcome: Outcome
   readonly fault: Refusal | null
   /** The status it was judged by, where that was. */
-  readonly judged: number | null
+  readonly routing_status: number | null
   /** What the client is told in place of the provider's status. */
-  readonly shown: number | null
+  readonly client_status: number | null
   /** What a translation found in a whole answer; null where the answer itself is read. */
   readonly said: {readonly usage: Usage | null; readonly model: string | null; readonly content_type: string} | null
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
@@ -50,7 +50,7 @@ export interface Settling {
   readonly target: Target
   readonly outgoing: UpstreamRequest
   readonly intent: Intent
-  readonly reply: Reply
+  readonly reply: AttemptResult
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
   readonly passage: RouteInfo
@@ -123,7 +123,7 @@ function write(said: Settling, on: ProxyServices, done: () => void): void {
 }
 
 /** False when it was called off before any of it was sent: a provider that heard nothing has no place in the ledger. */
-function hasLeft({times, fault}: Reply): boolean {
+function hasLeft({times, fault}: AttemptResult): boolean {
   return times.sent_at > 0 || (fault?.code !== 'client.gone' && fault?.code !== 'draining')
 }
 
@@ -223,7 +223,7 @@ function usageOf(
   {endpoint, body, incoming}: Call,
   target: Target,
   {body: sent}: UpstreamRequest,
-  {stream, status, outcome, said, received_bytes, copy}: Reply,
+  {stream, status, outcome, said, received_bytes, copy}: AttemptResult,
   plain: Buffer | null,
 ): Used {
   const may_ask = body.kind === 'json' && (mayAskMode(body.members) || hasParams(target.params))
@@ -270,7 +270,7 @@ function logRow({call, outgoing, reply, passage, is_last}: Settling, now: number
 }
 
 /** What the client was answered; of an answer that did not pass, what it was judged by. */
-function statusOf({fault, judged, shown, status}: Reply, is_last: boolean, {relay}: Call): number {
+function statusOf({fault, routing_status: judged, client_status: shown, status}: AttemptResult, is_last: boolean, {relay}: Call): number {
   if (!is_last) return judged ?? fault?.status ?? status ?? 0
   return fault && !relay.started ? fault.status : (shown ?? status ?? 0)
 }
@@ -278,7 +278,7 @@ function statusOf({fault, judged, shown, status}: Reply, is_last: boolean, {rela
 /** Vectors and sound are not kept in the log; text is, up to the limit of the settings. */
 function loggedBody(
   endpoint: EndpointName,
-  reply: Reply,
+  reply: AttemptResult,
   plain: Buffer | null,
   on: ProxyServices,
 ): {body: Buffer | null; encoding: string | null; cut: boolean} {

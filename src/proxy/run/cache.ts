@@ -10,7 +10,7 @@ import type {ResponseSink} from '../attempt/host.ts'
 import type {Rewritten} from '../attempt/whole-response.ts'
 import {type Call, isSecret} from '../call/call.ts'
 import {wholeOf} from '../inbound/body.ts'
-import type {Reply} from '../records/settle.ts'
+import type {AttemptResult} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
@@ -90,7 +90,7 @@ export class Cached implements Visitor, ResponseSink {
   }
 
   /** The same of an attempt's reply: of one that was judged what passed, without the results of its own call. */
-  keepReply({status, headers, stream, shown}: Reply, plain: Buffer | null, said: Rewritten | null): void {
+  keepReply({status, headers, stream, client_status: shown}: AttemptResult, plain: Buffer | null, said: Rewritten | null): void {
     const may_keep = shown === status && this.#call.guarded?.keeps_streams !== false
     if (stream) return may_keep ? this.keep(status!, undefined, null) : this.fail()
     if (!said) return this.keep(status!, headers['content-type'], plain)

@@ -16,7 +16,7 @@ export class Admission {
   /** True when tokens or cost are limited, so that a stream should say its usage. */
   readonly counts_usage: boolean
   /** The strict limits of tokens and cost among them, which attempts hold; null when there are none. */
-  readonly held: readonly LimitClaim[] | null
+  readonly strict_claims: readonly LimitClaim[] | null
   readonly #id: string
   readonly #claims: readonly LimitClaim[]
   readonly #on: SettlingOn
@@ -31,7 +31,7 @@ export class Admission {
     this.#on = on
     this.counter_keys = claims.map(({key}) => key)
     this.counts_usage = claims.some(({counts}) => counts !== 'requests')
-    this.held = claims.some(claim => claim.held) ? claims.flatMap(({held}) => held ?? []) : null
+    this.strict_claims = claims.some(claim => claim.held) ? claims.flatMap(({held}) => held ?? []) : null
   }
 
   /** Counts what one attempt used; others follow. */

@@ -13,11 +13,15 @@ export interface HoldParts extends SettlingOn {
 const HOLD_MS = 24 * 60 * 60 * 1000
 
 /** A hold for one attempt: takes `first` from every strict limit or refuses. */
-export function openHold(parts: HoldParts, asked: Pick<Asked, 'id' | 'call_id' | 'claims'>, first: Actual): Soon<Hold> {
+export function reserveCounters(
+  parts: HoldParts,
+  asked: Pick<Asked, 'id' | 'call_id' | 'claims'>,
+  first: Actual,
+): Soon<CounterReservation> {
   const time_ms = parts.counters.time(parts.now())
   const claims = asked.claims.map(claim => ({...claim, amount: amountOf(claim, first)}))
   const taken = parts.reserve({...asked, claims, time_ms, deadline_ms: time_ms + HOLD_MS})
-  const make = () => new Hold(parts, asked, first)
+  const make = () => new CounterReservation(parts, asked, first)
   return taken instanceof Promise ? taken.then(make) : make()
 }
 
@@ -25,7 +29,7 @@ export function openHold(parts: HoldParts, asked: Pick<Asked, 'id' | 'call_id' |
  * What one attempt holds of the strict limits of tokens and cost (core rule 10): its prompt and the next of its answer, more as that
  * comes. It ends once, with what was really used; whatever comes after that does nothing. Only `reach` refuses, and nothing throws.
  */
-export class Hold {
+export class CounterReservation {
   readonly #parts: HoldParts
   readonly #asked: Pick<Asked, 'id' | 'call_id' | 'claims'>
   #held: Actual
@@ -97,7 +101,7 @@ export class Hold {
   async #anew(total: Actual): Promise<Refusal | null> {
     try {
       await this.#parts.counters.release(this.#asked.id)
-      await openHold(this.#parts, this.#asked, total)
+      await reserveCounters(this.#parts, this.#asked, total)
       this.#held = total
       return null
     } catch (fault) {

@@ -1,7 +1,7 @@
 import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
 import {Admission} from './admission.ts'
 import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
-import {type Hold, openHold} from './counter-reservation.ts'
+import {type CounterReservation, reserveCounters} from './counter-reservation.ts'
 import {createClaims} from './parsed.ts'
 import {createRebuild, type ReadUsage} from './rebuild.ts'
 import {type Corrected, createReconciler, type Reconciler, type ReconcilerOptions} from './reconciler.ts'
@@ -9,7 +9,7 @@ import {createReserve} from './reserve.ts'
 
 export type {Admission} from './admission.ts'
 export type {EntityLimit, LimitClaim} from './claims.ts'
-export type {Hold} from './counter-reservation.ts'
+export type {CounterReservation} from './counter-reservation.ts'
 export {isStrict} from './enforcement.ts'
 export type {ReadUsage, UsageScope, Used} from './rebuild.ts'
 export type {Corrected} from './reconciler.ts'
@@ -65,10 +65,10 @@ export interface Limits {
    */
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Soon<Admission | null>
   /**
-   * Holds `first` of each strict limit of tokens or cost (`Admission.held`) for one attempt of a call, all or none and a refusal. The
+   * Holds `first` of each strict limit of tokens or cost (`Admission.strict_claims`) for one attempt of a call, all or none and a refusal. The
    * hold grows with the answer, and ends with what it used.
    */
-  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Actual): Soon<Hold>
+  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Actual): Soon<CounterReservation>
   /** How the budgets of an entity stand now, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
   readRates(limit: EntityLimit): Promise<readonly RateReading[]>
@@ -151,7 +151,7 @@ export function createLimits(options: LimitsOptions): Limits {
       return taken instanceof Promise ? taken.then(make) : make(taken)
     },
     hold(claims, call_id, attempt, first) {
-      return openHold(holds, {id: holdId(call_id, attempt), call_id, claims}, first)
+      return reserveCounters(holds, {id: holdId(call_id, attempt), call_id, claims}, first)
     },
     async read(limit) {
       if (!enabled && limit.entity !== 'policy') return []

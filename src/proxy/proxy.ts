@@ -148,7 +148,7 @@ async function readsBody({incoming, caller, admissions}: Call, routing: Routing,
   const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
   if (hasErrand(provider, incoming.route.endpoint)) return false
   // what a policy asks, or a strict limit holds, stands in the body
-  if (admissions.some(({held}) => held) || managed?.limits.some(isStrict)) return true
+  if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await on.findPolicies(caller.workspace_id))?.reads_body) return true
   if (loginOf(provider, options)?.signs_body) return true
   return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)

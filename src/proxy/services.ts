@@ -2,7 +2,7 @@ import type {Dispatcher} from 'undici'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {CacheParts} from '../cache/lookup.ts'
-import type {Hold, LimitClaim} from '../limits/index.ts'
+import type {CounterReservation, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
 import type {Cost} from '../pricing/cost.ts'
 import type {Price} from '../pricing/price.ts'
@@ -83,7 +83,7 @@ export interface Admission {
   /** True when tokens or cost are limited, so that a stream should say its usage. */
   readonly counts_usage: boolean
   /** The strict limits of tokens and cost among them, which each attempt holds; null when there are none. */
-  readonly held: readonly LimitClaim[] | null
+  readonly strict_claims: readonly LimitClaim[] | null
   /** Counts what an attempt used that is not the last. */
   spent(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
   /** Counts what was used in all, and ends. */
@@ -100,7 +100,7 @@ export interface Limits {
     call_id: string,
     attempt: number,
     first: {readonly tokens: number; readonly cost_nanousd: number},
-  ): Hold | Promise<Hold>
+  ): CounterReservation | Promise<CounterReservation>
   /** Adds what was used to counters that an admission named, without another request. Never rejects. */
   add(counter_keys: readonly string[], actual: {readonly tokens: number; readonly cost_nanousd: number}): Promise<void>
 }

@@ -356,7 +356,7 @@ describe('enforcement', () => {
   test('a strict limit of requests is exact', async () => {
     const {limits} = opened()
     const requests = limited({rates: [{type: 'requests', unit: 'rpm', value: 1, enforcement: 'strict'}]})
-    expect((await admitted(limits, [requests])).held).toBe(null)
+    expect((await admitted(limits, [requests])).strict_claims).toBe(null)
     await refused(limits, [requests])
   })
 

@@ -68,7 +68,8 @@ async function house(kind: (typeof KINDS)[number]) {
     async call(at: number, of: EntityLimit) {
       const id = `call-${++calls}-${of.id}`
       const admission = (await processes[at]!.admit([of], id, timers.now()))!
-      const hold = admission.held && (await processes[at]!.hold(admission.held, id, 1, {tokens: 500, cost_nanousd: 50_000}))
+      const hold =
+        admission.strict_claims && (await processes[at]!.hold(admission.strict_claims, id, 1, {tokens: 500, cost_nanousd: 50_000}))
       return async (used = USED) => {
         journals[at]!.push({of, ...used})
         hold?.settle(used)
@@ -156,7 +157,8 @@ describe.each(KINDS)('counters in %s', kind => {
       const of = budget(enforcement)
       const [limits] = processes
       const admission = (await limits!.admit([of], `between-${of.id}`, timers.now()))!
-      const attempt = async (n: number) => admission.held && (await limits!.hold(admission.held, `between-${of.id}`, n, USED))
+      const attempt = async (n: number) =>
+        admission.strict_claims && (await limits!.hold(admission.strict_claims, `between-${of.id}`, n, USED))
       const first = await attempt(1)
       ledger.set(of.id, {tokens: 100n, cost_nanousd: 7_000n})
       first?.settle(USED)

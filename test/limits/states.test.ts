@@ -35,7 +35,8 @@ function opened() {
     const id = `call-${++calls}`
     try {
       const admission = (await limits.admit([of], id, Date.parse(at)))!
-      if (admission.held) (await limits.hold(admission.held, id, 1, {tokens: 10, cost_nanousd: 0})).settle({tokens: 10, cost_nanousd: 0})
+      if (admission.strict_claims)
+        (await limits.hold(admission.strict_claims, id, 1, {tokens: 10, cost_nanousd: 0})).settle({tokens: 10, cost_nanousd: 0})
       admission.settle({tokens: 10, cost_nanousd: 0})
       return true
     } catch (fault) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {Refusal} from '../../src/base/errors.ts'
-import {type Admission, createLimits, type EntityLimit, type Hold, type Limits} from '../../src/limits/index.ts'
+import {type Admission, type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../src/limits/index.ts'
 import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {keepRateLimits, keepUsageLimits, RateLimit, UsageLimit} from '../../src/schema/limits.ts'
@@ -29,7 +29,13 @@ async function admitted(limits: Limits, of: readonly EntityLimit[], id = 'call')
   return (await limits.admit(of, id, NOON))!
 }
 
-async function hold(limits: Limits, {held}: Admission, tokens: number, cost_nanousd = 0, id = 'call'): Promise<Hold | Refusal> {
+async function hold(
+  limits: Limits,
+  {strict_claims: held}: Admission,
+  tokens: number,
+  cost_nanousd = 0,
+  id = 'call',
+): Promise<CounterReservation | Refusal> {
   try {
     return await limits.hold(held!, id, 1, {tokens, cost_nanousd})
   } catch (fault) {
@@ -45,7 +51,7 @@ describe('a strict budget', () => {
     const {limits, counters} = opened()
     const admission = await admitted(limits, [strict('tokens', 1000)])
     expect([admission.counts_usage, await used(counters, admission)]).toEqual([true, [0n]])
-    const held = (await hold(limits, admission, 600)) as Hold
+    const held = (await hold(limits, admission, 600)) as CounterReservation
     expect([held.keys, await used(counters, admission)]).toEqual([admission.counter_keys, [600n]])
     expect(await held.reach({tokens: 900, cost_nanousd: 0})).toBe(null)
     expect(await used(counters, admission)).toEqual([900n])
@@ -58,7 +64,7 @@ describe('a strict budget', () => {
   test('refuses a hold that does not fit, an extension that does not, and at the door when nothing is left', async () => {
     const {limits} = opened()
     const admission = await admitted(limits, [strict('cost', 1e-6)])
-    const one = (await hold(limits, admission, 0, 900, 'one')) as Hold
+    const one = (await hold(limits, admission, 0, 900, 'one')) as CounterReservation
     expect(await hold(limits, admission, 0, 101, 'two')).toMatchObject({code: 'key.exhausted', status: 412})
     expect(await one.reach({tokens: 0, cost_nanousd: 1001})).toMatchObject({code: 'key.exhausted', status: 412})
     expect(await one.reach({tokens: 0, cost_nanousd: 1000})).toBe(null)
@@ -71,7 +77,7 @@ describe('a strict budget', () => {
     const {limits, counters} = opened()
     const key = await admitted(limits, [strict('tokens', 1000)])
     const provider = await admitted(limits, [strict('tokens', 50, 'provider')])
-    const both = {...key, held: [...key.held!, ...provider.held!]} as unknown as Admission
+    const both = {...key, strict_claims: [...key.strict_claims!, ...provider.strict_claims!]} as unknown as Admission
     expect(await hold(limits, both, 60)).toMatchObject({code: 'provider.exhausted'})
     expect([await used(counters, key), await used(counters, provider)]).toEqual([[0n], [0n]])
     await hold(limits, both, 50)
@@ -81,7 +87,7 @@ describe('a strict budget', () => {
   test('counts tokens and cost each in its own', async () => {
     const {limits, counters} = opened()
     const admission = await admitted(limits, [strict('tokens', 100), strict('cost', 1, 'workspace')])
-    const held = (await hold(limits, admission, 10, 2000)) as Hold
+    const held = (await hold(limits, admission, 10, 2000)) as CounterReservation
     expect(await used(counters, admission)).toEqual([10n, 2000n])
     // what one of them has already is not taken twice
     expect(await held.reach({tokens: 10, cost_nanousd: 3000})).toBe(null)
@@ -138,7 +144,7 @@ describe('a hold over a shared store', () => {
   test('settles after an extension that is under way, which then is part of what is put right', async () => {
     const {limits, counters} = opened(slow())
     const admission = await admitted(limits, [strict('tokens', 1000)])
-    const held = (await hold(limits, admission, 10)) as Hold
+    const held = (await hold(limits, admission, 10)) as CounterReservation
     const growing = held.reach({tokens: 500, cost_nanousd: 0})
     held.settle({tokens: 3, cost_nanousd: 0})
     expect(await growing).toBe(null)
@@ -148,7 +154,7 @@ describe('a hold over a shared store', () => {
   test('takes no more than was asked for, however often it is asked at once', async () => {
     const {limits, counters} = opened(slow())
     const admission = await admitted(limits, [strict('tokens', 1000)])
-    const held = (await hold(limits, admission, 10)) as Hold
+    const held = (await hold(limits, admission, 10)) as CounterReservation
     await Promise.all([100, 300, 200].map(tokens => held.reach({tokens, cost_nanousd: 0})))
     expect(await used(counters, admission)).toEqual([300n])
   })
@@ -156,7 +162,7 @@ describe('a hold over a shared store', () => {
   test('ends a stream when the store is silent: a strict limit fails closed', async () => {
     const counters = slow()
     const {limits} = opened(counters)
-    const held = (await hold(limits, await admitted(limits, [strict('tokens', 1000)]), 10)) as Hold
+    const held = (await hold(limits, await admitted(limits, [strict('tokens', 1000)]), 10)) as CounterReservation
     counters.silent = true
     expect(await held.reach({tokens: 20, cost_nanousd: 0})).toMatchObject({code: 'limit.unavailable', status: 503})
   })
@@ -164,7 +170,7 @@ describe('a hold over a shared store', () => {
   test('takes all of it again when the store has lost it', async () => {
     const {limits, counters} = opened(slow())
     const admission = await admitted(limits, [strict('tokens', 1000)])
-    const held = (await hold(limits, admission, 100)) as Hold
+    const held = (await hold(limits, admission, 100)) as CounterReservation
     await counters.release('call/hold/1')
     expect(await used(counters, admission)).toEqual([0n])
     expect(await held.reach({tokens: 150, cost_nanousd: 0})).toBe(null)
@@ -191,7 +197,7 @@ test('whatever calls hold, extend and settle, never more is used and held than t
     fc.asyncProperty(fc.integer({min: 1, max: 300}), fc.array(step, {maxLength: 60}), async (limit, steps) => {
       const {limits, counters} = opened()
       const door = await admitted(limits, [strict('tokens', limit)])
-      const open = new Map<number, {hold: Hold; held: number}>()
+      const open = new Map<number, {hold: CounterReservation; held: number}>()
       let settled = 0
       const left = () => limit - settled - [...open.values()].reduce((sum, {held}) => sum + held, 0)
       for (const [at, {call, deed, share}] of steps.entries()) {

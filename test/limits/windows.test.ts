@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {MOST_HELD_MS} from '../../src/base/clock.ts'
 import {Refusal} from '../../src/base/errors.ts'
-import {type Admission, createLimits, type EntityLimit, type Hold, type Limits} from '../../src/limits/index.ts'
+import {type Admission, type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../src/limits/index.ts'
 import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {keepRateLimits, keepUsageLimits, type RateLimit, UsageLimit} from '../../src/schema/limits.ts'
@@ -40,12 +40,17 @@ function budgeted(entity: EntityLimit['entity'], credit_limit: number, type: 'to
 let calls = 0
 
 /** All at once; those that were let through. */
-async function together(limits: readonly Limits[], of: EntityLimit, at_ms: number, count = CALLS): Promise<(Admission | Hold)[]> {
+async function together(
+  limits: readonly Limits[],
+  of: EntityLimit,
+  at_ms: number,
+  count = CALLS,
+): Promise<(Admission | CounterReservation)[]> {
   const asked = Array.from({length: count}, async (_, n) => {
     const each = limits[n % limits.length]!
     const id = `call-${++calls}`
     const admission = (await each.admit([of], id, at_ms))!
-    return admission.held ? each.hold(admission.held, id, 1, EACH) : admission
+    return admission.strict_claims ? each.hold(admission.strict_claims, id, 1, EACH) : admission
   })
   const outcomes = await Promise.allSettled(asked)
   for (const outcome of outcomes) if (outcome.status === 'rejected' && !(outcome.reason instanceof Refusal)) throw outcome.reason

@@ -1,12 +1,12 @@
 import {expect, test} from 'vitest'
-import {HeldPassage} from '../../src/proxy/attempt/reserved-stream.ts'
+import {ReservedStream} from '../../src/proxy/attempt/reserved-stream.ts'
 
 /** A passage whose counters are asked at every other time, and answer when they are told to. */
 function passage() {
   const answers: ((refusal: null) => void)[] = []
   const passed: string[] = []
   let asked = 0
-  const held = new HeldPassage(
+  const held = new ReservedStream(
     {reach: () => (asked++ % 2 ? null : new Promise<null>(resolve => void answers.push(resolve)))} as never,
     {} as never,
     {pause: () => undefined, resume: () => undefined} as never,

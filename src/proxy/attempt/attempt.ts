@@ -16,7 +16,7 @@ import {type Stream, statusOf} from '../upstream/stream.ts'
 import {type AttemptHost, NOTHING_USED, type RoutingDecision} from './host.ts'
 import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, NOT_OPEN, type OpenReply, openReply, shownStatus} from './open-response.ts'
 import {notPassed, outcomeOf} from './outcome.ts'
-import {HeldPassage} from './reserved-stream.ts'
+import {ReservedStream} from './reserved-stream.ts'
 import {notYet, overdue, type Phase, timeout, timingOf} from './timeouts.ts'
 import {type Rewritten, rewrite} from './whole-response.ts'
 
@@ -41,7 +41,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   #received = 0
   #stream: Stream | undefined
   #opened: OpenReply = NOT_OPEN
-  #held: HeldPassage | undefined
+  #held: ReservedStream | undefined
   readonly #copy: Copy
   #verdict: RoutingDecision | undefined
   /** The status that it was judged by; of an error told in a stream its own. */
@@ -142,8 +142,8 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     this.#times.source = source
     if (fault) return this.refuse(fault)
     if (!stream && !rewrites && status < 300) this.#copy.readOn(this.#headers['content-type'], this.#encoding)
-    const {holding} = this.#call
-    if (stream && holding) this.#held = new HeldPassage(holding, stream, controller, this.#times, this)
+    const {reservation: holding} = this.#call
+    if (stream && holding) this.#held = new ReservedStream(holding, stream, controller, this.#times, this)
     // While another target may be asked, a stream's first event is waited for, which may tell of an overload; a whole answer is judged by what it holds, or by its coming at all.
     if (status < 300 && ((stream ? stream.is_held : rewrites || begins) || !this.#host.is_final)) return
     this.#judge(stream ? shownStatus(this.#call, status) : status)

@@ -72,7 +72,7 @@ export function openReply({call, outgoing, status, encoding, headers}: Begun, te
         is_good,
         encoding,
         is_metered: is_metered && is_good,
-        counts_all: call.holding !== null,
+        counts_all: call.reservation !== null,
       })
   const judged = guarded && is_good ? judgedStream(guarded, stream, call, status, teller) : null
   const fault = judged && encoding && !translating ? guarded!.unreadable(ENCODED) : null

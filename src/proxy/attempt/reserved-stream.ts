@@ -4,25 +4,31 @@ import type {Reservation, StreamProgress} from '../call/reservation.ts'
 import type {Times} from './timeouts.ts'
 
 /** What a passage tells its attempt. */
-export interface HeldEars {
+export interface ReservedStreamListener {
   pass(send: Buffer, hold: Buffer | null): void
   /** What has come cannot be held: it goes no further. */
   refuse(fault: Refusal): void
 }
 
 /** Bytes of a stream under a strict limit, on their way to the client: none passes before what it came to is held. */
-export class HeldPassage {
+export class ReservedStream {
   readonly #holding: Reservation
   readonly #stream: StreamProgress
   readonly #provider: Dispatcher.DispatchController
   readonly #times: Times
-  readonly #ears: HeldEars
+  readonly #ears: ReservedStreamListener
   #queue: {readonly send: Buffer; readonly hold: Buffer | null}[] = []
   #after: (() => void) | undefined
   /** True while an answer of the counters is awaited. */
   waits = false
 
-  constructor(holding: Reservation, stream: StreamProgress, provider: Dispatcher.DispatchController, times: Times, ears: HeldEars) {
+  constructor(
+    holding: Reservation,
+    stream: StreamProgress,
+    provider: Dispatcher.DispatchController,
+    times: Times,
+    ears: ReservedStreamListener,
+  ) {
     this.#holding = holding
     this.#stream = stream
     this.#provider = provider

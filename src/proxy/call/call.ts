@@ -37,7 +37,7 @@ export interface Call {
   admissions: Admission[]
   target_admissions: Admission[]
   /** What strict limits hold for the attempt under way; null where none does. */
-  holding: Reservation | null
+  reservation: Reservation | null
   /** What all attempts used so far, and those at the target that is being asked. */
   readonly used: Used
   readonly used_here: Used
@@ -87,7 +87,7 @@ export function openCall(incoming: InboundRequest, caller: Caller, relay: Respon
     body: {kind: 'none'},
     admissions: [],
     target_admissions: [],
-    holding: null,
+    reservation: null,
     used: {tokens: 0, cost_nanousd: 0},
     used_here: {tokens: 0, cost_nanousd: 0},
     plan_ms: 0,
@@ -98,7 +98,7 @@ export function openCall(incoming: InboundRequest, caller: Caller, relay: Respon
 
 /** What the ledger must know of one attempt before it leaves. */
 export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Charge {
-  const {caller, holding} = call
+  const {caller, reservation: holding} = call
   const charge: Charge = {
     call_id: call.id,
     attempt: call.attempts,

@@ -7,7 +7,7 @@ import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {FREE_METHODS} from '../records/usage.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {NO_PROMPT, type Prompt, SLICE_TOKENS, type Worth} from './reservation.ts'
+import {NO_PROMPT, type Prompt, SLICE_TOKENS, type UsageEstimate} from './reservation.ts'
 
 /** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536). */
 const IMAGE_TOKENS = 6240
@@ -19,7 +19,7 @@ const SOUND_TOKENS_A_SECOND = 10
 const MOST_PAGES = 1000
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
-export function worthOf(call: Call, provider: string, out: UpstreamRequest): Worth | null {
+export function estimateUsage(call: Call, provider: string, out: UpstreamRequest): UsageEstimate | null {
   const {endpoint, body, incoming} = call
   if (FREE_METHODS.has(incoming.method)) return null
   const bytes = 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)
@@ -67,7 +67,7 @@ export function worthOf(call: Call, provider: string, out: UpstreamRequest): Wor
   }
 }
 
-function whole(...forms: readonly Usage[]): Worth {
+function whole(...forms: readonly Usage[]): UsageEstimate {
   return {forms, prompt: NO_PROMPT, first: 0, most: 0}
 }
 

@@ -1,5 +1,5 @@
 import type {Refusal} from '../../base/errors.ts'
-import type {Hold} from '../../limits/index.ts'
+import type {CounterReservation} from '../../limits/index.ts'
 import type {Soon} from '../../ports/counters/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
@@ -12,7 +12,7 @@ export const SLICE_TOKENS = 256
 const NOTHING_TOLD = {prompt_tokens: 0, completion_tokens: 0}
 
 /** What an attempt may use. */
-export interface Worth {
+export interface UsageEstimate {
   /** In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one. */
   readonly forms: readonly Usage[]
   readonly prompt: Prompt
@@ -26,8 +26,8 @@ export type Prompt = Pick<Usage, 'input_uncached_tokens' | 'image_in_tokens' | '
 export const NO_PROMPT: Prompt = {input_uncached_tokens: 0, image_in_tokens: 0, audio_in_tokens: 0}
 
 /** A hold that grows with an answer. */
-export class Holding implements Reservation {
-  readonly #hold: Hold
+export class GrowingReservation implements Reservation {
+  readonly #hold: CounterReservation
   readonly #price: Price | undefined
   readonly #at_ms: number
   readonly #on: ProxyServices
@@ -42,7 +42,13 @@ export class Holding implements Reservation {
   #is_asking = false
   #pieces = 0
 
-  constructor(hold: Hold, {forms, prompt, first, most}: Worth, price: Price | undefined, at_ms: number, on: ProxyServices) {
+  constructor(
+    hold: CounterReservation,
+    {forms, prompt, first, most}: UsageEstimate,
+    price: Price | undefined,
+    at_ms: number,
+    on: ProxyServices,
+  ) {
     this.#hold = hold
     this.#price = price
     this.#at_ms = at_ms

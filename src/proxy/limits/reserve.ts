@@ -1,25 +1,25 @@
 import {Refusal} from '../../base/errors.ts'
-import type {Hold, LimitClaim} from '../../limits/index.ts'
+import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
 import type {Soon} from '../../ports/counters/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
-import {heldBy} from '../call/strict-limits.ts'
+import {strictLimitsOf} from '../call/strict-limits.ts'
 import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {worthOf} from './estimate.ts'
-import {Holding, NO_PROMPT, type Worth} from './reservation.ts'
+import {estimateUsage} from './estimate.ts'
+import {GrowingReservation, NO_PROMPT, type UsageEstimate} from './reservation.ts'
 
 /**
  * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the answer where that is
  * a stream that shows what it uses, else the longest answer. Null where nothing is strict, or nothing can be used up.
  */
-export function holdFor(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): Soon<Holding | null> {
-  const claims = heldBy(call)
+export function reserveAttempt(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): Soon<GrowingReservation | null> {
+  const claims = strictLimitsOf(call)
   if (!claims) return null
-  const worth = worthOf(call, target.provider.slug, out)
+  const worth = estimateUsage(call, target.provider.slug, out)
   if (!worth) return null
   return open(
     claims,
@@ -31,7 +31,7 @@ export function holdFor(call: Call, target: Target, out: UpstreamRequest, on: Pr
 }
 
 /** Holds the whole of a turn of a session: what was sent for it, and the longest answer. */
-export function holdTurn(claims: readonly LimitClaim[], forms: readonly Usage[], price: Price | undefined, of: Of, on: ProxyServices) {
+export function reserveTurn(claims: readonly LimitClaim[], forms: readonly Usage[], price: Price | undefined, of: Of, on: ProxyServices) {
   return open(claims, {forms, first: 0, most: 0, prompt: NO_PROMPT}, price, of, on)
 }
 
@@ -43,7 +43,13 @@ interface Of {
   readonly attempt?: number
 }
 
-function open(claims: readonly LimitClaim[], worth: Worth, price: Price | undefined, of: Of, on: ProxyServices): Soon<Holding> {
+function open(
+  claims: readonly LimitClaim[],
+  worth: UsageEstimate,
+  price: Price | undefined,
+  of: Of,
+  on: ProxyServices,
+): Soon<GrowingReservation> {
   const {call, provider, model, attempt = call.attempts + 1} = of
   const tokens = Math.max(...worth.forms.map(form => totals(form).total_tokens))
   const costs = worth.forms.map(form => on.prices.cost(form, price, call.incoming.at_ms))
@@ -55,6 +61,6 @@ function open(claims: readonly LimitClaim[], worth: Worth, price: Price | undefi
   }
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))
   const held = on.limits.hold(claims, call.id, attempt, {tokens, cost_nanousd})
-  const make = (hold: Hold) => new Holding(hold, worth, price, call.incoming.at_ms, on)
+  const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.incoming.at_ms, on)
   return held instanceof Promise ? held.then(make) : make(held)
 }

@@ -6,10 +6,10 @@ import {authenticate} from '../call/authenticate.ts'
 import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import type {CallRegistry} from '../call/registry.ts'
 import {answerHeaders} from '../call/response-headers.ts'
-import {heldBy} from '../call/strict-limits.ts'
+import {strictLimitsOf} from '../call/strict-limits.ts'
 import {errorResponse} from '../inbound/error-response.ts'
-import type {Holding} from '../limits/reservation.ts'
-import {holdTurn} from '../limits/reserve.ts'
+import type {GrowingReservation} from '../limits/reservation.ts'
+import {reserveTurn} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
 import {priceOf} from '../records/price.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
@@ -134,17 +134,17 @@ async function admitTurn(turn: Call, least: Usage, facts: Facts, {credentials, i
 const MOST_ANSWER_TOKENS = 4096
 
 async function holdingOf(
-  by: Parameters<typeof heldBy>[0],
+  by: Parameters<typeof strictLimitsOf>[0],
   turn: Call,
   least: Usage,
   {target, model, said_model}: Facts,
   on: ProxyServices,
-): Promise<Holding | null> {
-  const claims = heldBy(by)
+): Promise<GrowingReservation | null> {
+  const claims = strictLimitsOf(by)
   if (!claims) return null
   const usage = {...least, audio_out_tokens: least.audio_out_tokens + MOST_ANSWER_TOKENS}
   const of = {call: turn, provider: target.provider.slug, model: model ?? said_model, attempt: turn.attempts}
-  return holdTurn(claims, [usage], priceOf(target, model, said_model, turn.incoming.at_ms, on), of, on)
+  return reserveTurn(claims, [usage], priceOf(target, model, said_model, turn.incoming.at_ms, on), of, on)
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */

@@ -53,7 +53,7 @@ export function innerCall({call}: Facts, on: ProxyServices): Call {
     body: {kind: 'none'},
     admissions: [],
     target_admissions: [],
-    holding: null,
+    reservation: null,
     used: {tokens: 0, cost_nanousd: 0},
     used_here: {tokens: 0, cost_nanousd: 0},
     auth_ms: 0,
@@ -73,7 +73,7 @@ export function intentOf(call: Call, facts: Facts, least: Usage | null, on: Prox
 export function settle(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices, done: () => void): Actual {
   const {settlement, tokens} = settlementOf(call, facts, intent, end, on)
   const {cost_nanousd} = settlement
-  call.holding?.settle({tokens, cost_nanousd})
+  call.reservation?.settle({tokens, cost_nanousd})
   for (const admission of [...call.admissions, ...call.target_admissions]) {
     if (end.shown_status === null) admission.release()
     else admission.settle({tokens, cost_nanousd})

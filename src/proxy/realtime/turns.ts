@@ -7,7 +7,7 @@ import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '
 import {NOTHING_USED} from '../attempt/host.ts'
 import type {Call} from '../call/call.ts'
 import {asRefusal} from '../inbound/error-response.ts'
-import type {Holding} from '../limits/reservation.ts'
+import type {GrowingReservation} from '../limits/reservation.ts'
 import type {Admission, ProxyServices} from '../services.ts'
 import type {Conversation} from './conversation.ts'
 import type {Estimate} from './estimate.ts'
@@ -30,7 +30,7 @@ interface Turn {
 export type Admit = (
   call: Call,
   least: Usage,
-) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]; readonly holding: Holding | null}>
+) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]; readonly holding: GrowingReservation | null}>
 
 export interface TurnParts {
   readonly facts: Facts
@@ -228,7 +228,7 @@ export class Turns {
       on.recorder.begin(intent, fault => {
         if (!fault) return done({call, intent, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
-        call.holding?.settle(NOTHING_USED)
+        call.reservation?.settle(NOTHING_USED)
         on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         done(null, new Refusal('journal.full', {}, {cause: fault}))
       })
@@ -238,7 +238,7 @@ export class Turns {
         ({admissions, target_admissions, holding}) => {
           call.admissions = admissions
           call.target_admissions = target_admissions
-          call.holding = holding
+          call.reservation = holding
           record(null)
         },
         fault => (refuses ? done(null, asRefusal(fault)) : record(asRefusal(fault))),

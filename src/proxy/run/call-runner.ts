@@ -15,8 +15,8 @@ import {Denied} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {Credentials} from '../inbound/request.ts'
 import type {ClientEvents} from '../inbound/response.ts'
-import type {Holding} from '../limits/reservation.ts'
-import {holdFor} from '../limits/reserve.ts'
+import type {GrowingReservation} from '../limits/reservation.ts'
+import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
 import {note} from '../records/settle.ts'
 import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
@@ -113,8 +113,8 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     used.cost_nanousd += cost_nanousd
     used_here.tokens += tokens
     used_here.cost_nanousd += cost_nanousd
-    this.#call.holding?.settle({tokens, cost_nanousd})
-    this.#call.holding = null
+    this.#call.reservation?.settle({tokens, cost_nanousd})
+    this.#call.reservation = null
     // the ledger knows of each attempt at once, and the counters are held against it while the call goes on
     if (is_retried) for (const admission of this.#call.target_admissions) admission.spent({tokens, cost_nanousd})
     else this.#leave()
@@ -277,16 +277,16 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   /** Within its strict limits, which hold what the attempt may use. */
   #hold(out: UpstreamRequest): Promise<void> | undefined {
     if (this.#is_over) return undefined
-    const held = holdFor(this.#call, this.#target!, out, this.#plane.on)
+    const held = reserveAttempt(this.#call, this.#target!, out, this.#plane.on)
     if (held instanceof Promise) return held.then(holding => this.#send(out, holding))
     this.#send(out, held)
     return undefined
   }
 
-  #send(out: UpstreamRequest, holding: Holding | null) {
+  #send(out: UpstreamRequest, holding: GrowingReservation | null) {
     if (this.#is_over) return holding?.settle(NOTHING_USED)
     const call = this.#call
-    call.holding = holding
+    call.reservation = holding
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
     const attempt = new Attempt(call, this.#target!, out, this, this.#plane.on)
     this.#attempt = attempt
@@ -344,8 +344,8 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     this.#wait?.()
     if (this.#looking?.leave()) this.#looking.handOver() // it was to lead just now
     call.relay.setListener(null)
-    call.holding?.settle(NOTHING_USED)
-    call.holding = null
+    call.reservation?.settle(NOTHING_USED)
+    call.reservation = null
     const tries = call.attempts - this.#tried_before
     this.#leave()
     this.over()

@@ -14,7 +14,7 @@ import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
-import {heldBy} from '../call/strict-limits.ts'
+import {strictLimitsOf} from '../call/strict-limits.ts'
 import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {type Credentials, type InboundRequest, messageOf} from '../inbound/request.ts'
@@ -109,7 +109,7 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
   const destination = provider.transport ? null : (target.destination ?? placed(target, provider, reach, incoming.own.prefix, on))
   const is_metered = !words && meters(call, provider, on)
   const is_judged = call.guarded?.reads_answers ?? false
-  const is_read = is_metered || words !== null || target.cache !== null || is_judged || heldBy(call) !== null
+  const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null
   const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, on)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)

@@ -1,6 +1,6 @@
 import {createClock} from '../../../src/base/clock.ts'
 import {Refusal} from '../../../src/base/errors.ts'
-import {createLimits, type EntityLimit, type Hold, type Limits} from '../../../src/limits/index.ts'
+import {type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../../src/limits/index.ts'
 import type {Counters, Soon} from '../../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../../src/ports/counters/memory.ts'
 import type {Settlement} from '../../../src/schema/records.ts'
@@ -179,11 +179,11 @@ export class House {
     const at_ms = process.now()
     this.#seen_ms = Math.max(this.#seen_ms, at_ms)
     const id = `call-${++calls}-${this.#ids.workspace_id}`
-    let hold: Hold | undefined
+    let hold: CounterReservation | undefined
     try {
       const admission = (await process.limits.admit([of], id, at_ms))!
       try {
-        if (admission.held) hold = await process.limits.hold(admission.held, id, 1, HELD)
+        if (admission.strict_claims) hold = await process.limits.hold(admission.strict_claims, id, 1, HELD)
       } catch (fault) {
         admission.release()
         throw fault

@@ -2,7 +2,7 @@ import type {Readable} from 'node:stream'
 import {setImmediate as turn} from 'node:timers/promises'
 import fc from 'fast-check'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
-import {heldIn} from '../../src/proxy/upstream/inline-files.ts'
+import {detachInlineFiles} from '../../src/proxy/upstream/inline-files.ts'
 import {written} from '../../src/proxy/upstream/translate.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
@@ -30,7 +30,7 @@ describe('files held out of a body', () => {
     fc.assert(
       fc.property(bodies, fc.constantFrom(undefined, 1), (body, indent) => {
         const text = JSON.stringify(body, null, indent)
-        const held = heldIn(Buffer.from(text))
+        const held = detachInlineFiles(Buffer.from(text))
         if (held) expect(JSON.parse(Buffer.concat(held.restore(JSON.stringify(held.said))).toString())).toEqual(JSON.parse(text))
       }),
       {numRuns: 50},
@@ -38,7 +38,8 @@ describe('files held out of a body', () => {
   })
 
   test('are those that are large, in base64, and of a kind that every provider is handed as it is', () => {
-    const said = (text: string) => JSON.stringify(heldIn(Buffer.from(`{"a":"${text}","b":"${' '.repeat(300_000)}"}`))?.said ?? null).length
+    const said = (text: string) =>
+      JSON.stringify(detachInlineFiles(Buffer.from(`{"a":"${text}","b":"${' '.repeat(300_000)}"}`))?.said ?? null).length
     expect(said(`data:image/png;base64,${LARGE}`)).toBeLessThan(301_000)
     for (const text of [
       'data:image/png;base64,iVBO',
@@ -50,12 +51,12 @@ describe('files held out of a body', () => {
     ]) {
       expect(said(text)).toBe(4)
     }
-    expect(heldIn(Buffer.from(`{"a":"data:image/png;base64,${LARGE}"`))).toBeNull()
+    expect(detachInlineFiles(Buffer.from(`{"a":"data:image/png;base64,${LARGE}"`))).toBeNull()
   })
 
   test('leave as they came, not copied', async () => {
     const body = Buffer.from(JSON.stringify({a: `data:image/png;base64,${LARGE.repeat(4)}`}))
-    const held = heldIn(body)!
+    const held = detachInlineFiles(body)!
     const of = {request: {body: held.said}, context: {provider: 'p'}, held} as unknown as Parameters<typeof written>[0]
     const leaving = written(of, false)
     const stream = leaving.body as Readable
@@ -69,8 +70,10 @@ describe('files held out of a body', () => {
   })
 
   test('are left alone where they say the mark of another body', () => {
-    const held = heldIn(Buffer.from(JSON.stringify({a: `data:image/png;base64,${LARGE}`, b: `data:image/png;base64,${LARGE}x`})))!
-    const again = heldIn(Buffer.from(JSON.stringify({...held.said, c: `data:image/png;base64,${LARGE}`})))!
+    const held = detachInlineFiles(
+      Buffer.from(JSON.stringify({a: `data:image/png;base64,${LARGE}`, b: `data:image/png;base64,${LARGE}x`})),
+    )!
+    const again = detachInlineFiles(Buffer.from(JSON.stringify({...held.said, c: `data:image/png;base64,${LARGE}`})))!
     expect(JSON.parse(Buffer.concat(again.restore(JSON.stringify(again.said))).toString())).toEqual({
       ...held.said,
       c: `data:image/png;base64,${LARGE}`,

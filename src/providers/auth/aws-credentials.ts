@@ -3,7 +3,7 @@ import {AwsCredentialsFault, type AwsIdentity, type AwsLogin, type CredentialFet
 import {fromContainer, fromInstance} from './aws-metadata.ts'
 import {assumeRole, assumeRoleWithWebIdentity} from './aws-sts.ts'
 import type {AwsCredentials} from './sigv4.ts'
-import {type Held, TokenCache} from './token-cache.ts'
+import {type CachedToken, TokenCache} from './token-cache.ts'
 
 export interface AwsCredentialsOptions {
   readonly fetch: CredentialFetch
@@ -19,7 +19,7 @@ export interface AwsCredentialsOptions {
  */
 export function awsCredentials({fetch, now_ms, identity = {}, domain = 'amazonaws.com'}: AwsCredentialsOptions) {
   const cache = new TokenCache<AwsCredentials>({now_ms})
-  const held = (name: string, make: () => Promise<Held<AwsCredentials>>) => cache.get(name, make)
+  const held = (name: string, make: () => Promise<CachedToken<AwsCredentials>>) => cache.get(name, make)
 
   async function own(called_region: string): Promise<AwsCredentials> {
     const {source_role, sts_region} = identity

@@ -1,7 +1,7 @@
 import {object, parsed} from '../../base/json-object.ts'
 import {AwsCredentialsFault, type CredentialFetch} from './aws-login.ts'
 import type {AwsCredentials} from './sigv4.ts'
-import type {Held} from './token-cache.ts'
+import type {CachedToken} from './token-cache.ts'
 
 const INSTANCE = 'http://169.254.169.254/latest'
 const INSTANCE_TOKEN_S = 21_600
@@ -9,7 +9,7 @@ const INSTANCE_TOKEN_S = 21_600
 const CONTAINER_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'])
 
 /** Credentials of the role this instance runs under. Source: Amazon EC2 user guide, IMDSv2 (a session token, then the role's name); v1 has no token. */
-export async function fromInstance(fetch: CredentialFetch, is_v1 = false): Promise<Held<AwsCredentials>> {
+export async function fromInstance(fetch: CredentialFetch, is_v1 = false): Promise<CachedToken<AwsCredentials>> {
   const headers: Record<string, string> = is_v1 ? {} : {'x-aws-ec2-metadata-token': await sessionToken(fetch)}
   const listed = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/`, headers})
   const role = listed.status === 200 ? listed.body.split('\n', 1)[0]!.trim() : ''
@@ -32,7 +32,7 @@ async function sessionToken(fetch: CredentialFetch): Promise<string> {
  * Credentials that the platform of a container serves at `url`. Source: AWS SDKs reference guide, "Container credential provider": HTTPS,
  * or plain HTTP to this machine and the platforms' own addresses alone.
  */
-export async function fromContainer(fetch: CredentialFetch, url: string, token: string | null): Promise<Held<AwsCredentials>> {
+export async function fromContainer(fetch: CredentialFetch, url: string, token: string | null): Promise<CachedToken<AwsCredentials>> {
   const place = URL.parse(url)
   if (!place || !(place.protocol === 'https:' || (place.protocol === 'http:' && CONTAINER_HOSTS.has(place.hostname)))) {
     throw new AwsCredentialsFault('The address of the container credentials is neither HTTPS nor one that a platform serves them at.')
@@ -42,7 +42,7 @@ export async function fromContainer(fetch: CredentialFetch, url: string, token: 
 }
 
 /** What both services answer: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
-function readMetadataCredentials(status: number, body: string, who: string): Held<AwsCredentials> {
+function readMetadataCredentials(status: number, body: string, who: string): CachedToken<AwsCredentials> {
   const said = status === 200 ? object(parsed(body)) : {}
   const {AccessKeyId: access_key_id, SecretAccessKey: secret_access_key, Token: session_token, Expiration} = said
   const expires_at_ms = typeof Expiration === 'string' ? Date.parse(Expiration) : Number.NaN

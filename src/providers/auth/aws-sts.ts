@@ -1,6 +1,6 @@
 import {AwsCredentialsFault, type AwsRole, type CredentialFetch} from './aws-login.ts'
 import {type AwsCredentials, sign} from './sigv4.ts'
-import type {Held} from './token-cache.ts'
+import type {CachedToken} from './token-cache.ts'
 
 interface Asking {
   readonly fetch: CredentialFetch
@@ -17,7 +17,7 @@ const SESSION_NAME = 'gateway'
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
 /** Temporary credentials of `role`, asked for with `keys`. Source: AWS STS API reference, AssumeRole (version 2011-06-15). */
-export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCredentials}): Promise<Held<AwsCredentials>> {
+export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCredentials}): Promise<CachedToken<AwsCredentials>> {
   const {role} = asking
   const form = new URLSearchParams({
     Action: 'AssumeRole',
@@ -28,7 +28,7 @@ export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCreden
 }
 
 /** The same, asked for with a token of the platform instead of keys. Source: AWS STS API reference, AssumeRoleWithWebIdentity. */
-export function assumeRoleWithWebIdentity({token, ...asking}: Asking & {readonly token: string}): Promise<Held<AwsCredentials>> {
+export function assumeRoleWithWebIdentity({token, ...asking}: Asking & {readonly token: string}): Promise<CachedToken<AwsCredentials>> {
   const form = new URLSearchParams({Action: 'AssumeRoleWithWebIdentity', ...shared(asking.role), WebIdentityToken: token.trim()})
   return ask(asking, form, null)
 }
@@ -50,7 +50,7 @@ async function ask({fetch, now_ms, region, domain, role}: Asking, form: URLSearc
 }
 
 /** What `<Credentials>` of an STS answer holds. Its members are words without markup. */
-function readStsCredentials(xml: string): Held<AwsCredentials> {
+function readStsCredentials(xml: string): CachedToken<AwsCredentials> {
   const credentials = element(xml, 'Credentials') ?? ''
   const access_key_id = element(credentials, 'AccessKeyId')
   const secret_access_key = element(credentials, 'SecretAccessKey')

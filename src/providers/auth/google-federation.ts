@@ -2,7 +2,7 @@ import {object, parsed} from '../../base/json-object.ts'
 import {type GoogleFederation, LoginFault, type Logins} from './login.ts'
 import {readToken} from './oauth.ts'
 import {type AwsCredentials, sign} from './sigv4.ts'
-import type {Held} from './token-cache.ts'
+import type {CachedToken} from './token-cache.ts'
 
 const STS = 'https://sts.googleapis.com/v1/token'
 const IAM = 'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts'
@@ -19,7 +19,7 @@ const LIFE = '3600s'
  * A token of Google for an identity of another place (Google Cloud, "Obtain short-lived tokens for Workload Identity Federation", REST):
  * the token at hand is exchanged, and where an account is named its token is asked for with that.
  */
-export async function federatedToken(federation: GoogleFederation, on: Logins): Promise<Held<string>> {
+export async function federatedToken(federation: GoogleFederation, on: Logins): Promise<CachedToken<string>> {
   const {audience, service_account, token} = federation
   const {fetch, now_ms} = on
   const [subjectTokenType, subjectToken] = token ? [JWT, (await token()).trim()] : [AWS_REQUEST, await callerIdentity(federation, on)]
@@ -29,7 +29,7 @@ export async function federatedToken(federation: GoogleFederation, on: Logins): 
   return service_account === null ? exchanged : impersonated(service_account, exchanged.value, on)
 }
 
-async function impersonated(account: string, token: string, {fetch}: Logins): Promise<Held<string>> {
+async function impersonated(account: string, token: string, {fetch}: Logins): Promise<CachedToken<string>> {
   const {status, body} = await fetch({
     method: 'POST',
     url: `${IAM}/${encodeURIComponent(account)}:generateAccessToken`,

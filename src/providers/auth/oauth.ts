@@ -1,6 +1,6 @@
 import {object, parsed} from '../../base/json-object.ts'
 import {LoginFault} from './login.ts'
-import type {Held} from './token-cache.ts'
+import type {CachedToken} from './token-cache.ts'
 
 /** Of an answer that does not say how long its token lives. */
 const USUAL_LIFE_S = 3600
@@ -9,7 +9,11 @@ const USUAL_LIFE_S = 3600
  * The token of an OAuth 2.0 answer (RFC 6749, 5.1), or the fault that it tells (5.2). `expires_in` is a number of seconds, which metadata
  * services write as a text.
  */
-export function readToken({status, body}: {readonly status: number; readonly body: string}, who: string, now_ms: number): Held<string> {
+export function readToken(
+  {status, body}: {readonly status: number; readonly body: string},
+  who: string,
+  now_ms: number,
+): CachedToken<string> {
   const {access_token, expires_in, error, error_description} = object(parsed(body))
   if (status !== 200 || typeof access_token !== 'string' || !/^[\x21-\x7e]+$/.test(access_token)) {
     const reason = [error, error_description].filter(each => typeof each === 'string').join(': ')

@@ -1,5 +1,5 @@
 /** A credential that was fetched, and when it dies. */
-export interface Held<T> {
+export interface CachedToken<T> {
   readonly value: T
   /** Milliseconds since the epoch; Infinity for what does not die. */
   readonly expires_at_ms: number
@@ -23,7 +23,7 @@ export class TokenCache<T> {
   readonly #early_ms: number
   readonly #most: number
   /** In the order in which they were last asked for. */
-  readonly #held = new Map<string, Held<T>>()
+  readonly #held = new Map<string, CachedToken<T>>()
   readonly #fetching = new Map<string, Promise<T>>()
 
   constructor({now_ms, early_ms = 5 * 60_000, most = 1000}: TokenCacheOptions) {
@@ -32,7 +32,7 @@ export class TokenCache<T> {
     this.#most = most
   }
 
-  async get(key: string, fetch: () => Promise<Held<T>>): Promise<T> {
+  async get(key: string, fetch: () => Promise<CachedToken<T>>): Promise<T> {
     const held = this.#held.get(key)
     if (held && held.expires_at_ms - this.#now_ms() > this.#early_ms) {
       this.#held.delete(key)
@@ -53,7 +53,7 @@ export class TokenCache<T> {
     this.#held.delete(key)
   }
 
-  #fetch(key: string, fetch: () => Promise<Held<T>>): Promise<T> {
+  #fetch(key: string, fetch: () => Promise<CachedToken<T>>): Promise<T> {
     const fetching = (async () => {
       try {
         const fetched = await fetch()

@@ -1,6 +1,6 @@
 import {SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {type Held, isLast, readEvents} from './stream-rewriter.ts'
+import {isLast, type QueuedEvent, readEvents} from './stream-rewriter.ts'
 import type {Said} from './stream-text.ts'
 
 /** What may be held back of a stream while it is judged. */
@@ -23,7 +23,7 @@ export class EventQueue {
   readonly #holds: boolean
   readonly #framer: SseFramer
   readonly #ears: Ears
-  #events: Held[] = []
+  #events: QueuedEvent[] = []
   #raw: Buffer = NOTHING
   #raw_from = 0
   #held_bytes = 0
@@ -41,7 +41,7 @@ export class EventQueue {
     this.#framer = new SseFramer((raw, _start, end) => this.#event(raw, end))
   }
 
-  get events(): Held[] {
+  get events(): QueuedEvent[] {
     return this.#events
   }
 

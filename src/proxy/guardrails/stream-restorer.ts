@@ -3,7 +3,7 @@ import {type Json, type JsonObject, listOf, own} from '../../guardrails/json.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type Delta, deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
-import {eventBytes, type Held} from './stream-rewriter.ts'
+import {eventBytes, type QueuedEvent} from './stream-rewriter.ts'
 
 /** A text of the stream, and an event that brought a piece of it: what is left of the text goes the same way. */
 interface Restored {
@@ -23,7 +23,7 @@ export class Restoring {
   }
 
   /** The bytes of an event as the client is told them. */
-  told({event, name, bytes}: Held): Buffer {
+  told({event, name, bytes}: QueuedEvent): Buffer {
     if (!event && readFields(bytes).data.length === 0) return bytes
     if (!event) return Buffer.concat([...this.#rest(), bytes])
     if (event.type === 'ping') return bytes

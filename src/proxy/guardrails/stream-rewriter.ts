@@ -9,7 +9,7 @@ import {answerOf, isTokenSlot, textsIn, withoutPieces, withoutTokens, withTexts}
 import type {Piece} from './stream-text.ts'
 
 /** An event that waits. */
-export interface Held {
+export interface QueuedEvent {
   readonly bytes: Buffer
   readonly event: JsonObject | null
   readonly name: string | null
@@ -19,7 +19,7 @@ export interface Held {
 }
 
 type Texts = ReadonlyMap<string, string>
-type Taken = readonly Held[] | null
+type Taken = readonly QueuedEvent[] | null
 
 /** Boundaries that are tried when a rewriting reaches over the last one. */
 const MOST_TRIES = 16
@@ -50,7 +50,7 @@ export class Retelling {
    * Takes up to `most` events out of `queue` as they may leave: at once while nothing was rewritten. Null: what was sent already does not
    * agree with the text as it is now. `texts`: all that was said; `is_whole`: nothing will be added.
    */
-  take(queue: Held[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
+  take(queue: QueuedEvent[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
     // a copy: texts go on, and new ones begin, while this one is told anew
     if (this.#sent) return most === 0 ? [] : this.#retold(queue, most, new Map(texts), is_whole)
     const leaving = queue.splice(0, most)
@@ -58,7 +58,7 @@ export class Retelling {
     return leaving
   }
 
-  async #retold(queue: Held[], most: number, texts: Texts, is_whole: boolean): Promise<Taken> {
+  async #retold(queue: QueuedEvent[], most: number, texts: Texts, is_whole: boolean): Promise<Taken> {
     const all = queue.length
     const whole = await this.#rewritten(texts)
     if (!whole) return null
@@ -78,11 +78,11 @@ export class Retelling {
   }
 
   /** The events with what is new in `put` in the places of their texts; null where it goes into none. */
-  async #told(leaving: readonly Held[], put: Texts): Promise<Taken> {
+  async #told(leaving: readonly QueuedEvent[], put: Texts): Promise<Taken> {
     const sent = this.#sent!
     if (![...put].every(([slot, text]) => text.startsWith(sent.get(slot) ?? ''))) return null
     const left = new Map([...put].map(([slot, text]) => [slot, text.slice((sent.get(slot) ?? '').length)]))
-    const told: Held[] = []
+    const told: QueuedEvent[] = []
     for (const held of leaving) {
       if (!held.event) {
         told.push(held)
@@ -115,13 +115,13 @@ export class Retelling {
   }
 }
 
-function withPieces(texts: Texts, events: readonly Held[]): Map<string, string> {
+function withPieces(texts: Texts, events: readonly QueuedEvent[]): Map<string, string> {
   const all = new Map(texts)
   addPieces(all, events)
   return all
 }
 
-function addPieces(all: Map<string, string>, events: readonly Held[]) {
+function addPieces(all: Map<string, string>, events: readonly QueuedEvent[]) {
   for (const {deltas} of events) for (const {slot, text} of deltas) all.set(slot, (all.get(slot) ?? '') + text)
 }
 
@@ -130,7 +130,7 @@ export function eventBytes(name: string | null, event: JsonObject): Buffer {
 }
 
 /** An event as it is read; `event` null: it says nothing, or ends the stream. */
-export type Read = Pick<Held, 'bytes' | 'name' | 'event'>
+export type Read = Pick<QueuedEvent, 'bytes' | 'name' | 'event'>
 
 /** An event of these bytes, or the events where a provider parts them by a single line end; null: it says what is no JSON object. */
 export function readEvents(bytes: Buffer): readonly Read[] | null {

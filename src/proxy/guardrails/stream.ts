@@ -10,7 +10,7 @@ import {EventQueue} from './queue.ts'
 import {replayed} from './replayed.ts'
 import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
 import {Restoring} from './stream-restorer.ts'
-import {type Held, Retelling} from './stream-rewriter.ts'
+import {type QueuedEvent, Retelling} from './stream-rewriter.ts'
 import {Said} from './stream-text.ts'
 
 /** Events that wait for the first text: a start, a role, the place where text will come. */
@@ -346,12 +346,12 @@ export class GuardedStream implements Stream {
     else this.#leave(leaving)
   }
 
-  #mayLeave({deltas}: Held): boolean {
+  #mayLeave({deltas}: QueuedEvent): boolean {
     const cleared = this.#cleared
     return cleared === 'all' || deltas.every(({slot, end_chars}) => end_chars <= (cleared.get(slot) ?? 0))
   }
 
-  #leave(leaving: readonly Held[] | null) {
+  #leave(leaving: readonly QueuedEvent[] | null) {
     if (leaving) return this.#send(leaving)
     this.#refuse('its text was rewritten after a part of it had left')
     this.#told()
@@ -368,7 +368,7 @@ export class GuardedStream implements Stream {
   }
 
   /** Lets events go; `told` are their bytes as the client reads them. */
-  #send(leaving: readonly Held[], told: readonly Buffer[] = this.#tell(leaving)) {
+  #send(leaving: readonly QueuedEvent[], told: readonly Buffer[] = this.#tell(leaving)) {
     this.#queue.counted()
     const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
     this.#onSent(Buffer.concat([...leaving.map(({bytes}) => bytes), ...rest]))
@@ -386,7 +386,7 @@ export class GuardedStream implements Stream {
     ended?.(rest.length ? Buffer.concat([this.#prefix(), rest]) : rest)
   }
 
-  #tell(leaving: readonly Held[]): readonly Buffer[] {
+  #tell(leaving: readonly QueuedEvent[]): readonly Buffer[] {
     return leaving.map(held => this.#restoring?.told(held) ?? held.bytes)
   }
 

@@ -18,7 +18,7 @@ const HEAD = /^data:(?:(?:image|audio|video)\/|application\/pdf)[\w.+;=-]*;base6
  * A JSON body whose large inline files are held back while it is translated: in their place stand marks, and their bytes leave as they
  * came, without being parsed, written or copied on the way. A picture would else be in memory six times.
  */
-export interface Held {
+export interface DetachedFiles {
   /** The body parsed, with marks. */
   readonly said: Json
   /** Cuts JSON text at its marks and puts the files back there; the pieces are the whole. */
@@ -26,7 +26,7 @@ export interface Held {
 }
 
 /** Null where there is nothing large to hold, or the body does not parse. */
-export function heldIn(body: Buffer): Held | null {
+export function detachInlineFiles(body: Buffer): DetachedFiles | null {
   if (body.length < LEAST_BODY_BYTES) return null
   const mark = `held${randomBytes(16).toString('hex')}n` // of the letters of base64, and not to be guessed
   const files: Buffer[] = []

@@ -11,7 +11,7 @@ import type {Call} from '../call/call.ts'
 import {type JsonBody, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {Target} from '../targets/target.ts'
-import {type Held, heldIn} from './inline-files.ts'
+import {type DetachedFiles, detachInlineFiles} from './inline-files.ts'
 
 /** A call in the provider's words, and what its answer is turned back with. */
 export interface Translating extends Words {
@@ -21,7 +21,7 @@ export interface Translating extends Words {
   readonly said: Json
   readonly request: Translated
   /** What puts the large files back that were held out of `said`; null where there are none. */
-  readonly held: Held | null
+  readonly held: DetachedFiles | null
 }
 
 /** A whole answer in the client's words. */
@@ -39,7 +39,7 @@ export function translating(call: Call, target: Target, provider: Provider, mode
   if (!words) return null
   const {client, translation} = words
   // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
-  const held = endpoint === 'chatComplete' && !(body as JsonBody).whole ? heldIn((body as JsonBody).bytes) : null
+  const held = endpoint === 'chatComplete' && !(body as JsonBody).whole ? detachInlineFiles((body as JsonBody).bytes) : null
   const said = applyParams(held?.said ?? wholeOf(body as JsonBody), target.params)
   const context: Context = {
     provider: provider.slug,

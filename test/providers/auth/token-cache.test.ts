@@ -1,12 +1,12 @@
 import {expect, test} from 'vitest'
-import {type Held, TokenCache} from '../../../src/providers/auth/token-cache.ts'
+import {type CachedToken, TokenCache} from '../../../src/providers/auth/token-cache.ts'
 
 /** A cache at a time of ours, and a fetch that is told when to answer. */
 function setUp(options: {early_ms?: number; most?: number} = {}) {
   const clock = {now_ms: 0}
   const cache = new TokenCache<string>({now_ms: () => clock.now_ms, early_ms: 100, ...options})
   let fetched = 0
-  const fetch = (life_ms: number) => async (): Promise<Held<string>> => ({
+  const fetch = (life_ms: number) => async (): Promise<CachedToken<string>> => ({
     value: `token ${++fetched}`,
     expires_at_ms: clock.now_ms + life_ms,
   })
@@ -24,7 +24,7 @@ test('a token is fetched once, and again when it has less than the margin to liv
 
 test('callers at one time share one fetch; another key has its own', async () => {
   const {cache, fetched} = setUp()
-  const gate = Promise.withResolvers<Held<string>>()
+  const gate = Promise.withResolvers<CachedToken<string>>()
   let calls = 0
   const slow = () => {
     calls++

@@ -13,7 +13,7 @@ export interface Participant<A> {
 }
 
 /** What a participant holds. After `land`, `fail`, `handOver` or `leave` a seat does nothing. */
-export interface Seat<A> {
+export interface Participation<A> {
   /** At the beginning. A leader is not called by `onLead`; `alone` is neither waited for nor waiting. */
   readonly role: 'leader' | 'waiter' | 'alone'
   /**
@@ -46,9 +46,9 @@ export interface FlightOptions {
   readonly onFault?: (fault: unknown) => void
 }
 
-export interface Flights<A> {
+export interface Coalescer<A> {
   /** Takes part in the flight of `key`; begins it where there is none. */
-  join(key: string, participant: Participant<A>): Seat<A>
+  join(key: string, participant: Participant<A>): Participation<A>
   /** Flights under way. */
   readonly size: number
 }
@@ -57,13 +57,13 @@ export interface Flights<A> {
  * Makes one call of many that ask the same at the same time. A flight is owned by nobody (core rule 21): it goes on while anybody
  * takes part in it, whoever began it. Admission, guardrails and records are each caller's own.
  */
-export function createFlights<A>(options: FlightOptions): Flights<A> {
-  const flights = new Map<string, Flight<A>>()
+export function createFlights<A>(options: FlightOptions): Coalescer<A> {
+  const flights = new Map<string, CoalescedCall<A>>()
   return {
     join(key, participant) {
       let flight = flights.get(key)
       if (!flight) {
-        const begun: Flight<A> = new Flight(options, () => {
+        const begun: CoalescedCall<A> = new CoalescedCall(options, () => {
           if (flights.get(key) === begun) flights.delete(key)
         })
         flights.set(key, begun)
@@ -85,7 +85,7 @@ interface Member<A> {
   callOff: () => void
 }
 
-class Flight<A> {
+class CoalescedCall<A> {
   readonly #after: After
   readonly #most_lead_ms: number
   readonly #most_wait_ms: number
@@ -109,7 +109,7 @@ class Flight<A> {
     this.#over = over
   }
 
-  join(participant: Participant<A>): Seat<A> {
+  join(participant: Participant<A>): Participation<A> {
     const member: Member<A> = {participant, state: 'gone', is_slow: false, callOff: () => undefined}
     if ([...this.#leaders].every(({is_slow}) => is_slow)) this.#lead(member)
     else if (this.#waiters.size < this.#most_waiters) this.#wait(member)

@@ -1,8 +1,8 @@
 import type {Cache, CacheEntry, CacheKey} from '../ports/cache/index.ts'
-import type {Flights, Seat} from './coalesce.ts'
+import type {Coalescer, Participation} from './coalesce.ts'
 
 /** A call at the cache. One of `onHit` and `onMiss` is called, unless `enter` said it already or the call left before. */
-export interface Visitor {
+export interface CacheListener {
   /** The answer was kept, or another's call has just brought it. */
   onHit(entry: CacheEntry): void
   /** The provider is to be asked; then `store`, `fail` or `handOver`. */
@@ -12,7 +12,7 @@ export interface Visitor {
 }
 
 /** What a call holds while it is at the cache. */
-export interface Visit {
+export interface CacheLookup {
   /** Known at once: an answer, or `miss`; else `pending` until the visitor is called. */
   readonly outcome: CacheEntry | 'miss' | 'pending'
   /** See `Seat.followed`. */
@@ -31,7 +31,7 @@ export interface Visit {
 
 export interface CacheParts {
   readonly cache: Cache
-  readonly flights: Flights<CacheEntry>
+  readonly flights: Coalescer<CacheEntry>
   /** Told of what a visitor throws. */
   readonly onFault?: (fault: unknown) => void
 }
@@ -46,7 +46,7 @@ export interface VisitOptions {
  * Takes a call to the cache: what is in this process is said at once; else the call joins the flight of its key first and only the
  * leader looks further, so that of many that ask the same one goes to the store, and one to the provider.
  */
-export function enter(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: VisitOptions, visitor: Visitor): Visit {
+export function lookUp(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: VisitOptions, visitor: CacheListener): CacheLookup {
   const near = refresh ? undefined : on.cache.peek(key)
   if (near)
     return {
@@ -61,7 +61,7 @@ export function enter(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: Visi
 
   /** The leader asks the store; its client may leave meanwhile. */
   let lookup: 'none' | 'under way' | 'left' = 'none'
-  const seat: Seat<CacheEntry> = on.flights.join(refresh ? `${key.digest} refresh` : key.digest, {
+  const seat: Participation<CacheEntry> = on.flights.join(refresh ? `${key.digest} refresh` : key.digest, {
     onLead: () => visitor.onMiss(),
     onAnswer: entry => visitor.onHit(entry),
     onAlone: () => visitor.onMiss(),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {createFlights, type FlightOptions, type Flights, type Seat} from '../../src/cache/coalesce.ts'
+import {type Coalescer, createFlights, type FlightOptions, type Participation} from '../../src/cache/coalesce.ts'
 
 /** A clock that runs when it is told, and the timers set on it. */
 function fakeTime() {
@@ -32,7 +32,7 @@ function fakeTime() {
 }
 
 interface Caller {
-  readonly seat: Seat<string>
+  readonly seat: Participation<string>
   /** What it was told, in order. */
   readonly heard: string[]
 }
@@ -40,7 +40,7 @@ interface Caller {
 function scene(options: Partial<FlightOptions> = {}) {
   const time = fakeTime()
   const faults: unknown[] = []
-  const flights: Flights<string> = createFlights({
+  const flights: Coalescer<string> = createFlights({
     after: time.after,
     most_lead_ms: 1_000,
     most_wait_ms: 5_000,
@@ -273,7 +273,7 @@ describe('a flight', () => {
   test('may be joined anew by who has just been told', () => {
     const {flights, join} = scene()
     const leader = join()
-    let again: Seat<string> | undefined
+    let again: Participation<string> | undefined
     const rejoin = () => {
       again = flights.join('k', {onLead: () => undefined, onAnswer: () => undefined, onAlone: () => undefined, onDeserted: () => undefined})
     }

@@ -1,6 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
 import {createFlights} from '../../src/cache/coalesce.ts'
-import {enter, type Visit} from '../../src/cache/lookup.ts'
+import {type CacheLookup, lookUp} from '../../src/cache/lookup.ts'
 import type {Cache, CacheEntry} from '../../src/ports/cache/index.ts'
 import {layered} from '../../src/ports/cache/layered.ts'
 import {createMemoryCache} from '../../src/ports/cache/memory.ts'
@@ -37,7 +37,7 @@ function slowStore() {
 
 describe('calls at the cache', () => {
   let store: ReturnType<typeof slowStore>
-  let on: Parameters<typeof enter>[0]
+  let on: Parameters<typeof lookUp>[0]
   let near: Cache
   beforeEach(() => {
     store = slowStore()
@@ -47,12 +47,12 @@ describe('calls at the cache', () => {
   afterEach(() => expect(on.flights.size).toBe(0))
 
   interface Call {
-    readonly visit: Visit
+    readonly visit: CacheLookup
     readonly heard: string[]
   }
   const come = (key = KEY, refresh = false): Call => {
     const heard: string[] = []
-    const visit = enter(
+    const visit = lookUp(
       on,
       key,
       {refresh, max_age_ms: MAX_AGE_MS},
@@ -190,7 +190,7 @@ describe('calls at the cache', () => {
     const throws = () => {
       throw new Error('broken')
     }
-    enter(on, KEY, {refresh: false, max_age_ms: MAX_AGE_MS}, {onHit: throws, onMiss: throws, onDeserted: throws})
+    lookUp(on, KEY, {refresh: false, max_age_ms: MAX_AGE_MS}, {onHit: throws, onMiss: throws, onDeserted: throws})
     const next = come()
     await store.answer()
     expect(next.heard).toEqual(['miss'])

@@ -158,7 +158,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     this.#received += chunk.length
     if (!this.#opened.judged) {
       this.#copy.add(chunk)
-      if (!this.#outgoing.translating) this.#host.cached?.seen(chunk)
+      if (!this.#outgoing.translating) this.#host.cached?.observe(chunk)
     }
     if (this.#stream) return this.#stream.take(chunk, (send, hold) => (this.#held ? this.#held.take(send, hold) : this.pass(send, hold)))
     if (this.#opened.rewrites) return
@@ -182,7 +182,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   #endStream(rest: Buffer) {
     this.#ended = true
     if (rest.length) this.#pending.push(rest)
-    if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.seen(rest)
+    if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.observe(rest)
     const fault = this.#stream?.fault
     if (this.#phase === 'answering' && !this.#verdict && !(fault && !this.#stream?.has_begun)) this.#judgeStream()
     if (fault && this.#phase === 'answering') this.#fail(fault)
@@ -199,7 +199,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   pass(send: Buffer, hold: Buffer | null): void {
     if (this.#phase === 'answering') {
       const stream = this.#stream!
-      if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.seen(send)
+      if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.observe(send)
       if (this.#timer && stream.is_answering) clearTimeout(this.#timer)
       if (!this.#verdict) {
         this.#pending.push(send)
@@ -260,7 +260,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   /** Bytes that leave a stream that is judged: what is logged and kept of it. */
   sent(bytes: Buffer): void {
     this.#copy.add(bytes)
-    this.#host.cached?.seen(bytes)
+    this.#host.cached?.observe(bytes)
   }
 
   /** A whole answer, or an error, in the client's words and as its guardrails leave it. */
@@ -350,7 +350,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
     this.#opened.judged?.settled(fault)
     const write = (plain: Buffer | null) => {
-      if (is_last && outcome === 'ok' && !fault) cached?.keepReply(reply, this.#copy.isCut ? null : plain, this.#said)
+      if (is_last && outcome === 'ok' && !fault) cached?.storeResponse(reply, this.#copy.isCut ? null : plain, this.#said)
       settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
     }
     if (is_whole) this.#copy.plain(this.#encoding, write)

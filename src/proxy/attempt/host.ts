@@ -16,9 +16,9 @@ export interface ResponseSink {
   /** Others wait for this answer: it is read at the provider's pace. */
   readonly followed: boolean
   /** The next bytes of a stream, as a client reads them. */
-  seen(bytes: Buffer): void
+  observe(bytes: Buffer): void
   /** The answer has ended well; `plain` null: it was a stream, or is too long to be kept. */
-  keepReply(reply: AttemptResult, plain: Buffer | null, said: Rewritten | null): void
+  storeResponse(reply: AttemptResult, plain: Buffer | null, said: Rewritten | null): void
   /** The client is gone; true when the answer is wanted all the same. */
   leave(): boolean
 }

@@ -3,7 +3,7 @@ import {maxAge} from '../../cache/rules.ts'
 import type {FoundEntry} from '../../ports/cache/index.ts'
 import type {ExplainedTarget} from '../../schema/explanations.ts'
 import type {Call} from '../call/call.ts'
-import {atCache} from '../run/cache.ts'
+import {joinCache} from '../run/cache.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
@@ -45,7 +45,7 @@ export function explainCache(call: Call, target: Target, out: UpstreamRequest | 
       },
     },
   }
-  const cached = out && atCache(call, target, out, {...on, cache: noting})
+  const cached = out && joinCache(call, target, out, {...on, cache: noting})
   if (!cached || digest === null) return {status: 'DISABLED', ...said, digest: null, partition: null}
   const {caller, incoming, metadata} = call
   const namespace = incoming.own.values['cache-namespace'] || null

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import {parsed} from '../../base/json-object.ts'
 import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {behaviouralHeaders, cacheKey} from '../../cache/key.ts'
-import {enter, type Visit, type Visitor} from '../../cache/lookup.ts'
+import {type CacheListener, type CacheLookup, lookUp} from '../../cache/lookup.ts'
 import {decideCache, isStateful, isStreamed, mayStore} from '../../cache/rules.ts'
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import {holdsCredential} from '../../providers/options.ts'
@@ -20,18 +20,18 @@ import {headerList} from '../upstream/client-headers.ts'
 const MOST_FOLLOWED_BYTES = 8 << 20
 
 /** A call at the cache, before one target: what it finds there, or what comes to be kept. */
-export class Cached implements Visitor, ResponseSink {
+export class CacheParticipant implements CacheListener, ResponseSink {
   /** What the client is told when nothing is found. */
   readonly status: 'MISS' | 'REFRESH'
   readonly #call: Call
   readonly #now: () => number
-  readonly #visit: Visit
+  readonly #visit: CacheLookup
   readonly #assembler: Assembler | null
   readonly #known = Promise.withResolvers<CacheEntry | null>()
   #abandon: (() => void) | undefined
   #seen_bytes = 0
 
-  constructor(call: Call, status: 'MISS' | 'REFRESH', on: ProxyServices, begin: (visitor: Visitor) => Visit) {
+  constructor(call: Call, status: 'MISS' | 'REFRESH', on: ProxyServices, begin: (visitor: CacheListener) => CacheLookup) {
     this.status = status
     this.#call = call
     this.#now = on.now
@@ -55,7 +55,7 @@ export class Cached implements Visitor, ResponseSink {
   }
 
   /** What was found, null when the provider is to be asked; neither of them after `leave`. */
-  found(): Promise<CacheEntry | null> {
+  result(): Promise<CacheEntry | null> {
     return this.#known.promise
   }
 
@@ -75,7 +75,7 @@ export class Cached implements Visitor, ResponseSink {
   }
 
   /** The next bytes of a stream, as a client reads them. */
-  seen(bytes: Buffer): void {
+  observe(bytes: Buffer): void {
     this.#assembler?.push(bytes)
     this.#seen_bytes += bytes.length
     if (this.#seen_bytes > MOST_FOLLOWED_BYTES) this.#visit.fail()
@@ -90,7 +90,7 @@ export class Cached implements Visitor, ResponseSink {
   }
 
   /** The same of an attempt's reply: of one that was judged what passed, without the results of its own call. */
-  keepReply({status, headers, stream, client_status: shown}: AttemptResult, plain: Buffer | null, said: Rewritten | null): void {
+  storeResponse({status, headers, stream, client_status: shown}: AttemptResult, plain: Buffer | null, said: Rewritten | null): void {
     const may_keep = shown === status && this.#call.guarded?.keeps_streams !== false
     if (stream) return may_keep ? this.keep(status!, undefined, null) : this.fail()
     if (!said) return this.keep(status!, headers['content-type'], plain)
@@ -115,7 +115,7 @@ export class Cached implements Visitor, ResponseSink {
 }
 
 /** Takes a call to the cache; null where its config or the call has none. */
-export function atCache(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): Cached | null {
+export function joinCache(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): CacheParticipant | null {
   const {body, endpoint, incoming, caller} = call
   if (!target.cache || !on.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
   const own = incoming.own.values
@@ -149,7 +149,7 @@ export function atCache(call: Call, target: Target, out: UpstreamRequest, on: Pr
   if (!key) return null
   const {cache} = on
   const {status, max_age_ms} = decision
-  return new Cached(call, status, on, visitor => enter(cache, key, {refresh: status === 'REFRESH', max_age_ms}, visitor))
+  return new CacheParticipant(call, status, on, visitor => lookUp(cache, key, {refresh: status === 'REFRESH', max_age_ms}, visitor))
 }
 
 /**

@@ -24,7 +24,7 @@ import type {Guards} from '../targets/guardrails.ts'
 import type {Routing, Routings} from '../targets/plan-cache.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {buildUpstreamRequest, loggedIn, type UpstreamRequest} from '../upstream/build-request.ts'
-import {atCache, type Cached} from './cache.ts'
+import {type CacheParticipant, joinCache} from './cache.ts'
 import {serveCount, serveHit} from './local-answer.ts'
 
 /** What a runner stands on. */
@@ -60,7 +60,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   /** Answered or refused: what was still waited for is given back when it comes. */
   #is_over = false
   /** The cache is being asked, or another call's answer is waited for. */
-  #looking: Cached | null = null
+  #looking: CacheParticipant | null = null
   /** Attempts that were made before this target was visited. */
   #tried_before = 0
   /** As the client sent it: what a target's guardrails make of it is for that target. */
@@ -68,7 +68,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   /** True once a row of the log was written. */
   #has_row = false
   passage!: RouteInfo
-  cached: Cached | null = null
+  cached: CacheParticipant | null = null
 
   constructor(call: Call, routing: Routing, credentials: Credentials, plane: Plane, refuse: Refuse) {
     this.#call = call
@@ -298,11 +298,11 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   async #isServed(target: Target): Promise<boolean> {
     const {on} = this.#plane
     const call = this.#call
-    const cached = atCache(call, target, buildUpstreamRequest(call, target, this.#credentials, on), on)
+    const cached = joinCache(call, target, buildUpstreamRequest(call, target, this.#credentials, on), on)
     if (!cached) return false
     this.passage = {...this.passage, cache_status: cached.status}
     this.#looking = cached
-    const found = await cached.found()
+    const found = await cached.result()
     if (this.#is_over) return false
     this.#looking = null
     if (found) {

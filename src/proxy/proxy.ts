@@ -7,7 +7,7 @@ import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasErrand, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
-import type {Leaf} from '../routing/plan.ts'
+import type {PlanTarget} from '../routing/plan.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
 import {CallRegistry} from './call/registry.ts'
@@ -144,7 +144,7 @@ async function findRouting(call: Call, plane: Plane, prompts: Prompts): Promise<
 }
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
-async function readsBody({incoming, caller, admissions}: Call, routing: Routing, leaf: Leaf, routings: Routings, on: ProxyServices) {
+async function readsBody({incoming, caller, admissions}: Call, routing: Routing, leaf: PlanTarget, routings: Routings, on: ProxyServices) {
   const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
   if (hasErrand(provider, incoming.route.endpoint)) return false
   // what a policy asks, or a strict limit holds, stands in the body

@@ -3,7 +3,7 @@ import type {BreakerSaid, CacheSaid, RetrySaid} from '../schema/config-rules.ts'
 import {LEAST_COOLDOWN_MS, RETRIED, STICKY_TTL_S} from '../schema/config-rules.ts'
 import {CONFIG_LIMITS, type ConfigIssue, type GatewayConfig, type Strategy} from '../schema/configs.ts'
 import {holdsOf, textOf} from './conditions.ts'
-import type {Branch, BreakerRule, CacheRule, ConditionalBranch, LeafTarget, Plan, PlanNode, RetryRule} from './plan.ts'
+import type {Branch, BreakerRule, CacheRule, ConditionalBranch, Plan, PlanNode, RetryRule, TargetSpec} from './plan.ts'
 
 /**
  * A config that was read, compiled: inheritance applied, conditions parsed, defaults filled in, everything frozen; what the config
@@ -26,25 +26,25 @@ interface Above {
   readonly is_saved: boolean
 }
 
-type Inherited = Pick<LeafTarget, (typeof NEAREST)[number] | (typeof MERGED)[number] | (typeof SIDES)[number][number]>
+type Inherited = Pick<TargetSpec, (typeof NEAREST)[number] | (typeof MERGED)[number] | (typeof SIDES)[number][number]>
 
 /** The nearest one counts, whole. */
 const NEAREST = [
   ...(['retry', 'cache', 'request_timeout', 'custom_host', 'forward_headers', 'strict_open_ai_compliance', 'drop_params'] as const),
   ...(['default_input_guardrails', 'default_output_guardrails'] as const),
-] as const satisfies readonly (keyof LeafTarget)[]
+] as const satisfies readonly (keyof TargetSpec)[]
 /** Laid over one another key by key, the nearest on top. */
-const MERGED = ['override_params', 'default_params'] as const satisfies readonly (keyof LeafTarget)[]
+const MERGED = ['override_params', 'default_params'] as const satisfies readonly (keyof TargetSpec)[]
 /** A node that says any of a side says all of it. */
 const SIDES = [
   ['before_request_hooks', 'input_guardrails', 'input_mutators'],
   ['after_request_hooks', 'output_guardrails', 'output_mutators'],
-] as const satisfies readonly (readonly (keyof LeafTarget)[])[]
+] as const satisfies readonly (readonly (keyof TargetSpec)[])[]
 
 function compileNode(node: GatewayConfig, path: string, above: Above): PlanNode {
   const {strategy, targets, weight = 1, retry, cache, cb_config, ...said} = node
   const {is_saved} = above
-  const own: LeafTarget = {...said, ...(retry && {retry: retryRule(retry)}), ...(cache && {cache: cacheRule(cache)})}
+  const own: TargetSpec = {...said, ...(retry && {retry: retryRule(retry)}), ...(cache && {cache: cacheRule(cache)})}
   const breaker = is_saved && cb_config ? breakerRule(cb_config) : above.breaker
   const inherited = inherit(own, above.inherited)
   const common = {path, name: said.name ?? null, weight, breaker}
@@ -54,7 +54,7 @@ function compileNode(node: GatewayConfig, path: string, above: Above): PlanNode 
   return branch({...common, kind: 'branch', children}, strategy ?? {mode: 'single'}, targets)
 }
 
-function inherit(own: LeafTarget, above: Inherited): Inherited {
+function inherit(own: TargetSpec, above: Inherited): Inherited {
   const from: Record<string, unknown> = {}
   const take = (key: keyof Inherited, holder: Inherited) => {
     if (holder[key] !== undefined) from[key] = holder[key]

@@ -9,7 +9,7 @@ export interface Plan {
   readonly warnings: readonly string[]
 }
 
-export type PlanNode = Leaf | Branch
+export type PlanNode = PlanTarget | Branch
 
 interface Common {
   /** Where the node stands: `config`, `config.targets[0].targets[1]`. */
@@ -20,13 +20,13 @@ interface Common {
 }
 
 /** A place to ask, with what it inherits. */
-export interface Leaf extends Common {
+export interface PlanTarget extends Common {
   readonly kind: 'leaf'
-  readonly target: LeafTarget
+  readonly target: TargetSpec
 }
 
 /** What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged (reference: inheritance). */
-export interface LeafTarget extends ConfigTarget {
+export interface TargetSpec extends ConfigTarget {
   readonly retry?: RetryRule
   readonly cache?: CacheRule
 }

@@ -1,21 +1,21 @@
 import type {Circuits} from './breaker.ts'
 import {type Choosing, choose} from './choose.ts'
-import type {Branch, FallbackBranch, Leaf, LoadBalanceBranch, Plan, PlanNode} from './plan.ts'
+import type {Branch, FallbackBranch, LoadBalanceBranch, Plan, PlanNode, PlanTarget} from './plan.ts'
 import {Retries, type TryResult} from './retry.ts'
 
 /** One call's way through a plan. It keeps time with nobody: it is asked for the next step, and told what came of the last. */
-export interface Routed {
+export interface Router {
   first(): Step
   /** After an `ask`: what to do now. After an `answer` or a `refuse` there is nothing more, and it says the same again. */
   next(result: TryResult): Step
 }
 
-export type Step = Ask | Answer | NoTarget
+export type Step = Try | Return | NoTarget
 
 /** Ask this leaf, after this wait. */
-export interface Ask {
+export interface Try {
   readonly do: 'ask'
-  readonly leaf: Leaf
+  readonly leaf: PlanTarget
   readonly wait_ms: number
   /** 0: the first try at this leaf. */
   readonly retry: number
@@ -26,7 +26,7 @@ export interface Ask {
 }
 
 /** The last result goes to the client. */
-export interface Answer {
+export interface Return {
   readonly do: 'answer'
   /** Retries at the leaf that answered; -1 when it was still failing and they were spent (reference: response headers). */
   readonly retry_attempt_count: number
@@ -44,12 +44,12 @@ export interface NoTarget {
 }
 
 /** What the way depends on besides the plan. `now` is in epoch milliseconds. */
-export interface Around extends Choosing {
+export interface RoutingContext extends Choosing {
   readonly circuits: Circuits
 }
 
 /** Begins a call's way (reference: execution semantics). Reads the plan only; what it keeps between calls is in `around`. */
-export function route(plan: Plan, around: Around): Routed {
+export function startRouting(plan: Plan, around: RoutingContext): Router {
   return new Way(plan, around)
 }
 
@@ -61,18 +61,18 @@ interface Visit {
   at: number
 }
 
-class Way implements Routed {
+class Way implements Router {
   readonly #plan: Plan
-  readonly #around: Around
-  #leaf: Leaf | undefined
+  readonly #around: RoutingContext
+  #leaf: PlanTarget | undefined
   #mode: Branch['mode'] = 'single'
   #retries: Retries | undefined
   #asked_ms = 0
   /** Outermost first. Only fallbacks come back to a branch; all others are done with once they have chosen. */
   #visits: Visit[] | undefined
-  #end: Answer | NoTarget | undefined
+  #end: Return | NoTarget | undefined
 
-  constructor(plan: Plan, around: Around) {
+  constructor(plan: Plan, around: RoutingContext) {
     this.#plan = plan
     this.#around = around
   }
@@ -119,7 +119,7 @@ class Way implements Routed {
     return this.#ask(node, 0, 0)
   }
 
-  #ask(leaf: Leaf, wait_ms: number, retry: number): Ask {
+  #ask(leaf: PlanTarget, wait_ms: number, retry: number): Try {
     return {do: 'ask', leaf, wait_ms, retry, mode: this.#mode, is_last: !this.#retries?.areLeft && !this.#visits?.some(hasMore)}
   }
 
@@ -149,7 +149,7 @@ class Way implements Routed {
     return undefined
   }
 
-  #record(leaf: Leaf, result: TryResult) {
+  #record(leaf: PlanTarget, result: TryResult) {
     const {config_id} = this.#plan
     if (!leaf.breaker || config_id === null) return
     const {circuits, workspace_id, now} = this.#around

@@ -1,20 +1,20 @@
 import {createHash} from 'node:crypto'
 import type {Circuits} from './breaker.ts'
-import type {Branch, Facts, Leaf, Plan, PlanNode} from './plan.ts'
+import type {Branch, Facts, Plan, PlanNode, PlanTarget} from './plan.ts'
 import type {TryResult} from './retry.ts'
-import {type NoTarget, route} from './router.ts'
+import {type NoTarget, startRouting} from './router.ts'
 
 /** A call's way through a plan, told instead of gone. Circuits are taken for closed: nobody knows them at another time. */
 export interface Simulation {
-  readonly visits: readonly Visit[]
+  readonly visits: readonly SimulatedTry[]
   readonly end: SimulatedEnd
   /** True when a draw decided where the call went. */
   readonly by_lot: boolean
 }
 
 /** One leaf asked, its retries inside. */
-export interface Visit {
-  readonly leaf: Leaf
+export interface SimulatedTry {
+  readonly leaf: PlanTarget
   /** How the branches above it chose, outermost first; of a leaf after the first one, from the fallback that went on. */
   readonly because: readonly Choice[]
   readonly tries: readonly {readonly wait_ms: number; readonly result: TryResult}[]
@@ -55,10 +55,10 @@ export interface SimulateOptions {
 const CLOSED: Circuits = {isOpen: () => false, record: () => undefined, list: () => [], forget: () => undefined}
 
 /** Goes the way of the router; `answer` says what comes of each try at a leaf, 0 being the first. */
-export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: Leaf, retry: number) => TryResult): Simulation {
+export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: PlanTarget, retry: number) => TryResult): Simulation {
   const draws: Draw[] = []
   let sticky_key: string | null = null
-  const way = route(plan, {
+  const way = startRouting(plan, {
     facts: options.facts,
     workspace_id: options.workspace_id,
     now: () => options.now_ms,
@@ -77,7 +77,7 @@ export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: Le
       return drawn
     },
   })
-  const visits: {leaf: Leaf; because: readonly Choice[]; tries: {wait_ms: number; result: TryResult}[]}[] = []
+  const visits: {leaf: PlanTarget; because: readonly Choice[]; tries: {wait_ms: number; result: TryResult}[]}[] = []
   let told = 0
   let step = way.first()
   for (;;) {
@@ -99,8 +99,8 @@ export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: Le
 }
 
 /** Every leaf, in the order they are written. */
-export function leavesOf(node: PlanNode): Leaf[] {
-  return node.kind === 'leaf' ? [node] : node.children.flatMap(leavesOf)
+export function targetsOf(node: PlanNode): PlanTarget[] {
+  return node.kind === 'leaf' ? [node] : node.children.flatMap(targetsOf)
 }
 
 /** Every branch, the same way: before what is below it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {type Choosing, choose, createStickyMemory} from '../../src/routing/choose.ts'
-import type {Leaf, LoadBalanceBranch} from '../../src/routing/plan.ts'
+import type {LoadBalanceBranch, PlanTarget} from '../../src/routing/plan.ts'
 
 type Sticky = LoadBalanceBranch['sticky']
 const balanced = (weights: readonly number[], sticky: Sticky = null, names: readonly string[] = []): LoadBalanceBranch => ({
@@ -13,7 +13,7 @@ const balanced = (weights: readonly number[], sticky: Sticky = null, names: read
   breaker: null,
   sticky,
   children: weights.map(
-    (weight, index): Leaf => ({
+    (weight, index): PlanTarget => ({
       kind: 'leaf',
       path: `config.targets[${index}]`,
       name: null,

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs'
 import {resolve} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {compile} from '../../src/routing/compile.ts'
-import type {Branch, Leaf, LeafTarget, PlanNode} from '../../src/routing/plan.ts'
+import type {Branch, PlanNode, PlanTarget, TargetSpec} from '../../src/routing/plan.ts'
 import {readConfig} from '../../src/schema/configs.ts'
 
 function planOf(value: unknown, config_id: string | null = 'c-1') {
@@ -11,7 +11,7 @@ function planOf(value: unknown, config_id: string | null = 'c-1') {
   return compile(read.config, {config_id, warnings: read.warnings})
 }
 
-function leavesOf(node: PlanNode): Leaf[] {
+function leavesOf(node: PlanNode): PlanTarget[] {
   return node.kind === 'leaf' ? [node] : node.children.flatMap(leavesOf)
 }
 
@@ -69,7 +69,7 @@ describe('the worked examples of the reference', () => {
 })
 
 describe('inheritance', () => {
-  test.each<[keyof LeafTarget, unknown, unknown]>([
+  test.each<[keyof TargetSpec, unknown, unknown]>([
     ['request_timeout', 5, 6],
     ['custom_host', 'https://a.example.com', 'https://b.example.com'],
     ['forward_headers', ['x-a'], ['x-b']],
@@ -240,7 +240,7 @@ test('a thousand targets and conditions, each in its place', () => {
   const root = branch({strategy: {mode: 'conditional', conditions}, override_params: {seed: 1}, targets})
   if (root.mode !== 'conditional') throw new Error(root.mode)
   expect(root.conditions.map(({then}) => then)).toEqual(names.map((_, at) => at))
-  expect((root.children[999] as Leaf).target).toEqual({name: 't999', provider: '@t999', override_params: {model: 't999', seed: 1}})
+  expect((root.children[999] as PlanTarget).target).toEqual({name: 't999', provider: '@t999', override_params: {model: 't999', seed: 1}})
 })
 
 test('what was not read is no plan', () => {

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {type Circuits, createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
-import type {BreakerRule, ConditionalBranch, Facts, Leaf, Plan, PlanNode, RetryRule} from '../../src/routing/plan.ts'
+import type {BreakerRule, ConditionalBranch, Facts, Plan, PlanNode, PlanTarget, RetryRule} from '../../src/routing/plan.ts'
 import {retryAfterMs, type TryResult} from '../../src/routing/retry.ts'
-import {type Around, type Ask, route, type Step} from '../../src/routing/router.ts'
+import {type RoutingContext, type Step, startRouting, type Try} from '../../src/routing/router.ts'
 
 /** What a compiled rule lists where the config gives no codes (reference: retry, conflicts). */
 const usual = [429, 500, 502, 503, 504, 529]
@@ -64,7 +64,7 @@ const timeout = said(408, {kind: 'timeout'})
 const network = said(503, {kind: 'network_error'})
 const wanting = (seconds: number) => said(429, {headers: {'retry-after': String(seconds)}})
 
-const around = (more: Partial<Around> & {go?: string} = {}): Around => ({
+const around = (more: Partial<RoutingContext> & {go?: string} = {}): RoutingContext => ({
   facts: {metadata: more.go === undefined ? {} : {go: more.go}, params: {}, pathname: '/v1/chat/completions'},
   workspace_id: 'w1',
   sticky: createStickyMemory({most: 10}),
@@ -75,9 +75,9 @@ const around = (more: Partial<Around> & {go?: string} = {}): Around => ({
 })
 
 /** Walks the way to its end. What comes back is `results` in turn, the last of them again and again. */
-function walk(of: Plan, results: readonly TryResult[], on: Around = around()) {
-  const way = route(of, on)
-  const asks: Ask[] = []
+function walk(of: Plan, results: readonly TryResult[], on: RoutingContext = around()) {
+  const way = startRouting(of, on)
+  const asks: Try[] = []
   let step = way.first()
   while (step.do === 'ask') {
     asks.push(step)
@@ -400,7 +400,7 @@ describe('open circuits', () => {
     const circuits = open()
     let now = 100
     const of = plan(fallback([leaf({breaker, retry: {attempts: 2}}), watched]), 'c1')
-    const way = route(of, around({circuits, now: () => now}))
+    const way = startRouting(of, around({circuits, now: () => now}))
     way.first()
     for (const result of [said(500), said(503), said(502), said(200)]) {
       now += 1000
@@ -470,8 +470,8 @@ interface World {
   readonly is_saved: boolean
   readonly open: ReadonlySet<string>
   readonly random: () => number
-  ask(leaf: Leaf, wait_ms: number, retry: number, mode: string): Promise<TryResult>
-  seen(leaf: Leaf, result: TryResult): void
+  ask(leaf: PlanTarget, wait_ms: number, retry: number, mode: string): Promise<TryResult>
+  seen(leaf: PlanTarget, result: TryResult): void
 }
 
 /** Execution semantics (reference §4) as they are written there: one function, which waits and calls itself. */
@@ -563,7 +563,7 @@ test('the machine asks what a plain interpreter of the rules asks: the same leav
         list: () => [],
         forget: () => undefined,
       }
-      const way = route(of, around({go, circuits, random: cycle(rolls), now: () => now}))
+      const way = startRouting(of, around({go, circuits, random: cycle(rolls), now: () => now}))
       const answers = cycle(results)
       let step = way.first()
       let was_last = false
@@ -617,7 +617,7 @@ test('no plan asks a leaf twice, nor one that stands before what was asked', () 
     fc.property(draft, fc.array(result, {minLength: 1, maxLength: 8}), rolls, (draft, results, rolls) => {
       const of = plan(draft)
       const order = leavesOf(of.root).map(({path}) => path)
-      const way = route(of, around({random: cycle(rolls)}))
+      const way = startRouting(of, around({random: cycle(rolls)}))
       const answers = cycle(results)
       let last = -1
       for (let step = way.first(); step.do === 'ask'; step = way.next(answers())) {
@@ -653,6 +653,6 @@ test('every leaf of a fallback that fails throughout is asked once and as often 
   )
 })
 
-function leavesOf(node: PlanNode): Leaf[] {
+function leavesOf(node: PlanNode): PlanTarget[] {
   return node.kind === 'leaf' ? [node] : node.children.flatMap(leavesOf)
 }

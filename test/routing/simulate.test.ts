@@ -4,7 +4,7 @@ import {seeded} from '../../src/base/seeded.ts'
 import {compile} from '../../src/routing/compile.ts'
 import type {Plan} from '../../src/routing/plan.ts'
 import type {TryResult} from '../../src/routing/retry.ts'
-import {branchesOf, goesOn, leavesOf, type SimulateOptions, simulate} from '../../src/routing/simulate.ts'
+import {branchesOf, goesOn, type SimulateOptions, simulate, targetsOf} from '../../src/routing/simulate.ts'
 import {readConfig} from '../../src/schema/configs.ts'
 
 function planOf(config: unknown): Plan {
@@ -225,7 +225,7 @@ test('in any config: reasons lead to where it went, draws fall where they say, a
       const plan = compile(read.config, {config_id: null})
       let asked = 0
       const {visits} = simulate(plan, options({random: seeded(seed)}), () => answered(statuses[asked++ % statuses.length]!))
-      const paths = new Set([...leavesOf(plan.root), ...branchesOf(plan.root)].map(({path}) => path))
+      const paths = new Set([...targetsOf(plan.root), ...branchesOf(plan.root)].map(({path}) => path))
       for (const [index, {leaf, because, tries}] of visits.entries()) {
         for (const choice of because) {
           expect(paths).toContain(choice.to)

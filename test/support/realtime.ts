@@ -8,7 +8,7 @@ import type {InboundRequest} from '../../src/proxy/inbound/request.ts'
 import {createRealtime} from '../../src/proxy/realtime/index.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
 import {Routings} from '../../src/proxy/targets/plan-cache.ts'
-import type {Leaf, PlanNode} from '../../src/routing/plan.ts'
+import type {PlanNode, PlanTarget} from '../../src/routing/plan.ts'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from './gateway.ts'
 import {type RealtimeProvider, realtimeProvider} from './realtime-provider.ts'
 
@@ -76,6 +76,6 @@ export function pem(name: string): string {
   return readFileSync(join(import.meta.dirname, '../base/egress/fixtures', name), 'utf8')
 }
 
-function firstLeaf(node: PlanNode): Leaf {
+function firstLeaf(node: PlanNode): PlanTarget {
   return node.kind === 'leaf' ? node : firstLeaf(node.children[0]!)
 }

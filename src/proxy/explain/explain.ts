@@ -1,8 +1,8 @@
 import {Refusal} from '../../base/errors.ts'
 import {seeded} from '../../base/seeded.ts'
-import type {Leaf, Plan} from '../../routing/plan.ts'
+import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
-import {branchesOf, type Choice, goesOn, leavesOf, type Simulation, simulate} from '../../routing/simulate.ts'
+import {branchesOf, type Choice, goesOn, type Simulation, simulate, targetsOf} from '../../routing/simulate.ts'
 import type {Answered, Answers, Explain, ExplainedChoice, ExplainedTarget, ExplainedWay, Explanation} from '../../schema/explanations.ts'
 import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
@@ -44,7 +44,7 @@ export function createExplainer(on: ProxyServices): Explainer {
       const model = 'model' in body ? body.model : null
       const routing = await routings.find(incoming, call.caller, model === null ? null : splitModel(model)[0])
       const {plan, said} = routing
-      const leaves = leavesOf(plan.root)
+      const leaves = targetsOf(plan.root)
       checkSize(body, leaves.length)
       const opened = new Map<string, OpenedLeaf>()
       for (const leaf of leaves) {
@@ -53,7 +53,7 @@ export function createExplainer(on: ProxyServices): Explainer {
       }
       const unknown = Object.keys(answers).find(path => !opened.has(path))
       if (unknown !== undefined) throw new Refusal('body.invalid', {issues: `answers.${unknown}: no target of the config has this path.`})
-      const way = (answer: (leaf: Leaf, retry: number) => Answered) => {
+      const way = (answer: (leaf: PlanTarget, retry: number) => Answered) => {
         const options = {facts: imagined.facts, workspace_id: caller.workspace_id, now_ms: at_ms, random: seeded(String(seed))}
         return wayView(
           simulate(plan, options, (leaf, retry) => resultOf(opened.get(leaf.path)!.refusal ?? answer(leaf, retry))),

@@ -1,9 +1,9 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {seeded} from '../../base/seeded.ts'
-import type {Branch, Leaf, PlanNode} from '../../routing/plan.ts'
+import type {Branch, PlanNode, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
-import {leavesOf, simulate} from '../../routing/simulate.ts'
+import {simulate, targetsOf} from '../../routing/simulate.ts'
 import type {ImaginedCaller} from '../../schema/explanations.ts'
 import {type Decision, type LoggedCall, labelOf, type Replayer} from '../../schema/replays.ts'
 import {checkModel} from '../call/model-access.ts'
@@ -41,7 +41,7 @@ interface Around {
   readonly routings: Routings
   /** By what calls say of their provider: looking a long config up costs as much as its length. */
   readonly known: Map<string, Routing>
-  readonly targets: WeakMap<Routing, ReadonlyMap<Leaf, Target | Refusal>>
+  readonly targets: WeakMap<Routing, ReadonlyMap<PlanTarget, Target | Refusal>>
   readonly on: ProxyServices
 }
 
@@ -54,8 +54,8 @@ async function decide(call: LoggedCall, around: Around): Promise<Decision> {
   const routing = around.known.get(name) ?? (await routings.find(incoming, caller, slug))
   around.known.set(name, routing)
   const targets = around.targets.get(routing) ?? (await openAll(routing, incoming, around))
-  const opened = new Map<Leaf, Opened>()
-  const open = (leaf: Leaf) => {
+  const opened = new Map<PlanTarget, Opened>()
+  const open = (leaf: PlanTarget) => {
     const known = opened.get(leaf) ?? judged(targets.get(leaf)!, {call, incoming, model})
     opened.set(leaf, known)
     return known
@@ -75,9 +75,9 @@ async function openAll(
   routing: Routing,
   incoming: InboundRequest,
   {routings, caller, targets}: Around,
-): Promise<ReadonlyMap<Leaf, Target | Refusal>> {
-  const opened = new Map<Leaf, Target | Refusal>()
-  for (const leaf of leavesOf(routing.plan.root)) {
+): Promise<ReadonlyMap<PlanTarget, Target | Refusal>> {
+  const opened = new Map<PlanTarget, Target | Refusal>()
+  for (const leaf of targetsOf(routing.plan.root)) {
     try {
       opened.set(leaf, await routings.target(routing, leaf, incoming, caller))
     } catch (fault) {

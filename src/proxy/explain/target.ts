@@ -1,6 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import {type Price, periodAt} from '../../pricing/price.ts'
-import type {Leaf, Plan} from '../../routing/plan.ts'
+import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import {goesOn} from '../../routing/simulate.ts'
 import type {ExplainedTarget} from '../../schema/explanations.ts'
 import {maskedHeaders, maskedUrl} from '../call/call.ts'
@@ -16,7 +16,7 @@ import {explainCache} from './cache.ts'
 
 /** A leaf of the plan, opened: what would leave for it, or why it refuses. */
 export interface OpenedLeaf {
-  readonly leaf: Leaf
+  readonly leaf: PlanTarget
   readonly target: Target | null
   readonly out: UpstreamRequest | null
   readonly refusal: Refusal | null
@@ -24,7 +24,7 @@ export interface OpenedLeaf {
 
 /** Opens a leaf as a call would on its way there; `found` gives its target. A fault of ours is thrown. */
 export async function openLeaf(
-  leaf: Leaf,
+  leaf: PlanTarget,
   found: () => Target | Promise<Target>,
   {call, credentials}: ImaginedCall,
   on: ProxyServices,

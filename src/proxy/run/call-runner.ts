@@ -1,8 +1,8 @@
 import {Refusal} from '../../base/errors.ts'
 import {newTimeId} from '../../base/ids.ts'
 import type {TryResult} from '../../routing/retry.ts'
-import type {Ask} from '../../routing/router.ts'
-import {type Routed, route, type Step} from '../../routing/router.ts'
+import type {Try} from '../../routing/router.ts'
+import {type Router, type Step, startRouting} from '../../routing/router.ts'
 import {Attempt} from '../attempt/attempt.ts'
 import {type AttemptHost, NOTHING_USED, type RoutingDecision} from '../attempt/host.ts'
 import type {Call, RouteInfo, Used} from '../call/call.ts'
@@ -48,8 +48,8 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   readonly #credentials: Credentials
   readonly #plane: Plane
   readonly #refuse: Refuse
-  readonly #way: Routed
-  #ask!: Ask
+  readonly #way: Router
+  #ask!: Try
   #target: Target | null = null
   /** What is asked after the attempt that is being settled. */
   #next: Step | undefined
@@ -79,7 +79,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     this.#refuse = refuse
     const {on} = plane
     const {workspace_id} = call.caller
-    this.#way = route(routing.plan, {
+    this.#way = startRouting(routing.plan, {
       facts: new CallFacts(call),
       workspace_id,
       sticky: on.sticky,

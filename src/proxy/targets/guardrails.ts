@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
 import {attach, type DefaultGuardrails, type SavedGuardrail} from '../../guardrails/attach.ts'
 import type {Hook} from '../../guardrails/hook.ts'
-import type {LeafTarget} from '../../routing/plan.ts'
+import type {TargetSpec} from '../../routing/plan.ts'
 import {attachKeys, namesIn} from '../../schema/config-hooks.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 
@@ -18,7 +18,7 @@ export interface Guards {
  * What is attached at a leaf of a config: by the config, its hooks inherited already, and by the defaults of the organisation, the
  * workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what names no guardrail or check.
  */
-export async function guardsOf(said: LeafTarget, path: string, caller: Caller, on: ProxyServices): Promise<Guards | null> {
+export async function guardsOf(said: TargetSpec, path: string, caller: Caller, on: ProxyServices): Promise<Guards | null> {
   const {guardrails} = on
   if (!guardrails) return null
   const keys = attachKeys(said)
@@ -36,7 +36,7 @@ const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()
 
 const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => [...input_guardrails, ...output_guardrails]
 
-function digestOf(said: LeafTarget, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
+function digestOf(said: TargetSpec, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
   if (output.length === 0) return ''
   const {after_request_hooks, output_guardrails, output_mutators, default_output_guardrails} = said
   const ran = output.map(hook => [hook.id, hook.guardrail_version_id])

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {checkDepth} from '../../base/json-shape.ts'
 import {readOptions} from '../../providers/options.ts'
 import {compile} from '../../routing/compile.ts'
-import type {Leaf, Plan} from '../../routing/plan.ts'
+import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import {readConfig} from '../../schema/configs.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
@@ -16,7 +16,7 @@ export interface Routing {
   readonly slug: string | null
   /** What is known and has no effect in a config sent with the call. */
   readonly warning: string | null
-  readonly targets: Map<Leaf, Target>
+  readonly targets: Map<PlanTarget, Target>
 }
 
 /** A call without a config goes to the one place it names. */
@@ -56,11 +56,11 @@ export class Routings {
   }
 
   /** The target of a leaf, remembered with its plan. */
-  target(routing: Routing, leaf: Leaf, incoming: InboundRequest, caller: Caller): Target | Promise<Target> {
+  target(routing: Routing, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Target | Promise<Target> {
     return routing.targets.get(leaf) ?? this.#open(routing, leaf, incoming, caller)
   }
 
-  async #open(routing: Routing, leaf: Leaf, incoming: InboundRequest, caller: Caller): Promise<Target> {
+  async #open(routing: Routing, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Promise<Target> {
     const {plan, said, slug} = routing
     const born = this.#generation
     const target = await openTarget(leaf, said, slug, {incoming, caller, config_id: plan.config_id, on: this.#on})
@@ -72,7 +72,7 @@ export class Routings {
     const born = this.#generation
     const plan = said.config ? await this.#plan(said.config, caller) : PLAIN
     const warning = plan.warnings.length ? plan.warnings.join('; ') : null
-    const routing = {plan, said, slug, warning, targets: new Map<Leaf, Target>()}
+    const routing = {plan, said, slug, warning, targets: new Map<PlanTarget, Target>()}
     if (born === this.#generation) this.#known.set(key, routing) // else something changed meanwhile: what was read may be old
     return routing
   }

@@ -4,7 +4,7 @@ import type {Edits} from '../../base/json.ts'
 import {baseUrl} from '../../providers/base-urls/base-url.ts'
 import {holdsCredential, mergedOptions, type Options, optionIn, optionsFor, optionsOfConfig, WrongOption} from '../../providers/options.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
-import type {CacheRule, Leaf, LeafTarget} from '../../routing/plan.ts'
+import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
@@ -34,7 +34,7 @@ export interface Target {
   /** Headers of the integration and the config, lower case. */
   readonly headers: Readonly<OutgoingHeaders>
   /** What the config does to a JSON body; the model apart. */
-  readonly params: Pick<LeafTarget, 'default_params' | 'override_params' | 'drop_params'>
+  readonly params: Pick<TargetSpec, 'default_params' | 'override_params' | 'drop_params'>
   /** `override_params` as changes to the bytes. */
   readonly edits: Edits | null
   /** The model the config sets, without a provider's slug. */
@@ -55,7 +55,7 @@ export interface Target {
 
 /** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (reference: resolution of provider per leaf). */
 export async function openTarget(
-  leaf: Leaf,
+  leaf: PlanTarget,
   said: Named,
   slug: string | null,
   {incoming, caller, config_id, on}: {incoming: InboundRequest; caller: Caller; config_id: string | null; on: ProxyServices},
@@ -136,7 +136,7 @@ function checkedOptions({slug}: Provider, options: Options) {
   }
 }
 
-function pick({default_params, drop_params}: LeafTarget): Pick<LeafTarget, 'default_params' | 'drop_params'> {
+function pick({default_params, drop_params}: TargetSpec): Pick<TargetSpec, 'default_params' | 'drop_params'> {
   return {...(default_params && {default_params}), ...(drop_params?.length && {drop_params})}
 }
 

@@ -11,7 +11,7 @@ export interface Owner {
 }
 
 /** What a call is on its way over. */
-export interface Way {
+export interface ConnectionTarget {
   fail(fault: Error): void
   pause(): void
   resume(call: Call): void
@@ -31,7 +31,7 @@ export class Call implements Dispatcher.DispatchController {
   readonly bytes: Buffer | null
   readonly stream: Streamed | null
   readonly #owner: Owner
-  #way: Way | null = null
+  #way: ConnectionTarget | null = null
   #is_begun = false
   is_over = false
   aborted = false
@@ -68,7 +68,7 @@ export class Call implements Dispatcher.DispatchController {
   }
 
   /** It is on its way over `way`. */
-  goes(way: Way): void {
+  goes(way: ConnectionTarget): void {
     this.#way = way
   }
 

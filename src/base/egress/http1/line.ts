@@ -1,6 +1,6 @@
 import type {Socket} from 'node:net'
 import {errors} from 'undici'
-import type {Call, Way} from './call.ts'
+import type {Call, ConnectionTarget} from './call.ts'
 import {Chunks} from './chunks.ts'
 import {broken, ReplyHead} from './reply-head.ts'
 import {sendBytes, sendStream, TAKES_BODY} from './send.ts'
@@ -24,7 +24,7 @@ const MOST_NEWS = 16
 const head = new ReplyHead()
 
 /** One connection, for one call at a time. */
-export class Line implements Way {
+export class Line implements ConnectionTarget {
   /** When it is to be closed unless a call comes, on the clock of `performance.now`. */
   rests_until = 0
   /** How long the server says that it keeps it; null where it does not. */

@@ -1,6 +1,6 @@
 import type {Dispatcher} from 'undici'
 import {JsonSkim} from '../../../base/json-skim.ts'
-import type {Leaf} from '../../../routing/plan.ts'
+import type {PlanTarget} from '../../../routing/plan.ts'
 import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
 import {imagine} from '../../call/offline-call.ts'
 import type {ProxyServices} from '../../services.ts'
@@ -8,7 +8,7 @@ import {checkManaged, openTarget} from '../../targets/target.ts'
 import {buildUpstreamRequest, dispatcherOf, dispatchOf, loggedIn} from '../../upstream/build-request.ts'
 import {chargeTold, toldOf} from './charge.ts'
 
-const LEAF: Leaf = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
+const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
 /** A provider is waited for so long. */
 const MOST_WAIT_MS = 60_000
 

@@ -22,7 +22,7 @@ import {CallRunner, type Plane} from './run/call-runner.ts'
 import {listModels} from './run/list-models.ts'
 import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
 import type {Caller, ProxyServices} from './services.ts'
-import {type Routing, Routings} from './targets/plan-cache.ts'
+import {PlanCache, type ResolvedPlan} from './targets/plan-cache.ts'
 import {splitModel, type Target} from './targets/target.ts'
 import {loginAt} from './upstream/build-request.ts'
 
@@ -40,7 +40,7 @@ export interface CallProxy {
 }
 
 export function createProxy(on: ProxyServices): CallProxy {
-  const routings = new Routings(on)
+  const routings = new PlanCache(on)
   const prompts = new Prompts(on)
   const live = new CallRegistry(count => on.metrics.live(count))
   const realtime = createRealtime({
@@ -87,7 +87,7 @@ async function within(work: Promise<void> | undefined, limit_ms: number): Promis
 }
 
 /** A session goes to one place: the first of its plan. */
-async function firstTarget(routings: Routings, incoming: InboundRequest, caller: Caller, slug: string | null): Promise<Target> {
+async function firstTarget(routings: PlanCache, incoming: InboundRequest, caller: Caller, slug: string | null): Promise<Target> {
   const routing = await routings.find(incoming, caller, slug)
   let node = routing.plan.root
   while (node.kind === 'branch') node = node.children[0]!
@@ -127,7 +127,7 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
 }
 
 /** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
-async function findRouting(call: Call, plane: Plane, prompts: Prompts): Promise<Routing> {
+async function findRouting(call: Call, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
   const {on, routings} = plane
   const {incoming, caller} = call
   if (incoming.route.endpoint?.body === 'json' || !routings.isNamed(incoming, caller)) {
@@ -144,7 +144,13 @@ async function findRouting(call: Call, plane: Plane, prompts: Prompts): Promise<
 }
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
-async function readsBody({incoming, caller, admissions}: Call, routing: Routing, leaf: PlanTarget, routings: Routings, on: ProxyServices) {
+async function readsBody(
+  {incoming, caller, admissions}: Call,
+  routing: ResolvedPlan,
+  leaf: PlanTarget,
+  routings: PlanCache,
+  on: ProxyServices,
+) {
   const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
   if (hasErrand(provider, incoming.route.endpoint)) return false
   // what a policy asks, or a strict limit holds, stands in the body

@@ -7,7 +7,7 @@ import {CallRegistry} from '../../src/proxy/call/registry.ts'
 import type {InboundRequest} from '../../src/proxy/inbound/request.ts'
 import {createRealtime} from '../../src/proxy/realtime/index.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
-import {Routings} from '../../src/proxy/targets/plan-cache.ts'
+import {PlanCache} from '../../src/proxy/targets/plan-cache.ts'
 import type {PlanNode, PlanTarget} from '../../src/routing/plan.ts'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from './gateway.ts'
 import {type RealtimeProvider, realtimeProvider} from './realtime-provider.ts'
@@ -39,7 +39,7 @@ export async function startRealtime(
   const provider = await realtimeProvider()
   await gateway.provider('voice', 'openai', provider.url)
   const on = change(services())
-  const routings = new Routings(on)
+  const routings = new PlanCache(on)
   const live = new CallRegistry(() => undefined)
   const find = async (incoming: InboundRequest, caller: Caller, slug: string | null) => {
     const routing = await routings.find(incoming, caller, slug)

@@ -8,7 +8,7 @@ import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
 import {enterPrompt, isPrompted, Prompts} from '../run/prompt.ts'
 import type {ProxyServices} from '../services.ts'
-import {Routings} from '../targets/plan-cache.ts'
+import {PlanCache} from '../targets/plan-cache.ts'
 import {splitModel} from '../targets/target.ts'
 import {explainTarget, type OpenedLeaf, openLeaf} from './target.ts'
 
@@ -28,7 +28,7 @@ const AT_A_TIME = 25
 
 /** `on` is asked for what the caller's workspace has and what things cost; nothing is sent, counted or kept. */
 export function createExplainer(on: ProxyServices): Explainer {
-  const routings = new Routings(on)
+  const routings = new PlanCache(on)
   let answered = 0
   return {
     forget: () => routings.forget(),

@@ -11,13 +11,13 @@ import {configText, wholeCaller} from '../call/offline-call.ts'
 import type {FormBody} from '../inbound/body.ts'
 import {type InboundRequest, parseRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
-import {type Routing, Routings} from '../targets/plan-cache.ts'
+import {PlanCache, type ResolvedPlan} from '../targets/plan-cache.ts'
 import {checkManaged, modelFor, splitModel, type Target} from '../targets/target.ts'
 
 /** A replayer over `on`, of which nothing is sent, counted or kept. Refuses what is no config. */
 export async function openReplayer(said: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
   const config = configText(said)
-  const routings = new Routings(on)
+  const routings = new PlanCache(on)
   const caller = wholeCaller(of)
   const around: Around = {config, caller, routings, known: new Map(), targets: new WeakMap(), on}
   const {plan} = await routings.find(incomingOf(PROBE, config, null, on), caller, null)
@@ -38,10 +38,10 @@ const PROBE = {method: 'POST', url: '/v1/chat/completions', created_at_ms: 0}
 interface Around {
   readonly config: string
   readonly caller: Caller
-  readonly routings: Routings
+  readonly routings: PlanCache
   /** By what calls say of their provider: looking a long config up costs as much as its length. */
-  readonly known: Map<string, Routing>
-  readonly targets: WeakMap<Routing, ReadonlyMap<PlanTarget, Target | Refusal>>
+  readonly known: Map<string, ResolvedPlan>
+  readonly targets: WeakMap<ResolvedPlan, ReadonlyMap<PlanTarget, Target | Refusal>>
   readonly on: ProxyServices
 }
 
@@ -72,7 +72,7 @@ async function decide(call: LoggedCall, around: Around): Promise<Decision> {
 
 /** The targets of a plan, once for all calls that say the same; one that cannot be opened is what refuses it. */
 async function openAll(
-  routing: Routing,
+  routing: ResolvedPlan,
   incoming: InboundRequest,
   {routings, caller, targets}: Around,
 ): Promise<ReadonlyMap<PlanTarget, Target | Refusal>> {

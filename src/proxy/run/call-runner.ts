@@ -21,7 +21,7 @@ import {limitsAt} from '../limits/target-limits.ts'
 import {note} from '../records/settle.ts'
 import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
 import type {Guards} from '../targets/guardrails.ts'
-import type {Routing, Routings} from '../targets/plan-cache.ts'
+import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {buildUpstreamRequest, loggedIn, type UpstreamRequest} from '../upstream/build-request.ts'
 import {type CacheParticipant, joinCache} from './cache.ts'
@@ -30,7 +30,7 @@ import {serveCount, serveHit} from './local-answer.ts'
 /** What a runner stands on. */
 export interface Plane {
   readonly on: ProxyServices
-  readonly routings: Routings
+  readonly routings: PlanCache
   readonly live: CallRegistry
 }
 
@@ -44,7 +44,7 @@ type Refuse = (fault: Refusal, target: Target | null, passage: RouteInfo, tries:
 export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   slot = -1
   readonly #call: Call
-  readonly #routing: Routing
+  readonly #routing: ResolvedPlan
   readonly #credentials: Credentials
   readonly #plane: Plane
   readonly #refuse: Refuse
@@ -70,7 +70,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   passage!: RouteInfo
   cached: CacheParticipant | null = null
 
-  constructor(call: Call, routing: Routing, credentials: Credentials, plane: Plane, refuse: Refuse) {
+  constructor(call: Call, routing: ResolvedPlan, credentials: Credentials, plane: Plane, refuse: Refuse) {
     this.#call = call
     this.#body = call.body
     this.#routing = routing

@@ -7,12 +7,12 @@ import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import {readConfig} from '../../schema/configs.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
-import {type Named, openTarget, type Target} from './target.ts'
+import {resolveTarget, type Target, type TargetSelectors} from './target.ts'
 
 /** The plan of all calls that say the same, and the targets of its leaves as far as they were asked for. */
-export interface Routing {
+export interface ResolvedPlan {
   readonly plan: Plan
-  readonly said: Named
+  readonly said: TargetSelectors
   readonly slug: string | null
   /** What is known and has no effect in a config sent with the call. */
   readonly warning: string | null
@@ -27,9 +27,9 @@ const PLAIN: Plan = {
 }
 
 /** Remembers plans by what named them. `forget` is called when an integration, a provider or a config changed. */
-export class Routings {
+export class PlanCache {
   readonly #on: ProxyServices
-  readonly #known = new LRUCache<string, Routing>({max: 4096})
+  readonly #known = new LRUCache<string, ResolvedPlan>({max: 4096})
   readonly #versions = new LRUCache<string, string>({max: 4096})
   #generation = 0
 
@@ -49,26 +49,26 @@ export class Routings {
   }
 
   /** `slug` is the `@slug` of the body's model, when it has one. */
-  find(incoming: InboundRequest, caller: Caller, slug: string | null): Routing | Promise<Routing> {
+  find(incoming: InboundRequest, caller: Caller, slug: string | null): ResolvedPlan | Promise<ResolvedPlan> {
     const said = named(incoming, caller)
     const key = `${caller.workspace_id}\n${said.provider ?? ''}\n${said.virtual_key ?? ''}\n${said.config ?? ''}\n${said.custom_host ?? ''}\n${slug ?? ''}\n${optionsIn(said)}`
     return this.#known.get(key) ?? this.#read(said, caller, slug, key)
   }
 
   /** The target of a leaf, remembered with its plan. */
-  target(routing: Routing, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Target | Promise<Target> {
+  target(routing: ResolvedPlan, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Target | Promise<Target> {
     return routing.targets.get(leaf) ?? this.#open(routing, leaf, incoming, caller)
   }
 
-  async #open(routing: Routing, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Promise<Target> {
+  async #open(routing: ResolvedPlan, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Promise<Target> {
     const {plan, said, slug} = routing
     const born = this.#generation
-    const target = await openTarget(leaf, said, slug, {incoming, caller, config_id: plan.config_id, on: this.#on})
+    const target = await resolveTarget(leaf, said, slug, {incoming, caller, config_id: plan.config_id, on: this.#on})
     if (born === this.#generation) routing.targets.set(leaf, target)
     return target
   }
 
-  async #read(said: Named, caller: Caller, slug: string | null, key: string): Promise<Routing> {
+  async #read(said: TargetSelectors, caller: Caller, slug: string | null, key: string): Promise<ResolvedPlan> {
     const born = this.#generation
     const plan = said.config ? await this.#plan(said.config, caller) : PLAIN
     const warning = plan.warnings.length ? plan.warnings.join('; ') : null
@@ -104,7 +104,7 @@ export class Routings {
   }
 }
 
-function named({own}: InboundRequest, caller: Caller): Named {
+function named({own}: InboundRequest, caller: Caller): TargetSelectors {
   const {provider, 'virtual-key': virtual_key, config, 'custom-host': custom_host} = own.values
   if (config && !caller.allow_config_override) throw new Refusal('config.override_forbidden')
   const chosen = caller.allow_config_override && Boolean(provider || virtual_key)
@@ -118,7 +118,7 @@ function named({own}: InboundRequest, caller: Caller): Named {
 }
 
 /** Most calls say none. */
-function optionsIn({options}: Named): string {
+function optionsIn({options}: TargetSelectors): string {
   for (const _ in options) return JSON.stringify(options)
   return ''
 }

@@ -11,7 +11,7 @@ import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
 import {type Guards, guardsOf} from './guardrails.ts'
 
 /** What a request says of where it goes. */
-export interface Named {
+export interface TargetSelectors {
   readonly provider: string | undefined
   readonly virtual_key: string | undefined
   readonly config: string | undefined
@@ -54,9 +54,9 @@ export interface Target {
 }
 
 /** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (reference: resolution of provider per leaf). */
-export async function openTarget(
+export async function resolveTarget(
   leaf: PlanTarget,
-  said: Named,
+  said: TargetSelectors,
   slug: string | null,
   {incoming, caller, config_id, on}: {incoming: InboundRequest; caller: Caller; config_id: string | null; on: ProxyServices},
 ): Promise<Target> {
@@ -171,7 +171,13 @@ function destinationOf(
 }
 
 /** Where a call goes whose place depends on its options, model or endpoint. */
-export function placed({managed, options}: Target, provider: Provider, reach: Reach, prefix: string, on: ProxyServices): Destination {
+export function resolveDestination(
+  {managed, options}: Target,
+  provider: Provider,
+  reach: Reach,
+  prefix: string,
+  on: ProxyServices,
+): Destination {
   const found = baseUrl(provider, options, reach)
   if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
   if (!found.is_named) return on.destination(found.url, 'builtin')
@@ -179,7 +185,7 @@ export function placed({managed, options}: Target, provider: Provider, reach: Re
 }
 
 /** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */
-function passedThrough({provider}: Named, of_model: ProviderName | null): ProviderName | null {
+function passedThrough({provider}: TargetSelectors, of_model: ProviderName | null): ProviderName | null {
   return (provider?.[0] === '@' ? nameOf(provider) : null) ?? of_model
 }
 

@@ -19,7 +19,7 @@ import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {type Credentials, type InboundRequest, messageOf} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
-import {placed, type Target} from '../targets/target.ts'
+import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, type NeededLogin} from './credentials.ts'
 import {type ErrandOf, ErrandRun} from './multi-request.ts'
@@ -106,7 +106,9 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
     is_stream,
     ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
   }
-  const destination = provider.transport ? null : (target.destination ?? placed(target, provider, reach, incoming.own.prefix, on))
+  const destination = provider.transport
+    ? null
+    : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, on))
   const is_metered = !words && meters(call, provider, on)
   const is_judged = call.guarded?.reads_answers ?? false
   const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null
@@ -140,7 +142,7 @@ function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): UpstreamRequ
   const {incoming} = of.call
   const {target, provider, model} = of
   const reach: Reach = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
-  const destination = target.destination ?? placed(target, provider, reach, incoming.own.prefix, on)
+  const destination = target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, on)
   return {
     provider,
     destination,

@@ -11,7 +11,7 @@ import {BadReply, type Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import type {Credentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
-import {placed, type Target} from '../targets/target.ts'
+import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized} from './credentials.ts'
 import {JSON_TYPE, writtenText} from './translate.ts'
@@ -95,7 +95,7 @@ export class CallUpstream implements Upstream {
     if (target.destination) return target.destination
     const place = side === undefined ? undefined : provider.errands?.sides?.[side]
     if (place) return this.#on.destination(place.place(target.options), 'builtin')
-    return placed(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#on)
+    return resolveDestination(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#on)
   }
 
   #below({path, endpoint}: Pick<UpstreamRequest, 'path' | 'endpoint'>): string {

@@ -4,7 +4,7 @@ import type {PlanTarget} from '../../../routing/plan.ts'
 import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
 import {imagine} from '../../call/offline-call.ts'
 import type {ProxyServices} from '../../services.ts'
-import {checkManaged, openTarget} from '../../targets/target.ts'
+import {checkManaged, resolveTarget} from '../../targets/target.ts'
 import {buildUpstreamRequest, dispatcherOf, dispatchOf, loggedIn} from '../../upstream/build-request.ts'
 import {chargeTold, toldOf} from './charge.ts'
 
@@ -28,7 +28,7 @@ export function openAsking(on: ProxyServices): AskAgain {
     )
     const {call, credentials} = imagined
     const said = {provider, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
-    const target = await openTarget(LEAF, said, null, {incoming: call.incoming, caller: call.caller, config_id: null, on})
+    const target = await resolveTarget(LEAF, said, null, {incoming: call.incoming, caller: call.caller, config_id: null, on})
     if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
     checkManaged(target, on.now())
     const out = await loggedIn(buildUpstreamRequest(call, target, credentials, on), target, on)

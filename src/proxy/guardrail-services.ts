@@ -2,17 +2,17 @@ import type {DefaultGuardrails, SavedGuardrail} from '../guardrails/attach.ts'
 import type {CheckWorld} from '../guardrails/check-environment.ts'
 
 /** Whose guardrails are asked for. */
-export interface GuardedPlace {
+export interface GuardrailOwner {
   readonly organisation_id: string
   readonly workspace_id: string
 }
 
 /** What guardrails need of the world; null in `ProxyServices` when they are switched off. */
-export interface GuardServices {
+export interface GuardrailServices {
   /** The guardrails that a workspace may use under these ids or slugs, by the name that was asked. */
-  find(place: GuardedPlace, handles: readonly string[]): Promise<ReadonlyMap<string, SavedGuardrail>>
+  find(place: GuardrailOwner, handles: readonly string[]): Promise<ReadonlyMap<string, SavedGuardrail>>
   /** Those that run on every call: the organisation's, the workspace's. */
-  defaults(place: GuardedPlace): Promise<readonly DefaultGuardrails[]>
+  defaults(place: GuardrailOwner): Promise<readonly DefaultGuardrails[]>
   /** How checks of a workspace reach services, and what they keep. */
   world(workspace_id: string): CheckWorld
   /** Runs beside the calls, and is waited for when the gateway stops. */

@@ -20,7 +20,7 @@ import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Mode, Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
-import type {GuardServices} from './guardrail-services.ts'
+import type {GuardrailServices} from './guardrail-services.ts'
 
 /** Who calls: a key, and what the gateway must know of it on every call. */
 export interface Caller {
@@ -191,7 +191,7 @@ export interface ProxyServices {
   /** Answers that were kept, and the calls under way for what is not; null where nothing is kept. */
   readonly cache: CacheParts | null
   /** Null where guardrails are switched off. */
-  readonly guardrails: GuardServices | null
+  readonly guardrails: GuardrailServices | null
   /** 0 to 1, without 1. */
   random(): number
   /** Runs `run` once in `ms`; the function it gives calls that off. */

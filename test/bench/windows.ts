@@ -1,6 +1,6 @@
 import {runHooks} from '../../src/guardrails/run.ts'
 import {viewOf} from '../../src/guardrails/view.ts'
-import type {Guarded} from '../../src/proxy/call/call-guardrails.ts'
+import type {CallGuardrails} from '../../src/proxy/call/call-guardrails.ts'
 import {GuardedStream} from '../../src/proxy/guardrails/stream.ts'
 import {openStream} from '../../src/proxy/upstream/stream.ts'
 import {hooks, world} from '../guardrails/support.ts'
@@ -41,7 +41,7 @@ export async function windowDelays(): Promise<readonly number[]> {
   return delays_ms.toSorted((one, other) => one - other)
 }
 
-function guardedBy(output: readonly Record<string, unknown>[]): Guarded & {idle(): Promise<void>} {
+function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails & {idle(): Promise<void>} {
   let work: Promise<unknown> = Promise.resolve()
   const all = output.flatMap(each => hooks('output', [each]))
   return {
@@ -61,8 +61,8 @@ function guardedBy(output: readonly Record<string, unknown>[]): Guarded & {idle(
     statusOf: status => status,
     denied: () => fail('nothing is denied here'),
     unreadable: reason => fail(reason),
-    judgeAnswer: () => fail('the answer is a stream'),
-    judgeLate: async () => undefined,
+    evaluateResponse: () => fail('the answer is a stream'),
+    evaluateInBackground: async () => undefined,
     judge(judging, json, status) {
       const {context} = world({side: 'output', body: json, status})
       const judged = runHooks(judging, viewOf('chatComplete', 'output', json), context)

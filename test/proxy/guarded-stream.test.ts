@@ -5,9 +5,9 @@ import type {Hook} from '../../src/guardrails/hook.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
 import {viewOf} from '../../src/guardrails/view.ts'
-import type {Guarded} from '../../src/proxy/call/call-guardrails.ts'
+import type {CallGuardrails} from '../../src/proxy/call/call-guardrails.ts'
 import {GuardedStream} from '../../src/proxy/guardrails/stream.ts'
-import {Said} from '../../src/proxy/guardrails/stream-text.ts'
+import {StreamText} from '../../src/proxy/guardrails/stream-text.ts'
 import {openStream} from '../../src/proxy/upstream/stream.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 import {guardedOutput, outputContext} from '../support/guarded-output.ts'
@@ -19,7 +19,7 @@ const forbids = {id: 'default.contains', parameters: {words: [FORBIDDEN], operat
 const redacts = {id: 'default.regexReplace', parameters: {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}}
 
 /** A judge of a stream, and a way to let each of its verdicts come late. */
-function guardedBy(endpoint: EndpointName, output: readonly Hook[], late: () => Promise<unknown>): Guarded {
+function guardedBy(endpoint: EndpointName, output: readonly Hook[], late: () => Promise<unknown>): CallGuardrails {
   const context = outputContext(endpoint, new Map())
   return guardedOutput(endpoint, output, async (hooks, json) => {
     const outcome = await runHooks(hooks, viewOf(endpoint, 'output', json), context)
@@ -105,7 +105,7 @@ test('tokens beside a text are a few texts, however many there are, and none of 
     content: [{token: `w${at} `, logprob: -1, top_logprobs: ['none', `of ${at}`, `x${at}y`, ...more].map(token => ({token, logprob: -1}))}],
   })
   const events = Array.from({length: count}, (_, at) => chunk({content: `w${at} `}, 0, {logprobs: logprobs(at)}))
-  const of = new Said('chatComplete')
+  const of = new StreamText('chatComplete')
   for (const each of events) of.add(JSON.parse(each.slice(6)))
   expect(of.texts.size).toBeLessThan(count + 2)
   const passed = await pass({hooks: [hook('window', redacts)], chunks: bytes(...events, finish(), DONE), settle: true})
@@ -123,7 +123,7 @@ test('tokens beside a text are a few texts, however many there are, and none of 
 
 test('arguments of a tool are not read again at every piece', () => {
   const parse = vi.spyOn(JSON, 'parse')
-  const of = new Said('chatComplete')
+  const of = new StreamText('chatComplete')
   const call = (index: number, text: string) => ({choices: [{index: 0, delta: {tool_calls: [{index, function: {arguments: text}}]}}]})
   of.add(call(0, '{"a":{}'))
   for (let at = 0; at < 300; at++) of.add(call(1, at ? '}' : '{"b":"'))

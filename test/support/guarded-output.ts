@@ -1,6 +1,6 @@
 import {Refusal} from '../../src/base/errors.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
-import type {Guarded} from '../../src/proxy/call/call-guardrails.ts'
+import type {CallGuardrails} from '../../src/proxy/call/call-guardrails.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 
 type Judge = (hooks: readonly Hook[], json: never) => Promise<unknown>
@@ -11,7 +11,7 @@ export function guardedOutput(
   output: readonly Hook[],
   judge: Judge,
   judgeLate: Judge = async () => undefined,
-): Guarded {
+): CallGuardrails {
   return {
     guards: {input: [], output, digest: ''},
     endpoint,
@@ -24,7 +24,7 @@ export function guardedOutput(
     unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
     judge,
     judgeLate,
-  } as unknown as Guarded
+  } as unknown as CallGuardrails
 }
 
 /** What those hooks are told of the call. */

@@ -306,7 +306,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     this.#ended ||= this.#phase === 'settling' // it ends as soon as it is settled, and waits for nobody
     if (this.#phase === 'settled') this.#finish()
     if (this.#phase === 'settling' || this.#phase === 'over') return
-    if (this.#opened.rewrites && this.#call.guarded?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
+    if (this.#opened.rewrites && this.#call.guardrails?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
     const {outcome, kind} = outcomeOf(fault, this.#ended)
     const is_committed = this.#call.relay.started
     this.#verdict ??= is_committed ? undefined : this.#host.decide({status: fault.status, kind, headers: null, is_committed})

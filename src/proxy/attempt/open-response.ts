@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import type {Call} from '../call/call.ts'
-import type {Guarded} from '../call/call-guardrails.ts'
+import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {GuardedStream} from '../guardrails/stream.ts'
 import type {ProxyServices} from '../services.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
@@ -51,7 +51,7 @@ export function inTexts(headers: Record<string, string | string[]>): Record<stri
 /** Says of a reply that began how its bytes are to be read. */
 export function openReply({call, outgoing, status, encoding, headers}: Begun, teller: Teller, log: ProxyServices['log']): OpenReply {
   const {translating, is_metered} = outgoing
-  const {guarded, endpoint} = call
+  const {guardrails: guarded, endpoint} = call
   const is_good = status < 300
   guarded?.begin()
   const is_stream = translating
@@ -87,7 +87,7 @@ function unlikeStream(first: Buffer | null, headers: Begun['headers'], provider:
 }
 
 /** The stream as its guardrails let it pass; null where they have nothing to do with it, so that its bytes go on as they are. */
-function judgedStream(guarded: Guarded, inner: Stream, {body}: Call, status: number, teller: Teller): GuardedStream | null {
+function judgedStream(guarded: CallGuardrails, inner: Stream, {body}: Call, status: number, teller: Teller): GuardedStream | null {
   const tells = guarded.tells_in_streams && guarded.shown !== null
   if (!guarded.judges_answers && !guarded.restore && !tells) return null
   return new GuardedStream({
@@ -102,6 +102,6 @@ function judgedStream(guarded: Guarded, inner: Stream, {body}: Call, status: num
 const ENCODED = 'it is encoded although plain text was asked for, so that guardrails cannot judge it'
 
 /** What the client is told in place of a provider's status. */
-export function shownStatus({guarded}: Call, status: number): number {
+export function shownStatus({guardrails: guarded}: Call, status: number): number {
   return guarded && status < 300 ? guarded.statusOf(status) : status
 }

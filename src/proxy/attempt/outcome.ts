@@ -1,7 +1,7 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import type {Outcome} from '../../schema/records.ts'
-import {Denied} from '../inbound/denial.ts'
+import {GuardrailDenial} from '../inbound/denial.ts'
 import type {Target} from '../targets/target.ts'
 import type {Stream} from '../upstream/stream.ts'
 
@@ -13,7 +13,7 @@ export function outcomeOf(fault: Refusal, has_ended: boolean): {readonly outcome
   if (code === 'upstream.timeout') return {outcome: 'timeout', kind: 'timeout'}
   if (OF_LIMITS.test(code)) return {outcome: 'aborted', kind: 'refusal'}
   // Of an answer that was denied when it was whole the provider had said all that it will be paid for.
-  const outcome = fault instanceof Denied && has_ended ? 'ok' : 'failed'
+  const outcome = fault instanceof GuardrailDenial && has_ended ? 'ok' : 'failed'
   return {outcome, kind: OF_CLIENTS.has(code) ? 'refusal' : 'network_error'}
 }
 

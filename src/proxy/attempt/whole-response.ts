@@ -31,10 +31,10 @@ export function rewrite(of: Answered, copy: Copy, done: (fault: Refusal | null, 
   decodeWhole(of.encoding, body, plain => {
     try {
       const reply = inWords(of, plain ?? body)
-      const {guarded} = of.call
+      const {guardrails: guarded} = of.call
       if (!guarded || of.status >= 300) return done(null, {...reply, status: of.status, kept: reply.bytes, logged: reply.bytes})
       if (plain === null) return done(guarded.unreadable('it is encoded in a way that guardrails cannot read'))
-      guarded.judgeAnswer(reply, of.status).then(
+      guarded.evaluateResponse(reply, of.status).then(
         judged => done(null, judged),
         fault => done(asRefusal(fault)),
       )

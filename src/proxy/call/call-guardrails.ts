@@ -5,8 +5,8 @@ import type {Restore} from '../../guardrails/pii/restore.ts'
 import type {Outcome} from '../../guardrails/run.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
-import type {Denied} from '../inbound/denial.ts'
-import type {Guards} from '../targets/guardrails.ts'
+import type {GuardrailDenial} from '../inbound/denial.ts'
+import type {TargetGuardrails} from '../targets/guardrails.ts'
 
 /** A whole answer as a client reads it. */
 export interface Whole {
@@ -25,8 +25,8 @@ export interface Judged {
 }
 
 /** The guardrails of a call at one target: what they said so far, and what they made of it. */
-export interface Guarded {
-  readonly guards: Guards
+export interface CallGuardrails {
+  readonly guards: TargetGuardrails
   readonly endpoint: EndpointName
   /** Headers that checks add for the provider. */
   readonly headers: Readonly<Record<string, string>>
@@ -53,13 +53,13 @@ export interface Guarded {
   /** What the client is told in place of a good status. */
   statusOf(upstream_status: number): number
   /** The refusal that a denial comes to. */
-  denied(): Denied
+  denied(): GuardrailDenial
   /** Why an answer that cannot be judged is refused. */
   unreadable(reason: string): Refusal
   /** Judges a whole answer. What is no JSON cannot be judged, and is refused. */
-  judgeAnswer<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
+  evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
   /** Judges an answer, or what there is of it, with some of the output's hooks; what they say replaces what was said of it before. */
   judge(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<Outcome>
   /** Judges an answer that is gone already; what is said is added to what was said before. Never rejects. */
-  judgeLate(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void>
+  evaluateInBackground(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void>
 }

@@ -11,7 +11,7 @@ import type {InboundRequest} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Guarded} from './call-guardrails.ts'
+import type {CallGuardrails} from './call-guardrails.ts'
 import type {Reservation} from './reservation.ts'
 
 /** One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own id. */
@@ -43,7 +43,7 @@ export interface Call {
   readonly used_here: Used
   plan_ms: number
   /** The guardrails of the target that is being asked; null where it has none. */
-  guarded: Guarded | null
+  guardrails: CallGuardrails | null
   /** Upstream attempts made so far, over all targets. */
   attempts: number
 }
@@ -91,7 +91,7 @@ export function openCall(incoming: InboundRequest, caller: Caller, relay: Respon
     used: {tokens: 0, cost_nanousd: 0},
     used_here: {tokens: 0, cost_nanousd: 0},
     plan_ms: 0,
-    guarded: null,
+    guardrails: null,
     attempts: 0,
   }
 }
@@ -173,7 +173,7 @@ export function logOf(call: Call, passage: RouteInfo, ending: Ending): LogRecord
     overhead_ms: toMicroseconds(ending.overhead_ms),
     keeps_bodies: call.keeps_bodies,
     ...(call.prompt ? {prompt: call.prompt} : {}),
-    ...(call.guarded ? {hook_results: call.guarded.logged} : {}),
+    ...(call.guardrails ? {hook_results: call.guardrails.logged} : {}),
   }
 }
 

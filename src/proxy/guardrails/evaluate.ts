@@ -14,12 +14,12 @@ import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
 import type {Call} from '../call/call.ts'
-import type {Guarded, Judged, Whole} from '../call/call-guardrails.ts'
-import type {GuardServices} from '../guardrail-services.ts'
+import type {CallGuardrails, Judged, Whole} from '../call/call-guardrails.ts'
+import type {GuardrailServices} from '../guardrail-services.ts'
 import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
-import {Denied} from '../inbound/denial.ts'
+import {GuardrailDenial} from '../inbound/denial.ts'
 import type {ProxyServices} from '../services.ts'
-import type {Guards} from '../targets/guardrails.ts'
+import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
 import {isStrict, writtenText} from '../upstream/translate.ts'
@@ -31,21 +31,26 @@ import {restored} from './stream-restorer.ts'
 type Place = Pick<Target, 'params' | 'model' | 'strict'> & {readonly provider: Pick<Target['provider'], 'slug'>}
 
 /** Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
-export async function judgeRequest(guards: Guards | null, call: Call, place: Place, on: ProxyServices): Promise<JsonBody | null> {
+export async function evaluateRequest(
+  guards: TargetGuardrails | null,
+  call: Call,
+  place: Place,
+  on: ProxyServices,
+): Promise<JsonBody | null> {
   if (!guards) return null
   const guarded = new GuardedVisit(guards, call, place, on)
-  call.guarded = guarded
+  call.guardrails = guarded
   return guarded.judgeInput()
 }
 
 /** The guardrails of a call at one target: what they said so far, and what they made of it. */
-class GuardedVisit implements Guarded {
-  readonly guards: Guards
+class GuardedVisit implements CallGuardrails {
+  readonly guards: TargetGuardrails
   readonly endpoint: EndpointName
   readonly tells_in_streams: boolean
   readonly #call: Call
   readonly #target: Place
-  readonly #services: GuardServices
+  readonly #services: GuardrailServices
   #before: readonly HookResult[] = []
   #after: readonly HookResult[] = []
   #is_failed_before = false
@@ -61,7 +66,7 @@ class GuardedVisit implements Guarded {
   restore: Restore | null = null
   is_stream = false
 
-  constructor(guards: Guards, call: Call, target: Place, on: ProxyServices) {
+  constructor(guards: TargetGuardrails, call: Call, target: Place, on: ProxyServices) {
     this.guards = guards
     this.endpoint = call.endpoint
     this.tells_in_streams = !isStrict(call, target)
@@ -123,11 +128,11 @@ class GuardedVisit implements Guarded {
     return shownResults(this.#before, this.#after)
   }
 
-  denied(): Denied {
-    return new Denied(this.endpoint, {before_request_hooks: this.#before, after_request_hooks: this.#after})
+  denied(): GuardrailDenial {
+    return new GuardrailDenial(this.endpoint, {before_request_hooks: this.#before, after_request_hooks: this.#after})
   }
 
-  async judgeAnswer<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
+  async evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
     if (!this.judges_answers) return this.#told(reply, upstream_status, reply.bytes, reply.bytes)
     const text = reply.bytes.toString()
     const json = parsed(text)
@@ -160,7 +165,7 @@ class GuardedVisit implements Guarded {
     return outcome
   }
 
-  judgeLate(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void> {
+  evaluateInBackground(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void> {
     const view = viewOf(this.endpoint, 'output', json)
     const work = runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status)).then(async outcome => {
       this.#after = [...this.#after, ...outcome.results]

@@ -2,10 +2,10 @@ import {Refusal} from '../../base/errors.ts'
 import {edited, topLevel} from '../../base/json.ts'
 import {resultsEvent} from '../../guardrails/answer.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
-import type {Guarded} from '../call/call-guardrails.ts'
+import type {CallGuardrails} from '../call/call-guardrails.ts'
 
 /** A kept answer with what was said of this call's request. */
-export function told({shown, tells_in_streams, endpoint}: Guarded, bytes: Buffer, is_stream: boolean): Buffer {
+export function withHookResults({shown, tells_in_streams, endpoint}: CallGuardrails, bytes: Buffer, is_stream: boolean): Buffer {
   if (!is_stream) return withResults(bytes, shown)
   if (!tells_in_streams || !shown?.before_request_hooks.length) return bytes
   return Buffer.concat([Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks})), bytes])

@@ -1,7 +1,7 @@
 import {SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {isLast, type QueuedEvent, readEvents} from './stream-rewriter.ts'
-import type {Said} from './stream-text.ts'
+import type {StreamText} from './stream-text.ts'
 
 /** What may be held back of a stream while it is judged. */
 const MOST_HELD_BYTES = 16 << 20
@@ -19,7 +19,7 @@ interface Ears {
 /** The events of a stream that wait to be judged, in their order, with the bytes that they came in; what they say is told to `said`. */
 export class EventQueue {
   readonly #endpoint: EndpointName
-  readonly #said: Said
+  readonly #said: StreamText
   readonly #holds: boolean
   readonly #framer: SseFramer
   readonly #ears: Ears
@@ -33,7 +33,7 @@ export class EventQueue {
   is_last = false
 
   /** `holds` false: it is followed alone, and nothing waits here. */
-  constructor(endpoint: EndpointName, said: Said, holds: boolean, ears: Ears) {
+  constructor(endpoint: EndpointName, said: StreamText, holds: boolean, ears: Ears) {
     this.#endpoint = endpoint
     this.#said = said
     this.#holds = holds

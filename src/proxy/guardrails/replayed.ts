@@ -1,7 +1,7 @@
 import {replay} from '../../cache/replay.ts'
 import {isStreamed} from '../../cache/rules.ts'
 import type {Json} from '../../guardrails/json.ts'
-import type {Guarded} from '../call/call-guardrails.ts'
+import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {restored} from './stream-restorer.ts'
 
 /** A rewritten answer that nothing has left of yet, as the stream it would have been: as it is kept, and as the client is told it. */
@@ -11,7 +11,7 @@ export interface Replayed {
 }
 
 /** Null where it cannot be streamed. */
-export function replayed({endpoint, restore}: Guarded, body: Json, asks_usage: boolean): Replayed | null {
+export function replayed({endpoint, restore}: CallGuardrails, body: Json, asks_usage: boolean): Replayed | null {
   const streamed = (answer: Buffer) => (isStreamed(endpoint) ? replay(endpoint, answer, {include_usage: asks_usage}) : null)
   const answer = Buffer.from(JSON.stringify(body))
   const kept = streamed(answer)

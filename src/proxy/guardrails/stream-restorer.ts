@@ -12,7 +12,7 @@ interface Restored {
 }
 
 /** Puts back, in a stream, what placeholders stand for, however they are cut. What it is not sure of yet waits for the next piece. */
-export class Restoring {
+export class StreamRestorer {
   readonly #endpoint: EndpointName
   readonly #restore: Restore
   readonly #texts = new Map<string, Restored>()

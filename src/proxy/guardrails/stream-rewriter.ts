@@ -28,7 +28,7 @@ const MOST_TRIES = 16
  * A stream whose text guardrails rewrite while it passes. Events leave as they came until something was rewritten; from then on each text
  * leaves as far as what was sent of it and what comes next are together the beginning of the text as it was rewritten so far.
  */
-export class Retelling {
+export class StreamRewriter {
   readonly #endpoint: EndpointName
   /** By text: what of it has left the queue, and what was sent for it; undefined while both are the same. */
   #taken = new Map<string, string>()

@@ -22,7 +22,7 @@ export interface Piece extends Delta {
 }
 
 /** What a stream has said so far. */
-export class Said {
+export class StreamText {
   /** The texts of the answer by their places, in the order in which they began. */
   readonly texts = new Map<string, string>()
   /** Of all texts together. */

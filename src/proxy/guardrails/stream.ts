@@ -3,15 +3,15 @@ import {resultsEvent} from '../../guardrails/answer.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import type {Outcome} from '../../guardrails/run.ts'
 import type {Usage} from '../../schema/usage.ts'
-import type {Guarded} from '../call/call-guardrails.ts'
+import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
 import {EventQueue} from './queue.ts'
 import {replayed} from './replayed.ts'
 import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
-import {Restoring} from './stream-restorer.ts'
-import {type QueuedEvent, Retelling} from './stream-rewriter.ts'
-import {Said} from './stream-text.ts'
+import {StreamRestorer} from './stream-restorer.ts'
+import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
+import {StreamText} from './stream-text.ts'
 
 /** Events that wait for the first text: a start, a role, the place where text will come. */
 const MOST_PREAMBLE_EVENTS = 6
@@ -21,7 +21,7 @@ type Then = (send: Buffer, hold: Buffer | null) => void
 
 export interface GuardedStreamOptions {
   readonly inner: Stream
-  readonly guarded: Guarded
+  readonly guarded: CallGuardrails
   readonly status: number
   /** The client asked for usage in an event of its own. */
   readonly asks_usage: boolean
@@ -36,17 +36,17 @@ export interface GuardedStreamOptions {
  */
 export class GuardedStream implements Stream {
   readonly #inner: Stream
-  readonly #guarded: Guarded
+  readonly #guarded: CallGuardrails
   readonly #status: number
   readonly #asks_usage: boolean
   readonly #onSent: (bytes: Buffer) => void
-  readonly #said: Said
-  readonly #retelling: Retelling
+  readonly #said: StreamText
+  readonly #retelling: StreamRewriter
   /** Those that may hold the stream back; of them those that can judge a part. */
   readonly #deciding: readonly Hook[]
   readonly #partial: readonly Hook[]
   readonly #after: readonly Hook[]
-  readonly #restoring: Restoring | null
+  readonly #restoring: StreamRestorer | null
   readonly #holds: 'nothing' | 'events' | 'window' | 'all'
   /** How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next. */
   readonly #step_chars: number
@@ -79,7 +79,7 @@ export class GuardedStream implements Stream {
     this.#deciding = hooks.filter(hook => hook.stream_mode !== 'after' && !hook.async)
     this.#after = hooks.filter(hook => !this.#deciding.includes(hook))
     this.#partial = this.#deciding.filter(hook => hook.stream_mode === 'window').flatMap(partOf)
-    this.#restoring = guarded.restore && new Restoring(endpoint, guarded.restore)
+    this.#restoring = guarded.restore && new StreamRestorer(endpoint, guarded.restore)
     this.#holds = this.#deciding.some(hook => hook.stream_mode === 'buffer')
       ? 'all'
       : this.#deciding.length
@@ -88,12 +88,12 @@ export class GuardedStream implements Stream {
           ? 'events'
           : 'nothing'
     this.#step_chars = Math.ceil(Math.min(...this.#deciding.map(hook => hook.stream_window_chars)) / 2)
-    this.#said = new Said(endpoint)
+    this.#said = new StreamText(endpoint)
     this.#queue = new EventQueue(endpoint, this.#said, this.#holds !== 'nothing', {
       onUnreadable: reason => this.#refuse(reason),
       onNoJson: () => this.#unread(),
     })
-    this.#retelling = new Retelling(endpoint)
+    this.#retelling = new StreamRewriter(endpoint)
     guarded.is_stream = true
   }
 
@@ -161,7 +161,7 @@ export class GuardedStream implements Stream {
   /** Its attempt is settled: an answer that is whole is judged when it is gone, and no verdict changes one that ends with a fault. */
   settled(fault: Refusal | null): void {
     if (fault) this.#on('close')
-    else if (this.#after.length) this.#late = this.#guarded.judgeLate(this.#after, this.#said.whole(), this.#status)
+    else if (this.#after.length) this.#late = this.#guarded.evaluateInBackground(this.#after, this.#said.whole(), this.#status)
   }
 
   /** What follows the answer, where hook results are told in streams; null: nothing does. */

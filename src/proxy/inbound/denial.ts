@@ -4,7 +4,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 
 /** A guardrail denied a call or its answer (446). */
-export class Denied extends Refusal {
+export class GuardrailDenial extends Refusal {
   /** What the client is told. */
   readonly body: string
 

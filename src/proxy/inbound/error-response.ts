@@ -1,6 +1,6 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
-import {Denied} from './denial.ts'
+import {GuardrailDenial} from './denial.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface ErrorResponse {
@@ -25,7 +25,7 @@ const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|i
 
 /** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
 export function errorResponse(fault: Refusal, path: string): ErrorResponse {
-  if (fault instanceof Denied) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
+  if (fault instanceof GuardrailDenial) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.said
   const error = {message: fault.message, type, param: null, code}
   const retry = fault.details.retry_after_s

@@ -3,7 +3,7 @@ import type {Seal} from '../../base/seal.ts'
 import {type CheckWorld, type CheckWorldOptions, checkWorld} from '../../guardrails/check-environment.ts'
 import type {Db} from '../../store/database.ts'
 import {findDefaultGuardrails, findGuardrails} from '../../store/guardrails.ts'
-import type {GuardServices} from '../guardrail-services.ts'
+import type {GuardrailServices} from '../guardrail-services.ts'
 
 interface GuardParts {
   readonly db: Db
@@ -15,7 +15,7 @@ interface GuardParts {
 const MOST_WORLDS = 1000
 
 /** What guardrails need of the store and of the network. */
-export function openGuards({db, seal, around}: GuardParts): GuardServices {
+export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
   const worlds = new LRUCache<string, CheckWorld>({max: MOST_WORLDS})
   const beside = new Set<Promise<unknown>>()
   return {

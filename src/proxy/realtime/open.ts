@@ -5,7 +5,7 @@ import {upgradeFault} from '../../base/websocket/index.ts'
 import {authenticate} from '../call/authenticate.ts'
 import {type Call, openCall} from '../call/call.ts'
 import {checkAllowed} from '../call/model-access.ts'
-import {judgeRequest} from '../guardrails/evaluate.ts'
+import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.ts'
 import {parseRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
@@ -42,7 +42,7 @@ export async function open(request: IncomingMessage, socket: Duplex, head: Buffe
     checkManaged(target, on.now())
     checkOffers(target)
     checkAllowed(target, target.model ?? model)
-    await judgeRequest(target.guards, call, target, on)
+    await evaluateRequest(target.guards, call, target, on)
     call.target_admissions.push(...(await admitTarget(target, model, call, on)))
     call.plan_ms = performance.now() - incoming.started - call.auth_ms
     const opens = opening(target, offer, on)

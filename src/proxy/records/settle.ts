@@ -211,7 +211,7 @@ function noteRow(call: Call, target: Target | null, passage: RouteInfo, said: No
 }
 
 /** Writes a row again when guardrails that nobody waited for have spoken: the log takes what it says of the way in place of what it had. */
-function amend({guarded}: Call, row: Settlement, on: ProxyServices): void {
+function amend({guardrails: guarded}: Call, row: Settlement, on: ProxyServices): void {
   const late = row.log && guarded?.late
   if (!late) return
   const again = () => on.recorder.note({...row, attempt: 0, counter_keys: [], log: {...row.log!, hook_results: guarded.logged}}, null)

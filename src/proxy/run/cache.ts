@@ -91,7 +91,7 @@ export class CacheParticipant implements CacheListener, ResponseSink {
 
   /** The same of an attempt's reply: of one that was judged what passed, without the results of its own call. */
   storeResponse({status, headers, stream, client_status: shown}: AttemptResult, plain: Buffer | null, said: Rewritten | null): void {
-    const may_keep = shown === status && this.#call.guarded?.keeps_streams !== false
+    const may_keep = shown === status && this.#call.guardrails?.keeps_streams !== false
     if (stream) return may_keep ? this.keep(status!, undefined, null) : this.fail()
     if (!said) return this.keep(status!, headers['content-type'], plain)
     if (said.kept) this.keep(status!, said.content_type, said.kept)

@@ -9,9 +9,9 @@ import type {Call, RouteInfo, Used} from '../call/call.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import {CallFacts} from '../call/routing-facts.ts'
-import {judgeRequest} from '../guardrails/evaluate.ts'
+import {evaluateRequest} from '../guardrails/evaluate.ts'
 import type {Body} from '../inbound/body.ts'
-import {Denied} from '../inbound/denial.ts'
+import {GuardrailDenial} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {Credentials} from '../inbound/request.ts'
 import type {ClientEvents} from '../inbound/response.ts'
@@ -20,7 +20,7 @@ import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
 import {note} from '../records/settle.ts'
 import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
-import type {Guards} from '../targets/guardrails.ts'
+import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {buildUpstreamRequest, loggedIn, type UpstreamRequest} from '../upstream/build-request.ts'
@@ -205,7 +205,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     const call = this.#call
     if (call.attempts > 0 || this.#has_row) call.log_id = newTimeId(this.#plane.on.now())
     call.body = this.#body
-    call.guarded = null
+    call.guardrails = null
     const {incoming, caller} = call
     const found = this.#plane.routings.target(this.#routing, leaf, incoming, caller)
     return found instanceof Promise ? found.then(target => this.#arrive(target)) : this.#arrive(found)
@@ -223,9 +223,9 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   }
 
   /** Past the guardrails of the request, with the body that they leave. */
-  async #judged(target: Target, guards: Guards): Promise<void> {
+  async #judged(target: Target, guards: TargetGuardrails): Promise<void> {
     const call = this.#call
-    const body = await judgeRequest(guards, call, target, this.#plane.on)
+    const body = await evaluateRequest(guards, call, target, this.#plane.on)
     if (this.#is_over) return
     if (body) {
       call.body = body
@@ -331,7 +331,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     const kind = OURS.has(fault.code) ? 'gateway' : 'refusal'
     const step = this.#way.next({status: fault.status, kind, headers: null, is_committed: this.#call.relay.started})
     if (kind === 'gateway') return this.#end(fault)
-    if (fault instanceof Denied && step.do === 'ask') {
+    if (fault instanceof GuardrailDenial && step.do === 'ask') {
       note(this.#call, this.#target, fault, this.#plane.on, this.passage)
       this.#has_row = true
     }

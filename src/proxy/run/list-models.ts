@@ -1,9 +1,9 @@
 import {Refusal} from '../../base/errors.ts'
 import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
-import {judgeRequest} from '../guardrails/evaluate.ts'
+import {evaluateRequest} from '../guardrails/evaluate.ts'
 import type {ProxyServices} from '../services.ts'
-import {guardsOf} from '../targets/guardrails.ts'
+import {resolveGuardrails} from '../targets/guardrails.ts'
 
 interface Row {
   readonly id: string
@@ -18,7 +18,7 @@ const SORTS = ['name', 'provider', 'ai_service'] as const
 
 /** The models of the workspace's providers (reference: `/models` without a provider). Query: ai_service, provider, limit, offset, sort, order. */
 export async function listModels(call: Call, on: ProxyServices): Promise<void> {
-  await judgeRequest(await guardsOf({}, 'config', call.caller, on), call, NOWHERE, on)
+  await evaluateRequest(await resolveGuardrails({}, 'config', call.caller, on), call, NOWHERE, on)
   const query = new URLSearchParams(call.incoming.route.query)
   const sort = oneOf(query, 'sort', SORTS) ?? 'name'
   const descending = oneOf(query, 'order', ['asc', 'desc']) === 'desc'

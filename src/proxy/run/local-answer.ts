@@ -7,7 +7,7 @@ import {countTokens} from '../../providers/messages/index.ts'
 import type {Call, RouteInfo} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
 import {answerHeaders} from '../call/response-headers.ts'
-import {told} from '../guardrails/hook-results.ts'
+import {withHookResults} from '../guardrails/hook-results.ts'
 import {wholeOf} from '../inbound/body.ts'
 import {noteServed} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
@@ -35,9 +35,9 @@ export function serveCount(call: Call, target: Target, passage: RouteInfo, on: P
 }
 
 function serve(call: Call, target: Target, passage: RouteInfo, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
-  const {relay, guarded} = call
+  const {relay, guardrails: guarded} = call
   relay.setListener(null)
-  const shown = guarded ? told(guarded, bytes, is_stream) : bytes
+  const shown = guarded ? withHookResults(guarded, bytes, is_stream) : bytes
   const status = guarded?.statusOf(200) ?? 200
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
   relay.head(

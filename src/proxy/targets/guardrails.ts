@@ -7,7 +7,7 @@ import {attachKeys, namesIn} from '../../schema/config-hooks.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 
 /** The guardrails of a target, ready to run on any number of calls. */
-export interface Guards {
+export interface TargetGuardrails {
   readonly input: readonly Hook[]
   readonly output: readonly Hook[]
   /** Says which checks an answer has passed, and with which parameters: answers are kept apart by it. */
@@ -18,7 +18,12 @@ export interface Guards {
  * What is attached at a leaf of a config: by the config, its hooks inherited already, and by the defaults of the organisation, the
  * workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what names no guardrail or check.
  */
-export async function guardsOf(said: TargetSpec, path: string, caller: Caller, on: ProxyServices): Promise<Guards | null> {
+export async function resolveGuardrails(
+  said: TargetSpec,
+  path: string,
+  caller: Caller,
+  on: ProxyServices,
+): Promise<TargetGuardrails | null> {
   const {guardrails} = on
   if (!guardrails) return null
   const keys = attachKeys(said)

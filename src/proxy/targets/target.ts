@@ -8,7 +8,7 @@ import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
-import {type Guards, guardsOf} from './guardrails.ts'
+import {resolveGuardrails, type TargetGuardrails} from './guardrails.ts'
 
 /** What a request says of where it goes. */
 export interface TargetSelectors {
@@ -45,7 +45,7 @@ export interface Target {
   readonly strict: boolean
   readonly cache: CacheRule | null
   /** What judges its requests and answers; null where nothing does. */
-  readonly guards: Guards | null
+  readonly guards: TargetGuardrails | null
   /** What the place needs to know: region, project, api version ... */
   readonly options: Readonly<Record<string, string>>
   readonly option_path: string
@@ -112,7 +112,7 @@ export async function resolveTarget(
     forward_headers: target.forward_headers ?? [],
     strict: target.strict_open_ai_compliance !== false,
     cache: target.cache ?? null,
-    guards: await guardsOf(target, leaf.path, caller, on),
+    guards: await resolveGuardrails(target, leaf.path, caller, on),
     options,
     option_path: leaf.path,
     is_passthrough: target.passthrough === true,

@@ -110,7 +110,7 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
     ? null
     : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, on))
   const is_metered = !words && meters(call, provider, on)
-  const is_judged = call.guarded?.reads_answers ?? false
+  const is_judged = call.guardrails?.reads_answers ?? false
   const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null
   const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, on)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
@@ -219,7 +219,7 @@ function headersOf(
   }
   addClientHeaders(headers, incoming, target, on.ignored, is_passthrough)
   handOn(headers, incoming, is_translated)
-  Object.assign(headers, target.headers, call.guarded?.headers)
+  Object.assign(headers, target.headers, call.guardrails?.headers)
   const type = incoming.headers['content-type']
   if (type !== undefined && body.kind !== 'none') headers['content-type'] = type
   else if (body.kind === 'json') headers['content-type'] = 'application/json'

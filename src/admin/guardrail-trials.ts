@@ -1,7 +1,7 @@
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {isObject} from '../base/json-object.ts'
-import type {CheckWorld} from '../guardrails/check-environment.ts'
+import type {CheckEnvironment} from '../guardrails/check-environment.ts'
 import type {Hook} from '../guardrails/hook.ts'
 import type {Json} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
@@ -116,7 +116,7 @@ async function evaluated(call: Call<undefined, undefined, typeof GuardrailEvalua
 interface Judging {
   readonly hook: Hook
   readonly sides: readonly Side[]
-  readonly world: CheckWorld
+  readonly world: CheckEnvironment
 }
 
 /** What the guardrail says of a logged call; `lacks` where a body that it would judge is not kept whole. */
@@ -184,7 +184,7 @@ async function opened({app, actor, db}: CallerScope & {readonly app: AdminServic
 }
 
 /** What the composition root gives where checks can be run. */
-function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<CheckWorld> {
+function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<CheckEnvironment> {
   if (!check_world) throw new Error('this administration was put together without a way out')
   return check_world(id)
 }

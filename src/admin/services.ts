@@ -1,5 +1,5 @@
 import type {Seal} from '../base/seal.ts'
-import type {CheckWorld} from '../guardrails/check-environment.ts'
+import type {CheckEnvironment} from '../guardrails/check-environment.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
@@ -77,7 +77,7 @@ export interface AdminServices {
   /** The same of calls that were made. */
   readonly replay?: OpenReplay
   /** What the checks of a workspace's guardrails reach when they are tried. */
-  readonly check_world?: (workspace_id: string) => Promise<CheckWorld>
+  readonly check_world?: (workspace_id: string) => Promise<CheckEnvironment>
   now(): Date
   /** Notes a fault of our own, with its cause, under the id that the reply carries. */
   failed?(cause: unknown, where: {readonly operation: string; readonly request_id: string}): void

@@ -12,10 +12,10 @@ export function openChecking(settings: Settings): {
   let egress: Egress | undefined
   let opening: ReturnType<typeof open> | undefined
   const open = async () => {
-    const {checkMemory, checkWorld} = await import('../guardrails/check-environment.ts')
+    const {checkMemory, checkEnvironment} = await import('../guardrails/check-environment.ts')
     egress = openEgress(settings)
     const around = {egress, lookup: systemLookup, memory: checkMemory(), now_ms: () => performance.timeOrigin + performance.now()}
-    return (workspace_id: string) => checkWorld(workspace_id, around)
+    return (workspace_id: string) => checkEnvironment(workspace_id, around)
   }
   return {
     async check_world(workspace_id) {

@@ -7,7 +7,7 @@ import type {Context} from './check.ts'
 import type {Http, Memory} from './http.ts'
 
 /** The part of a check's context that is not of one call: how it reaches services, what it keeps, what time it is. */
-export type CheckWorld = Pick<Context, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
+export type CheckEnvironment = Pick<Context, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
 
 export interface CheckWorldOptions {
   readonly egress: Pick<Egress, 'destination' | 'pool'>
@@ -17,7 +17,7 @@ export interface CheckWorldOptions {
 }
 
 /** A world whose services are reached through the wall, in the name of a workspace: where a caller's custom host may not be, they are not. */
-export function checkWorld(workspace_id: string, {egress, lookup, memory, now_ms}: CheckWorldOptions): CheckWorld {
+export function checkEnvironment(workspace_id: string, {egress, lookup, memory, now_ms}: CheckWorldOptions): CheckEnvironment {
   return {
     http: httpThrough(egress, workspace_id),
     memory: {

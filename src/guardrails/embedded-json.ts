@@ -1,6 +1,6 @@
 import type {Json} from './json.ts'
 import {parsing} from './json-text.ts'
-import type {Work} from './time-slices.ts'
+import type {SlicedWork} from './time-slices.ts'
 
 const MOST = 100
 /** Between two pauses. */
@@ -11,7 +11,7 @@ const UNITS_AT_ONCE = 16_384
  * The JSON that a text holds: what its ```json blocks hold, or without such the outermost `{...}` that parse. At most a hundred, found in
  * one pass: a brace in a string that stands in an object counts as none.
  */
-export function* embeddedJson(text: string): Work<readonly Json[]> {
+export function* embeddedJson(text: string): SlicedWork<readonly Json[]> {
   const blocks = (yield* fences(text)).filter(({tag}) => tag === 'json')
   const candidates = blocks.length ? blocks.map(({body}) => body) : yield* balanced(text)
   const found: Json[] = []
@@ -31,7 +31,7 @@ export interface Fence {
 }
 
 /** The fenced code blocks of a Markdown text; one that is not closed ends with the text. */
-export function* fences(text: string): Work<readonly Fence[]> {
+export function* fences(text: string): SlicedWork<readonly Fence[]> {
   const found: Fence[] = []
   for (let at = text.indexOf(MARKS); at >= 0; ) {
     if (found.length % FENCES_AT_ONCE === 0) yield
@@ -48,7 +48,7 @@ export function* fences(text: string): Work<readonly Fence[]> {
 
 const MARKS = '```'
 
-function* balanced(text: string): Work<readonly string[]> {
+function* balanced(text: string): SlicedWork<readonly string[]> {
   const open: number[] = []
   const found: {start: number; end: number}[] = []
   let in_string = false

@@ -1,18 +1,18 @@
 import type {Json} from './json.ts'
-import type {Work} from './time-slices.ts'
+import type {SlicedWork} from './time-slices.ts'
 
 /** Code units of a text, and members, between two pauses. */
 const UNITS_AT_ONCE = 16_384
 const MEMBERS_AT_ONCE = 1024
 
 /** `JSON.stringify` with pauses, for plain JSON. */
-export function* jsonText(value: Json): Work<string> {
+export function* jsonText(value: Json): SlicedWork<string> {
   const parts: string[] = []
   let written = 0
   yield* write(value)
   return parts.join('')
 
-  function* write(value: Json): Work<void> {
+  function* write(value: Json): SlicedWork<void> {
     if (++written % MEMBERS_AT_ONCE === 0) yield
     if (typeof value === 'string') yield* text(value)
     else if (typeof value !== 'object' || value === null) parts.push(JSON.stringify(value))
@@ -33,7 +33,7 @@ export function* jsonText(value: Json): Work<string> {
     }
   }
 
-  function* text(value: string): Work<void> {
+  function* text(value: string): SlicedWork<void> {
     if (value.length <= UNITS_AT_ONCE) {
       parts.push(JSON.stringify(value))
       return
@@ -63,7 +63,7 @@ function isLow(unit: number): boolean {
 const SHORT = 65_536
 
 /** JSON out of a text, undefined for what is none. With pauses. */
-export function* readingJson(text: string): Work<Json | undefined> {
+export function* readingJson(text: string): SlicedWork<Json | undefined> {
   try {
     return yield* parsing(text)
   } catch {
@@ -72,7 +72,7 @@ export function* readingJson(text: string): Work<Json | undefined> {
 }
 
 /** `JSON.parse` with pauses. */
-export function* parsing(text: string): Work<Json> {
+export function* parsing(text: string): SlicedWork<Json> {
   if (text.length <= SHORT) return JSON.parse(text) as Json
   return yield* parsingLong(text)
 }
@@ -85,7 +85,7 @@ interface Open {
   key: string
 }
 
-function* parsingLong(text: string): Work<Json> {
+function* parsingLong(text: string): SlicedWork<Json> {
   const open: Open[] = []
   let at = 0
   let read = 0

@@ -3,7 +3,7 @@ import {compileRegex, type Regex, RegexFault} from '../base/regex.ts'
 import {parseRegex, type Syntax} from '../base/regex-syntax.ts'
 import {folded} from './case-fold.ts'
 import {CheckFault} from './fault.ts'
-import type {Work} from './time-slices.ts'
+import type {SlicedWork} from './time-slices.ts'
 
 /** A user's pattern, and what bounds the work of finding all its matches. */
 export interface Pattern {
@@ -73,7 +73,7 @@ export function isFound({regex}: Pattern, text: string, by: Budget = budget(MOST
 }
 
 /** Whether it is in a text, with pauses. */
-export function finding({regex}: Pattern, text: string, by: Budget): Work<boolean> {
+export function finding({regex}: Pattern, text: string, by: Budget): SlicedWork<boolean> {
   return regex.testing(text, by.spend)
 }
 

@@ -1,6 +1,6 @@
 import type {Match} from '../base/regex.ts'
 import {type Budget, budget, type Pattern} from './pattern.ts'
-import type {Work} from './time-slices.ts'
+import type {SlicedWork} from './time-slices.ts'
 
 export interface Replaced {
   readonly text: string
@@ -21,7 +21,7 @@ const MATCHES_AT_ONCE = 64
  * the length. From the first match on it therefore sees a window at a time: the run of code units that the pattern can take, for no match
  * reaches beyond it, and of that no more than the longest match.
  */
-export function* replacingAll(pattern: Pattern, text: string, put: string, by: Budget = budget()): Work<Replaced> {
+export function* replacingAll(pattern: Pattern, text: string, put: string, by: Budget = budget()): SlicedWork<Replaced> {
   const first = yield* pattern.regex.finding(text, 0, by.spend)
   if (!first) return {text, count: 0}
   const parts: string[] = []
@@ -37,7 +37,7 @@ export function* replacingAll(pattern: Pattern, text: string, put: string, by: B
 }
 
 /** The first match replaced. */
-export function* replacingFirst(pattern: Pattern, text: string, put: string, by: Budget = budget()): Work<Replaced> {
+export function* replacingFirst(pattern: Pattern, text: string, put: string, by: Budget = budget()): SlicedWork<Replaced> {
   const found = yield* pattern.regex.finding(text, 0, by.spend)
   if (!found) return {text, count: 0}
   return {text: text.slice(0, found.start) + put + text.slice(found.end), count: 1}

@@ -1,22 +1,22 @@
 import type {Transform} from './check.ts'
-import {gently, type Work} from './time-slices.ts'
+import {inTimeSlices, type SlicedWork} from './time-slices.ts'
 import type {View} from './view.ts'
 
 /** A redaction of every string of a view. */
 export interface Rewriting {
   /** What it changes of `view`, or undefined where it changes none. */
-  of(view: View): Work<Transform | undefined>
+  of(view: View): SlicedWork<Transform | undefined>
 }
 
 /** Between two pauses. */
 const TEXTS_AT_ONCE = 128
 
 /** What `by` makes of a text is remembered, so that carrying it out costs nothing more unless another redaction came before. */
-export function rewriting(by: (text: string, called: string) => Work<string>): Rewriting {
+export function rewriting(by: (text: string, called: string) => SlicedWork<string>): Rewriting {
   const known = new Map<string, Map<string, string>>()
   const made = new WeakMap<View, View>()
   let count = 0
-  function* rewritten(view: View): Work<View> {
+  function* rewritten(view: View): SlicedWork<View> {
     const before = made.get(view)
     if (before) return before
     yield
@@ -35,7 +35,7 @@ export function rewriting(by: (text: string, called: string) => Work<string>): R
   }
   return {
     *of(view) {
-      return (yield* rewritten(view)) === view ? undefined : {apply: now => gently(rewritten(now))}
+      return (yield* rewritten(view)) === view ? undefined : {apply: now => inTimeSlices(rewritten(now))}
     },
   }
 }

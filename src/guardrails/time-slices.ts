@@ -1,11 +1,11 @@
 /** Work that says undefined now and then, at most a fraction of a millisecond apart: places to pause at. */
-export type Work<T> = Generator<undefined, T>
+export type SlicedWork<T> = Generator<undefined, T>
 
 /** Milliseconds of a turn of the event loop for work that waits, and as many for work that comes in it. */
 const TURN_MS = 4
 
 interface Waiting {
-  readonly work: Work<unknown>
+  readonly work: SlicedWork<unknown>
   resolve(value: unknown): void
   reject(reason: unknown): void
 }
@@ -18,7 +18,7 @@ let fresh_ms = 0
  * Does `work`: at once where this turn of the event loop has time for it, else a piece each turn, so that it keeps nobody waiting. All
  * work in the process shares the turn, and takes turns in it.
  */
-export function gently<T>(work: Work<T>): T | Promise<T> {
+export function inTimeSlices<T>(work: SlicedWork<T>): T | Promise<T> {
   if (!is_turn_open) openTurn()
   const began_ms = performance.now()
   const ends_ms = began_ms + fresh_ms
@@ -68,7 +68,7 @@ function advance({work, resolve, reject}: Waiting, ends_ms: number): boolean {
 }
 
 /** Runs `work` to its end without a pause. */
-export function atOnce<T>(work: Work<T>): T {
+export function atOnce<T>(work: SlicedWork<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value

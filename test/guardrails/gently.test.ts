@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import type {Json} from '../../src/guardrails/json.ts'
 import {jsonText, parsing} from '../../src/guardrails/json-text.ts'
-import {atOnce, gently, type Work} from '../../src/guardrails/time-slices.ts'
+import {atOnce, inTimeSlices, type SlicedWork} from '../../src/guardrails/time-slices.ts'
 
 /** Work of so many pieces; `said` is told of each. */
-function* pieces(count: number, name: string, said: (name: string) => void = () => undefined): Work<string> {
+function* pieces(count: number, name: string, said: (name: string) => void = () => undefined): SlicedWork<string> {
   for (let piece = 0; piece < count; piece++) {
     said(name)
     yield
@@ -14,7 +14,7 @@ function* pieces(count: number, name: string, said: (name: string) => void = () 
 }
 
 /** Pieces that are each longer than a turn. */
-function* slow(count: number, name: string, said: (name: string) => void): Work<string> {
+function* slow(count: number, name: string, said: (name: string) => void): SlicedWork<string> {
   for (const _ of pieces(count, name, said)) {
     const until_ms = performance.now() + 6
     while (performance.now() < until_ms);
@@ -25,22 +25,22 @@ function* slow(count: number, name: string, said: (name: string) => void): Work<
 
 describe('gently', () => {
   test('small work is done at once', () => {
-    expect(gently(pieces(3, 'a'))).toBe('a')
+    expect(inTimeSlices(pieces(3, 'a'))).toBe('a')
   })
 
   test('what it throws is thrown, at once or later', async () => {
-    function* failing(is_late: boolean): Work<never> {
+    function* failing(is_late: boolean): SlicedWork<never> {
       if (is_late) yield* slow(2, '', () => undefined)
       throw new Error('no')
     }
-    expect(() => gently(failing(false))).toThrow('no')
-    await expect(gently(failing(true))).rejects.toThrow('no')
+    expect(() => inTimeSlices(failing(false))).toThrow('no')
+    await expect(inTimeSlices(failing(true))).rejects.toThrow('no')
   })
 
   test('long work lets others in, and takes turns with other long work', async () => {
     const order: string[] = []
-    const one = gently(slow(3, 'one', name => order.push(name)))
-    const two = gently(slow(3, 'two', name => order.push(name)))
+    const one = inTimeSlices(slow(3, 'one', name => order.push(name)))
+    const two = inTimeSlices(slow(3, 'two', name => order.push(name)))
     setImmediate(() => order.push('other'))
     expect([one, two]).toEqual([expect.any(Promise), expect.any(Promise)])
     expect(await Promise.all([one, two])).toEqual(['one', 'two'])

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {fences} from '../embedded-json.ts'
-import {gently, type Work} from '../time-slices.ts'
+import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 
 /** What the tag of a fenced block may be for each language. */
 const TAGS = {
@@ -40,10 +40,10 @@ export const containsCode = check({
   about: 'Passes if a fenced code block of the answer is tagged as this language.',
   sides: ['output'],
   shape: {format: z.enum(LANGUAGES).describe('The language.'), not},
-  run: ({text}, parameters) => gently(judging(text, parameters)),
+  run: ({text}, parameters) => inTimeSlices(judging(text, parameters)),
 })
 
-function* judging(text: string, {format, not}: {readonly format: keyof typeof TAGS; readonly not: boolean}): Work<Verdict> {
+function* judging(text: string, {format, not}: {readonly format: keyof typeof TAGS; readonly not: boolean}): SlicedWork<Verdict> {
   const blocks = yield* fences(text)
   const tags: readonly string[] = TAGS[format]
   const found = blocks.some(({tag}) => tags.includes(tag))

@@ -5,7 +5,7 @@ import type {Json} from '../json.ts'
 import {type JsonSchema, readJsonSchema, SchemaFault} from '../json-schema/read.ts'
 import type {Complaint} from '../json-schema/rules.ts'
 import {validating} from '../json-schema/validate.ts'
-import {gently, type Work} from '../time-slices.ts'
+import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 
 export const jsonSchema = check({
   id: 'default.jsonSchema',
@@ -28,10 +28,10 @@ export const jsonSchema = check({
       .describe('The schema.'),
     not,
   },
-  run: ({text}, parameters) => gently(judging(text, parameters)),
+  run: ({text}, parameters) => inTimeSlices(judging(text, parameters)),
 })
 
-function* judging(text: string, {schema, not}: {readonly schema: JsonSchema; readonly not: boolean}): Work<Verdict> {
+function* judging(text: string, {schema, not}: {readonly schema: JsonSchema; readonly not: boolean}): SlicedWork<Verdict> {
   const candidates = yield* embeddedJson(text)
   const complaints: (readonly Complaint[])[] = []
   for (const each of candidates) complaints.push(yield* validating(schema, each))

@@ -5,7 +5,7 @@ import {CheckFault} from '../fault.ts'
 import {urlParameter} from '../headers.ts'
 import {type Json, type JsonObject, own} from '../json.ts'
 import {introspected, keysFor, named, readSet} from '../jwt/keys.ts'
-import {readAge, untimely} from '../jwt/times.ts'
+import {readAge, timeClaimError} from '../jwt/times.ts'
 import {ALGORITHMS, type Algorithm, isSigned, readKey, readToken} from '../jwt/token.ts'
 import {quoted} from '../lists.ts'
 import {matcher, matchType, refusePatterns, valueList} from '../matcher.ts'
@@ -98,7 +98,7 @@ async function verified(text: string, options: Options, context: Context): Promi
   const usable = keys.map(key => readKey(key, algorithm)).filter(key => key !== undefined)
   if (!usable.length) return 'No key is known that the token could be signed with.'
   if (!usable.some(key => isSigned(token, key, algorithm satisfies Algorithm))) return 'The token’s signature does not hold.'
-  const late = untimely(token.payload, context.now_ms() / 1000, options.clockTolerance, options.maxTokenAge)
+  const late = timeClaimError(token.payload, context.now_ms() / 1000, options.clockTolerance, options.maxTokenAge)
   return late ? `The token does not hold. ${late}` : token.payload
 }
 
@@ -111,7 +111,7 @@ async function asked(token: string, options: Options, context: Context): Promise
   const how = {endpoint, type: options.introspectContentType, kept_as, max_age_s: options.introspectCacheMaxAge}
   const payload = await introspected(token, how, context)
   if (!payload) return 'The token is not active.'
-  const late = untimely(payload, context.now_ms() / 1000, options.clockTolerance, null)
+  const late = timeClaimError(payload, context.now_ms() / 1000, options.clockTolerance, null)
   return late ? `The token does not hold. ${late}` : payload
 }
 

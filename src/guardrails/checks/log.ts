@@ -2,7 +2,7 @@ import {check, judged} from '../check.ts'
 import {headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
 import {ask} from '../http.ts'
 import {jsonText} from '../json-text.ts'
-import {gently} from '../time-slices.ts'
+import {inTimeSlices} from '../time-slices.ts'
 import {callOf} from '../webhook-payload.ts'
 
 const MOST_BYTES = 64 * 1024
@@ -18,7 +18,7 @@ export const log = check({
       method: 'POST',
       url: logURL,
       headers: outgoingHeaders(headers, [], context),
-      body: await gently(jsonText(callOf(context))),
+      body: await inTimeSlices(jsonText(callOf(context))),
     } as const
     const logHost = new URL(logURL).host
     try {

@@ -5,7 +5,7 @@ import {knownValues} from '../pii/known.ts'
 import {type Vault, vault} from '../pii/redact.ts'
 import {findingCalled} from '../pii/scan.ts'
 import {rewriting} from '../rewriting.ts'
-import {gently, type Work} from '../time-slices.ts'
+import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 /** Between two pauses. */
@@ -39,7 +39,7 @@ export const pii = check({
       return 'parameters.reversible: expected `redact` to be true as well, for without it there is nothing to put back'
     return redact && not ? 'parameters.not: expected false beside `redact`, which always passes' : undefined
   },
-  run: (view, parameters, context) => gently(judging(view, parameters, context)),
+  run: (view, parameters, context) => inTimeSlices(judging(view, parameters, context)),
 })
 
 interface Parameters {
@@ -49,7 +49,7 @@ interface Parameters {
   readonly not: boolean
 }
 
-function* judging(view: View, parameters: Parameters, context: Context): Work<Verdict> {
+function* judging(view: View, parameters: Parameters, context: Context): SlicedWork<Verdict> {
   const {side, parts} = context
   const {categories, redact, reversible, not} = parameters
   const before = parts?.get(parameters) as Before | undefined
@@ -66,7 +66,7 @@ function* judging(view: View, parameters: Parameters, context: Context): Work<Ve
     parts.set(parameters, {given, learnt, texts: view.strings.map(({text}) => text)} satisfies Before)
   }
   const kept = parts ? given.beside() : given
-  function* redacted(text: string, called = ''): Work<string> {
+  function* redacted(text: string, called = ''): SlicedWork<string> {
     // Another redaction came between: what it wrote is no placeholder of ours.
     if (!looked.has(text, called)) kept.reserve(text)
     const found = yield* looked.at(text, called)
@@ -96,7 +96,7 @@ interface Before {
 }
 
 /** Placeholders for this body: for an answer none that its request was sent with, which are put back as what they stand for there. */
-function* vaultFor({side, request, is_request_transformed}: Context): Work<Vault> {
+function* vaultFor({side, request, is_request_transformed}: Context): SlicedWork<Vault> {
   const made = vault()
   if (side === 'input' || !request || !is_request_transformed) return made
   for (const [index, {text}] of request.strings.entries()) {
@@ -124,7 +124,7 @@ function lookedAt(classes: readonly PiiClass[]) {
   const found = new Map<string, Map<string, readonly PiiSpan[]>>()
   return {
     has: (text: string, called: string) => found.get(called)?.has(text) ?? false,
-    *at(text: string, called: string): Work<readonly PiiSpan[]> {
+    *at(text: string, called: string): SlicedWork<readonly PiiSpan[]> {
       const known = found.get(called)?.get(text)
       if (known) return known
       const spans = yield* findingCalled(text, called, {classes})
@@ -136,7 +136,7 @@ function lookedAt(classes: readonly PiiClass[]) {
 }
 
 /** As much of the judged texts, redacted, as an excerpt is taken of. */
-function* shown(view: View, redacted: (text: string) => Work<string>): Work<string> {
+function* shown(view: View, redacted: (text: string) => SlicedWork<string>): SlicedWork<string> {
   let said = ''
   for (const [index, text] of view.texts.entries()) {
     said += (index ? '\n' : '') + (yield* redacted(text))

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {type Score, scoring} from '../injection/score.ts'
-import {gently, type Work} from '../time-slices.ts'
+import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 export const promptInjection = check({
@@ -15,10 +15,10 @@ export const promptInjection = check({
   },
   part: ({not}) => !not,
   parameter_aliases: {prompt_injection_threshold: 'threshold'},
-  run: (view, parameters) => gently(judging(view, parameters)),
+  run: (view, parameters) => inTimeSlices(judging(view, parameters)),
 })
 
-function* judging(view: View, {threshold, not}: {readonly threshold: number; readonly not: boolean}): Work<Verdict> {
+function* judging(view: View, {threshold, not}: {readonly threshold: number; readonly not: boolean}): SlicedWork<Verdict> {
   const {score, rules, is_discussed} = yield* highest(view.texts)
   const fired = rules.map(({id}) => id)
   const said = fired.length ? `rules that fired: ${fired.join(', ')}` : 'no rule fired'
@@ -32,7 +32,7 @@ function* judging(view: View, {threshold, not}: {readonly threshold: number; rea
   )
 }
 
-function* highest(texts: readonly string[]): Work<Score> {
+function* highest(texts: readonly string[]): SlicedWork<Score> {
   let best: Score = {score: 0, rules: [], is_discussed: false}
   for (const text of texts) {
     const scored = yield* scoring(text)

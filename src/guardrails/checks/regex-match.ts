@@ -4,7 +4,7 @@ import {CheckFault} from '../fault.ts'
 import {budget, finding, type Pattern, patternParameter} from '../pattern.ts'
 import {replacingAll} from '../replace.ts'
 import {rewriting} from '../rewriting.ts'
-import {gently, type Work} from '../time-slices.ts'
+import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 export const regexMatch = check({
@@ -21,7 +21,7 @@ export const regexMatch = check({
   // An end that is asked for is not known yet.
   part: ({rule, not}) => not && !rule.source.includes('$'),
   parameter_aliases: {redactText: 'replacement', inverse: 'not'},
-  run: (view, parameters) => gently(matching(view, parameters)),
+  run: (view, parameters) => inTimeSlices(matching(view, parameters)),
 })
 
 interface Parameters {
@@ -31,7 +31,7 @@ interface Parameters {
   readonly replacement: string
 }
 
-function* matching(view: View, {rule, not, redact, replacement}: Parameters): Work<Verdict> {
+function* matching(view: View, {rule, not, redact, replacement}: Parameters): SlicedWork<Verdict> {
   const spent = budget()
   const redaction = rewriting(function* (text) {
     return (yield* replacingAll(rule, text, replacement, spent)).text

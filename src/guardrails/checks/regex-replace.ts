@@ -3,7 +3,7 @@ import {check, excerpt, judged, type Verdict} from '../check.ts'
 import {budget, type Pattern, patternParameter} from '../pattern.ts'
 import {replacingAll, replacingFirst} from '../replace.ts'
 import {rewriting} from '../rewriting.ts'
-import {gently, type Work} from '../time-slices.ts'
+import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 import type {View} from '../view.ts'
 
 export const regexReplace = check({
@@ -20,7 +20,7 @@ export const regexReplace = check({
   },
   part: ({rule}) => !rule.source.includes('$'),
   parameter_aliases: {replacement: 'redactText'},
-  run: (view, parameters) => gently(replacing(view, parameters)),
+  run: (view, parameters) => inTimeSlices(replacing(view, parameters)),
 })
 
 interface Parameters {
@@ -29,7 +29,7 @@ interface Parameters {
   readonly failOnDetection: boolean
 }
 
-function* replacing(view: View, {rule, redactText, failOnDetection}: Parameters): Work<Verdict> {
+function* replacing(view: View, {rule, redactText, failOnDetection}: Parameters): SlicedWork<Verdict> {
   const spent = budget()
   const replace = rule.is_global ? replacingAll : replacingFirst
   const matched = new Set<string>()

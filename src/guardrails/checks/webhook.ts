@@ -4,7 +4,7 @@ import {forwardedParameter, headersParameter, outgoingHeaders, timeoutParameter,
 import {type Answer, ask} from '../http.ts'
 import {isObject, type Json, own} from '../json.ts'
 import {jsonText, readingJson} from '../json-text.ts'
-import {gently} from '../time-slices.ts'
+import {inTimeSlices} from '../time-slices.ts'
 import {callOf} from '../webhook-payload.ts'
 
 /** An answer may hold a whole body. */
@@ -27,7 +27,7 @@ export const webhook = check({
     const asked = {
       ...({method: 'POST', url: webhookURL} as const),
       headers: outgoingHeaders(headers, forwardHeaders, context),
-      body: await gently(jsonText(callOf(context))),
+      body: await inTimeSlices(jsonText(callOf(context))),
     }
     const about = {webhookHost: new URL(webhookURL).host}
     try {
@@ -40,7 +40,7 @@ export const webhook = check({
 })
 
 async function read({status, text, type}: Answer, context: Context, about: {readonly webhookHost: string}): Promise<Verdict> {
-  const reply = await gently(readingJson(text))
+  const reply = await inTimeSlices(readingJson(text))
   if (status < 200 || status > 299) {
     const responseData = reply === undefined || text.length > MOST_SAID ? null : reply
     return failed(new CheckFault(`The webhook answered ${status}.`, 'HttpError'), {...about, responseStatus: status, responseData})

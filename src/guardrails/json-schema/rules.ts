@@ -1,5 +1,5 @@
 import {isList, isObject, type Json, type JsonObject, own} from '../json.ts'
-import type {Work} from '../time-slices.ts'
+import type {SlicedWork} from '../time-slices.ts'
 import {canonical} from './canonical.ts'
 import {FORMATS} from './formats.ts'
 
@@ -12,8 +12,8 @@ export interface Complaint {
 
 /** One validation: what the rules ask of each other. */
 export interface Run {
-  fits(node: Json, value: Json, place: string, depth: number): Work<readonly Complaint[]>
-  matches(source: string, text: string): Work<boolean>
+  fits(node: Json, value: Json, place: string, depth: number): SlicedWork<readonly Complaint[]>
+  matches(source: string, text: string): SlicedWork<boolean>
   target(reference: string): Json
   spend(steps: number): void
 }
@@ -28,7 +28,7 @@ interface Where {
 
 type Complaints = readonly Complaint[]
 /** What grows with the value pauses. */
-type Rule = (said: Json, value: Json, where: Where) => Complaints | Work<Complaints>
+type Rule = (said: Json, value: Json, where: Where) => Complaints | SlicedWork<Complaints>
 
 /** Draft 2020-12, core §10 and validation §6: a rule says nothing of values of another type than its own. */
 export const RULES: Readonly<Record<string, Rule>> = {
@@ -138,13 +138,13 @@ export const RULES: Readonly<Record<string, Rule>> = {
 /** Items of a list between two pauses. */
 const PAUSE = 256
 
-function* each<T>(all: readonly T[], complaints: (one: T, index: number) => Work<Complaints>): Work<Complaints> {
+function* each<T>(all: readonly T[], complaints: (one: T, index: number) => SlicedWork<Complaints>): SlicedWork<Complaints> {
   const found: Complaint[] = []
   for (let index = 0; index < all.length; index++) found.push(...(yield* complaints(all[index]!, index)))
   return found
 }
 
-function* some<T>(all: readonly T[], holds: (one: T) => Work<boolean>): Work<boolean> {
+function* some<T>(all: readonly T[], holds: (one: T) => SlicedWork<boolean>): SlicedWork<boolean> {
   for (const one of all) if (yield* holds(one)) return true
   return false
 }
@@ -161,15 +161,15 @@ function broken({place, keyword}: Where): Complaints {
   return [{at: place, keyword}]
 }
 
-function here(schema: Json, value: Json, {run, place, depth}: Where): Work<Complaints> {
+function here(schema: Json, value: Json, {run, place, depth}: Where): SlicedWork<Complaints> {
   return run.fits(schema, value, place, depth)
 }
 
-function below(schema: Json, value: Json, key: string | number, {run, place, depth}: Where): Work<Complaints> {
+function below(schema: Json, value: Json, key: string | number, {run, place, depth}: Where): SlicedWork<Complaints> {
   return run.fits(schema, value, `${place}/${String(key).slice(0, 100)}`, depth)
 }
 
-function* is(schema: Json, value: Json, where: Where): Work<boolean> {
+function* is(schema: Json, value: Json, where: Where): SlicedWork<boolean> {
   return (yield* here(schema, value, where)).length === 0
 }
 
@@ -194,7 +194,7 @@ function points(text: string): number {
   return count
 }
 
-function* same(one: Json, other: Json, run: Run): Work<boolean> {
+function* same(one: Json, other: Json, run: Run): SlicedWork<boolean> {
   yield
   return isSame(one, other, run)
 }

@@ -1,7 +1,7 @@
 import {CheckFault} from '../fault.ts'
 import {isObject, type Json} from '../json.ts'
 import {budget, finding} from '../pattern.ts'
-import type {Work} from '../time-slices.ts'
+import type {SlicedWork} from '../time-slices.ts'
 import type {JsonSchema} from './read.ts'
 import {type Complaint, RULES, type Run} from './rules.ts'
 
@@ -13,7 +13,7 @@ const DEEPEST = 200
 const PAUSE = 1024
 
 /** The first ten breaches; none: the value fits. Throws a `CheckFault` when the work or the depth is too much. */
-export function validating(schema: JsonSchema, value: Json): Work<readonly Complaint[]> {
+export function validating(schema: JsonSchema, value: Json): SlicedWork<readonly Complaint[]> {
   const pattern_work = budget()
   let steps = 0
   let paused_at = 0

@@ -6,7 +6,7 @@ import {timeoutParameter} from '../headers.ts'
 import {ask} from '../http.ts'
 import {isList, type Json, type JsonObject} from '../json.ts'
 import {jsonText, readingJson} from '../json-text.ts'
-import {gently} from '../time-slices.ts'
+import {inTimeSlices} from '../time-slices.ts'
 import type {View} from '../view.ts'
 import {type Credential, credentialsParameter, type Given, resolved} from './credentials.ts'
 
@@ -107,7 +107,7 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
       return told(options.read(await all(asks, send), call), view)
 
       async function send({url, headers, body}: PartnerAsk): Promise<Json> {
-        const text = await gently(jsonText(body))
+        const text = await inTimeSlices(jsonText(body))
         const more = typeof headers === 'function' ? headers(text) : headers
         return posted(url, {'content-type': 'application/json', ...more}, text)
       }
@@ -115,7 +115,7 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
       async function posted(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Json> {
         const {status, text} = await ask(context.http, {method: 'POST', url, headers, body}, signal, MOST_BYTES, title)
         if (status < 200 || status > 299) throw new CheckFault(`${title} answered ${status}.`, 'HttpError')
-        const reply = await gently(readingJson(text))
+        const reply = await inTimeSlices(readingJson(text))
         if (reply === undefined) throw new CheckFault(`${title} answered no JSON.`)
         return reply
       }

@@ -1,7 +1,7 @@
 import {SURE} from './classes.ts'
 import {BY_START} from './issuers.ts'
 import {entropy, isPlaceholder, isRandom} from './randomness.ts'
-import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type Page} from './scanned-text.ts'
+import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
 
 /** Keys that show whose they are: by an issuer's prefix and length, as a JWT, as a private key block. */
 export const apiKeys: Detector = function* (page) {
@@ -13,7 +13,7 @@ export const apiKeys: Detector = function* (page) {
 const MOST_TRIES = 8
 const LEAST_BITS = 2.8
 
-function* tokens(page: Page): Generator<Found | undefined> {
+function* tokens(page: ScannedText): Generator<Found | undefined> {
   const {text, tokens: all, work} = page
   for (let token = 0; token < all.length; token += 2) {
     if (token % PAUSE === 0) yield undefined
@@ -37,7 +37,7 @@ function* tokens(page: Page): Generator<Found | undefined> {
 }
 
 /** A key of an issuer that begins here; it ends with the token or where a character stands that the issuer does not use. */
-function issued({text, work}: Page, at: number, token_end: number): Found | undefined {
+function issued({text, work}: ScannedText, at: number, token_end: number): Found | undefined {
   if (isWordAt(text, at - 1)) return undefined
   for (const {kind, prefix, sign, length} of BY_START.get(text.slice(at, at + 2)) ?? []) {
     if (!text.startsWith(prefix, at)) continue
@@ -60,7 +60,7 @@ function isMixed(body: string): boolean {
 }
 
 /** Parts with dots between them: a JWT, and keys that look like one. */
-function dotted(page: Page, start: number, end: number): Found | undefined {
+function dotted(page: ScannedText, start: number, end: number): Found | undefined {
   const {text} = page
   if (text.startsWith('eyJ', start) && text[end] === '.') return jwt(page, start, end)
   for (const {kind, before, form} of DOTTED) {
@@ -87,7 +87,7 @@ const DOTTED = [
 const LONGEST_JWT = 8192
 
 /** RFC 7519: three parts, or five when encrypted; the first is JSON with an `alg`. */
-function jwt({text, work}: Page, start: number, header_end: number): Found | undefined {
+function jwt({text, work}: ScannedText, start: number, header_end: number): Found | undefined {
   if (isWordAt(text, start - 1) || header_end - start > 2048) return undefined
   let end = header_end
   let parts = 1
@@ -109,7 +109,7 @@ function isBase64Url(code: number): boolean {
 }
 
 /** A bot's number, a colon, and 35 characters that begin with AA. `bot` may stand right before, as in the address of the service. */
-function telegram({text}: Page, start: number, end: number): Found | undefined {
+function telegram({text}: ScannedText, start: number, end: number): Found | undefined {
   if (end - start !== 35 || !text.startsWith('AA', start) || text[start - 1] !== ':') return undefined
   let from = start - 1
   while (from > 0 && start - from <= 11 && isDigitAt(text, from - 1)) from--
@@ -123,7 +123,7 @@ const END = '-----END '
 const LEAST_BODY = 40
 
 /** RFC 7468 and OpenPGP blocks of private keys. One without an end (cut off) reaches as far as its text looks like a key. */
-function* privateKeys({text, work}: Page): Generator<Found | undefined> {
+function* privateKeys({text, work}: ScannedText): Generator<Found | undefined> {
   for (let start = text.indexOf(BEGIN); start >= 0; ) {
     const next = text.indexOf(BEGIN, start + BEGIN.length)
     const limit = next < 0 ? text.length : next

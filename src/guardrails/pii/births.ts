@@ -1,7 +1,7 @@
 import {SURE} from './classes.ts'
 import {cue, isIn, lastOf} from './cues.ts'
 import {datesOf} from './dates.ts'
-import type {Detector, Page} from './scanned-text.ts'
+import type {Detector, ScannedText} from './scanned-text.ts'
 
 const BIRTH = cue(
   [
@@ -27,7 +27,7 @@ const BEFORE = 56
 const AFTER = 20
 
 /** Full dates that the words beside them call a birth. One such word tells one date, and the next ones that `and` or a comma joins to it. */
-export const births: Detector = function* (page) {
+export const birthDates: Detector = function* (page) {
   let last: {readonly end: number; readonly is_birth: boolean} | undefined
   for (const date of datesOf(page)) {
     if (!date) {
@@ -41,7 +41,12 @@ export const births: Detector = function* (page) {
   }
 }
 
-function isBirth(page: Page, start: number, end: number, last: {readonly end: number; readonly is_birth: boolean} | undefined): boolean {
+function isBirth(
+  page: ScannedText,
+  start: number,
+  end: number,
+  last: {readonly end: number; readonly is_birth: boolean} | undefined,
+): boolean {
   const {lower, work} = page
   const head = page.columns.headAt(start)
   if (head && isIn(BIRTH, head)) return true

@@ -2,7 +2,7 @@ import {luhn} from './check-digits.ts'
 import {SURE} from './classes.ts'
 import {cue, NUMBER_OF_THINGS, told} from './cues.ts'
 import {type Run, runs} from './numbers.ts'
-import type {Detector, Page} from './scanned-text.ts'
+import type {Detector, ScannedText} from './scanned-text.ts'
 
 /** Brand, ranges of the first six digits, lengths. Sources: the brands' published issuer ranges (ISO/IEC 7812 major industries 3 to 6). */
 const BRANDS: readonly (readonly [brand: string, ranges: readonly (readonly [number, number])[], lengths: readonly number[]])[] = [
@@ -78,7 +78,7 @@ export const cards: Detector = function* (page) {
 }
 
 /** The brand of what is a card's number. */
-function judged(page: Page, run: Run): string | undefined {
+function judged(page: ScannedText, run: Run): string | undefined {
   const digits = run.digits()
   page.work.spend(digits.length)
   const brand = brandOf(digits)

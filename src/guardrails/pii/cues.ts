@@ -1,4 +1,4 @@
-import type {Page} from './scanned-text.ts'
+import type {ScannedText} from './scanned-text.ts'
 
 /** Words that tell what stands beside them, in lower case. */
 export interface Cue {
@@ -79,9 +79,9 @@ function isLetter(text: string, at: number): boolean {
 }
 
 /** What a value is said to be by the words around it. */
-export type Told = 'yes' | 'no' | 'unsaid'
+export type CueFinding = 'yes' | 'no' | 'unsaid'
 
-export interface Around {
+export interface CueWindow {
   /** Words for it. */
   readonly yes: Cue
   /** Words for something else, at most two words before. */
@@ -96,7 +96,7 @@ export interface Around {
  * Reads the words around a value. A quoted key right before it (`"ssn":"…"`) or the head of its column says all; else the nearest word
  * before it does, then one right after it in the same sentence.
  */
-export function told(page: Page, start: number, end: number, {yes, no, before = 64, after = 0}: Around): Told {
+export function told(page: ScannedText, start: number, end: number, {yes, no, before = 64, after = 0}: CueWindow): CueFinding {
   const {lower, work} = page
   const slice = lower.slice(Math.max(0, start - before), start)
   work.spend(slice.length)

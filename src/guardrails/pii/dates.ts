@@ -1,5 +1,5 @@
 import {monthOf} from './months.ts'
-import {isWordAt, PAUSE, type Page} from './scanned-text.ts'
+import {isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
 
 export interface FullDate {
   readonly start: number
@@ -10,7 +10,7 @@ const FIRST_YEAR = 1890
 const LAST_YEAR = 2050
 
 /** Dates with day, month and year, in numbers or with the month's name; in order, none over another; undefined where it may pause. */
-export function* datesOf(page: Page): Generator<FullDate | undefined> {
+export function* datesOf(page: ScannedText): Generator<FullDate | undefined> {
   const {groups} = page
   let seen = 0
   for (let group = 0; group < groups.length; group += 2) {
@@ -26,7 +26,7 @@ export function* datesOf(page: Page): Generator<FullDate | undefined> {
 }
 
 /** `19870303` */
-function compact({text, groups}: Page, group: number): FullDate | undefined {
+function compact({text, groups}: ScannedText, group: number): FullDate | undefined {
   const [start, end] = [groups[group]!, groups[group + 1]!]
   if (isWordAt(text, start - 1) || isWordAt(text, end) || isTied(text, start - 1, -1) || isTied(text, end, 1)) return undefined
   const is_whole =
@@ -37,7 +37,7 @@ function compact({text, groups}: Page, group: number): FullDate | undefined {
 }
 
 /** `1987-03-03`, `3.3.1987`, `03/03/87`, `3. 3. 1987`, `1987年3月3日`, `1987. 3. 3.` */
-function numeric({text, groups, work}: Page, group: number): FullDate | undefined {
+function numeric({text, groups, work}: ScannedText, group: number): FullDate | undefined {
   if (group + 5 >= groups.length) return undefined
   const [start, one, two, three, four, end] = [
     groups[group]!,
@@ -74,7 +74,7 @@ function numeric({text, groups, work}: Page, group: number): FullDate | undefine
 const NEAR = 32
 
 /** `3 March 1987`, `9th of May, 1981`, `3. März 1987`, `3 de marzo de 1987`, `03-Mar-1987` */
-function dayFirst({text, lower, groups, work}: Page, group: number): FullDate | undefined {
+function dayFirst({text, lower, groups, work}: ScannedText, group: number): FullDate | undefined {
   const [start, end] = [groups[group]!, groups[group + 1]!]
   const year = groups[group + 2]
   if (end - start > 2 || year === undefined || year - end > NEAR || groups[group + 3]! - year !== 4) return undefined
@@ -90,7 +90,7 @@ function dayFirst({text, lower, groups, work}: Page, group: number): FullDate | 
 }
 
 /** `July 19, 1956`, `Jul. 19th 1956` */
-function monthFirst({text, lower, groups, work}: Page, group: number): FullDate | undefined {
+function monthFirst({text, lower, groups, work}: ScannedText, group: number): FullDate | undefined {
   const [start, end] = [groups[group]!, groups[group + 1]!]
   const year = groups[group + 2]
   if (end - start > 2 || year === undefined || year - end > 6 || groups[group + 3]! - year !== 4) return undefined

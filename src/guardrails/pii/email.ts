@@ -1,5 +1,5 @@
 import {SURE} from './classes.ts'
-import {type Detector, kindOf, PAUSE, type Page} from './scanned-text.ts'
+import {type Detector, kindOf, PAUSE, type ScannedText} from './scanned-text.ts'
 
 /** RFC 5321, 4.5.3.1: octets of the part before the `@`, and of the domain. */
 const LONGEST_LOCAL = 64
@@ -92,7 +92,7 @@ function afterAssignment(text: string, from: number, at: number): number {
 }
 
 /** Something to log in with, or the id of a message: no mailbox. */
-function isLogin(page: Page, start: number, end: number): boolean {
+function isLogin(page: ScannedText, start: number, end: number): boolean {
   const {text, lower, work} = page
   const before = lower.slice(Math.max(0, start - 48), start)
   work.spend(48)

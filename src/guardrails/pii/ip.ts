@@ -1,7 +1,7 @@
 import {isIPv6} from 'node:net'
 import {SURE} from './classes.ts'
 import {cue, told} from './cues.ts'
-import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type Page} from './scanned-text.ts'
+import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
 
 /** IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are nobody's. */
 export const ips: Detector = function* (page) {
@@ -18,7 +18,7 @@ const VERSION = cue(
   '§|版本|バージョン|版|버전',
 )
 
-function* ipv4(page: Page): Generator<Found | undefined> {
+function* ipv4(page: ScannedText): Generator<Found | undefined> {
   const {text, groups, work} = page
   for (let group = 0; group + 7 < groups.length; group += 2) {
     if (group % PAUSE === 0) yield undefined
@@ -63,7 +63,7 @@ function isNobodys([first, second, third, fourth]: readonly number[]): boolean {
 
 const LONGEST = 45
 
-function* ipv6(page: Page): Generator<Found | undefined> {
+function* ipv6(page: ScannedText): Generator<Found | undefined> {
   const {text, work} = page
   let seen = 0
   let colons = 0

@@ -2,7 +2,7 @@ import {SURE} from './classes.ts'
 import {type Cue, cue, NUMBER_OF_THINGS, told} from './cues.ts'
 import * as rules from './id-rules.ts'
 import {type Run, runs} from './numbers.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type Page} from './scanned-text.ts'
+import {type Detector, type Found, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
 
 interface NumberId {
   readonly kind: string
@@ -49,7 +49,7 @@ export const nationalIds: Detector = function* (page) {
   yield* lettered(page)
 }
 
-function numbered(page: Page, run: Run): Found | undefined {
+function numbered(page: ScannedText, run: Run): Found | undefined {
   // `+` begins a phone number.
   if (page.text[run.start - 1] === '+') return undefined
   const digits = run.digits()
@@ -100,7 +100,7 @@ const LETTERED: readonly LetteredId[] = [
 
 const MOST_GAP = 2
 
-function* lettered(page: Page): Generator<Found | undefined> {
+function* lettered(page: ScannedText): Generator<Found | undefined> {
   const {text, groups, work} = page
   for (let group = 0; group < groups.length; group += 2) {
     if (group % PAUSE === 0) yield undefined
@@ -124,7 +124,7 @@ function* lettered(page: Page): Generator<Found | undefined> {
 }
 
 /** A group between groups as long as itself, one space before and behind it. */
-function isOneOfMany({text, groups}: Page, at: number): boolean {
+function isOneOfMany({text, groups}: ScannedText, at: number): boolean {
   if (at < 2 || at + 3 >= groups.length || groups[at]! - groups[at - 1]! !== 1 || groups[at + 2]! - groups[at + 1]! !== 1) return false
   const size = groups[at + 1]! - groups[at]!
   return size === groups[at - 1]! - groups[at - 2]! && text[groups[at]! - 1] === text[groups[at + 1]!]

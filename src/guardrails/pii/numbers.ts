@@ -1,4 +1,4 @@
-import type {Page} from './scanned-text.ts'
+import type {ScannedText} from './scanned-text.ts'
 import {isWordAt, PAUSE} from './scanned-text.ts'
 
 /** Digits that may be one number, in one group or several. */
@@ -27,7 +27,7 @@ const LONGEST_GAP = 3
  * Every run of groups with a wanted number of digits that stands by itself: no letter or digit beside it, no further group joined to it
  * in the same way; undefined where it may pause. Looks at no more than `groups` groups from each.
  */
-export function* runs(page: Page, {lengths, groups: most, is_wrapped = false}: Wanted): Generator<Run | undefined> {
+export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = false}: Wanted): Generator<Run | undefined> {
   const {text, groups, work} = page
   const longest = Math.max(...lengths)
   for (let first = 0; first < groups.length; first += 2) {
@@ -72,7 +72,7 @@ function isPeer(text: string, groups: readonly number[], at: number): boolean {
   return size === groups[at - 1]! - groups[at - 2]! && groups[at + 2]! - groups[at + 1]! === 1 && text[groups[at + 1]!] === ' '
 }
 
-function made({text, groups}: Page, first: number, last: number, length: number): Run {
+function made({text, groups}: ScannedText, first: number, last: number, length: number): Run {
   const start = groups[first]!
   const end = groups[last + 1]!
   let shape = ''
@@ -85,7 +85,7 @@ function isSame(neighbour: string, gap: string): boolean {
 }
 
 /** True when the group before or after is joined like the groups of the run and as long as its neighbour in it: a part of a longer number. */
-function hasPeer({groups}: Page, first: number, last: number, before: string, after: string, gap: string): boolean {
+function hasPeer({groups}: ScannedText, first: number, last: number, before: string, after: string, gap: string): boolean {
   const size = (at: number) => groups[at + 1]! - groups[at]!
   return (before === gap && size(first - 2) === size(first)) || (after === gap && size(last + 2) === size(last))
 }

@@ -1,6 +1,6 @@
 import {SURE} from './classes.ts'
 import {cue, eitherOf, isIn, NUMBER_OF_THINGS, told} from './cues.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type Page} from './scanned-text.ts'
+import {type Detector, type Found, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
 
 const PHONE = cue(
   [
@@ -59,7 +59,7 @@ function isJoint(text: string, from: number, to: number): boolean {
   return true
 }
 
-function judge(page: Page, first: number, from_last: number, before: Found | undefined): Found | undefined {
+function judge(page: ScannedText, first: number, from_last: number, before: Found | undefined): Found | undefined {
   const {text, groups} = page
   let start = groups[first]!
   if (text[start - 1] === '(') start--
@@ -146,7 +146,7 @@ function isDate(shape: string, said: string): boolean {
 }
 
 /** Named right after another number: `… or my mobile …`, `…, …`, `… and …`. */
-function isNext(page: Page, from: number, to: number): boolean {
+function isNext(page: ScannedText, from: number, to: number): boolean {
   if (to - from > 16) return false
   const between = page.lower.slice(from, to)
   return !isIn(OTHER, between) && /^[\s,;/]*(?:or|and|und|oder|et|ou|y|o|e|i|eller|og|och|en|of)?[\s,;/]*$/.test(between)

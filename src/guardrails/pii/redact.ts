@@ -1,4 +1,4 @@
-import {atOnce, type Work} from '../time-slices.ts'
+import {atOnce, type SlicedWork} from '../time-slices.ts'
 import type {PiiClass, PiiSpan} from './classes.ts'
 import {plainOf} from './digits.ts'
 import {PLACEHOLDER, type Restore, restoreOf} from './restore.ts'
@@ -10,7 +10,7 @@ export interface Vault extends Restore {
   /** `text` with its spans, in order and none over another, replaced. All else stays as it is. */
   redact(text: string, spans: readonly PiiSpan[]): string
   /** The same with pauses. */
-  redacting(text: string, spans: readonly PiiSpan[]): Work<string>
+  redacting(text: string, spans: readonly PiiSpan[]): SlicedWork<string>
   /** Another that has given out the same by now; what it gives out from now on this one does not know. */
   beside(): Vault
 }
@@ -47,7 +47,7 @@ export function vault(before?: Given): Vault {
     originals.set(placeholder, value)
     return placeholder
   }
-  function* redacting(text: string, spans: readonly PiiSpan[]): Work<string> {
+  function* redacting(text: string, spans: readonly PiiSpan[]): SlicedWork<string> {
     const parts: string[] = []
     let kept = 0
     for (const [index, {class: name, start, end}] of spans.entries()) {

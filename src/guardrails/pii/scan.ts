@@ -1,6 +1,6 @@
-import {atOnce, type Work} from '../time-slices.ts'
+import {atOnce, type SlicedWork} from '../time-slices.ts'
 import {apiKeys} from './api-keys.ts'
-import {births} from './births.ts'
+import {birthDates} from './births.ts'
 import {cards} from './cards.ts'
 import {PII_CLASSES, type PiiClass, type PiiSpan} from './classes.ts'
 import {cryptoAddresses} from './crypto-addresses.ts'
@@ -24,7 +24,7 @@ const DETECTORS: Readonly<Record<PiiClass, Detector>> = {
   ip_address: ips,
   api_key: apiKeys,
   secret: secrets,
-  date_of_birth: births,
+  date_of_birth: birthDates,
   crypto_address: cryptoAddresses,
 }
 
@@ -44,12 +44,12 @@ export function findPii(text: string, options: ScanOptions = {}): PiiSpan[] {
 }
 
 /** The same with pauses, so that a long text keeps nobody waiting. */
-export function* findingPii(text: string, {classes = PII_CLASSES, work: counted = work()}: ScanOptions = {}): Work<PiiSpan[]> {
+export function* findingPii(text: string, {classes = PII_CLASSES, work: counted = work()}: ScanOptions = {}): SlicedWork<PiiSpan[]> {
   return (yield* scanning(text, counted)).filter(span => classes.includes(span.class))
 }
 
 /** The same for a text that data has under the name `called`, which may tell what it is. */
-export function* findingCalled(text: string, called: string, options: ScanOptions = {}): Work<readonly PiiSpan[]> {
+export function* findingCalled(text: string, called: string, options: ScanOptions = {}): SlicedWork<readonly PiiSpan[]> {
   if (isPlain(text)) return NONE
   if (!called) return yield* findingPii(text, options)
   const is_word = text.length <= LONGEST_WORD && !/[\s"\\]/.test(text)
@@ -75,7 +75,7 @@ const SHORTEST = 6
 const MOST_PLAIN = 512
 const NOT_PLAIN = /[\d@\x80-\uffff]|::|--|[a-z][A-Z]/
 
-function* scanning(text: string, counted: Counted): Work<PiiSpan[]> {
+function* scanning(text: string, counted: Counted): SlicedWork<PiiSpan[]> {
   const plain = plainOf(text)
   yield
   const page = pageOf(plain.text, counted)

@@ -3,7 +3,7 @@ import {type Columns, columnsOf} from './columns.ts'
 import type {Work} from './work.ts'
 
 /** A plain text taken apart once for all detectors. Positions are of the plain text. */
-export interface Page {
+export interface ScannedText {
   readonly text: string
   /** The text in lower case, of the same length. */
   readonly lower: string
@@ -27,7 +27,7 @@ export interface Found {
 }
 
 /** Looks for one class, saying undefined now and then: a place to pause at. What it does is bounded by a multiple of the text's length. */
-export type Detector = (page: Page) => Generator<Found | undefined>
+export type Detector = (page: ScannedText) => Generator<Found | undefined>
 
 /** Places looked at between two pauses, a power of two. */
 export const PAUSE = 512
@@ -53,7 +53,7 @@ export function kindOf(code: number): number {
   return code < 128 ? KINDS[code]! : 0
 }
 
-export function pageOf(text: string, work: Work): Page {
+export function pageOf(text: string, work: Work): ScannedText {
   const groups: number[] = []
   const tokens: number[] = []
   const chunks: number[] = []

@@ -1,6 +1,6 @@
 import {SURE} from './classes.ts'
 import {isPlaceholder, isRandom} from './randomness.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type Page} from './scanned-text.ts'
+import {type Detector, type Found, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
 
 /** What a secret is called. `key` alone is too much: a sort key, a cache key, the key of a map. */
 const SECRET = new RegExp(
@@ -39,7 +39,7 @@ export const secrets: Detector = function* (page) {
   }
 }
 
-function inChunk(page: Page, start: number, end: number): Found[] {
+function inChunk(page: ScannedText, start: number, end: number): Found[] {
   const {text, work} = page
   if (!isMixed(text, start, Math.min(end, start + LONGEST))) return []
   const login = loginOf(text, start, end)
@@ -107,7 +107,7 @@ function quoteEnd(text: string, start: number, end: number): number | undefined 
 }
 
 /** True when the words before a position call what stands there a secret. */
-function isCalled(page: Page, at: number): boolean {
+function isCalled(page: ScannedText, at: number): boolean {
   const {lower, work} = page
   const before = lower.slice(Math.max(0, at - BEFORE), at)
   work.spend(before.length)
@@ -131,7 +131,7 @@ function isFlag(before: string): boolean {
   return /(?:^|\s)(?:-u|--user)[ =]["']?[\w.@-]{1,40}:$/.test(before)
 }
 
-function judged(page: Page, start: number, from_end: number, isSecret: () => boolean): Found[] {
+function judged(page: ScannedText, start: number, from_end: number, isSecret: () => boolean): Found[] {
   const {text} = page
   let end = from_end
   // A full stop or the like behind a value ends the sentence.

@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../../base/seal.ts'
-import {type CheckWorld, type CheckWorldOptions, checkWorld} from '../../guardrails/check-environment.ts'
+import {type CheckEnvironment, type CheckWorldOptions, checkEnvironment} from '../../guardrails/check-environment.ts'
 import type {Db} from '../../store/database.ts'
 import {findDefaultGuardrails, findGuardrails} from '../../store/guardrails.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
@@ -16,7 +16,7 @@ const MOST_WORLDS = 1000
 
 /** What guardrails need of the store and of the network. */
 export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
-  const worlds = new LRUCache<string, CheckWorld>({max: MOST_WORLDS})
+  const worlds = new LRUCache<string, CheckEnvironment>({max: MOST_WORLDS})
   const beside = new Set<Promise<unknown>>()
   return {
     async find(place, handles) {
@@ -30,7 +30,7 @@ export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
     world(workspace_id) {
       const known = worlds.get(workspace_id)
       if (known) return known
-      const made = checkWorld(workspace_id, around)
+      const made = checkEnvironment(workspace_id, around)
       worlds.set(workspace_id, made)
       return made
     },

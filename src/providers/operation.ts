@@ -10,11 +10,11 @@ import type {Context, Fault, Json, Translation} from './translation.ts'
  * calls the provider through a port, and gives what the client is answered. A call that fails (`UpstreamFault`) need not be caught: the
  * client is told of it in OpenAI's words, with the provider's status. Throws `Untranslatable` for what the provider cannot take.
  */
-export type Errand = (asked: Asked, upstream: Upstream) => Promise<Told>
+export type ProviderOperation = (asked: OperationInput, upstream: Upstream) => Promise<OperationResult>
 
 /** The errands of one provider. */
-export interface Errands {
-  readonly endpoints: Readonly<Partial<Record<EndpointName, Errand>>>
+export interface ProviderOperations {
+  readonly endpoints: Readonly<Partial<Record<EndpointName, ProviderOperation>>>
   /** Places beside the provider's own, by name. */
   readonly sides?: Readonly<Record<string, Side>>
   /** The fault that a non-2xx answer tells, whatever its body is. */
@@ -31,7 +31,7 @@ export interface Side {
 }
 
 /** What the client asked. */
-export interface Asked {
+export interface OperationInput {
   /** What the path leaves open, percent-decoded; empty where it leaves nothing open. */
   readonly id: string
   readonly query: URLSearchParams
@@ -90,7 +90,7 @@ export interface Upstream {
 }
 
 /** What the client is answered, with status 200. */
-export type Told = {readonly json: Json} | {readonly content: AsyncIterable<Buffer>; readonly content_type: string}
+export type OperationResult = {readonly json: Json} | {readonly content: AsyncIterable<Buffer>; readonly content_type: string}
 
 /** The provider answered a call with a status that ends the errand. */
 export class UpstreamFault extends Error {

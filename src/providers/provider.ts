@@ -2,7 +2,7 @@ import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Login} from './auth/login.ts'
 import type {OutgoingHeaders} from './headers.ts'
-import type {Errands} from './operation.ts'
+import type {ProviderOperations} from './operation.ts'
 import type {Options} from './options.ts'
 import type {Dialect} from './translation.ts'
 
@@ -52,7 +52,7 @@ export interface Provider {
   /** Endpoints that it has in other words: these win over bytes as they come. */
   readonly translations?: Dialect
   /** Endpoints that take calls of its own kind, one or several: files, batches, fine-tuning. They win over `translations`. */
-  readonly errands?: Errands
+  readonly operations?: ProviderOperations
   /** Paths that differ from the unified one, by endpoint. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>
   /** Headers every call carries unless the client or the integration set them. */

@@ -5,7 +5,7 @@ import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
-import {hasErrand, loginOf} from '../providers/base-urls/base-url.ts'
+import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
 import type {PlanTarget} from '../routing/plan.ts'
 import {authenticate} from './call/authenticate.ts'
@@ -152,7 +152,7 @@ async function readsBody(
   on: ProxyServices,
 ) {
   const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
-  if (hasErrand(provider, incoming.route.endpoint)) return false
+  if (hasOperation(provider, incoming.route.endpoint)) return false
   // what a policy asks, or a strict limit holds, stands in the body
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await on.findPolicies(caller.workspace_id))?.reads_body) return true

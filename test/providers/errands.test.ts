@@ -12,7 +12,7 @@ describe.each(all)('%s', (slug, cases) => {
 })
 
 test('every provider with calls of its own is in the fixtures, with every endpoint it says it has', () => {
-  for (const {slug, errands} of list()) {
+  for (const {slug, operations: errands} of list()) {
     const own = Object.keys(errands?.endpoints ?? {}).filter(name => name !== 'getBatchOutput')
     if (own.length === 0) continue
     const tested = all.filter(([provider]) => provider === slug).flatMap(([, cases]) => cases.map(({endpoint}) => endpoint))

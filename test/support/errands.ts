@@ -4,7 +4,13 @@ import {expect} from 'vitest'
 import {readParts} from '../../src/base/multipart-stream.ts'
 import {variantOf} from '../../src/providers/base-urls/base-url.ts'
 import {offers, wordsFor} from '../../src/providers/clients.ts'
-import {type Asked, type Told, type Upstream, UpstreamFault, type UpstreamRequest} from '../../src/providers/operation.ts'
+import {
+  type OperationInput,
+  type OperationResult,
+  type Upstream,
+  UpstreamFault,
+  type UpstreamRequest,
+} from '../../src/providers/operation.ts'
 import {find} from '../../src/providers/registry.ts'
 import type {Context, Json} from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
@@ -32,7 +38,7 @@ export interface ErrandCase {
   readonly body?: Json
   /** The form's parts, in order: `[name, value]` or `[name, value, file name]`. */
   readonly form?: readonly (readonly string[])[]
-  readonly told?: Asked['told']
+  readonly told?: OperationInput['told']
   readonly context?: Partial<Context>
   readonly calls?: readonly ScriptedCall[]
   readonly json?: unknown
@@ -66,7 +72,7 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
     created_s: 1_700_000_000,
     ...script.context,
   }
-  const asked: Asked = {
+  const asked: OperationInput = {
     id: script.id ?? '',
     query: new URLSearchParams(script.query ?? ''),
     body: script.body ?? {},
@@ -107,7 +113,7 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
       }
     },
   }
-  const errand = provider.errands!.endpoints[script.endpoint]!
+  const errand = provider.operations!.endpoints[script.endpoint]!
   const answer = await errand(asked, upstream).then(readAll, (fault: Error) => ({refused: refusalOf(fault, slug, context)}))
   const {json, rows, text, refused} = script
   expect(answer).toEqual(rows ? {rows} : text !== undefined ? {text} : refused !== undefined ? {refused} : {json})
@@ -117,10 +123,10 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
 function refusalOf(fault: Error, slug: string, context: Context): string {
   if (fault.name === 'AssertionError') throw fault
   if (!(fault instanceof UpstreamFault)) return fault.message
-  return `${fault.status} ${find(slug)!.errands!.fault(fault.status, fault.body, context).message}`
+  return `${fault.status} ${find(slug)!.operations!.fault(fault.status, fault.body, context).message}`
 }
 
-async function readAll(told: Told) {
+async function readAll(told: OperationResult) {
   if ('json' in told) return {json: JSON.parse(JSON.stringify(told.json))}
   const parts: Buffer[] = []
   for await (const part of told.content) parts.push(Buffer.from(part))

@@ -3,13 +3,13 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
-import type {Asked, Errand, Upstream} from '../operation.ts'
+import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 
 const CUSTOM_ID = /^[\w-]{1,64}$/
 
 /** OpenAI's batches ⇄ message batches (platform.claude.com/docs, Message Batches API). The rows go with the batch itself. */
-export const batches: Partial<Record<EndpointName, Errand>> = {
+export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
   async createBatch(asked, {ask}) {
     const {body, shelf} = asked
     if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
@@ -35,7 +35,7 @@ export const batches: Partial<Record<EndpointName, Errand>> = {
 }
 
 /** `{custom_id, params}`, as a message batch has its requests. */
-export function batchInput(row: BatchRow, asked: Asked): Json {
+export function batchInput(row: BatchRow, asked: OperationInput): Json {
   if (row.endpoint !== 'chatComplete') throw new Untranslatable('url', 'Anthropic runs batches of /v1/chat/completions alone')
   if (row.model === '') throw new Untranslatable('body.model', 'expected the name of a model, here or as the header provider-model')
   if (!CUSTOM_ID.test(row.custom_id)) throw new Untranslatable('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
@@ -43,7 +43,7 @@ export function batchInput(row: BatchRow, asked: Asked): Json {
 }
 
 /** The results of a batch that ended, as OpenAI's rows. */
-export async function resultsOf(asked: Asked, {ask}: Upstream) {
+export async function resultsOf(asked: OperationInput, {ask}: Upstream) {
   const {body} = await ask({method: 'GET', path: `${pathOf(asked.id)}/results`})
   return {content: changedRows(body, (row, number) => resultOf(row, number, asked)), content_type: 'application/octet-stream'}
 }
@@ -52,7 +52,7 @@ export function isBatch(id: string): boolean {
   return id.startsWith('msgbatch_')
 }
 
-export async function batchAt({id}: Asked, {ask}: Upstream): Promise<Json> {
+export async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Json> {
   return await (await ask({method: 'GET', path: pathOf(id)})).json()
 }
 
@@ -79,7 +79,7 @@ export function batchOf(said: Json): BatchFacts {
 }
 
 /** `{custom_id, result}`: a message, an error, or that it was given up. */
-function resultOf({custom_id, result}: Json, number: number, asked: Asked): Json {
+function resultOf({custom_id, result}: Json, number: number, asked: OperationInput): Json {
   const id = typeof custom_id === 'string' ? custom_id : ''
   const {type, message, error} = object(result)
   if (type === 'succeeded') {
@@ -95,7 +95,7 @@ function resultOf({custom_id, result}: Json, number: number, asked: Asked): Json
 }
 
 /** The rows of a file as the one body of a batch. */
-async function* requestsOf(rows: AsyncIterable<Buffer>, {allow}: Asked): AsyncGenerator<Buffer> {
+async function* requestsOf(rows: AsyncIterable<Buffer>, {allow}: OperationInput): AsyncGenerator<Buffer> {
   let is_first = true
   yield Buffer.from('{"requests":[')
   const checked = (row: Json) => {

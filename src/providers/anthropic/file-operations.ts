@@ -1,7 +1,7 @@
-import type {Errands} from '../operation.ts'
+import type {ProviderOperations} from '../operation.ts'
 import {batches} from './batches.ts'
 import {faultIn} from './errors.ts'
 import {files} from './files.ts'
 
 /** Files and message batches of Anthropic's own API. */
-export const anthropicErrands: Errands = {endpoints: {...files, ...batches}, fault: faultIn}
+export const anthropicErrands: ProviderOperations = {endpoints: {...files, ...batches}, fault: faultIn}

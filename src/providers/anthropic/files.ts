@@ -5,7 +5,7 @@ import {formOf} from '../jobs/form.ts'
 import {fileObject, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
-import type {Asked, Errand} from '../operation.ts'
+import type {OperationInput, ProviderOperation} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {batchAt, batchInput, batchOf, isBatch, resultsOf} from './batches.ts'
 
@@ -15,7 +15,7 @@ const BETA = 'files-api-2025-04-14'
  * OpenAI's files ⇄ the Files API, a beta (platform.claude.com/docs, Files API). What is uploaded for a batch stays here: Anthropic gives no
  * uploaded file back, and wants a batch's rows with the batch. The output of a batch is a file under the batch's own id.
  */
-export const files: Partial<Record<EndpointName, Errand>> = {
+export const files: Partial<Record<EndpointName, ProviderOperation>> = {
   async uploadFile(asked, {ask}) {
     const upload = await openUpload(asked, {batch: batchInput})
     if (upload.purpose === 'batch') return {json: shelved(await asked.shelf.put(upload))}
@@ -62,7 +62,7 @@ export const files: Partial<Record<EndpointName, Errand>> = {
 }
 
 /** The beta of the files beside those that the options name. */
-function beta({context}: Asked): Record<string, string> {
+function beta({context}: OperationInput): Record<string, string> {
   const said = (context.options.anthropic_beta ?? '').split(',').map(each => each.trim())
   return {'anthropic-beta': [...new Set([...said.filter(each => /^[\w.-]{1,64}$/.test(each)), BETA])].join(',')}
 }

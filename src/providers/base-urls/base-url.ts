@@ -37,7 +37,7 @@ export function loginOf({login}: Provider, options: Options): Login | null {
 }
 
 /** Whether an endpoint of the table takes calls of the provider's own kind. */
-export function hasErrand({errands}: Provider, endpoint: {readonly name: EndpointName} | undefined): boolean {
+export function hasOperation({operations: errands}: Provider, endpoint: {readonly name: EndpointName} | undefined): boolean {
   return endpoint !== undefined && errands?.endpoints[endpoint.name] !== undefined
 }
 

@@ -3,7 +3,7 @@ import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
 import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
-import {type Asked, type Upstream, UpstreamFault} from '../operation.ts'
+import {type OperationInput, type Upstream, UpstreamFault} from '../operation.ts'
 import type {Json} from '../translation.ts'
 import {files} from './files.ts'
 import {bedrockJobs, createdJob, idOfJob, type JobKind, jobName} from './jobs.ts'
@@ -59,7 +59,7 @@ export const batches = batchErrands({
   stopped: facts => (ENDED.has(facts.status) ? facts : {...facts, status: 'cancelling'}),
 })
 
-function outputOf(asked: Asked, input: Place): Json {
+function outputOf(asked: OperationInput, input: Place): Json {
   const {output_data_config: said} = asked.body
   const config = typeof said === 'string' ? {s3Uri: said} : object(object(said).s3OutputDataConfig ?? said)
   const key = asked.context.options.amz_server_side_encryption_aws_kms_key_id
@@ -102,7 +102,7 @@ function outputPlace(job: Json): (Place & {readonly model: string}) | null {
 }
 
 /** What a batch that ended counted, in the manifest beside its output; nothing where it cannot be read. */
-async function countedBy(job: Json, {context}: Asked, upstream: Upstream): Promise<Partial<BatchFacts>> {
+async function countedBy(job: Json, {context}: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>> {
   const place = outputPlace(job)
   if (!place) return {}
   try {

@@ -2,7 +2,7 @@ import {isObject} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
 import {messagesOf} from '../jobs/upload.ts'
-import type {Asked} from '../operation.ts'
+import type {OperationInput} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {textIn} from '../unified/read.ts'
 import {familyOf} from './families.ts'
@@ -23,13 +23,13 @@ export function endpointOfJob(invocation: unknown, model: string): 'chatComplete
 }
 
 /** `{recordId, modelInput}` (Bedrock user guide, "Format and upload your batch inference data"). */
-export function batchInput(row: BatchRow, asked: Asked): Json {
+export function batchInput(row: BatchRow, asked: OperationInput): Json {
   if (row.model === '') throw new Untranslatable('body.model', 'expected the id of a model, here or as the header provider-model')
   return {recordId: row.custom_id, modelInput: wordsOfRow(row, asked)}
 }
 
 /** `{recordId, modelInput, modelOutput}` or `{recordId, modelInput, error}`. */
-export function batchOutput(row: Json, number: number, model: string, asked: Asked): Json {
+export function batchOutput(row: Json, number: number, model: string, asked: OperationInput): Json {
   const {recordId, modelInput, modelOutput, error} = row
   const custom_id = typeof recordId === 'string' ? recordId : ''
   if (isObject(error)) {
@@ -51,7 +51,7 @@ export function batchOutput(row: Json, number: number, model: string, asked: Ask
  * A row of fine-tuning data (Bedrock user guide, "Prepare data for fine-tuning"): Nova takes Converse's turns, Claude its own messages, all
  * others a prompt and its completion.
  */
-export function tuneInput(row: Json, {context}: Asked): Json {
+export function tuneInput(row: Json, {context}: OperationInput): Json {
   const {model} = context
   if (model === '') throw new Untranslatable('model', 'say the model to be tuned as the header provider-model: rows are written for it')
   const family = vendor(model)

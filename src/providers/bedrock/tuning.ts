@@ -2,7 +2,7 @@ import {object} from '../../base/json-object.ts'
 import {tuneErrands} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt} from '../jobs/objects.ts'
 import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
-import type {Asked} from '../operation.ts'
+import type {OperationInput} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
 import {bedrockJobs, createdJob, idOfJob, type JobKind, jobName} from './jobs.ts'
@@ -51,7 +51,7 @@ export const tuning = tuneErrands({
 })
 
 /** Bedrock's numbers are texts. Claude has OpenAI's multiplier; the others take a rate, which no multiplier says. */
-function hyperParameters({body, context}: Asked): Json {
+function hyperParameters({body, context}: OperationInput): Json {
   const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
   if (learning_rate_multiplier !== undefined && vendor(context.model) !== 'anthropic')
     throw new Untranslatable('hyperparameters.learning_rate_multiplier', 'this model takes a rate: send hyperparameters.learningRate')
@@ -59,7 +59,7 @@ function hyperParameters({body, context}: Asked): Json {
   return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 }
 
-function outputUri(asked: Asked, {bucket}: Place): string {
+function outputUri(asked: OperationInput, {bucket}: Place): string {
   const {output_data_config: said} = asked.body
   const named = typeof said === 'string' ? said : object(said).s3Uri
   const uri = typeof named === 'string' ? named : uriOf('s3', {bucket, key: keyOf('fine-tune_output', asked, '')})

@@ -23,7 +23,7 @@ const shared: More = {
   login: google,
   pathOf: vertexProxyPath,
   hands_on,
-  errands: vertexErrands,
+  operations: vertexErrands,
 }
 
 const claude = nativeRow(SLUG, NAME, null, {

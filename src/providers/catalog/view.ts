@@ -39,7 +39,7 @@ export interface CatalogueOption {
 const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
 
 export function catalogueRow(provider: Provider): CatalogueRow {
-  const {slug, name, auth, login, endpoints, translations, errands, place_says, base_url} = provider
+  const {slug, name, auth, login, endpoints, translations, operations: errands, place_says, base_url} = provider
   const in_calls = Object.keys(errands?.endpoints ?? {}) as EndpointName[]
   const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))
   const has = (endpoint: EndpointName) => translated.includes(endpoint) || offers(provider, endpoint)

@@ -15,7 +15,7 @@ import {
 import {listed} from '../jobs/pages.ts'
 import {type BatchRow, endpointOf, PATHS} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
-import type {Asked, Errands, Upstream} from '../operation.ts'
+import type {OperationInput, ProviderOperations, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 
@@ -32,7 +32,7 @@ const USUAL_INPUT_TYPE = 'search_document'
  * Files are datasets of texts to embed, batches are embed jobs (docs.cohere.com, API reference: datasets, embed-jobs). What a job writes is a
  * dataset in Avro, which is given as it is stored.
  */
-export const cohereErrands: Errands = {
+export const cohereErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(asked, {ask}) {
       const {file_name, content, content_type} = await openUpload(asked, {batch: embedRow})
@@ -89,7 +89,7 @@ export const cohereErrands: Errands = {
 }
 
 /** One text a row; its id is kept beside it. */
-function embedRow({custom_id, endpoint, body, model}: BatchRow, {allow}: Asked): Json {
+function embedRow({custom_id, endpoint, body, model}: BatchRow, {allow}: OperationInput): Json {
   allow(model)
   if (endpoint !== 'embed') throw new Untranslatable('url', 'Cohere runs batches of /v1/embeddings alone')
   const text = Array.isArray(body.input) && body.input.length === 1 ? body.input[0] : body.input

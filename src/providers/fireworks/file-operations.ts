@@ -14,7 +14,7 @@ import {
 } from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload, plainName} from '../jobs/upload.ts'
-import {type Asked, type Errands, type Upstream, UpstreamFault} from '../operation.ts'
+import {type OperationInput, type ProviderOperations, type Upstream, UpstreamFault} from '../operation.ts'
 import {optionNeeded} from '../options.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
@@ -36,7 +36,7 @@ const MOST_FORM_BYTES = 150_000_000
 const JOBS = 'supervisedFineTuningJobs'
 
 /** Files are datasets, fine-tuning jobs are supervised ones (docs.fireworks.ai, REST API). Rows are OpenAI's and stay as they are. */
-export const fireworksErrands: Errands = {
+export const fireworksErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(asked, upstream) {
       const {file_name, content, content_type} = await openUpload(asked, {})
@@ -115,7 +115,7 @@ interface Filled {
   readonly content_type: string
 }
 
-async function fill({id, file_name, content, content_type}: Filled, asked: Asked, {ask}: Upstream): Promise<number> {
+async function fill({id, file_name, content, content_type}: Filled, asked: OperationInput, {ask}: Upstream): Promise<number> {
   const dataset = path(asked, 'datasets', id)
   const name = plainName(file_name)
   const {bytes: length} = asked.told
@@ -162,18 +162,18 @@ function urlsIn({filenameToSignedUrls: said}: Json): readonly string[] {
   return urls
 }
 
-async function jobOf(asked: Asked, {ask}: Upstream): Promise<Json> {
+async function jobOf(asked: OperationInput, {ask}: Upstream): Promise<Json> {
   return await (await ask({method: 'GET', path: path(asked, JOBS, asked.id)})).json()
 }
 
 /** A resource's name, of an id or a name that a client sends. */
-function resource({context}: Asked, kind: string, said: string): string {
+function resource({context}: OperationInput, kind: string, said: string): string {
   const id = said.split('/').at(-1)!
   if (!/^[\w-][\w.-]{0,127}$/.test(id)) throw new Untranslatable('id', 'expected the id of a file, a job or a model')
   return `accounts/${optionNeeded(context.options, 'fireworks_account_id')}/${kind}/${id}`
 }
 
-function path(asked: Asked, kind: string, id?: string): string {
+function path(asked: OperationInput, kind: string, id?: string): string {
   const account = optionNeeded(asked.context.options, 'fireworks_account_id')
   return id === undefined ? `/accounts/${encodeURIComponent(account)}/${kind}` : `/${resource(asked, kind, id)}`
 }

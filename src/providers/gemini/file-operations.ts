@@ -16,7 +16,7 @@ import {
 import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
-import type {Asked, Errands, Upstream} from '../operation.ts'
+import type {OperationInput, ProviderOperations, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {fault} from './errors.ts'
 import {word} from './read.ts'
@@ -33,7 +33,7 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 const OUTPUT = /^batch-/
 
 /** Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are told without `files/` and `batches/`. */
-export const geminiErrands: Errands = {
+export const geminiErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(asked, {ask}) {
       const {file_name, content, content_type, purpose} = await openUpload(asked, {batch: batchInput})
@@ -90,20 +90,20 @@ export const geminiErrands: Errands = {
 }
 
 /** `{key, request}` (ai.google.dev/gemini-api/docs/batch-api, "Input file"). */
-function batchInput(row: BatchRow, asked: Asked): Json {
+function batchInput(row: BatchRow, asked: OperationInput): Json {
   if (row.endpoint !== 'chatComplete') throw new Untranslatable('url', 'Gemini runs batches of /v1/chat/completions alone here')
   if (row.model === '') throw new Untranslatable('body.model', 'expected the name of a model, here or as the header provider-model')
   return {key: row.custom_id, request: wordsOfRow(row, asked)}
 }
 
-async function contentOf(file: string, asked: Asked, {ask}: Upstream) {
+async function contentOf(file: string, asked: OperationInput, {ask}: Upstream) {
   const {body} = await ask({method: 'GET', path: `/download/v1beta/files/${file}:download?alt=media`})
   const content = OUTPUT.test(file) ? changedRows(body, (row, number) => outputRow(row, number, asked)) : body
   return {content, content_type: 'application/octet-stream'}
 }
 
 /** `{key, response}` or `{key, error}`. */
-function outputRow({key, response, error}: Json, number: number, asked: Asked): Json {
+function outputRow({key, response, error}: Json, number: number, asked: OperationInput): Json {
   const custom_id = word(key) ?? ''
   const {message, code} = object(error)
   if (response === undefined || response === null) {
@@ -117,7 +117,7 @@ function outputRow({key, response, error}: Json, number: number, asked: Asked): 
   return answeredRow({custom_id, endpoint: 'chatComplete', model, number}, response, asked)
 }
 
-async function batchAt({id}: Asked, {ask}: Upstream): Promise<Json> {
+async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Json> {
   return await (await ask({method: 'GET', path: `/v1beta/batches/${segment(id, 'batches')}`})).json()
 }
 

@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../operation.ts'
+import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, type TuneFacts, textAt, tuneObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'
@@ -19,7 +19,7 @@ interface Cloud<Facts> {
   readonly files: StoreWords
   /** What is told where no model was named. */
   readonly without_model: string
-  jobs(asked: Asked, upstream: Upstream): CloudJobs
+  jobs(asked: OperationInput, upstream: Upstream): CloudJobs
   /** A job in OpenAI's words. */
   facts(job: Json): Facts
 }
@@ -27,24 +27,24 @@ interface Cloud<Facts> {
 export interface CloudBatches extends Cloud<BatchFacts> {
   /** Throws `Untranslatable` for an endpoint whose calls are not run in batches. */
   check?(endpoint: EndpointName): void
-  create(asked: Asked, upstream: Upstream, input: Place, endpoint: EndpointName): Promise<BatchFacts>
+  create(asked: OperationInput, upstream: Upstream, input: Place, endpoint: EndpointName): Promise<BatchFacts>
   /** Where the output of a job is written, and the words its rows are in; null while there is none. */
   output(job: Json): (Place & {readonly model: string}) | null
   /** How the cloud calls the state of a job. */
   state(job: Json): string
-  read(place: Place, asked: Asked, upstream: Upstream): Promise<AsyncIterable<Buffer>>
+  read(place: Place, asked: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
   /** What a job does not say itself. */
-  more?(job: Json, asked: Asked, upstream: Upstream): Promise<Partial<BatchFacts>>
+  more?(job: Json, asked: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>>
   /** What a job is that was told to stop a moment ago. */
   stopped?(facts: BatchFacts): BatchFacts
 }
 
 export interface CloudTuning extends Cloud<TuneFacts> {
-  create(asked: Asked, upstream: Upstream, training: Place, validation: Place | null): Promise<TuneFacts>
+  create(asked: OperationInput, upstream: Upstream, training: Place, validation: Place | null): Promise<TuneFacts>
 }
 
 /** OpenAI's batches at a cloud. */
-export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, Errand>> {
+export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, ProviderOperation>> {
   const {files, jobs, facts} = cloud
   return {
     async createBatch(asked, upstream) {
@@ -77,7 +77,7 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
 }
 
 /** OpenAI's fine-tuning jobs at a cloud. */
-export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, Errand>> {
+export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, ProviderOperation>> {
   const {files, jobs, facts} = cloud
   return {
     async createFinetune(asked, upstream) {
@@ -99,7 +99,7 @@ async function stopped(jobs: CloudJobs, id: string): Promise<Json> {
   return await jobs.get(id)
 }
 
-function pages(asked: Asked, jobs: CloudJobs, view: (job: Json) => Json) {
+function pages(asked: OperationInput, jobs: CloudJobs, view: (job: Json) => Json) {
   return listed(asked, async (token, size) => {
     const {items, next} = await jobs.page(token, size)
     return {items: items.map(view), next}

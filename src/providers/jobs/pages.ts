@@ -1,4 +1,4 @@
-import type {Asked} from '../operation.ts'
+import type {OperationInput} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 
 /** One page of a provider's list; `next` is where it goes on, null at its end. */
@@ -17,7 +17,7 @@ const MOST_PAGES = 50
  * is followed from its beginning until that id is found.
  */
 export async function listed(
-  {query}: Asked,
+  {query}: OperationInput,
   page: (token: string | null, size: number) => Promise<ProviderPage<Json>>,
   limits: {readonly most?: number} = {},
 ): Promise<{readonly json: Json}> {

@@ -1,7 +1,7 @@
 import {isObject, parsedObject} from '../../base/json-object.ts'
 import {linesOf} from '../../base/lines.ts'
 import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
-import type {Asked} from '../operation.ts'
+import type {OperationInput} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 
 /** A row may hold pictures. */
@@ -18,7 +18,7 @@ export interface BatchRow {
 }
 
 /** `body` of the row in the provider's words for its endpoint and model; OpenAI's own, the model in it, where the provider takes those. */
-export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, context}: Asked): Json {
+export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, context}: OperationInput): Json {
   allow(model)
   const translation = words(endpoint, model)
   if (!translation) return model === '' ? body : {model, ...body}
@@ -32,7 +32,7 @@ export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, con
 export function answeredRow(
   {custom_id, endpoint, model, number}: {custom_id: string; endpoint: EndpointName; model: string; number: number},
   said: unknown,
-  {words, context}: Asked,
+  {words, context}: OperationInput,
 ): Json {
   try {
     const translation = words(endpoint, model)
@@ -60,7 +60,7 @@ function outputRow(
 }
 
 /** The row of OpenAI's batch input that an object is; null where it is none, but a row in the provider's own words. */
-export function batchRowIn(said: Json, {context, told}: Asked): BatchRow | null {
+export function batchRowIn(said: Json, {context, told}: OperationInput): BatchRow | null {
   if (!isObject(said.body) || (said.url === undefined && said.method === undefined && told.rows === undefined)) return null
   const {custom_id, url} = said
   if (typeof custom_id !== 'string' || custom_id === '') throw new Untranslatable('custom_id', 'expected a string')

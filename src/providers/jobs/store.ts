@@ -1,5 +1,5 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Asked, Errand, Upstream} from '../operation.ts'
+import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
 import {MissingOption} from '../options.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {fileObject} from './objects.ts'
@@ -33,14 +33,14 @@ export interface Store {
 
 export interface StoreWords {
   readonly scheme: 's3' | 'gs'
-  open(asked: Asked, upstream: Upstream): Store
+  open(asked: OperationInput, upstream: Upstream): Store
   /** The bucket that files go to. Throws `MissingOption`. */
-  bucket(asked: Asked): string
+  bucket(asked: OperationInput): string
   /** The key that the options name for an upload. */
-  key?(asked: Asked): string | undefined
+  key?(asked: OperationInput): string | undefined
   readonly rows: RowWords
   /** A row of a batch's output in OpenAI's words; null for what is left out. */
-  output(row: Json, number: number, model: string, asked: Asked): Json | null
+  output(row: Json, number: number, model: string, asked: OperationInput): Json | null
 }
 
 /** What the gateway puts into a bucket is below here, by purpose: `gateway-files/batch/{id}/rows.jsonl`. */
@@ -49,9 +49,9 @@ const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/
 const MODEL_MARK = '?gateway_model='
 
 /** Files of a provider that reads and writes a cloud's store of objects. Their ids are the objects' places, percent-encoded. */
-export function storeErrands(words: StoreWords): Partial<Record<EndpointName, Errand>> {
+export function storeErrands(words: StoreWords): Partial<Record<EndpointName, ProviderOperation>> {
   const {scheme} = words
-  const place = (asked: Asked) => placeIn(asked.id, words, asked)
+  const place = (asked: OperationInput) => placeIn(asked.id, words, asked)
   return {
     async uploadFile(asked, upstream) {
       const upload = await openUpload(asked, words.rows)
@@ -96,13 +96,13 @@ export function contentOf(
   {model}: Place,
   content: AsyncIterable<Buffer>,
   {output}: Pick<StoreWords, 'output'>,
-  asked: Asked,
+  asked: OperationInput,
 ): AsyncIterable<Buffer> {
   return model === null ? content : changedRows(content, (row, number) => output(row, number, model, asked))
 }
 
 /** `s3://bucket/key` in a file's id, or as a client writes it. Refuses a place in another bucket than that of the options. */
-export function placeIn(said: string, {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>, asked: Asked, field = 'id'): Place {
+export function placeIn(said: string, {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>, asked: OperationInput, field = 'id'): Place {
   const text = decoded(said)
   const found = new RegExp(`^${scheme}://([^/]+)/(.+)$`).exec(text)
   if (!found) throw new Untranslatable(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
@@ -124,7 +124,7 @@ export function uriOf(scheme: string, {bucket, key}: Pick<Place, 'bucket' | 'key
 }
 
 /** A key of our own, for what a call puts into the bucket. */
-export function keyOf(purpose: string, {context}: Asked, name: string): string {
+export function keyOf(purpose: string, {context}: OperationInput, name: string): string {
   return `${FOLDER}/${plainName(purpose)}/${context.call_id}/${name}`
 }
 
@@ -141,7 +141,7 @@ function fileOf(scheme: string, place: Place, {bytes, created_at, key}: StoredOb
   })
 }
 
-function bound(asked: Asked, bucket: StoreWords['bucket']): string | undefined {
+function bound(asked: OperationInput, bucket: StoreWords['bucket']): string | undefined {
   try {
     return bucket(asked)
   } catch (fault) {

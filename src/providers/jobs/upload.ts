@@ -1,15 +1,15 @@
 import {isObject} from '../../base/json-object.ts'
 import type {FormPart} from '../../base/multipart-stream.ts'
-import type {Asked} from '../operation.ts'
+import type {OperationInput} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {headerText} from './form.ts'
 import {type BatchRow, batchRowIn, changedRows} from './rows.ts'
 
 /** How the rows of uploaded files are put into a provider's words. */
 export interface RowWords {
-  batch?(row: BatchRow, asked: Asked): Json
+  batch?(row: BatchRow, asked: OperationInput): Json
   /** A row of OpenAI's chat fine-tuning: `messages`, perhaps `tools`. */
-  tune?(row: Json, asked: Asked): Json
+  tune?(row: Json, asked: OperationInput): Json
 }
 
 /** A file on its way through. */
@@ -31,7 +31,7 @@ const USUAL_PURPOSE = 'user_data'
  * The uploaded file of a form. Rows are put into the provider's words while they pass, one at a time. Libraries send `purpose` before the file
  * or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
  */
-export async function openUpload(asked: Asked, words: RowWords): Promise<Upload> {
+export async function openUpload(asked: OperationInput, words: RowWords): Promise<Upload> {
   if (!asked.form) throw new Untranslatable('file', 'expected a form (multipart/form-data) with a file')
   const parts = asked.form[Symbol.asyncIterator]()
   let said = asked.told.purpose
@@ -47,7 +47,7 @@ async function opened(
   part: FormPart,
   parts: AsyncIterator<FormPart>,
   said: string | undefined,
-  asked: Asked,
+  asked: OperationInput,
   words: RowWords,
 ): Promise<Upload> {
   const file_name = part.file_name || 'file'
@@ -65,7 +65,7 @@ async function opened(
   }
 }
 
-function rowsOf(part: FormPart, form: {rows?: string}, asked: Asked, words: RowWords): AsyncIterable<Buffer> {
+function rowsOf(part: FormPart, form: {rows?: string}, asked: OperationInput, words: RowWords): AsyncIterable<Buffer> {
   return changedRows(part.content, row => {
     const batch = batchRowIn(row, asked)
     if (form.rows === undefined && (batch || Array.isArray(row.messages))) form.rows = batch ? 'batch' : 'fine-tune'

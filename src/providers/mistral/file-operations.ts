@@ -19,7 +19,7 @@ import {
 import {listed, type ProviderPage} from '../jobs/pages.ts'
 import {answeredRow, changedRows, endpointOf, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
-import type {Errands} from '../operation.ts'
+import type {ProviderOperations} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {mistral} from './index.ts'
 
@@ -49,7 +49,7 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
  * Batch and fine-tuning jobs of Mistral, which are of another shape than OpenAI's; its files are the same but for the rows of a batch
  * (docs.mistral.ai, API: files, batch, fine-tuning).
  */
-export const mistralErrands: Errands = {
+export const mistralErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(asked, {ask}) {
       const {purpose, ...file} = await openUpload(asked, {
@@ -130,7 +130,7 @@ async function page(
   path: string,
   token: string | null,
   size: number,
-  ask: Parameters<NonNullable<Errands['endpoints']['listBatches']>>[1]['ask'],
+  ask: Parameters<NonNullable<ProviderOperations['endpoints']['listBatches']>>[1]['ask'],
   read: (job: Json) => Json,
 ): Promise<ProviderPage<Json>> {
   const [number, of] = token === null ? [0, size] : token.split(' ').map(Number)

@@ -1,9 +1,9 @@
-import type {Errands} from '../operation.ts'
+import type {ProviderOperations} from '../operation.ts'
 import {Untranslatable} from '../translation.ts'
 import {plainFault} from './fault.ts'
 
 /** What a provider of OpenAI's words has not itself: the output of a batch by the batch's id (reference: files and batches). */
-export const openaiErrands: Errands = {
+export const openaiErrands: ProviderOperations = {
   endpoints: {
     async getBatchOutput({id}, {ask}) {
       const batch = await (await ask({method: 'GET', endpoint: 'retrieveBatch', path: `/batches/${encodeURIComponent(id)}`})).json()

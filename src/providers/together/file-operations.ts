@@ -18,7 +18,7 @@ import {
 } from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
-import type {Errands, UpstreamReply} from '../operation.ts'
+import type {ProviderOperations, UpstreamReply} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 
@@ -47,7 +47,7 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
 const PURPOSES: Readonly<Record<string, string>> = {batch: 'batch-api'}
 
 /** Files, batches and fine-tuning of Together AI (docs.together.ai, API reference: files, batches, fine-tunes). Rows are OpenAI's. */
-export const togetherErrands: Errands = {
+export const togetherErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(asked, {ask}) {
       const {purpose, ...file} = await openUpload(asked, {})

@@ -4,7 +4,7 @@ import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
 import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
-import type {Asked, Upstream} from '../operation.ts'
+import type {OperationInput, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
 import {gcsStore} from './gcs.ts'
@@ -59,7 +59,7 @@ async function* outputs({bucket, key, model}: Place, upstream: Upstream): AsyncG
   for (const item of items) if (OUTPUTS.test(item.key)) yield* await store.read({bucket, key: item.key, model})
 }
 
-function outputUri(asked: Asked, {bucket}: Place): string {
+function outputUri(asked: OperationInput, {bucket}: Place): string {
   const {output_data_config: said} = asked.body
   const named = word(said) ?? word(object(object(said).gcsDestination).outputUriPrefix)
   const uri = named ?? uriOf('gs', {bucket, key: keyOf('batch_output', asked, 'output')})

@@ -2,7 +2,7 @@ import {vertexModel, vertexParent, vertexPublisher} from '../base-urls/vertex.ts
 import {word} from '../gemini/read.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
-import type {Asked, Upstream} from '../operation.ts'
+import type {OperationInput, Upstream} from '../operation.ts'
 import {type Context, type Json, Untranslatable} from '../translation.ts'
 
 /** Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end with. */
@@ -11,7 +11,7 @@ export class Jobs implements CloudJobs {
   readonly #context: Context
   readonly #upstream: Upstream
 
-  constructor(kind: string, {context}: Asked, upstream: Upstream) {
+  constructor(kind: string, {context}: OperationInput, upstream: Upstream) {
     this.#kind = kind
     this.#context = context
     this.#upstream = upstream

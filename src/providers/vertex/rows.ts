@@ -2,7 +2,7 @@ import {object} from '../../base/json-object.ts'
 import {vertexPublisher} from '../base-urls/vertex.ts'
 import {word} from '../gemini/read.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
-import type {Asked} from '../operation.ts'
+import type {OperationInput} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 
 /** A label's value (Vertex AI, "Add labels to API calls"). */
@@ -16,7 +16,7 @@ const MOST_PIECES = 16
  * A row of a batch: Claude's carries its id (Vertex AI, "Batch predictions with Claude"); Gemini's has no place for one but the labels of the
  * request, which come back with it; open models take OpenAI's rows as they are.
  */
-export function batchInput(row: BatchRow, asked: Asked): Json {
+export function batchInput(row: BatchRow, asked: OperationInput): Json {
   const {custom_id, endpoint, model} = row
   if (endpoint !== 'chatComplete') throw new Untranslatable('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
   const request = wordsOfRow(row, asked)
@@ -27,7 +27,7 @@ export function batchInput(row: BatchRow, asked: Asked): Json {
 }
 
 /** `{status, request, response}`; `status` is empty where the model answered. */
-export function batchOutput(row: Json, number: number, model: string, asked: Asked): Json {
+export function batchOutput(row: Json, number: number, model: string, asked: OperationInput): Json {
   const {custom_id, request, response, status, error} = row
   const id = word(custom_id) ?? idIn(object(object(request).labels))
   const failure = word(status) ?? word(object(error).message)
@@ -40,7 +40,7 @@ export function batchOutput(row: Json, number: number, model: string, asked: Ask
 }
 
 /** A row of tuning data (Vertex AI, "Prepare supervised fine-tuning data"): Gemini's contents; open models take OpenAI's messages. */
-export function tuneInput(row: Json, asked: Asked): Json {
+export function tuneInput(row: Json, asked: OperationInput): Json {
   const model = asked.context.model || 'gemini'
   const words = asked.words('chatComplete', model)
   if (!words) return row

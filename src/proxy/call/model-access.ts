@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {hasErrand} from '../../providers/base-urls/base-url.ts'
+import {hasOperation} from '../../providers/base-urls/base-url.ts'
 import {modelFor, type Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
 
@@ -7,7 +7,7 @@ import type {Call} from './call.ts'
 export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming'>): void {
   const {managed, provider} = target
   const {incoming} = call
-  if (hasErrand(provider, incoming.route.endpoint)) return // which asks of each model it comes across
+  if (hasOperation(provider, incoming.route.endpoint)) return // which asks of each model it comes across
   const asked = askedModel(call, target)
   if (asked === null && (!managed?.models || incoming.route.endpoint?.body === 'none')) return
   checkAllowed({managed, provider}, asked)

@@ -7,7 +7,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
 import {loginOf, pathFor, usualHeaders, variantOf} from '../../providers/base-urls/base-url.ts'
 import {offers} from '../../providers/clients.ts'
-import type {Errand} from '../../providers/operation.ts'
+import type {ProviderOperation} from '../../providers/operation.ts'
 import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
 import {Untranslatable} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
@@ -22,7 +22,7 @@ import type {ProxyServices} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, type NeededLogin} from './credentials.ts'
-import {type ErrandOf, ErrandRun} from './multi-request.ts'
+import {MultiRequest, type OperationContext} from './multi-request.ts'
 import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
@@ -42,9 +42,9 @@ export interface UpstreamRequest {
   /** Null where bodies pass as they are. */
   readonly translating: Translating | null
   /** What answers in the provider's place by calling it, once or several times; null where one call is all. */
-  readonly errand: ErrandRun | null
+  readonly operation: MultiRequest | null
   /** Reads the output of the batches that the answer tells of; null where it tells of none. */
-  readonly output: ErrandRun | null
+  readonly output: MultiRequest | null
   /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
   readonly login: NeededLogin | null
 }
@@ -54,7 +54,7 @@ const ORIGIN_HERE = 'http://127.0.0.1'
 
 /** What takes it there. */
 export function dispatcherOf(
-  {errand, provider, destination}: UpstreamRequest,
+  {operation: errand, provider, destination}: UpstreamRequest,
   {caller}: Call,
   on: ProxyServices,
 ): Pick<Dispatcher, 'dispatch'> {
@@ -66,7 +66,11 @@ export function dispatchOf({method, path, headers, body, destination}: UpstreamR
 }
 
 /** Where it went, or what its errand called last; null for a provider that answers in this process. */
-export function upstreamUrl({errand, destination, path}: Pick<UpstreamRequest, 'errand' | 'destination' | 'path'>): string | null {
+export function upstreamUrl({
+  operation: errand,
+  destination,
+  path,
+}: Pick<UpstreamRequest, 'operation' | 'destination' | 'path'>): string | null {
   return errand?.url ?? (destination ? destination.origin + path.split('?', 1)[0] : null)
 }
 
@@ -93,7 +97,7 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
   const model = askedModel(call, target)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
-  const errand = is_passthrough ? undefined : provider.errands?.endpoints[endpoint]
+  const errand = is_passthrough ? undefined : provider.operations?.endpoints[endpoint]
   if (errand) return errandOf(errand, {call, target, provider, model, credentials}, on)
   const words = translating(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
@@ -131,14 +135,14 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
     is_metered,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: words,
-    errand: null,
+    operation: null,
     output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, on),
     login,
   }
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */
-function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): UpstreamRequest {
+function errandOf(errand: ProviderOperation, of: OperationContext, on: ProxyServices): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
   const reach: Reach = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
@@ -154,7 +158,7 @@ function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): UpstreamRequ
     is_metered: false,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: null,
-    errand: new ErrandRun(errand, of, on),
+    operation: new MultiRequest(errand, of, on),
     output: outputOf(of, on),
     login: null,
   }
@@ -163,9 +167,9 @@ function errandOf(errand: Errand, of: ErrandOf, on: ProxyServices): UpstreamRequ
 /** Endpoints whose answers tell of batches that may have ended. */
 const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set(['retrieveBatch', 'cancelBatch', 'listBatches', 'getBatchOutput'])
 
-function outputOf(of: ErrandOf, on: ProxyServices): ErrandRun | null {
-  const errand = TELLS_OF_BATCHES.has(of.call.endpoint) ? of.provider.errands?.endpoints.getBatchOutput : undefined
-  return errand ? new ErrandRun(errand, of, on) : null
+function outputOf(of: OperationContext, on: ProxyServices): MultiRequest | null {
+  const errand = TELLS_OF_BATCHES.has(of.call.endpoint) ? of.provider.operations?.endpoints.getBatchOutput : undefined
+  return errand ? new MultiRequest(errand, of, on) : null
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */

@@ -6,7 +6,7 @@ import {FormFault, readParts} from '../../base/multipart-stream.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {offers, wordsFor} from '../../providers/clients.ts'
-import {type Asked, type Errand, UpstreamFault} from '../../providers/operation.ts'
+import {type OperationInput, type ProviderOperation, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
 import {BadReply, type Context, type Json, type Translation, Untranslatable} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
@@ -18,10 +18,10 @@ import {messageOf} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import {splitModel} from '../targets/target.ts'
 import {leavingQuery} from './client-headers.ts'
-import {CallUpstream, type UpstreamOf} from './sub-requests.ts'
+import {SubRequests, type UpstreamOf} from './sub-requests.ts'
 import {isStrict, JSON_TYPE} from './translate.ts'
 
-export interface ErrandOf extends UpstreamOf {
+export interface OperationContext extends UpstreamOf {
   readonly model: string | null
 }
 
@@ -29,19 +29,19 @@ export interface ErrandOf extends UpstreamOf {
  * Answers an attempt in the provider's place: an errand is run, which calls the provider as often as it needs, and what it comes to is told
  * as one answer. So an errand has one intent and one settlement, however many calls it is.
  */
-export class ErrandRun {
-  readonly #errand: Errand
-  readonly #of: ErrandOf
-  readonly #upstream: CallUpstream
+export class MultiRequest {
+  readonly #errand: ProviderOperation
+  readonly #of: OperationContext
+  readonly #upstream: SubRequests
   readonly #on: ProxyServices
   readonly #given_up = new AbortController()
   #request: AsyncIterableIterator<Buffer> | null = null
 
-  constructor(errand: Errand, of: ErrandOf, on: ProxyServices) {
+  constructor(errand: ProviderOperation, of: OperationContext, on: ProxyServices) {
     this.#errand = errand
     this.#of = of
     this.#on = on
-    this.#upstream = new CallUpstream(of, this.#given_up.signal, on)
+    this.#upstream = new SubRequests(of, this.#given_up.signal, on)
   }
 
   /** The place that was called last. */
@@ -63,7 +63,7 @@ export class ErrandRun {
   /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */
   async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const asked = {...this.#asked(this.#context()), id: batch_id, body: NOTHING}
-    const told = await this.#errand(asked, new CallUpstream(this.#of, signal, this.#on))
+    const told = await this.#errand(asked, new SubRequests(this.#of, signal, this.#on))
     if ('content' in told) return told.content
     throw new BadReply('expected rows')
   }
@@ -81,7 +81,7 @@ export class ErrandRun {
     } catch (fault) {
       if (!(fault instanceof UpstreamFault)) throw refusalIn(fault, provider.slug)
       this.#on.log.debug({status: fault.status, url: this.url, trace_id: call.incoming.trace.trace_id}, 'an errand ended with a call of it')
-      return jsonAnswer(fault.status, errorBody(context, provider.errands!.fault(fault.status, fault.body, context)))
+      return jsonAnswer(fault.status, errorBody(context, provider.operations!.fault(fault.status, fault.body, context)))
     }
   }
 
@@ -111,7 +111,7 @@ export class ErrandRun {
     }
   }
 
-  #asked(context: Context): Asked {
+  #asked(context: Context): OperationInput {
     const {call, target} = this.#of
     const {incoming, body} = call
     const own = incoming.own.values
@@ -137,7 +137,7 @@ export class ErrandRun {
     }
   }
 
-  #form(): Asked['form'] {
+  #form(): OperationInput['form'] {
     const {body, incoming} = this.#of.call
     const type = incoming.headers['content-type'] ?? ''
     if (body.kind === 'form') return readParts(once(body.bytes), type)

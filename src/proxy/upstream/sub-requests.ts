@@ -34,7 +34,7 @@ const LONGEST_TIDYING_MS = 10_000
 const MOST_FAULT_BYTES = 64 << 10
 
 /** The calls of one errand: each through the wall, with the target's credentials, and no longer than `signal` lets it. */
-export class CallUpstream implements Upstream {
+export class SubRequests implements Upstream {
   readonly #of: UpstreamOf
   readonly #signal: AbortSignal
   readonly #on: ProxyServices
@@ -93,7 +93,7 @@ export class CallUpstream implements Upstream {
   #destination({side, path, endpoint}: UpstreamRequest): Destination {
     const {target, provider, call} = this.#of
     if (target.destination) return target.destination
-    const place = side === undefined ? undefined : provider.errands?.sides?.[side]
+    const place = side === undefined ? undefined : provider.operations?.sides?.[side]
     if (place) return this.#on.destination(place.place(target.options), 'builtin')
     return resolveDestination(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#on)
   }
@@ -126,7 +126,7 @@ export class CallUpstream implements Upstream {
     }
     if (asked !== undefined && Buffer.isBuffer(body)) headers['content-type'] = JSON_TYPE
     Object.assign(headers, said)
-    const own = side === undefined ? undefined : provider.errands?.sides?.[side]?.login
+    const own = side === undefined ? undefined : provider.operations?.sides?.[side]?.login
     const needed = authenticated(headers, call, target, provider, credentials, own)
     withoutOwnLogin(headers, target, credentials, this.#on)
     if (!needed) return headers

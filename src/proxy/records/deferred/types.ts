@@ -12,7 +12,7 @@ import type {Charged} from '../price.ts'
 export interface Answered {
   readonly call: Call
   readonly target: Target
-  readonly outgoing: Pick<UpstreamRequest, 'output' | 'errand' | 'destination' | 'path'>
+  readonly outgoing: Pick<UpstreamRequest, 'output' | 'operation' | 'destination' | 'path'>
   readonly intent: Intent
   readonly reply: {
     readonly status: number | null

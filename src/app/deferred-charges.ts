@@ -1,10 +1,10 @@
-import type {DeferredBook, DeferredCharge} from '../schema/deferred.ts'
+import type {DeferredCharge, DeferredCharges} from '../schema/deferred.ts'
 import {insertBatch, settleBatch, unsettledBatches} from '../store/batches.ts'
 import type {Store} from '../store/database.ts'
 import {FIRST_ASK_MS} from '../workers/deferred.ts'
 
 /** Work that calls began and that is charged later, in the database. */
-export function deferredBook(store: Store): DeferredBook {
+export function deferredBook(store: Store): DeferredCharges {
   return {
     under_way: new Map(),
     open({call_id, id, charge}, created_at) {

@@ -14,7 +14,7 @@ import type {OutgoingHeaders, Provider} from '../providers/provider.ts'
 import type {Circuits} from '../routing/breaker.ts'
 import type {StickyMemory} from '../routing/choose.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
-import type {DeferredBook} from '../schema/deferred.ts'
+import type {DeferredCharges} from '../schema/deferred.ts'
 import type {Shelf} from '../schema/file-store.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Mode, Usage} from '../schema/usage.ts'
@@ -173,7 +173,7 @@ export interface ProxyServices {
   /** What the gateway keeps of a workspace's files for one kind of provider. */
   shelf(workspace_id: string, provider: string): Shelf
   /** Work that calls began and that is charged when it is seen to have ended. */
-  readonly deferred: DeferredBook
+  readonly deferred: DeferredCharges
   /** What logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
   /** Options of places that hold where nobody says otherwise. */

@@ -28,7 +28,7 @@ export interface DeferredCharge {
 export type AskAgain = (work: Deferred, lost: AbortSignal) => Promise<'charged' | 'under_way' | 'gone' | 'unknown'>
 
 /** What the gateway remembers of such work, in every process. */
-export interface DeferredBook {
+export interface DeferredCharges {
   /** Work that is being charged by this process, by the call of its entry. */
   readonly under_way: Map<string, Promise<void>>
   open(work: Deferred, now: string): Promise<void>

@@ -5,13 +5,13 @@ import {upstreamUrl} from '../../upstream/build-request.ts'
 import {plainId} from '../../upstream/multi-request.ts'
 import {costOf, priceOf} from '../price.ts'
 import {isOfOthers} from '../usage.ts'
-import type {Answered, Came, Told} from './types.ts'
+import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 
 /**
  * What a good answer tells of a response that is made in the background; null where it tells of none. By pass-through too, where it is
  * known by what it is. One that ended and does not say what it used may say so later.
  */
-export function toldOfResponses(answered: Answered, on: ProxyServices): Told | null {
+export function toldOfResponses(answered: CompletedAttempt, on: ProxyServices): DeferredWork | null {
   const {call, plain, reply} = answered
   const {method, route} = call.incoming
   if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse') return null
@@ -24,17 +24,17 @@ export function toldOfResponses(answered: Answered, on: ProxyServices): Told | n
 }
 
 /** A stream that came to its end tells the usage there. Its response is the one that was asked for. */
-function endedIn({usage, model}: NonNullable<Answered['reply']['stream']>, path: string): EndedResponse | null {
+function endedIn({usage, model}: NonNullable<CompletedAttempt['reply']['stream']>, path: string): EndedResponse | null {
   const id = /\/responses\/+([^/]+)\/*$/.exec(path)?.[1]
   return id !== undefined && usage ? {id: plainId(id), usage, model} : null
 }
 
 function cameTo(
-  {target, outgoing, reply}: Answered,
+  {target, outgoing, reply}: CompletedAttempt,
   {charge: {intent}}: Deferred,
   {id, usage, model}: EndedResponse,
   on: ProxyServices,
-): Came {
+): DeferredUsage {
   const at_ms = Date.parse(intent.admitted_at)
   const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, on), at_ms, on)
   const url = `/v1/responses/${encodeURIComponent(id)}`

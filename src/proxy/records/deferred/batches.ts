@@ -7,7 +7,7 @@ import type {ProxyServices} from '../../services.ts'
 import {idIn, plainId} from '../../upstream/multi-request.ts'
 import {priceOf} from '../price.ts'
 import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
-import type {Answered, Came, Told} from './types.ts'
+import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 
 type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
 
@@ -15,7 +15,7 @@ const MOST_READ_MS = 600_000
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
 /** What a good answer tells of batches; null where it tells of none. */
-export function toldOfBatches(answered: Answered, on: ProxyServices): Told | null {
+export function toldOfBatches(answered: CompletedAttempt, on: ProxyServices): DeferredWork | null {
   const {call, outgoing, plain} = answered
   if (call.endpoint === 'createBatch' && !call.is_passthrough) {
     const [batch] = batchesIn(plain)
@@ -28,7 +28,12 @@ export function toldOfBatches(answered: Answered, on: ProxyServices): Told | nul
 }
 
 /** By the usage in the rows of its output and at the rate of batches; null where nothing in it was answered. */
-async function cameTo({target, outgoing}: Answered, {charge}: Deferred, batch: Batch, on: ProxyServices): Promise<Came | null> {
+async function cameTo(
+  {target, outgoing}: CompletedAttempt,
+  {charge}: Deferred,
+  batch: Batch,
+  on: ProxyServices,
+): Promise<DeferredUsage | null> {
   const at_ms = Date.parse(charge.intent.admitted_at)
   const terms: BatchTerms = {endpoint: charge.endpoint, at_ms, priceOf: model => priceOf(target, charge.intent.model, model, at_ms, on)}
   const used = await usageOf(outgoing, batch, terms)
@@ -45,7 +50,7 @@ async function cameTo({target, outgoing}: Answered, {charge}: Deferred, batch: B
 }
 
 /** Null for a batch that ended without an answer. What it tells of itself counts where its output cannot be had, or says nothing. */
-async function usageOf({output}: Answered['outgoing'], batch: Batch, terms: BatchTerms): Promise<BatchUsage | null> {
+async function usageOf({output}: CompletedAttempt['outgoing'], batch: Batch, terms: BatchTerms): Promise<BatchUsage | null> {
   const told = usageOfBatch(batch, terms)
   if (batch.output_file_id === null) return told
   try {

@@ -6,7 +6,7 @@ import type {ProxyServices} from '../../services.ts'
 import {chargedIn} from '../price.ts'
 import {toldOfResponses} from './background-responses.ts'
 import {toldOfBatches} from './batches.ts'
-import type {Answered, Came, Told} from './types.ts'
+import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 
 /** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
 const MOST_WAIT_MS = 60_000
@@ -16,7 +16,7 @@ const MOST_WAIT_MS = 60_000
  * remembered; what an answer shows to have ended is charged, once, to the call that began it, before the client can know (core rule 6).
  * Null where the answer tells of no such work; never rejects: what goes wrong is tried again with the next such answer.
  */
-export function chargeDeferred(answered: Answered, on: ProxyServices): Promise<void> | null {
+export function chargeDeferred(answered: CompletedAttempt, on: ProxyServices): Promise<void> | null {
   const {call, reply} = answered
   if (reply.outcome !== 'ok' || (reply.status ?? 500) >= 300) return null
   const told = toldOf(answered, on)
@@ -30,18 +30,22 @@ export function chargeDeferred(answered: Answered, on: ProxyServices): Promise<v
   return Promise.race([noted, late]).finally(() => stop())
 }
 
-export function toldOf(answered: Answered, on: ProxyServices): Told | null {
+export function toldOf(answered: CompletedAttempt, on: ProxyServices): DeferredWork | null {
   return toldOfBatches(answered, on) ?? toldOfResponses(answered, on)
 }
 
-async function remember({call, intent}: Answered, {id, endpoint}: NonNullable<Told['begun']>, on: ProxyServices): Promise<void> {
+async function remember(
+  {call, intent}: CompletedAttempt,
+  {id, endpoint}: NonNullable<DeferredWork['begun']>,
+  on: ProxyServices,
+): Promise<void> {
   const charge = {intent: {...intent, hold_nanousd: 0}, endpoint, span_id: call.incoming.trace.span_id, metadata: call.metadata}
   const call_id = newTimeId(on.now())
   await on.deferred.open({call_id, id, charge, has_entry: false}, new Date(on.now()).toISOString())
 }
 
 /** Charges what was told to have ended, as far as it is known and was not charged. */
-export async function chargeTold(intent: Answered['intent'], ended: Told['ended'], on: ProxyServices): Promise<void> {
+export async function chargeTold(intent: CompletedAttempt['intent'], ended: DeferredWork['ended'], on: ProxyServices): Promise<void> {
   const {under_way} = on.deferred
   if (ended.size === 0) return
   for (const work of await on.deferred.unsettled(intent, [...ended.keys()])) {
@@ -55,7 +59,7 @@ export async function chargeTold(intent: Answered['intent'], ended: Told['ended'
   }
 }
 
-async function chargeOne(work: Deferred, cameTo: (work: Deferred) => Promise<Came | null>, on: ProxyServices): Promise<void> {
+async function chargeOne(work: Deferred, cameTo: (work: Deferred) => Promise<DeferredUsage | null>, on: ProxyServices): Promise<void> {
   const {call_id, charge, has_entry} = work
   const now = () => new Date(on.now()).toISOString()
   if (has_entry) return void (await on.deferred.settle(call_id, now()))
@@ -70,7 +74,7 @@ async function chargeOne(work: Deferred, cameTo: (work: Deferred) => Promise<Cam
   } else await on.deferred.settle(call_id, now())
 }
 
-function settlementOf({call_id, charge}: Deferred, came: Came, took_ms: number, on: ProxyServices): Settlement {
+function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms: number, on: ProxyServices): Settlement {
   const settled_at = new Date(on.now()).toISOString()
   const {held_keys: _, ...intent} = charge.intent
   const {units, ...classes} = came.usage

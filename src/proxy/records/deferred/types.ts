@@ -9,7 +9,7 @@ import type {Stream} from '../../upstream/stream.ts'
 import type {Charged} from '../price.ts'
 
 /** An attempt that was answered, before that is written down. */
-export interface Answered {
+export interface CompletedAttempt {
   readonly call: Call
   readonly target: Target
   readonly outgoing: Pick<UpstreamRequest, 'output' | 'operation' | 'destination' | 'path'>
@@ -25,15 +25,15 @@ export interface Answered {
 }
 
 /** What an answer tells of work that is charged later. */
-export interface Told {
+export interface DeferredWork {
   /** Work that the call began, and what is asked for in it. */
   readonly begun: {readonly id: string; readonly endpoint: EndpointName} | null
   /** Work that ended, by its id, and how it is found what it came to. */
-  readonly ended: ReadonlyMap<string, (work: Deferred) => Promise<Came | null>>
+  readonly ended: ReadonlyMap<string, (work: Deferred) => Promise<DeferredUsage | null>>
 }
 
 /** What work came to. */
-export interface Came {
+export interface DeferredUsage {
   readonly usage: Usage
   readonly charged: Charged
   readonly model: string | null

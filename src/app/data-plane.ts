@@ -37,7 +37,7 @@ import type {DataDir} from '../store/data-dir.ts'
 import type {Invalidation, Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {workspaceOfLimited} from '../store/limited-entity.ts'
-import {FolderShelf} from '../store/local-file-store.ts'
+import {LocalFileStore} from '../store/local-file-store.ts'
 import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
@@ -177,7 +177,7 @@ export async function openDataPlane({
     }),
     place_defaults: placeDefaults(settings),
     deferred: deferredBook(store),
-    shelf: (workspace_id, provider) => new FolderShelf(join(directory.folder, 'files', workspace_id, provider), now),
+    fileStore: (workspace_id, provider) => new LocalFileStore(join(directory.folder, 'files', workspace_id, provider), now),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),
     cors: corsHeaders(settings),

@@ -1,6 +1,6 @@
 import type {FormPart} from '../base/multipart-stream.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
-import type {Shelf} from '../schema/file-store.ts'
+import type {FileStore} from '../schema/file-store.ts'
 import type {Login} from './auth/login.ts'
 import type {Options} from './options.ts'
 import type {Context, Fault, Json, Translation} from './translation.ts'
@@ -44,7 +44,7 @@ export interface OperationInput {
   /** `model` is the one of the body, else of the headers; empty when none was named. */
   readonly context: Context
   /** Where the gateway keeps files of the caller's workspace for a provider that wants a batch's rows with the batch itself. */
-  readonly shelf: Shelf
+  readonly shelf: FileStore
   /** Refuses a model that may not be called. That of `context` was asked for already. */
   allow(model: string): void
   /** The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `Untranslatable` where the endpoint is not had. */

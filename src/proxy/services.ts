@@ -15,7 +15,7 @@ import type {Circuits} from '../routing/breaker.ts'
 import type {StickyMemory} from '../routing/choose.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
 import type {DeferredCharges} from '../schema/deferred.ts'
-import type {Shelf} from '../schema/file-store.ts'
+import type {FileStore} from '../schema/file-store.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {Mode, Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
@@ -171,7 +171,7 @@ export interface ProxyServices {
   destination(text: string, asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin'): Destination
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
   /** What the gateway keeps of a workspace's files for one kind of provider. */
-  shelf(workspace_id: string, provider: string): Shelf
+  fileStore(workspace_id: string, provider: string): FileStore
   /** Work that calls began and that is charged when it is seen to have ended. */
   readonly deferred: DeferredCharges
   /** What logins at clouds share: tokens, and the gateway's own identity. */

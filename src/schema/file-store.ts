@@ -1,5 +1,5 @@
 /** A file that the gateway keeps itself, until its provider is told of it. */
-export interface ShelvedFile {
+export interface StoredFile {
   readonly id: string
   readonly file_name: string
   readonly purpose: string
@@ -9,12 +9,12 @@ export interface ShelvedFile {
 }
 
 /** The files of one workspace for one kind of provider. Keeps what `put` was given whole, or nothing of it. */
-export interface Shelf {
-  put(file: {readonly file_name: string; readonly purpose: string; readonly content: AsyncIterable<Buffer>}): Promise<ShelvedFile>
+export interface FileStore {
+  put(file: {readonly file_name: string; readonly purpose: string; readonly content: AsyncIterable<Buffer>}): Promise<StoredFile>
   /** Null for an id of nobody's, or of another workspace's. */
-  find(id: string): Promise<ShelvedFile | null>
-  read(file: ShelvedFile): AsyncIterable<Buffer>
-  remove(file: ShelvedFile): Promise<void>
+  find(id: string): Promise<StoredFile | null>
+  read(file: StoredFile): AsyncIterable<Buffer>
+  remove(file: StoredFile): Promise<void>
   /** The newest first. */
-  list(): Promise<readonly ShelvedFile[]>
+  list(): Promise<readonly StoredFile[]>
 }

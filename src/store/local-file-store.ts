@@ -2,10 +2,10 @@ import {createReadStream} from 'node:fs'
 import {mkdir, open, readdir, readFile, rename, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {newTimeId} from '../base/ids.ts'
-import type {Shelf, ShelvedFile} from '../schema/file-store.ts'
+import type {FileStore, StoredFile} from '../schema/file-store.ts'
 
 /** A shelf holds as much as it may. */
-export class ShelfFull extends Error {
+export class FileStoreFull extends Error {
   constructor(reason: string) {
     super(reason)
     this.name = 'ShelfFull'
@@ -22,7 +22,7 @@ const MOST_BYTES = 2 ** 31
  * The files of one workspace for one provider, in a folder of the data directory: each is its content and, once that is whole, a page about it.
  * They go after 30 days, and hold 2 GB at most. Of this process's directory alone: another gateway does not see them.
  */
-export class FolderShelf implements Shelf {
+export class LocalFileStore implements FileStore {
   readonly #folder: string
   readonly #now: () => number
 
@@ -31,7 +31,7 @@ export class FolderShelf implements Shelf {
     this.#now = now
   }
 
-  async put({file_name, purpose, content}: Parameters<Shelf['put']>[0]): Promise<ShelvedFile> {
+  async put({file_name, purpose, content}: Parameters<FileStore['put']>[0]): Promise<StoredFile> {
     await mkdir(this.#folder, {recursive: true, mode: 0o700})
     const held = (await this.#kept()).reduce((sum, {bytes}) => sum + bytes, 0)
     const id = PREFIX + newTimeId(this.#now())
@@ -41,12 +41,12 @@ export class FolderShelf implements Shelf {
       let bytes = 0
       for await (const piece of content) {
         bytes += piece.length
-        if (bytes > MOST_FILE_BYTES) throw new ShelfFull(`a file may have ${MOST_FILE_BYTES >> 20} MB at most`)
-        if (held + bytes > MOST_BYTES) throw new ShelfFull('no more files are kept here now: delete some')
+        if (bytes > MOST_FILE_BYTES) throw new FileStoreFull(`a file may have ${MOST_FILE_BYTES >> 20} MB at most`)
+        if (held + bytes > MOST_BYTES) throw new FileStoreFull('no more files are kept here now: delete some')
         await file.writeFile(piece)
       }
       await file.sync()
-      const page: ShelvedFile = {id, file_name, purpose, bytes, created_at: this.#seconds()}
+      const page: StoredFile = {id, file_name, purpose, bytes, created_at: this.#seconds()}
       await this.#write(page)
       return page
     } catch (fault) {
@@ -57,29 +57,29 @@ export class FolderShelf implements Shelf {
     }
   }
 
-  async find(id: string): Promise<ShelvedFile | null> {
+  async find(id: string): Promise<StoredFile | null> {
     if (!ID.test(id)) return null
     const page = await this.#page(`${id}.json`)
     return page && !this.#isOver(page) ? page : null
   }
 
-  read({id}: ShelvedFile): AsyncIterable<Buffer> {
+  read({id}: StoredFile): AsyncIterable<Buffer> {
     return createReadStream(join(this.#folder, `${id}.rows`))
   }
 
-  async remove({id}: ShelvedFile): Promise<void> {
+  async remove({id}: StoredFile): Promise<void> {
     await rm(join(this.#folder, `${id}.json`), {force: true})
     await rm(join(this.#folder, `${id}.rows`), {force: true})
   }
 
-  async list(): Promise<readonly ShelvedFile[]> {
+  async list(): Promise<readonly StoredFile[]> {
     return (await this.#kept()).toSorted((one, other) => (one.id < other.id ? 1 : -1))
   }
 
   /** What is past its time, or was never whole, goes. */
-  async #kept(): Promise<ShelvedFile[]> {
+  async #kept(): Promise<StoredFile[]> {
     const names = await readdir(this.#folder).catch(() => [] as string[])
-    const kept: ShelvedFile[] = []
+    const kept: StoredFile[] = []
     for (const name of names) {
       if (!name.endsWith('.json')) continue
       const page = await this.#page(name)
@@ -94,7 +94,7 @@ export class FolderShelf implements Shelf {
     return kept
   }
 
-  async #write(page: ShelvedFile) {
+  async #write(page: StoredFile) {
     const path = join(this.#folder, `${page.id}.json`)
     const file = await open(`${path}.part`, 'w', 0o600)
     try {
@@ -106,15 +106,15 @@ export class FolderShelf implements Shelf {
     await rename(`${path}.part`, path)
   }
 
-  async #page(name: string): Promise<ShelvedFile | null> {
+  async #page(name: string): Promise<StoredFile | null> {
     try {
-      return JSON.parse(await readFile(join(this.#folder, name), 'utf8')) as ShelvedFile
+      return JSON.parse(await readFile(join(this.#folder, name), 'utf8')) as StoredFile
     } catch {
       return null
     }
   }
 
-  #isOver({created_at}: ShelvedFile): boolean {
+  #isOver({created_at}: StoredFile): boolean {
     return this.#seconds() - created_at > LIFE_S
   }
 

@@ -64,7 +64,7 @@ async function plane(
     limits: {admit: () => null, hold: () => Promise.reject(new Error('nothing is strict')), add: async () => undefined},
     metrics: {ended: () => undefined, live: () => undefined},
     cache: null,
-    shelf: () => {
+    fileStore: () => {
       throw new Error('no shelf')
     },
     deferred: {under_way: new Map(), open: async () => undefined, unsettled: async () => [], settle: async () => true},

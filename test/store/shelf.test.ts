@@ -2,7 +2,7 @@ import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterEach, beforeEach, expect, test} from 'vitest'
-import {FolderShelf} from '../../src/store/local-file-store.ts'
+import {LocalFileStore} from '../../src/store/local-file-store.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 let folder: string
@@ -19,7 +19,7 @@ async function* of(...pieces: (string | Error)[]): AsyncGenerator<Buffer> {
     yield Buffer.from(piece)
   }
 }
-const shelf = (workspace = 'w1') => new FolderShelf(join(folder, workspace), () => now)
+const shelf = (workspace = 'w1') => new LocalFileStore(join(folder, workspace), () => now)
 const put = (content: AsyncGenerator<Buffer>, workspace?: string) =>
   shelf(workspace).put({file_name: 'rows.jsonl', purpose: 'batch', content})
 

@@ -14,7 +14,7 @@ import {
 import {find} from '../../src/providers/registry.ts'
 import type {Context, Json} from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
-import type {Shelf} from '../../src/schema/file-store.ts'
+import type {FileStore} from '../../src/schema/file-store.ts'
 
 /** One call to the provider as its documentation has it, and its answer. */
 export interface ScriptedCall {
@@ -79,7 +79,7 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
     form: script.form ? readParts(formOf(script.form), 'multipart/form-data; boundary=in') : null,
     told: script.told ?? {},
     context,
-    shelf: {} as Shelf,
+    shelf: {} as FileStore,
     allow: () => undefined,
     words(endpoint, model) {
       const variant = variantOf(provider, model, context.options)

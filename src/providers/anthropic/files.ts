@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {ShelvedFile} from '../../schema/file-store.ts'
+import type {StoredFile} from '../../schema/file-store.ts'
 import {formOf} from '../jobs/form.ts'
 import {fileObject, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
@@ -79,7 +79,7 @@ function fileOf(said: Json, purpose = 'user_data'): Json {
   })
 }
 
-function shelved({id, bytes, created_at, file_name, purpose}: ShelvedFile): Json {
+function shelved({id, bytes, created_at, file_name, purpose}: StoredFile): Json {
   return fileObject({id, bytes, created_at, filename: file_name, purpose})
 }
 

@@ -131,7 +131,7 @@ export class MultiRequest {
         ...(rows && {rows}),
       },
       context,
-      shelf: this.#on.shelf(call.caller.workspace_id, target.provider.slug),
+      shelf: this.#on.fileStore(call.caller.workspace_id, target.provider.slug),
       allow: model => checkAllowed(target, bare(model) || null),
       words: (endpoint, model) => this.#words(endpoint, model),
     }

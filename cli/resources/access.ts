@@ -1,6 +1,6 @@
 import {isObject} from '../../src/base/json-object.ts'
 import {called, type Spec} from './document.ts'
-import type {Field, Known, Place} from './kind.ts'
+import type {ApplyTarget, Field, Known} from './kind.ts'
 
 /** Objects of a list in the order of what names them, each in its one form; those without a form are left out. */
 export function inOrder(value: unknown, name: string, change: (each: unknown) => unknown): unknown {
@@ -25,17 +25,17 @@ export function compared(a: string, b: string): number {
 export const ALLOWED: Field = {normal: textsInOrder}
 
 /** The field as the gateway shows it, its workspaces by their words. */
-export function allowedOf({allow_all_workspaces, allowed_workspaces}: Spec, {handleOf}: Place): unknown {
+export function allowedOf({allow_all_workspaces, allowed_workspaces}: Spec, {handleOf}: ApplyTarget): unknown {
   return allow_all_workspaces === true ? undefined : (allowed_workspaces as string[]).map(handleOf)
 }
 
 /** What is sent for it. */
-export function allowedBody(allowed: unknown, {slugOf}: Place): Spec {
+export function allowedBody(allowed: unknown, {slugOf}: ApplyTarget): Spec {
   return allowed === undefined ? {allow_all_workspaces: true} : {allowed_workspaces: (allowed as string[]).map(slugOf)}
 }
 
 /** The workspaces by their slugs, where they can be read as such: what is no list is refused as it is. */
-export function allowedIn({allowed_workspaces: allowed}: Spec, place: Place): Spec {
+export function allowedIn({allowed_workspaces: allowed}: Spec, place: ApplyTarget): Spec {
   return Array.isArray(allowed) && allowed.every(each => typeof each === 'string') ? allowedBody(allowed, place) : {}
 }
 

@@ -24,7 +24,7 @@ export interface Field {
 }
 
 /** The gateway as kinds see it. */
-export interface Place {
+export interface ApplyTarget {
   readonly gateway: Gateway
   /** The word in files for a workspace, by its id. */
   handleOf(workspace_id: string): string
@@ -67,20 +67,20 @@ export interface Kind {
   readonly create: OperationId
   readonly fields: Readonly<Record<string, Field>>
   readonly secrets: SecretPlaces
-  read(place: Place): Promise<Found[]>
+  read(place: ApplyTarget): Promise<Found[]>
   /** Sends a new one; gives what is told this once, such as the secret of a key. */
-  make(place: Place, resource: Resource): Promise<string | undefined>
+  make(place: ApplyTarget, resource: Resource): Promise<string | undefined>
   /** Sends what changed: `changed` names the fields. */
-  change(place: Place, resource: Resource, found: Found, changed: readonly string[]): Promise<void>
-  remove(place: Place, found: Found): Promise<void>
+  change(place: ApplyTarget, resource: Resource, found: Found, changed: readonly string[]): Promise<void>
+  remove(place: ApplyTarget, found: Found): Promise<void>
   /** The body of the operation `create`, where that is not `bodyOf`. */
-  body?(resource: Resource, place: Place): unknown
+  body?(resource: Resource, place: ApplyTarget): unknown
   /** What is wrong in a spec beyond its schema, in words that begin with the field's path; throws nothing. */
-  faults?(resource: Resource, known: Known, place: Place): Promise<readonly string[]>
+  faults?(resource: Resource, known: Known, place: ApplyTarget): Promise<readonly string[]>
   /** The slug of the one of its own kind that it stands in. */
   within?(resource: Resource): string | undefined
   /** Why this one is never taken away for not being in the files. */
-  stays?(found: Found, place: Place): boolean
+  stays?(found: Found, place: ApplyTarget): boolean
 }
 
 /** What has an address, in the files or in the gateway. */
@@ -173,7 +173,7 @@ function isEmpty(value: unknown): boolean {
 export type Body = Spec & Unchecked
 
 /** The body that makes a resource. */
-export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: Place): Body {
+export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: ApplyTarget): Body {
   const body: Spec = {slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...spec}
   return unchecked(body)
 }

@@ -2,13 +2,13 @@ import {isObject} from '../../src/base/json-object.ts'
 import {inOrder} from './access.ts'
 import type {Spec} from './document.ts'
 import {told} from './fields.ts'
-import type {Field, Known, Place} from './kind.ts'
+import type {ApplyTarget, Field, Known} from './kind.ts'
 
 /** Fields that are filled from secret references, which files name by slug. */
 export const MAPPINGS: Field = {none: [], normal: value => inOrder(value, 'target_field', each => told(each))}
 
 /** The field as the gateway shows it, its references by their slugs. */
-export function mappingsOf({secret_mappings}: Spec, {named}: Pick<Place, 'named'>): Spec[] {
+export function mappingsOf({secret_mappings}: Spec, {named}: Pick<ApplyTarget, 'named'>): Spec[] {
   return (secret_mappings as Spec[]).map(each => ({...each, secret_reference_id: named(String(each.secret_reference_id))}))
 }
 

@@ -1,12 +1,12 @@
 import type {Gateway} from '../connect.ts'
 import {CommandFault} from '../fault.ts'
 import {type Address, called} from './document.ts'
-import {everyRow, type Found, type Kind, type Place} from './kind.ts'
+import {type ApplyTarget, everyRow, type Found, type Kind} from './kind.ts'
 import {KINDS} from './kinds.ts'
 
 /** What a gateway has of some kinds. */
 export interface Snapshot {
-  readonly place: Place
+  readonly place: ApplyTarget
   readonly found: readonly Found[]
   /** Kinds that the key may not read. */
   readonly closed: ReadonlySet<string>
@@ -45,7 +45,7 @@ function withNeeds(kinds: Iterable<string>): ReadonlySet<string> {
   return all
 }
 
-async function readable(kind: Kind, place: Place): Promise<Found[] | undefined> {
+async function readable(kind: Kind, place: ApplyTarget): Promise<Found[] | undefined> {
   try {
     return await kind.read(place)
   } catch (fault) {
@@ -54,13 +54,13 @@ async function readable(kind: Kind, place: Place): Promise<Found[] | undefined> 
   }
 }
 
-async function placeOf(gateway: Gateway): Promise<Place> {
+async function placeOf(gateway: Gateway): Promise<ApplyTarget> {
   const rows = await everyRow(gateway, 'workspaces.list')
   const handles = new Map(rows.map(row => [row.id, row.is_default ? 'default' : row.slug]))
   const usual = rows.find(row => row.is_default)?.slug
   const addresses = new Map<string, Address>()
   const ids = new Map<string, string>()
-  let people: ReturnType<Place['users']> | undefined
+  let people: ReturnType<ApplyTarget['users']> | undefined
   return {
     gateway,
     handleOf: id => handles.get(id) ?? id,

@@ -8,7 +8,7 @@ import {may} from '../identity/may.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {wayToNul} from '../schema/nul.ts'
 import {wholeUnlessPaged} from '../schema/paging.ts'
-import {explain, nameOf, type Place} from '../schema/validation-message.ts'
+import {explain, type InputLocation, nameOf} from '../schema/validation-message.ts'
 import {FLAGS, type FlagName} from '../settings/flags.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
@@ -285,7 +285,11 @@ function originOf(request: FastifyRequest): string {
   return `${is_secure ? 'https' : 'http'}://${request.host || 'localhost'}`
 }
 
-function checked(schema: z.ZodType | undefined, input: unknown, place: Place & {readonly takes_nul?: boolean | undefined}): unknown {
+function checked(
+  schema: z.ZodType | undefined,
+  input: unknown,
+  place: InputLocation & {readonly takes_nul?: boolean | undefined},
+): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(input)
   const nul = result.success && !place.takes_nul && wayToNul(result.data)

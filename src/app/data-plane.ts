@@ -175,7 +175,7 @@ export async function openDataPlane({
       aws_domain: settings.aws_endpoint_domain,
       azure_authority: settings.azure_authority_host,
     }),
-    place_defaults: placeDefaults(settings),
+    option_defaults: placeDefaults(settings),
     deferred: deferredBook(store),
     fileStore: (workspace_id, provider) => new LocalFileStore(join(directory.folder, 'files', workspace_id, provider), now),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),

@@ -49,7 +49,7 @@ type Needed = Pick<
   | 'findPartial'
   | 'kind'
   | 'destination'
-  | 'place_defaults'
+  | 'option_defaults'
   | 'administered'
   | 'masked'
   | 'ignored'
@@ -76,7 +76,7 @@ function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Need
         text,
         typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
-    place_defaults: placeDefaults(settings),
+    option_defaults: placeDefaults(settings),
     administered: administeredBy(OPERATIONS),
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),

@@ -1,6 +1,6 @@
 import type {PromptTemplate} from '../schema/prompts.ts'
 import {type Node, type PartialVersion, parseTemplate, TemplateFault} from './parse.ts'
-import {Budget, type FindPartial, render, type Variables, type Words} from './render.ts'
+import {Budget, type FindPartial, render, type TemplateFormat, type Variables} from './render.ts'
 
 /** A prompt, read: messages with templates for texts, messages written as one template of JSON, or one text. */
 export type Prompt =
@@ -84,7 +84,7 @@ export function renderPrompt(
   find: FindPartial,
 ): {readonly messages: readonly unknown[]} | {readonly prompt: string} {
   const budget = new Budget()
-  const said = (nodes: readonly Node[], words: Words) => render(nodes, variables, find, words, budget)
+  const said = (nodes: readonly Node[], words: TemplateFormat) => render(nodes, variables, find, words, budget)
   if (prompt.kind === 'text') return {prompt: said(prompt.nodes, 'text')}
   if (prompt.kind === 'messages') return {messages: filled(prompt.tree, nodes => said(nodes, 'text')) as readonly unknown[]}
   const text = said(prompt.nodes, 'json')

@@ -7,7 +7,7 @@ export type Variables = Readonly<Record<string, unknown>>
 export type FindPartial = (name: string, version: PartialVersion) => readonly Node[] | undefined
 
 /** How a value is said where it stands: as it is, or as a part of a text in JSON. */
-export type Words = 'text' | 'json'
+export type TemplateFormat = 'text' | 'json'
 
 export const MOST_RENDERED_CHARS = 8_000_000
 export const MOST_STEPS = 1_000_000
@@ -33,7 +33,7 @@ export class Budget {
  * The text that a template comes to. A variable that is not there is nothing; a section of it is left out, and its inverse is not. Throws a
  * `TemplateFault` for a partial that is not there, and beyond the budget.
  */
-export function render(nodes: readonly Node[], variables: Variables, find: FindPartial, words: Words, budget: Budget): string {
+export function render(nodes: readonly Node[], variables: Variables, find: FindPartial, words: TemplateFormat, budget: Budget): string {
   const said: string[] = []
   new Rendering(find, words, budget, said).write(nodes, {value: variables, outer: null}, 0)
   return said.join('')
@@ -46,11 +46,11 @@ interface Scope {
 
 class Rendering {
   readonly #find: FindPartial
-  readonly #words: Words
+  readonly #words: TemplateFormat
   readonly #budget: Budget
   readonly #said: string[]
 
-  constructor(find: FindPartial, words: Words, budget: Budget, said: string[]) {
+  constructor(find: FindPartial, words: TemplateFormat, budget: Budget, said: string[]) {
     this.#find = find
     this.#words = words
     this.#budget = budget
@@ -109,7 +109,7 @@ function has(value: unknown, key: string): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 }
 
-function spoken(value: unknown, is_plain: boolean, words: Words): string {
+function spoken(value: unknown, is_plain: boolean, words: TemplateFormat): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return words === 'json' && !is_plain ? JSON.stringify(text).slice(1, -1) : text

@@ -9,7 +9,7 @@ import type {ClientDialect, Dialect, Json, Translation} from './translation.ts'
 const CLIENTS: Readonly<Partial<Record<EndpointName, ClientDialect>>> = {messages: messagesClient, createModelResponse: responsesClient}
 
 /** How an endpoint is said to a provider whose words are not the client's. */
-export interface Words {
+export interface DialectPair {
   readonly translation: Translation
   /** Whose errors the provider tells; null where they are OpenAI's. */
   readonly dialect: Dialect | null
@@ -18,20 +18,20 @@ export interface Words {
 }
 
 /** Null where bodies pass as they are, or the endpoint is not had at all. */
-export function wordsFor(provider: Provider, endpoint: EndpointName): Words | null {
+export function translationFor(provider: Provider, endpoint: EndpointName): DialectPair | null {
   const dialect = provider.translations ?? null
   const own = dialect?.endpoints[endpoint]
   if (own) return {translation: own, dialect, client: MESSAGES.has(endpoint) ? nativeMessages : null}
-  if (offers(provider, endpoint)) return null
+  if (supports(provider, endpoint)) return null
   const client = CLIENTS[endpoint]
   if (!client) return null
   const chat = dialect?.endpoints.chatComplete
   if (chat) return {translation: dialect?.reads_thinking ? chat : toldEffort(chat), dialect, client}
-  return offers(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
+  return supports(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
 }
 
 /** Whether a provider serves an endpoint with bodies as they come. All of OpenAI's are not those of other clients. */
-export function offers({endpoints}: Provider, endpoint: EndpointName): boolean {
+export function supports({endpoints}: Provider, endpoint: EndpointName): boolean {
   return endpoints === 'all' ? !MESSAGES.has(endpoint) : endpoints.includes(endpoint)
 }
 

@@ -21,7 +21,7 @@ export interface Auth {
 }
 
 /** What is asked of a provider, as far as it decides where. */
-export interface Reach {
+export interface EndpointRequest {
   /** `proxy` for pass-through. */
   readonly endpoint: EndpointName
   /** After `/v1`, as it came, without its query. */
@@ -63,13 +63,13 @@ export interface Provider {
   readonly transport?: () => Dispatcher
 
   /** The base URL that options say; wins over `base_url`. Throws `MissingOption` and `WrongOption`. */
-  readonly place?: (options: Options, reach?: Reach) => string
+  readonly baseUrlOf?: (options: Options, reach?: EndpointRequest) => string
   /** `place` as people write it: `https://{azure_resource_name}.openai.azure.com/openai`. */
-  readonly place_says?: string
+  readonly base_url_template?: string
   /** The option that is a whole base URL: to be judged as a custom host is, not as a place of the catalogue. */
   readonly host_option?: 'azure_foundry_url' | 'huggingface_base_url'
   /** Path and query below the base URL, for bodies that go as they are; undefined where `paths` or the unified path holds. Throws as `place`. */
-  readonly pathOf?: (reach: Reach, options: Options) => string | undefined
+  readonly pathOf?: (reach: EndpointRequest, options: Options) => string | undefined
   /** What names of its models begin with behind an at sign (`@cf/…`), where others have the slug of a provider. */
   readonly model_scopes?: readonly string[]
   /** The model as the body must name it. */

@@ -177,7 +177,7 @@ export interface ProxyServices {
   /** What logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
   /** Options of places that hold where nobody says otherwise. */
-  readonly place_defaults?: Options
+  readonly option_defaults?: Options
   /** True for a path after `/v1` that the administration serves, whatever the method. */
   administered(path: string): boolean
   /** Headers (name, value, ...) that let a browser of `origin` read the answer; none when CORS is off. */

@@ -8,7 +8,7 @@ const MOST_ISSUES = 5
 const MOST_KEYS = 24
 
 /** What to call the root and its fields. */
-export interface Place {
+export interface InputLocation {
   /** Stands for the whole: `the request body`. */
   readonly root: string
   /** Goes before a field's path: `query parameter `. */
@@ -19,7 +19,7 @@ export interface Place {
  * Why `input` does not fit `schema`, in one line for a person: each field by its path, what it must be, what it is (its type,
  * never its value), and for an unknown key the nearest known one. At most five complaints.
  */
-export function explain(error: z.ZodError, schema: z.ZodType, input: unknown, place: Place): string {
+export function explain(error: z.ZodError, schema: z.ZodType, input: unknown, place: InputLocation): string {
   const issues = error.issues.flatMap(settled)
   const said = issues.slice(0, MOST_ISSUES).map(issue => `${nameOf(issue.path, place)}: ${complaint(issue, schema, input)}`)
   const more = issues.length - said.length
@@ -33,7 +33,7 @@ export function fieldPath(path: Path): string {
 }
 
 /** What to call the field at `path`. */
-export function nameOf(path: Path, {root, before = ''}: Place): string {
+export function nameOf(path: Path, {root, before = ''}: InputLocation): string {
   return path.length ? `${before}${fieldPath(path)}` : root
 }
 

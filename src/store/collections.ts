@@ -5,7 +5,7 @@ import {containing, paged} from './rows.ts'
 import type {CollectionsTable} from './tables/prompts.ts'
 
 /** Where a caller stands: its organisation, and the one workspace it reaches where it has one. */
-export interface Reach {
+export interface VisibleTo {
   readonly organisation_id: string
   readonly workspace_id: string | undefined
 }
@@ -27,7 +27,7 @@ export async function updateCollection(db: Db, id: string, change: Partial<Colle
 }
 
 /** The active collection whose slug or id is `named`. */
-export function findCollection(db: Db, {organisation_id, workspace_id}: Reach, named: string): Promise<CollectionsTable | undefined> {
+export function findCollection(db: Db, {organisation_id, workspace_id}: VisibleTo, named: string): Promise<CollectionsTable | undefined> {
   let matching = db
     .selectFrom('collections')
     .selectAll()

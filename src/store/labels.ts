@@ -1,7 +1,7 @@
 import type {ExpressionBuilder} from 'kysely'
 import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
-import type {Reach} from './collections.ts'
+import type {VisibleTo} from './collections.ts'
 import type {Database, Db} from './database.ts'
 import {containing, paged} from './rows.ts'
 import type {LabelsTable} from './tables/prompts.ts'
@@ -15,12 +15,12 @@ export async function updateLabel(db: Db, id: string, change: Partial<LabelsTabl
 }
 
 /** The active label of this id: of the caller's reach, or one that everyone has. */
-export function findLabel(db: Db, reach: Reach, id: string): Promise<LabelsTable | undefined> {
+export function findLabel(db: Db, reach: VisibleTo, id: string): Promise<LabelsTable | undefined> {
   return active(db, reach).selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 /** Whether a workspace's prompts know the name already. */
-export async function labelTaken(db: Db, reach: Reach, name: string, except?: string): Promise<boolean> {
+export async function labelTaken(db: Db, reach: VisibleTo, name: string, except?: string): Promise<boolean> {
   let matching = active(db, reach).select('id').where('name', '=', name)
   if (except !== undefined) matching = matching.where('id', '<>', except)
   return (await matching.executeTakeFirst()) !== undefined
@@ -29,7 +29,7 @@ export async function labelTaken(db: Db, reach: Reach, name: string, except?: st
 /** Newest first; what everyone has last. */
 export async function listLabels(
   db: Db,
-  {search, ...reach}: Reach & {readonly search?: string | undefined},
+  {search, ...reach}: VisibleTo & {readonly search?: string | undefined},
   page: Page,
 ): Promise<Paged<LabelsTable>> {
   let matching = active(db, reach)
@@ -49,14 +49,14 @@ export async function unassignLabel(db: Db, label_id: string) {
   await db.deleteFrom('prompt_labels').where('label_id', '=', label_id).execute()
 }
 
-function active(db: Db, reach: Reach) {
+function active(db: Db, reach: VisibleTo) {
   return db
     .selectFrom('labels')
     .where('status', '=', 'active')
     .where(e => e.or([e('organisation_id', 'is', null), owned(e, reach)]))
 }
 
-function owned(e: ExpressionBuilder<Database, 'labels'>, {organisation_id, workspace_id}: Reach) {
+function owned(e: ExpressionBuilder<Database, 'labels'>, {organisation_id, workspace_id}: VisibleTo) {
   const ours = e('organisation_id', '=', organisation_id)
   return workspace_id === undefined ? ours : e.and([ours, e('workspace_id', '=', workspace_id)])
 }

@@ -1,5 +1,5 @@
 import type {PromptTemplate} from '../schema/prompts.ts'
-import type {Reach} from './collections.ts'
+import type {VisibleTo} from './collections.ts'
 import type {Db} from './database.ts'
 import {findPartialVersion, findPromptVersion, type Selector} from './prompts.ts'
 import {findTemplate} from './templates.ts'
@@ -15,7 +15,7 @@ export interface FoundPrompt {
 }
 
 /** The version that is meant of the active prompt whose slug or id is `named`; undefined where either is not there. */
-export async function findPromptForCall(db: Db, reach: Reach, named: string, meant: Selector): Promise<FoundPrompt | undefined> {
+export async function findPromptForCall(db: Db, reach: VisibleTo, named: string, meant: Selector): Promise<FoundPrompt | undefined> {
   const prompt = await findTemplate(db, 'prompts', reach, named)
   const version = prompt && (await findPromptVersion(db, prompt, meant))
   if (!version) return undefined
@@ -27,7 +27,7 @@ export async function findPromptForCall(db: Db, reach: Reach, named: string, mea
 /** The text of an active partial of the workspace; undefined where there is none of that name and version. */
 export async function findPartialForCall(
   db: Db,
-  reach: Reach,
+  reach: VisibleTo,
   {name, version}: {readonly name: string; readonly version: number | 'latest' | 'default'},
 ): Promise<string | undefined> {
   const partial = await findTemplate(db, 'prompt_partials', reach, name)

@@ -1,6 +1,6 @@
 import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
-import type {Reach} from './collections.ts'
+import type {VisibleTo} from './collections.ts'
 import type {Db} from './database.ts'
 import {containing, paged} from './rows.ts'
 import type {TemplatesTable} from './tables/prompts.ts'
@@ -8,7 +8,7 @@ import type {TemplatesTable} from './tables/prompts.ts'
 /** The tables of what has versions that are published. */
 export type TemplateTable = 'prompts' | 'prompt_partials'
 
-export interface TemplateFilter extends Reach {
+export interface TemplateFilter extends VisibleTo {
   readonly collection_id?: string | undefined
   /** Part of the name, whatever its case. */
   readonly search?: string | undefined
@@ -23,7 +23,7 @@ export async function updateTemplate(db: Db, table: TemplateTable, id: string, c
 }
 
 /** The active one whose slug or id is `named`. */
-export function findTemplate(db: Db, table: TemplateTable, reach: Reach, named: string): Promise<TemplatesTable | undefined> {
+export function findTemplate(db: Db, table: TemplateTable, reach: VisibleTo, named: string): Promise<TemplatesTable | undefined> {
   return active(db, table, reach)
     .selectAll()
     .where(e => e.or([e('id', '=', named), e('slug', '=', named)]))
@@ -51,7 +51,7 @@ export async function templateSlugTaken(db: Db, table: TemplateTable, slug: stri
   return (await db.selectFrom(table).select('id').where('slug', '=', slug).executeTakeFirst()) !== undefined
 }
 
-function active(db: Db, table: TemplateTable, {organisation_id, workspace_id}: Reach) {
+function active(db: Db, table: TemplateTable, {organisation_id, workspace_id}: VisibleTo) {
   const ours = db.selectFrom(table).where('organisation_id', '=', organisation_id).where('status', '=', 'active')
   return workspace_id === undefined ? ours : ours.where('workspace_id', '=', workspace_id)
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {MOST_SECTION_DEPTH, MOST_TEMPLATE_CHARS, type Node, parseTemplate, TemplateFault} from '../../src/prompts/parse.ts'
-import {Budget, MOST_RENDERED_CHARS, render, type Variables, type Words} from '../../src/prompts/render.ts'
+import {Budget, MOST_RENDERED_CHARS, render, type TemplateFormat, type Variables} from '../../src/prompts/render.ts'
 
-const rendered = (template: string, variables: Variables = {}, partials: Record<string, string> = {}, words: Words = 'text') =>
+const rendered = (template: string, variables: Variables = {}, partials: Record<string, string> = {}, words: TemplateFormat = 'text') =>
   render(
     parseTemplate(template),
     variables,

@@ -94,7 +94,7 @@ test.each([
 test('engines of one’s own need a host and no key', () => {
   for (const slug of LOCAL) {
     expect(find(slug)).toMatchObject({base_url: null, auth: {required: false}})
-    expect(find(slug)!.place).toBeUndefined()
+    expect(find(slug)!.baseUrlOf).toBeUndefined()
   }
 })
 

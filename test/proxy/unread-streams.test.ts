@@ -1,7 +1,7 @@
 import {brotliCompressSync, deflateRawSync, gzipSync} from 'node:zlib'
 import {describe, expect, test} from 'vitest'
 import {openStream, type Stream} from '../../src/proxy/upstream/stream.ts'
-import type {Translating} from '../../src/proxy/upstream/translate.ts'
+import type {RequestTranslation} from '../../src/proxy/upstream/translate.ts'
 import {TranslatedStream} from '../../src/proxy/upstream/translated-stream.ts'
 import {chatEvents} from '../support/provider.ts'
 
@@ -78,7 +78,7 @@ test('what a translator throws breaks its stream alone, and is told to the log',
       context: {provider: 'p'},
       asked: {},
       said: {},
-    } as unknown as Translating
+    } as unknown as RequestTranslation
     const stream = new TranslatedStream('chatComplete', translating, encoding, one => told.push(one))
     await through(stream, [encoding ? gzipSync(WHOLE) : WHOLE])
     expect(stream.fault?.message).toContain('its stream is not what it documents')

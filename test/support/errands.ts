@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import {expect} from 'vitest'
 import {readParts} from '../../src/base/multipart-stream.ts'
 import {variantOf} from '../../src/providers/base-urls/base-url.ts'
-import {offers, wordsFor} from '../../src/providers/clients.ts'
+import {supports, translationFor} from '../../src/providers/clients.ts'
 import {
   type OperationInput,
   type OperationResult,
@@ -83,8 +83,8 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
     allow: () => undefined,
     words(endpoint, model) {
       const variant = variantOf(provider, model, context.options)
-      const words = wordsFor(variant, endpoint)
-      if (!words && !offers(variant, endpoint)) throw new Error(`no ${endpoint}`)
+      const words = translationFor(variant, endpoint)
+      if (!words && !supports(variant, endpoint)) throw new Error(`no ${endpoint}`)
       return words?.translation ?? null
     },
   }

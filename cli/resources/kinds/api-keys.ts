@@ -2,7 +2,7 @@ import {plainScope} from '../../../src/identity/scopes.ts'
 import {unchecked} from '../../client.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, LIMITS, MOMENT, told} from '../fields.ts'
-import {type Body, changesOf, everyRow, type Kind, NO_SECRETS, type Place, specOf} from '../kind.ts'
+import {type ApplyTarget, type Body, changesOf, everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
 
 const TYPES = ['organisation-service', 'workspace-service', 'workspace-user']
 
@@ -72,7 +72,7 @@ export const apiKey: Kind = {
   },
 }
 
-async function bodyOf({slug, workspace, spec}: Resource, place: Place): Promise<Body> {
+async function bodyOf({slug, workspace, spec}: Resource, place: ApplyTarget): Promise<Body> {
   const {user, ...rest} = spec
   const user_id = user === undefined ? undefined : ((await place.users()).emails.get(String(user).toLowerCase()) ?? String(user))
   const home = workspace !== null && {workspace_id: place.slugOf(workspace)}

@@ -5,7 +5,7 @@ import {unchecked} from '../../client.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
 import {CLEARED, LIMITS, TAGS, TEXT, told} from '../fields.ts'
-import {changesOf, eachOf, everyRow, type Kind, type Place, specOf} from '../kind.ts'
+import {type ApplyTarget, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import {credentialPlaces, providerKind, settingsFaults, settingsField} from './providers.ts'
 
@@ -110,12 +110,12 @@ export const integration: Kind = {
   },
 }
 
-function baseBody({slug, workspace, spec}: Resource, {slugOf}: Place) {
+function baseBody({slug, workspace, spec}: Resource, {slugOf}: ApplyTarget) {
   const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !(name in modelFields) && !(name in accessFields)))
   return unchecked({slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...own, create_default_provider: false})
 }
 
-async function writeModels({gateway}: Place, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
+async function writeModels({gateway}: ApplyTarget, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
   if (!changed.some(name => name in modelFields)) return
   const allow_all_models = spec.allow_all_models !== false
   const given = (spec.models ?? []) as Model[]
@@ -135,7 +135,7 @@ async function writeModels({gateway}: Place, {slug, spec}: Resource, before: Spe
 }
 
 /** Providers have files of their own: none is made by the way. */
-async function writeAccess({gateway, slugOf}: Place, {slug, spec, workspace}: Resource, changed: readonly string[]) {
+async function writeAccess({gateway, slugOf}: ApplyTarget, {slug, spec, workspace}: Resource, changed: readonly string[]) {
   if (!changed.some(name => name in accessFields)) return
   const limits = {usage_limits: null, rate_limits: null}
   const workspaces = ((spec.workspaces ?? []) as Access[]).map(each => ({...limits, ...each, id: slugOf(each.id)}))

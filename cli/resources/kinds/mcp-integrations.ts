@@ -4,7 +4,7 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT, told} from '../fields.ts'
-import {bodyOf, changesOf, eachOf, everyRow, type Kind, type Place, plainWrites, specOf} from '../kind.ts'
+import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, type Kind, plainWrites, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 
 interface Access {
@@ -91,7 +91,7 @@ function partOf(spec: Spec, of: Kind['fields']): Spec {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => name in of))
 }
 
-async function writeAccess({gateway, slugOf}: Place, {slug, workspace, spec}: Resource, changed: readonly string[]) {
+async function writeAccess({gateway, slugOf}: ApplyTarget, {slug, workspace, spec}: Resource, changed: readonly string[]) {
   if (!changed.some(name => name in accessFields)) return
   const workspaces = ((spec.workspaces ?? []) as Access[]).map(({id, enabled}) => ({id: slugOf(id), enabled}))
   const global_workspace_access = {enabled: false, ...(spec.global_workspace_access as object)}

@@ -4,7 +4,7 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT} from '../fields.ts'
-import {bodyOf, changesOf, eachOf, everyRow, type Kind, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
+import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
 
 interface Override {
   readonly user: string
@@ -81,7 +81,7 @@ export const mcpServer: Kind = {
   },
 }
 
-async function accessOf({gateway, users}: Place, id: string): Promise<Spec> {
+async function accessOf({gateway, users}: ApplyTarget, id: string): Promise<Spec> {
   const rows: UserRow[] = []
   for (let page = 1; ; page++) {
     const query = {page, page_size: 100}
@@ -95,7 +95,7 @@ async function accessOf({gateway, users}: Place, id: string): Promise<Spec> {
 }
 
 /** What was said of a user cannot be taken back, only made what holds for all. */
-async function writeAccess({gateway, users}: Place, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
+async function writeAccess({gateway, users}: ApplyTarget, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
   if (!changed.some(name => name in accessFields)) return
   const wanted = (spec.user_access ?? []) as Override[]
   const gone = ((before.user_access ?? []) as Override[]).filter(({user}) => !wanted.some(each => each.user === user))

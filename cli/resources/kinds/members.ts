@@ -1,5 +1,5 @@
 import {unchecked} from '../../client.ts'
-import {eachOf, everyRow, type Kind, NO_SECRETS, type Place} from '../kind.ts'
+import {type ApplyTarget, eachOf, everyRow, type Kind, NO_SECRETS} from '../kind.ts'
 
 /** Members of workspaces, by the e-mail addresses of users that the organisation has. */
 export const member: Kind = {
@@ -37,6 +37,6 @@ export const member: Kind = {
     (await userOf(place, slug)) ? [] : [`the slug is the e-mail address of a user, and none has ${slug.slice(0, 80)}`],
 }
 
-async function userOf({users}: Place, email: string): Promise<string | undefined> {
+async function userOf({users}: ApplyTarget, email: string): Promise<string | undefined> {
   return (await users()).emails.get(email.toLowerCase())
 }

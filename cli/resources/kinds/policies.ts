@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import {isObject} from '../../../src/base/json-object.ts'
 import {type Address, type Spec, sorted} from '../document.ts'
 import {TEXT} from '../fields.ts'
-import {bodyOf, everyRow, type Field, type Kind, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
+import {type ApplyTarget, bodyOf, everyRow, type Field, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
 
 const FIXED: Field = {is_fixed: true}
 const ENFORCEMENT: Field = {none: 'compatible', normal: value => (value === 'compatible' ? undefined : value)}
@@ -75,12 +75,12 @@ function markOf({conditions, group_by, type}: Spec): string {
 /** The keys of conditions whose values are ids, and the kind of what they name. */
 const REFERS: Readonly<Record<string, readonly [kind: string]>> = {api_key: ['api-key'], config: ['config'], workspace_id: ['workspace']}
 
-function wordFor(place: Place, key: string, value: string): string {
+function wordFor(place: ApplyTarget, key: string, value: string): string {
   if (key === 'workspace_id') return place.handleOf(value)
   return REFERS[key] ? place.named(value) : value
 }
 
-function idFor(place: Place, workspace: string | null, key: string, value: string): string {
+function idFor(place: ApplyTarget, workspace: string | null, key: string, value: string): string {
   const [kind] = REFERS[key] ?? []
   if (!kind || value === '*') return value
   if (kind === 'workspace') return place.slugOf(value)

@@ -1,5 +1,5 @@
 import {CommandFault} from '../../fault.ts'
-import type {Place} from '../kind.ts'
+import type {ApplyTarget} from '../kind.ts'
 
 interface PromptPlace {
   readonly id: string
@@ -8,7 +8,7 @@ interface PromptPlace {
 
 /** Label → number of the version that bears it. A version tells one of its labels alone: each is asked for. */
 export async function labelsOf(
-  {gateway, slugsOf}: Place,
+  {gateway, slugsOf}: ApplyTarget,
   id: string,
   workspace: string | null,
   rows: readonly {readonly label_id: string | null}[],
@@ -28,7 +28,7 @@ export async function labelsOf(
 
 /** Brings labels from the versions that bear them, by id, to those that should. */
 export async function assignLabels(
-  {gateway, idOf}: Place,
+  {gateway, idOf}: ApplyTarget,
   {id, workspace}: PromptPlace,
   borne: ReadonlyMap<string, string>,
   wanted: ReadonlyMap<string, string>,

@@ -5,7 +5,7 @@ import {unchecked} from '../../client.ts'
 import {compared} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
 import {TEXT, told} from '../fields.ts'
-import {eachOf, everyRow, type Kind, type Known, NO_SECRETS, type Place, plainWrites, specOf} from '../kind.ts'
+import {type ApplyTarget, eachOf, everyRow, type Kind, type Known, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
 import {DEFAULT_COLLECTION} from './collections.ts'
 import {assignLabels, labelsOf} from './prompt-labels.ts'
 
@@ -153,7 +153,7 @@ interface Made {
   readonly version: number
 }
 
-async function addVersion({gateway}: Place, id: string, version: Version, number: number): Promise<Made> {
+async function addVersion({gateway}: ApplyTarget, id: string, version: Version, number: number): Promise<Made> {
   const {template_metadata = null, ...rest} = sentOf(version)
   const body = unchecked({...NOTHING, is_raw_template: 0, ...rest, prompt_metadata: template_metadata})
   const {prompt_version_id} = await gateway.call('prompts.update', {params: {promptId: id}, body})
@@ -164,7 +164,7 @@ function publishedOf(versions: readonly Version[], made: readonly Made[]): numbe
   return made[versions.findIndex(({published}) => published === true)]!.version
 }
 
-async function publish({gateway}: Place, id: string, before: number, version: number) {
+async function publish({gateway}: ApplyTarget, id: string, before: number, version: number) {
   if (version !== before) await gateway.call('prompts.publish', {params: {promptId: id}, body: {version}})
 }
 
@@ -173,7 +173,7 @@ function wantedLabels(versions: readonly Version[], made: readonly Made[]): Map<
 }
 
 /** What names the collection to the gateway; the default one of a workspace that was made just now is looked for. */
-async function collectionOf({gateway, idOf, slugOf}: Place, {workspace, spec}: Resource): Promise<string> {
+async function collectionOf({gateway, idOf, slugOf}: ApplyTarget, {workspace, spec}: Resource): Promise<string> {
   const slug = String(spec.collection ?? DEFAULT_COLLECTION)
   const id = idOf({kind: 'collection', workspace, slug})
   if (id !== undefined || slug !== DEFAULT_COLLECTION) return id ?? slug
@@ -184,7 +184,7 @@ async function collectionOf({gateway, idOf, slugOf}: Place, {workspace, spec}: R
 const VersionSchema = PromptCreate.omit({name: true, slug: true, collection_id: true})
 const CALLED = ['provider', 'virtual-key', 'config']
 
-function versionFaults(version: Version, before: string, {workspace}: Resource, known: Known, {idOf}: Place): string[] {
+function versionFaults(version: Version, before: string, {workspace}: Resource, known: Known, {idOf}: ApplyTarget): string[] {
   const said = versionOf(version) as Version
   const body = sentOf(said)
   const {error} = VersionSchema.safeParse(body)

@@ -4,7 +4,7 @@ import {hasMask} from '../../../src/schema/secrets.ts'
 import {CommandFault} from '../../fault.ts'
 import type {Resource} from '../document.ts'
 import {CLEARED, LIMITS, MOMENT, TAGS, TEXT} from '../fields.ts'
-import type {Field, Found, Kind, Place} from '../kind.ts'
+import type {ApplyTarget, Field, Found, Kind} from '../kind.ts'
 import {bodyOf, changesOf, everyRow, NO_SECRETS, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import type {SecretPlaces} from '../secrets.ts'
@@ -80,7 +80,7 @@ export const provider: Kind = {
 }
 
 /** A new workspace is given providers of what is open to all: the one in the way is made what the file says, where it is of the same integration. */
-async function takeOver({gateway, slugOf, named}: Place, {slug, workspace, spec}: Resource, fault: unknown): Promise<undefined> {
+async function takeOver({gateway, slugOf, named}: ApplyTarget, {slug, workspace, spec}: Resource, fault: unknown): Promise<undefined> {
   if (!(fault instanceof CommandFault) || fault.status !== 409) throw fault
   const at = {params: {slug}, query: {workspace_id: slugOf(workspace!)}}
   const {integration_id} = await gateway.call('providers.get', at)
@@ -122,12 +122,12 @@ export const virtualKey: Kind = {
   faults: async ({spec}, known) => [...settingsFaults(spec, 'provider', 'model_config'), ...unknownReferences(spec, known)],
 }
 
-function foundOf(kind: string, row: Row, handleOf: Place['handleOf'], spec: Found['spec']): Found {
+function foundOf(kind: string, row: Row, handleOf: ApplyTarget['handleOf'], spec: Found['spec']): Found {
   return {kind, workspace: handleOf(row.workspace_id), slug: row.slug, id: row.id, spec}
 }
 
 function writes(noun: 'providers' | 'virtual_keys', kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
-  const query = ({workspace}: Found, {slugOf}: Place) => ({workspace_id: slugOf(workspace!)})
+  const query = ({workspace}: Found, {slugOf}: ApplyTarget) => ({workspace_id: slugOf(workspace!)})
   return {
     async make(place, resource) {
       await place.gateway.call(`${noun}.create`, {body: bodyOf(resource, place)})

@@ -6,7 +6,7 @@ import {unchecked} from '../../client.ts'
 import {textsInOrder} from '../access.ts'
 import type {Spec} from '../document.ts'
 import {told} from '../fields.ts'
-import {eachOf, type Kind, NO_SECRETS, type Place, specOf} from '../kind.ts'
+import {type ApplyTarget, eachOf, type Kind, NO_SECRETS, specOf} from '../kind.ts'
 
 /** The slug of settings: a place has them once. */
 const SLUG = 'settings'
@@ -90,13 +90,13 @@ function slugFaults(slug: string): string[] {
 
 const KEY_RULES = {default_expiry_days: null, max_expiry_days: null, max_user_keys_per_workspace: null}
 
-async function writeOrganisation({gateway}: Place, {security, workspace_overrides = [], api_keys = {}}: Spec): Promise<undefined> {
+async function writeOrganisation({gateway}: ApplyTarget, {security, workspace_overrides = [], api_keys = {}}: Spec): Promise<undefined> {
   const settings = {security: whole(security), workspace_overrides, api_keys: {...KEY_RULES, ...(api_keys as object)}}
   await gateway.call('organisation.update', {body: {settings: unchecked(settings)}})
   return undefined
 }
 
-async function writeWorkspace({gateway, slugOf}: Place, workspace: string, {security}: Spec): Promise<undefined> {
+async function writeWorkspace({gateway, slugOf}: ApplyTarget, workspace: string, {security}: Spec): Promise<undefined> {
   await gateway.call('workspace_settings.update', {params: {workspaceId: slugOf(workspace)}, body: {security: unchecked(whole(security))}})
   return undefined
 }

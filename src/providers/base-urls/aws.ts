@@ -2,7 +2,7 @@ import {USUAL_REGION} from '../auth/aws.ts'
 import type {OutgoingHeaders} from '../headers.ts'
 import type {OptionName} from '../option-table.ts'
 import {type Options, optionIn} from '../options.ts'
-import type {Reach} from '../provider.ts'
+import type {EndpointRequest} from '../provider.ts'
 
 /** Paths of Bedrock's services. All else is its control plane's: models, jobs, profiles, guardrails. */
 const AGENT_RUNTIME =
@@ -10,7 +10,7 @@ const AGENT_RUNTIME =
 const RUNTIME = /^\/(?:model|async-invoke|guardrail|openai)(?:\/|$)/
 
 /** Bedrock's host for what is asked of it. Source: AWS General Reference, Amazon Bedrock endpoints. */
-export function bedrockPlace(options: Options, reach?: Reach): string {
+export function bedrockPlace(options: Options, reach?: EndpointRequest): string {
   return `https://${bedrockService(reach)}.${region(options)}.${domain(options)}`
 }
 
@@ -40,7 +40,7 @@ export function sagemakerHeaders(options: Options): OutgoingHeaders {
   return headers
 }
 
-function bedrockService(reach: Reach | undefined): string {
+function bedrockService(reach: EndpointRequest | undefined): string {
   if (reach === undefined || (reach.endpoint !== 'proxy' && reach.endpoint !== 'rerank')) return 'bedrock-runtime'
   if (reach.endpoint === 'rerank' || AGENT_RUNTIME.test(reach.path)) return 'bedrock-agent-runtime'
   return RUNTIME.test(reach.path) ? 'bedrock-runtime' : 'bedrock'

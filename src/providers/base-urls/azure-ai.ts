@@ -1,12 +1,12 @@
 import type {OutgoingHeaders} from '../headers.ts'
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
-import type {Reach} from '../provider.ts'
+import type {EndpointRequest} from '../provider.ts'
 import {withParameter} from './base-url.ts'
 
 const EXTRA = new Set(['drop', 'error', 'pass-through'])
 
 /** The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region (reference: Azure AI inference). */
-export function azureAiPlace(options: Options, reach?: Reach): string {
+export function azureAiPlace(options: Options, reach?: EndpointRequest): string {
   const url = optionIn(options, 'azure_foundry_url')?.replace(/\/$/, '')
   if (url !== undefined && reach?.endpoint === 'rerank') return rerankPlace(url)
   if (url !== undefined) return isClaude(options) && !url.endsWith('/v1') ? `${url}/v1` : url
@@ -33,7 +33,7 @@ export function isClaude(options: Options): boolean {
 }
 
 /** Dated versions stand in the query. */
-export function azureAiPath({path, query}: Reach, options: Options): string | undefined {
+export function azureAiPath({path, query}: EndpointRequest, options: Options): string | undefined {
   const version = optionIn(options, 'azure_api_version')
   return version === undefined || version === 'v1' ? undefined : path + withParameter(query, 'api-version', version)
 }

@@ -1,7 +1,7 @@
 import {parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
-import type {Reach} from '../provider.ts'
+import type {EndpointRequest} from '../provider.ts'
 import {withParameter} from './base-url.ts'
 
 /** What is asked of a deployment; files, batches, fine-tuning, responses and the list of models belong to the resource. */
@@ -27,7 +27,7 @@ interface Deployment {
  * Below `https://{resource}.openai.azure.com/openai`: `/deployments/{deployment}/…?api-version=DATE`, or `/v1/…` for the undated version,
  * which also holds where none is said. Source: Microsoft Learn, Azure OpenAI REST reference and "API version lifecycle".
  */
-export function azurePath({endpoint, path, query, model}: Reach, options: Options): string {
+export function azurePath({endpoint, path, query, model}: EndpointRequest, options: Options): string {
   const {deployment_id, api_version = UNDATED} = deploymentFor(model, options)
   const is_dated = api_version !== UNDATED
   if (!is_dated) return `${path.startsWith('/v1/') || path === '/v1' ? '' : '/v1'}${path}${query}`

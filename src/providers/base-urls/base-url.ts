@@ -2,7 +2,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Login} from '../auth/login.ts'
 import type {OutgoingHeaders} from '../headers.ts'
 import {checkOptions, type Options} from '../options.ts'
-import type {Provider, Reach} from '../provider.ts'
+import type {EndpointRequest, Provider} from '../provider.ts'
 
 /** What is called for one model and these options: the row itself, or what it becomes there. */
 export function variantOf(provider: Provider, model: string, options: Options): Provider {
@@ -13,15 +13,19 @@ export function variantOf(provider: Provider, model: string, options: Options): 
  * The provider's own base URL; null when the caller must name a host. `is_named` tells that an option is that URL, so that it is judged as a
  * custom host is. Throws `MissingOption` and `WrongOption`, which a client is told (400).
  */
-export function baseUrl(provider: Provider, options: Options, reach?: Reach): {readonly url: string; readonly is_named: boolean} | null {
+export function baseUrl(
+  provider: Provider,
+  options: Options,
+  reach?: EndpointRequest,
+): {readonly url: string; readonly is_named: boolean} | null {
   checkOptions(options)
-  const {place, base_url, host_option} = provider
+  const {baseUrlOf: place, base_url, host_option} = provider
   const url = place?.(options, reach) ?? base_url
   return url === null ? null : {url, is_named: host_option !== undefined && Boolean(options[host_option])}
 }
 
 /** Path and query below the base URL for a body that goes as it came. */
-export function pathFor(provider: Provider, reach: Reach, options: Options): string {
+export function pathFor(provider: Provider, reach: EndpointRequest, options: Options): string {
   const {endpoint, path, query} = reach
   return provider.pathOf?.(reach, options) ?? (provider.paths?.[endpoint] ?? path) + query
 }

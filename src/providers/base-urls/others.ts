@@ -1,22 +1,22 @@
 import type {OutgoingHeaders} from '../headers.ts'
 import type {OptionName} from '../option-table.ts'
 import {type Options, optionIn} from '../options.ts'
-import type {Reach} from '../provider.ts'
+import type {EndpointRequest} from '../provider.ts'
 
 /** Anthropic's libraries write `/v1` themselves: with a base URL that ends in it, it stands twice (reference: pass-through URL building). */
-export function onceV1({path, query}: Reach): string | undefined {
+export function onceV1({path, query}: EndpointRequest): string | undefined {
   return path.startsWith('/v1/') ? path.slice('/v1'.length) + query : undefined
 }
 
 /** Management is beside inference, below `/v1` (docs.fireworks.ai, REST API). */
-export function fireworksPlace(_options: Options, reach?: Reach): string {
+export function fireworksPlace(_options: Options, reach?: EndpointRequest): string {
   return reach?.endpoint === 'proxy' && reach.path.startsWith('/accounts/')
     ? 'https://api.fireworks.ai/v1'
     : 'https://api.fireworks.ai/inference/v1'
 }
 
 /** Text to 3D is of the second version (reference: catalogue). */
-export function meshyPlace(_options: Options, reach?: Reach): string {
+export function meshyPlace(_options: Options, reach?: EndpointRequest): string {
   return reach?.path.includes('text-to-3d') ? 'https://api.meshy.ai/openapi/v2' : 'https://api.meshy.ai/openapi/v1'
 }
 
@@ -28,14 +28,14 @@ export function huggingfacePlace(options: Options): string {
 }
 
 /** A serving endpoint by its own name (docs.databricks.com, query serving endpoints). */
-export function databricksPath({endpoint, query}: Reach, options: Options): string | undefined {
+export function databricksPath({endpoint, query}: EndpointRequest, options: Options): string | undefined {
   const name = optionIn(options, 'databricks_serving_endpoint_name')
   const of_a_model = endpoint === 'chatComplete' || endpoint === 'complete' || endpoint === 'embed'
   return name === undefined || !of_a_model ? undefined : `/${encodeURIComponent(name)}/invocations${query}`
 }
 
 /** Engines that serve OpenAI's routes below `/v1` and routes of their own beside it: a base URL with or without `/v1` is meant alike. */
-export function belowV1({endpoint, path, query, base_path = ''}: Reach): string | undefined {
+export function belowV1({endpoint, path, query, base_path = ''}: EndpointRequest): string | undefined {
   if (endpoint === 'proxy') return undefined
   return (base_path.endsWith('/v1') ? path : `/v1${path}`) + query
 }

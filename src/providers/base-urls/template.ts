@@ -9,7 +9,7 @@ import type {Provider} from '../provider.ts'
 export function template(
   text: string,
   usual: Readonly<Partial<Record<OptionName, string>>> = {},
-): Required<Pick<Provider, 'place' | 'place_says'>> {
+): Required<Pick<Provider, 'baseUrlOf' | 'base_url_template'>> {
   const [scheme = '', rest = ''] = text.split('://')
   const slash = rest.indexOf('/')
   const host = slash < 0 ? rest : rest.slice(0, slash)
@@ -23,8 +23,8 @@ export function template(
   const filled = (part: string, options: Options, write: (said: string) => string) =>
     part.replace(/\{(\w+)\}/g, (_, name: string) => write(value(options, name as OptionName)))
   return {
-    place_says: text,
-    place: options => `${scheme}://${filled(host, options, hostPart)}${filled(path, options, encodeURIComponent)}`,
+    base_url_template: text,
+    baseUrlOf: options => `${scheme}://${filled(host, options, hostPart)}${filled(path, options, encodeURIComponent)}`,
   }
 }
 

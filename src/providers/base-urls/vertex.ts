@@ -1,6 +1,6 @@
 import {serviceAccount} from '../auth/google.ts'
 import {GRAMMARS, MissingOption, type Options, optionIn, WrongOption} from '../options.ts'
-import type {Reach} from '../provider.ts'
+import type {EndpointRequest} from '../provider.ts'
 
 /** Who made a model, as its name says: `anthropic.claude-…`, `meta/llama-…`, `endpoints.123`; without one it is Google's. */
 const PUBLISHERS =
@@ -10,7 +10,7 @@ const USUAL_REGION = 'us-central1'
 const MULTI = new Set(['us', 'eu'])
 
 /** Sources: Google Cloud, Vertex AI API and Discovery Engine API, service endpoints. */
-export function vertexPlace(options: Options, reach?: Reach): string {
+export function vertexPlace(options: Options, reach?: EndpointRequest): string {
   const region = regionIn(options)
   if (reach?.endpoint === 'rerank') return `https://${MULTI.has(region) ? `${region}-` : ''}discoveryengine.googleapis.com`
   if (region === 'global') return 'https://aiplatform.googleapis.com'
@@ -41,7 +41,7 @@ export function withProject(options: Options): Options {
 }
 
 /** What is below `https://{region}-aiplatform.googleapis.com` for a client that leaves the version out. */
-export function vertexProxyPath({path, query}: Reach): string | undefined {
+export function vertexProxyPath({path, query}: EndpointRequest): string | undefined {
   return path.startsWith('/projects/') ? `/v1${path}${query}` : undefined
 }
 

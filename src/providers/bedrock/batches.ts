@@ -2,7 +2,7 @@ import {object} from '../../base/json-object.ts'
 import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
-import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
+import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
 import {type OperationInput, type Upstream, UpstreamFault} from '../operation.ts'
 import type {Json} from '../translation.ts'
 import {files} from './files.ts'
@@ -59,7 +59,7 @@ export const batches = batchErrands({
   stopped: facts => (ENDED.has(facts.status) ? facts : {...facts, status: 'cancelling'}),
 })
 
-function outputOf(asked: OperationInput, input: Place): Json {
+function outputOf(asked: OperationInput, input: ObjectUri): Json {
   const {output_data_config: said} = asked.body
   const config = typeof said === 'string' ? {s3Uri: said} : object(object(said).s3OutputDataConfig ?? said)
   const key = asked.context.options.amz_server_side_encryption_aws_kms_key_id
@@ -89,7 +89,7 @@ function batchOf(job: Json): BatchFacts {
 }
 
 /** `{output}/{job}/{input file}.out`, once there is one (Bedrock user guide, "View the results of a batch inference job"). */
-function outputPlace(job: Json): (Place & {readonly model: string}) | null {
+function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
   const {jobArn, modelId, status} = job
   if (status !== 'Completed' && status !== 'PartiallyCompleted' && status !== 'Stopped' && status !== 'Expired') return null
   const input = object(object(job.inputDataConfig).s3InputDataConfig).s3Uri

@@ -1,6 +1,6 @@
 import {seconds, whole} from '../jobs/objects.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
-import type {Place, Store, StoredObject} from '../jobs/store.ts'
+import type {ObjectUri, Store, StoredObject} from '../jobs/store.ts'
 import {elementsOf, escaped, textOf} from '../jobs/xml.ts'
 import type {Upstream, UpstreamReply} from '../operation.ts'
 import {type Options, optionIn} from '../options.ts'
@@ -51,7 +51,7 @@ export function s3Store({ask}: Upstream, options: Options): Store {
 type Ask = Upstream['ask']
 
 /** An upload that does not come to its end is taken back: S3 would keep its parts. */
-async function putParts(ask: Ask, place: Place, headers: Record<string, string>, parts: AsyncIterable<Buffer>): Promise<number> {
+async function putParts(ask: Ask, place: ObjectUri, headers: Record<string, string>, parts: AsyncIterable<Buffer>): Promise<number> {
   const path = pathOf(place)
   const begun = (await (await ask({side: S3, method: 'POST', path: `${path}?uploads=`, headers})).bytes()).toString('utf8')
   const upload = textOf(begun, 'UploadId')
@@ -121,7 +121,7 @@ function readList(xml: string): ProviderPage<StoredObject> {
   return {items, next: textOf(xml, 'NextContinuationToken')}
 }
 
-function pathOf({bucket, key}: Place): string {
+function pathOf({bucket, key}: ObjectUri): string {
   return `/${encoded(bucket)}/${key.split('/').map(encoded).join('/')}`
 }
 

@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import {tuneErrands} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt} from '../jobs/objects.ts'
-import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
+import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
 import type {OperationInput} from '../operation.ts'
 import {type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
@@ -59,7 +59,7 @@ function hyperParameters({body, context}: OperationInput): Json {
   return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 }
 
-function outputUri(asked: OperationInput, {bucket}: Place): string {
+function outputUri(asked: OperationInput, {bucket}: ObjectUri): string {
   const {output_data_config: said} = asked.body
   const named = typeof said === 'string' ? said : object(said).s3Uri
   const uri = typeof named === 'string' ? named : uriOf('s3', {bucket, key: keyOf('fine-tune_output', asked, '')})

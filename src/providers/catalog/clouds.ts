@@ -20,7 +20,7 @@ import {vertexAi} from './vertex-ai.ts'
 const messages_version = {'anthropic-version': '2023-06-01'}
 
 const azureAiClaude = nativeRow('azure-ai', 'Azure AI Foundry', null, {
-  place: azureAiPlace,
+  baseUrlOf: azureAiPlace,
   host_option: 'azure_foundry_url',
   auth: withAzureToken(keyIn('x-api-key')),
   login: entra,
@@ -48,7 +48,7 @@ const bedrockOthers = nativeRow('bedrock', 'Amazon Bedrock', null, {
 const mantle = awsSignature('bedrock-mantle')
 
 const mantleClaude = nativeRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, {
-  place: apiAwsPlace('bedrock-mantle', '/anthropic/v1'),
+  baseUrlOf: apiAwsPlace('bedrock-mantle', '/anthropic/v1'),
   login: mantle,
   headers: messages_version,
   endpoints: MESSAGES,
@@ -57,7 +57,7 @@ const mantleClaude = nativeRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, 
 })
 
 const mantleGpt = compatibleRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, [...CHAT, ...RESPONSES], {
-  place: apiAwsPlace('bedrock-mantle', '/openai/v1'),
+  baseUrlOf: apiAwsPlace('bedrock-mantle', '/openai/v1'),
   login: mantle,
   stream_usage: true,
 })
@@ -85,8 +85,8 @@ export const clouds: readonly Provider[] = [
     },
   ),
   compatibleRow('azure-ai', 'Azure AI Foundry', null, [...TEXT, 'embed', 'imageGenerate', ...SPEECH, ...FILES, ...BATCHES, 'ocr'], {
-    place: azureAiPlace,
-    place_says: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
+    baseUrlOf: azureAiPlace,
+    base_url_template: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
     host_option: 'azure_foundry_url',
     auth: withAzureToken(bearer),
     login: entra,
@@ -103,15 +103,15 @@ export const clouds: readonly Provider[] = [
     variant: model => (vendor(model) === 'anthropic' ? undefined : bedrockOthers),
   }),
   compatibleRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, [...CHAT, ...RESPONSES], {
-    place: apiAwsPlace('bedrock-mantle', '/v1'),
-    place_says: 'https://bedrock-mantle.{aws_region}.api.aws/v1',
+    baseUrlOf: apiAwsPlace('bedrock-mantle', '/v1'),
+    base_url_template: 'https://bedrock-mantle.{aws_region}.api.aws/v1',
     login: mantle,
     stream_usage: true,
     variant: mantleVariant,
   }),
   nativeRow('claude-platform-aws', 'Claude Platform on AWS', null, {
-    place: apiAwsPlace('aws-external-anthropic', '/v1'),
-    place_says: 'https://aws-external-anthropic.{aws_region}.api.aws/v1',
+    baseUrlOf: apiAwsPlace('aws-external-anthropic', '/v1'),
+    base_url_template: 'https://aws-external-anthropic.{aws_region}.api.aws/v1',
     auth: keyIn('x-api-key'),
     login: awsSignature('aws-external-anthropic'),
     headers: messages_version,
@@ -121,8 +121,8 @@ export const clouds: readonly Provider[] = [
     pathOf: onceV1,
   }),
   nativeRow('sagemaker', 'Amazon SageMaker', null, {
-    place: sagemakerPlace,
-    place_says: 'https://runtime.sagemaker.{aws_region}.amazonaws.com',
+    baseUrlOf: sagemakerPlace,
+    base_url_template: 'https://runtime.sagemaker.{aws_region}.amazonaws.com',
     login: awsSignature('sagemaker'),
     headersOf: sagemakerHeaders,
   }),

@@ -45,7 +45,7 @@ export const native: readonly Provider[] = [
   row('deepgram', 'Deepgram', 'https://api.deepgram.com/v1', {auth: keyIn('authorization', 'Token ')}),
   row('fal-ai', 'fal', 'https://fal.run', {auth: keyIn('authorization', 'Key '), translations: falAi}),
   row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini, operations: geminiErrands}),
-  row('meshy', 'Meshy', 'https://api.meshy.ai/openapi/v1', {place: meshyPlace}),
+  row('meshy', 'Meshy', 'https://api.meshy.ai/openapi/v1', {baseUrlOf: meshyPlace}),
   row('milvus', 'Milvus', null),
   row('nomic', 'Nomic', 'https://api-atlas.nomic.ai/v1', {translations: nomic}),
   row('oracle', 'Oracle Cloud', null, {...template('https://inference.generativeai.{oracle_region}.oci.oraclecloud.com'), login: oci, translations: oracle}),

@@ -18,8 +18,8 @@ const NAME = 'Google Vertex AI'
 /** Tell Google what kind of throughput a call is for (reference: request headers). */
 const hands_on = ['x-vertex-ai-llm-request-type', 'x-vertex-ai-llm-shared-request-type']
 const shared: More = {
-  place: vertexPlace,
-  place_says: 'https://{vertex_region}-aiplatform.googleapis.com',
+  baseUrlOf: vertexPlace,
+  base_url_template: 'https://{vertex_region}-aiplatform.googleapis.com',
   login: google,
   pathOf: vertexProxyPath,
   hands_on,

@@ -1,5 +1,5 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {offers} from '../clients.ts'
+import {supports} from '../clients.ts'
 import {OPTIONS, type OptionName} from '../option-table.ts'
 import {headerOf, isOption, type Options, optionsFor} from '../options.ts'
 import type {Provider} from '../provider.ts'
@@ -39,10 +39,10 @@ export interface CatalogueOption {
 const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
 
 export function catalogueRow(provider: Provider): CatalogueRow {
-  const {slug, name, auth, login, endpoints, translations, operations: errands, place_says, base_url} = provider
+  const {slug, name, auth, login, endpoints, translations, operations: errands, base_url_template: place_says, base_url} = provider
   const in_calls = Object.keys(errands?.endpoints ?? {}) as EndpointName[]
   const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))
-  const has = (endpoint: EndpointName) => translated.includes(endpoint) || offers(provider, endpoint)
+  const has = (endpoint: EndpointName) => translated.includes(endpoint) || supports(provider, endpoint)
   return {
     slug,
     name,
@@ -104,7 +104,7 @@ export const EXAMPLES: Readonly<Record<string, Options | Readonly<Record<string,
 export function exampleFor(provider: Provider): Readonly<Record<string, unknown>> | null {
   const own = Object.hasOwn(EXAMPLES, provider.slug) ? EXAMPLES[provider.slug]! : null
   if (own) return own
-  if (provider.base_url !== null || provider.place) return null
+  if (provider.base_url !== null || provider.baseUrlOf) return null
   return {custom_host: provider.dialect === 'native' ? 'http://10.0.0.5:8000' : 'http://10.0.0.5:8000/v1'}
 }
 

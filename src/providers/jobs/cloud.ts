@@ -5,7 +5,7 @@ import {type Json, Untranslatable} from '../translation.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, type TuneFacts, textAt, tuneObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'
 import {endpointOf} from './rows.ts'
-import {contentOf, idOf, type Place, placeIn, type StoreWords} from './store.ts'
+import {contentOf, idOf, type ObjectUri, placeIn, type StoreWords} from './store.ts'
 
 /** Jobs of one kind at a cloud: how they are found, stopped and listed, as the cloud says them. */
 export interface CloudJobs {
@@ -27,12 +27,12 @@ interface Cloud<Facts> {
 export interface CloudBatches extends Cloud<BatchFacts> {
   /** Throws `Untranslatable` for an endpoint whose calls are not run in batches. */
   check?(endpoint: EndpointName): void
-  create(asked: OperationInput, upstream: Upstream, input: Place, endpoint: EndpointName): Promise<BatchFacts>
+  create(asked: OperationInput, upstream: Upstream, input: ObjectUri, endpoint: EndpointName): Promise<BatchFacts>
   /** Where the output of a job is written, and the words its rows are in; null while there is none. */
-  output(job: Json): (Place & {readonly model: string}) | null
+  output(job: Json): (ObjectUri & {readonly model: string}) | null
   /** How the cloud calls the state of a job. */
   state(job: Json): string
-  read(place: Place, asked: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
+  read(place: ObjectUri, asked: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
   /** What a job does not say itself. */
   more?(job: Json, asked: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>>
   /** What a job is that was told to stop a moment ago. */
@@ -40,7 +40,7 @@ export interface CloudBatches extends Cloud<BatchFacts> {
 }
 
 export interface CloudTuning extends Cloud<TuneFacts> {
-  create(asked: OperationInput, upstream: Upstream, training: Place, validation: Place | null): Promise<TuneFacts>
+  create(asked: OperationInput, upstream: Upstream, training: ObjectUri, validation: ObjectUri | null): Promise<TuneFacts>
 }
 
 /** OpenAI's batches at a cloud. */

@@ -8,7 +8,7 @@ import {changedRows} from './rows.ts'
 import {openUpload, plainName, type RowWords} from './upload.ts'
 
 /** An object in a cloud's store: `s3://bucket/key`. */
-export interface Place {
+export interface ObjectUri {
   readonly bucket: string
   readonly key: string
   /** Of a batch's output: whose words its rows are in. */
@@ -24,10 +24,10 @@ export interface StoredObject {
 /** A cloud's store of objects, for one errand. */
 export interface Store {
   /** Writes all of `content`, or nothing. Gives the bytes that were written. */
-  put(place: Place, file: {readonly content: AsyncIterable<Buffer>; readonly content_type: string}): Promise<number>
-  head(place: Place): Promise<StoredObject>
-  read(place: Place): Promise<AsyncIterable<Buffer>>
-  remove(place: Place): Promise<void>
+  put(place: ObjectUri, file: {readonly content: AsyncIterable<Buffer>; readonly content_type: string}): Promise<number>
+  head(place: ObjectUri): Promise<StoredObject>
+  read(place: ObjectUri): Promise<AsyncIterable<Buffer>>
+  remove(place: ObjectUri): Promise<void>
   list(bucket: string, prefix: string, token: string | null, size: number): Promise<ProviderPage<StoredObject>>
 }
 
@@ -93,7 +93,7 @@ export function storeErrands(words: StoreWords): Partial<Record<EndpointName, Pr
 
 /** The content of a batch's output in OpenAI's words; of any other object as it is stored. */
 export function contentOf(
-  {model}: Place,
+  {model}: ObjectUri,
   content: AsyncIterable<Buffer>,
   {output}: Pick<StoreWords, 'output'>,
   asked: OperationInput,
@@ -102,7 +102,12 @@ export function contentOf(
 }
 
 /** `s3://bucket/key` in a file's id, or as a client writes it. Refuses a place in another bucket than that of the options. */
-export function placeIn(said: string, {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>, asked: OperationInput, field = 'id'): Place {
+export function placeIn(
+  said: string,
+  {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>,
+  asked: OperationInput,
+  field = 'id',
+): ObjectUri {
   const text = decoded(said)
   const found = new RegExp(`^${scheme}://([^/]+)/(.+)$`).exec(text)
   if (!found) throw new Untranslatable(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
@@ -115,11 +120,11 @@ export function placeIn(said: string, {scheme, bucket}: Pick<StoreWords, 'scheme
 }
 
 /** One path segment, whatever the key holds. */
-export function idOf(scheme: string, {bucket, key, model}: Place): string {
+export function idOf(scheme: string, {bucket, key, model}: ObjectUri): string {
   return encodeURIComponent(`${scheme}://${bucket}/${key}${model === null ? '' : MODEL_MARK + model}`)
 }
 
-export function uriOf(scheme: string, {bucket, key}: Pick<Place, 'bucket' | 'key'>): string {
+export function uriOf(scheme: string, {bucket, key}: Pick<ObjectUri, 'bucket' | 'key'>): string {
   return `${scheme}://${bucket}/${key}`
 }
 
@@ -128,7 +133,7 @@ export function keyOf(purpose: string, {context}: OperationInput, name: string):
   return `${FOLDER}/${plainName(purpose)}/${context.call_id}/${name}`
 }
 
-function fileOf(scheme: string, place: Place, {bytes, created_at, key}: StoredObject): Json {
+function fileOf(scheme: string, place: ObjectUri, {bytes, created_at, key}: StoredObject): Json {
   const purpose = new RegExp(`^${FOLDER}/([^/]+)/`).exec(key)?.[1]
   const filename = key.split('/').at(-1)!
   const is_output = place.model !== null || purpose === 'batch_output'
@@ -150,7 +155,7 @@ function bound(asked: OperationInput, bucket: StoreWords['bucket']): string | un
   }
 }
 
-function checked(place: Place): Place {
+function checked(place: ObjectUri): ObjectUri {
   if (!BUCKET.test(place.bucket) || place.bucket.includes('..')) throw new Untranslatable('bucket', 'expected the name of a bucket')
   // What could be read as a way to another object is no name of one.
   if (place.key.split('/').some(part => part === '.' || part === '..') || /[\0-\x1f\x7f\\]/.test(place.key) || place.key.length > 1024)

@@ -3,7 +3,7 @@ import {word} from '../gemini/read.ts'
 import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
-import {idOf, keyOf, type Place, placeIn, uriOf} from '../jobs/store.ts'
+import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
 import type {OperationInput, Upstream} from '../operation.ts'
 import {BadReply, type Json, Untranslatable} from '../translation.ts'
 import {files} from './files.ts'
@@ -52,14 +52,14 @@ export const batches = batchErrands({
 })
 
 /** All that was written to the job's folder, one file after another. */
-async function* outputs({bucket, key, model}: Place, upstream: Upstream): AsyncGenerator<Buffer> {
+async function* outputs({bucket, key, model}: ObjectUri, upstream: Upstream): AsyncGenerator<Buffer> {
   const store = gcsStore(upstream)
   const folder = key.slice(0, key.lastIndexOf('/') + 1)
   const {items} = await store.list(bucket, folder, null, MOST_OUTPUTS)
   for (const item of items) if (OUTPUTS.test(item.key)) yield* await store.read({bucket, key: item.key, model})
 }
 
-function outputUri(asked: OperationInput, {bucket}: Place): string {
+function outputUri(asked: OperationInput, {bucket}: ObjectUri): string {
   const {output_data_config: said} = asked.body
   const named = word(said) ?? word(object(object(said).gcsDestination).outputUriPrefix)
   const uri = named ?? uriOf('gs', {bucket, key: keyOf('batch_output', asked, 'output')})
@@ -90,7 +90,7 @@ function batchOf(job: Json): BatchFacts {
   }
 }
 
-function outputPlace(job: Json): (Place & {readonly model: string}) | null {
+function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
   const folder = /^gs:\/\/([^/]+)\/(.+?)\/?$/.exec(word(object(job.outputInfo).gcsOutputDirectory) ?? '')
   return folder && {bucket: folder[1]!, key: `${folder[2]!}/predictions.jsonl`, model: modelOf(job.model)}
 }

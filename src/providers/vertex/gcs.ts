@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import {word} from '../gemini/read.ts'
 import {seconds, whole} from '../jobs/objects.ts'
-import type {Place, Store, StoredObject} from '../jobs/store.ts'
+import type {ObjectUri, Store, StoredObject} from '../jobs/store.ts'
 import type {Upstream} from '../operation.ts'
 import type {Json} from '../translation.ts'
 
@@ -49,6 +49,6 @@ function storedOf({name, size, timeCreated}: Json): StoredObject {
   return {key: word(name) ?? '', bytes: whole(size), created_at: seconds(timeCreated)}
 }
 
-function pathOf({bucket, key}: Place): string {
+function pathOf({bucket, key}: ObjectUri): string {
   return `/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}`
 }

@@ -2,7 +2,7 @@ import {replay} from '../../cache/replay.ts'
 import {isStreamed} from '../../cache/rules.ts'
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
-import {offers} from '../../providers/clients.ts'
+import {supports} from '../../providers/clients.ts'
 import {countTokens} from '../../providers/messages/index.ts'
 import type {Call, RouteInfo} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
@@ -28,7 +28,7 @@ export function serveCount(call: Call, target: Target, passage: RouteInfo, on: P
   if (endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
   const has = (name: 'messagesCountTokens' | 'chatComplete') =>
-    provider.translations?.endpoints[name] !== undefined || offers(provider, name)
+    provider.translations?.endpoints[name] !== undefined || supports(provider, name)
   if (has('messagesCountTokens') || !has('chatComplete')) return false
   serve(call, target, passage, {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false}, on)
   return true

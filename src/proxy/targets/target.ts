@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
 import {baseUrl} from '../../providers/base-urls/base-url.ts'
 import {holdsCredential, mergedOptions, type Options, optionIn, optionsFor, optionsOfConfig, WrongOption} from '../../providers/options.ts'
-import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
+import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest} from '../inbound/request.ts'
@@ -88,7 +88,7 @@ export async function resolveTarget(
     throw new Refusal('host.blocked', {reason: `the credential of @${managed.slug} goes to its own host alone`})
   }
   const custom_host = named_host ?? managed?.custom_host ?? undefined
-  const own = {...on.place_defaults, ...managed?.options, ...optionsOfConfig(target)}
+  const own = {...on.option_defaults, ...managed?.options, ...optionsOfConfig(target)}
   const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
   const options = mergedOptions(own, said.options, {holds_credential})
   checkedOptions(provider, options)
@@ -164,7 +164,8 @@ function destinationOf(
   provider: Provider,
   on: ProxyServices,
 ): Destination | null {
-  if (!custom_host) return provider.base_url && !provider.place && !provider.variant ? on.destination(provider.base_url, 'builtin') : null
+  if (!custom_host)
+    return provider.base_url && !provider.baseUrlOf && !provider.variant ? on.destination(provider.base_url, 'builtin') : null
   const trusted =
     managed?.trusts_host && managed.custom_host ? {integration_id: managed.integration_id, host: managed.custom_host} : 'caller'
   return on.destination(custom_host, trusted)
@@ -174,7 +175,7 @@ function destinationOf(
 export function resolveDestination(
   {managed, options}: Target,
   provider: Provider,
-  reach: Reach,
+  reach: EndpointRequest,
   prefix: string,
   on: ProxyServices,
 ): Destination {

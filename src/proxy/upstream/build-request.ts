@@ -6,9 +6,9 @@ import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
 import {loginOf, pathFor, usualHeaders, variantOf} from '../../providers/base-urls/base-url.ts'
-import {offers} from '../../providers/clients.ts'
+import {supports} from '../../providers/clients.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
-import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
+import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {Untranslatable} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -23,7 +23,7 @@ import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, type NeededLogin} from './credentials.ts'
 import {MultiRequest, type OperationContext} from './multi-request.ts'
-import {JSON_TYPE, type Translating, translating, written, writtenText} from './translate.ts'
+import {JSON_TYPE, type RequestTranslation, translateRequest, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
 export interface UpstreamRequest {
@@ -40,7 +40,7 @@ export interface UpstreamRequest {
   readonly is_metered: boolean
   readonly request_timeout_ms: number | null
   /** Null where bodies pass as they are. */
-  readonly translating: Translating | null
+  readonly translating: RequestTranslation | null
   /** What answers in the provider's place by calling it, once or several times; null where one call is all. */
   readonly operation: MultiRequest | null
   /** Reads the output of the batches that the answer tells of; null where it tells of none. */
@@ -99,10 +99,10 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
   const provider = variantOf(target.provider, model ?? '', options)
   const errand = is_passthrough ? undefined : provider.operations?.endpoints[endpoint]
   if (errand) return errandOf(errand, {call, target, provider, model, credentials}, on)
-  const words = translating(call, target, provider, model)
+  const words = translateRequest(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
   const is_stream = 'stream' in body && body.stream
-  const reach: Reach = {
+  const reach: EndpointRequest = {
     endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
     path: is_chat ? '/chat/completions' : route.path,
     query: leavingQuery(route.query, credentials, on),
@@ -145,7 +145,7 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
 function errandOf(errand: ProviderOperation, of: OperationContext, on: ProxyServices): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
-  const reach: Reach = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
+  const reach: EndpointRequest = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
   const destination = target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, on)
   return {
     provider,
@@ -201,7 +201,7 @@ export async function loginAt(
 
 /** Refuses an endpoint that the provider has in no words. */
 function checkOffer({incoming: {route, method}, endpoint}: Call, provider: Provider) {
-  if (!offers(provider, endpoint) && (provider.dialect === 'native' || TRANSLATED.has(endpoint)))
+  if (!supports(provider, endpoint) && (provider.dialect === 'native' || TRANSLATED.has(endpoint)))
     throw new Refusal('endpoint.unsupported', {provider: provider.slug, endpoint: `${method} ${route.path}`})
 }
 

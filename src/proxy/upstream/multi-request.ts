@@ -5,7 +5,7 @@ import {Exchange, type ToldAnswer} from '../../base/local-exchange.ts'
 import {FormFault, readParts} from '../../base/multipart-stream.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {errorBody} from '../../providers/chat.ts'
-import {offers, wordsFor} from '../../providers/clients.ts'
+import {supports, translationFor} from '../../providers/clients.ts'
 import {type OperationInput, type ProviderOperation, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
 import {BadReply, type Context, type Json, type Translation, Untranslatable} from '../../providers/translation.ts'
@@ -157,9 +157,9 @@ export class MultiRequest {
     const {target} = this.#of
     const model = bare(named)
     const provider = variantOf(target.provider, model, target.options)
-    const words = wordsFor(provider, endpoint)
+    const words = translationFor(provider, endpoint)
     if (words) return words.translation
-    if (offers(provider, endpoint)) return null
+    if (supports(provider, endpoint)) return null
     throw new Untranslatable('url', `the provider has no such endpoint (${endpoint})`)
   }
 }

@@ -6,7 +6,7 @@ import type {Destination} from '../../base/egress/target.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import {type Upstream, UpstreamFault, type UpstreamReply, type UpstreamRequest} from '../../providers/operation.ts'
-import type {OutgoingHeaders, Provider, Reach} from '../../providers/provider.ts'
+import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {BadReply, type Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import type {Credentials} from '../inbound/request.ts'
@@ -102,7 +102,7 @@ export class SubRequests implements Upstream {
     return endpoint ? pathFor(this.#of.provider, this.#reach({path, endpoint}), this.#of.target.options) : path
   }
 
-  #reach({path, endpoint = 'proxy'}: Pick<UpstreamRequest, 'path' | 'endpoint'>): Reach {
+  #reach({path, endpoint = 'proxy'}: Pick<UpstreamRequest, 'path' | 'endpoint'>): EndpointRequest {
     const {target} = this.#of
     const base = target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}
     return {endpoint, path, query: '', model: '', is_stream: false, ...base}

@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
 import {errorBody} from '../../providers/chat.ts'
-import {type Words, wordsFor} from '../../providers/clients.ts'
+import {type DialectPair, translationFor} from '../../providers/clients.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../../providers/translation.ts'
@@ -14,7 +14,7 @@ import type {Target} from '../targets/target.ts'
 import {type DetachedFiles, detachInlineFiles} from './inline-files.ts'
 
 /** A call in the provider's words, and what its answer is turned back with. */
-export interface Translating extends Words {
+export interface RequestTranslation extends DialectPair {
   readonly context: Context
   /** What the client sent, the config's parameters applied; of another client's words, what that came to as chat. */
   readonly asked: Json
@@ -33,9 +33,9 @@ export interface TranslatedReply {
 }
 
 /** Null where the body passes as it is. Refuses (400) what the provider has no words for. */
-export function translating(call: Call, target: Target, provider: Provider, model: string | null): Translating | null {
+export function translateRequest(call: Call, target: Target, provider: Provider, model: string | null): RequestTranslation | null {
   const {endpoint, body, incoming, is_passthrough} = call
-  const words = is_passthrough || body.kind !== 'json' ? null : wordsFor(provider, endpoint)
+  const words = is_passthrough || body.kind !== 'json' ? null : translationFor(provider, endpoint)
   if (!words) return null
   const {client, translation} = words
   // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
@@ -78,7 +78,7 @@ export interface Written {
  * Writes out what leaves. What is nested too deep to be written is the client's fault. `is_whole`: it is to be one buffer, since it is
  * signed or compared; otherwise a body with large files leaves in pieces.
  */
-export function written({request: {body}, context: {provider}, held}: Translating, is_whole: boolean): Written {
+export function written({request: {body}, context: {provider}, held}: RequestTranslation, is_whole: boolean): Written {
   if (body === null || Buffer.isBuffer(body)) return {body, headers: {}}
   const text = writtenText(body, provider)
   if (!held) return {body: Buffer.from(text), headers: {}}
@@ -98,13 +98,13 @@ export function writtenText(json: unknown, provider: string): string {
 }
 
 /** A whole answer, good or not, in the client's words. */
-export function translated(of: Translating, status: number, plain: Buffer): TranslatedReply {
+export function translated(of: RequestTranslation, status: number, plain: Buffer): TranslatedReply {
   if (status < 300) return translateReply(of, plain)
   return {bytes: translateFault(of, status, plain), content_type: JSON_TYPE, usage: null, model: null}
 }
 
 /** A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents. */
-function translateReply({translation, client, context, asked, said}: Translating, plain: Buffer): TranslatedReply {
+function translateReply({translation, client, context, asked, said}: RequestTranslation, plain: Buffer): TranslatedReply {
   try {
     const {body, usage, model} = translation.reply(parsed(plain), context, asked)
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model}
@@ -118,7 +118,7 @@ function translateReply({translation, client, context, asked, said}: Translating
 }
 
 /** The error that a non-2xx answer tells, as the client's library reads it. */
-function translateFault({dialect, client, context}: Translating, status: number, plain: Buffer): Buffer {
+function translateFault({dialect, client, context}: RequestTranslation, status: number, plain: Buffer): Buffer {
   const fault = dialect ? dialect.fault(status, plain, context) : plainFault(status, plain, context)
   return Buffer.from(JSON.stringify(client ? client.error(status, fault) : errorBody(context, fault)))
 }

@@ -8,7 +8,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 import type {Source, Stream} from './stream.ts'
-import type {Translating} from './translate.ts'
+import type {RequestTranslation} from './translate.ts'
 
 /** Pictures and sound come inline. */
 const MOST_EVENT_BYTES = 16 << 20
@@ -40,7 +40,7 @@ export class TranslatedStream implements Source {
   /** `onFault` is told of what a reader threw. */
   constructor(
     endpoint: EndpointName,
-    {translation, client, context, asked, said}: Translating,
+    {translation, client, context, asked, said}: RequestTranslation,
     encoding: string | null = null,
     onFault: (fault: unknown) => void = () => undefined,
   ) {

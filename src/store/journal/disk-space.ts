@@ -7,10 +7,10 @@ import {
   beginSegment,
   discardSpare,
   freshRoom,
-  type Place,
   prepareSpare,
   prepareSpareNow,
   type Segment,
+  type SegmentDirectory,
   type Spare,
   wipe,
   writeSeal,
@@ -31,7 +31,7 @@ export class Space {
   /** Bytes of one slot. */
   readonly slot_bytes: number
   readonly #settings: JournalSettings
-  readonly #place: Place
+  readonly #place: SegmentDirectory
   readonly #sync: GroupSync
   #next_number: number
   #ended: Mark | undefined

@@ -1,7 +1,7 @@
 import {join} from 'node:path'
 import {JournalError} from './errors.ts'
 import {segmentName} from './format.ts'
-import {type Place, type Segment, sparePath} from './segment.ts'
+import {type Segment, type SegmentDirectory, sparePath} from './segment.ts'
 
 const COPIED_AT_ONCE_BYTES = 1024 * 1024
 
@@ -9,7 +9,7 @@ const COPIED_AT_ONCE_BYTES = 1024 * 1024
  * Writes a segment whose file was removed or replaced from outside anew under its name: its data, up to `end`, are still behind the open
  * descriptor. Gives the copy, which is complete once it has the name.
  */
-export function restoreSegment(place: Place, lost: Segment, end: number): Segment {
+export function restoreSegment(place: SegmentDirectory, lost: Segment, end: number): Segment {
   const {files, folder} = place
   files.makeFolder(folder)
   const path = sparePath(place, `restored-${lost.number}`, end)

@@ -18,7 +18,7 @@ export interface Segment {
   offset: number
 }
 
-export interface Place {
+export interface SegmentDirectory {
   readonly files: Files
   readonly folder: string
   /** Bytes the journal never takes from the disk, so that the databases can still be flushed and segments retired. */
@@ -37,7 +37,7 @@ export const isSpareName = (name: string) => name.endsWith(SPARE_SUFFIX)
  * Reserves `bytes` on the disk under a spare's name, off the loop. Zeros are written, for only that reserves blocks everywhere (a file
  * made long with ftruncate has none), and synced, so that a quota or a late allocation fails here and later syncs are short.
  */
-export async function prepareSpare(place: Place, serial: number, bytes: number): Promise<Spare> {
+export async function prepareSpare(place: SegmentDirectory, serial: number, bytes: number): Promise<Spare> {
   const {files} = place
   const path = sparePath(place, serial, bytes)
   const fd = await files.open(path, 'wx+')
@@ -52,7 +52,7 @@ export async function prepareSpare(place: Place, serial: number, bytes: number):
 }
 
 /** The same on the loop and without the sync: for the rare moment when a turn needs room and none is prepared. */
-export function prepareSpareNow(place: Place, serial: number, bytes: number): Spare {
+export function prepareSpareNow(place: SegmentDirectory, serial: number, bytes: number): Spare {
   const {files} = place
   const path = sparePath(place, serial, bytes)
   const fd = files.openSync(path, 'wx+')
@@ -74,7 +74,7 @@ export async function discardSpare(files: Files, {fd, path}: Spare): Promise<voi
 }
 
 /** Turns a spare into the segment of `header`. The name comes last: a file with a segment's name has its header. */
-export function beginSegment(place: Place, spare: Spare, header: SegmentHeader): Segment {
+export function beginSegment(place: SegmentDirectory, spare: Spare, header: SegmentHeader): Segment {
   const {files} = place
   if (files.writeSync(spare.fd, encodeHeader(header), 0, HEADER_BYTES, 0) !== HEADER_BYTES)
     throw new JournalError('fault', 'the header of a segment was cut short')
@@ -101,7 +101,7 @@ export function wipe(files: Files, {fd, offset}: Segment, bytes: number): void {
 }
 
 /** The path of a new file of `bytes`, which the disk has room for, beside what the journal leaves free. */
-export function sparePath({files, folder, headroom_bytes}: Place, serial: number | string, bytes: number): string {
+export function sparePath({files, folder, headroom_bytes}: SegmentDirectory, serial: number | string, bytes: number): string {
   const free_bytes = files.freeBytes(folder)
   if (free_bytes < bytes + headroom_bytes)
     throw new JournalError('full', `the disk has ${free_bytes} bytes free; a segment takes ${bytes} and leaves ${headroom_bytes}`)

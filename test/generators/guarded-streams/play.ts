@@ -2,7 +2,7 @@ import {Refusal} from '../../../src/base/errors.ts'
 import type {Hook} from '../../../src/guardrails/hook.ts'
 import {runHooks} from '../../../src/guardrails/run.ts'
 import {viewOf} from '../../../src/guardrails/view.ts'
-import {wordsFor} from '../../../src/providers/clients.ts'
+import {translationFor} from '../../../src/providers/clients.ts'
 import {find} from '../../../src/providers/registry.ts'
 import {GuardedStream} from '../../../src/proxy/guardrails/stream.ts'
 import {openStream, type Stream} from '../../../src/proxy/upstream/stream.ts'
@@ -129,7 +129,7 @@ function innerOf({endpoint, provider}: Wire): Stream {
   if (provider === null) return openStream(endpoint, {provider: 'p', is_good: true, encoding: null, is_metered: false, counts_all: false})
   const context = {provider, model: 'm', is_stream: true, strict: true, options: {}, call_id: 'c', created_s: 1}
   const asked = {model: 'm', stream: true, stream_options: {include_usage: true}, messages: [], input: ''}
-  const words = wordsFor(find(provider)!, endpoint)
+  const words = translationFor(find(provider)!, endpoint)
   if (!words) throw new Error(`${provider} has no words of its own for ${endpoint}`)
   return new TranslatedStream(endpoint, {...words, context, asked, said: asked, request: {path: '/', body: null}, held: null})
 }

@@ -1,4 +1,4 @@
-import {wordsFor} from '../../../src/providers/clients.ts'
+import {translationFor} from '../../../src/providers/clients.ts'
 import {observeStream, type ReplyFacts} from '../../../src/providers/openai/observe.ts'
 import {find} from '../../../src/providers/registry.ts'
 import type {Context} from '../../../src/providers/translation.ts'
@@ -19,7 +19,7 @@ export function readBy({
 }: Answer): (ReplyFacts & {text_bytes?: number}) | null {
   const kind = find(provider)
   if (!kind) throw new Error(`no provider is called ${provider}`)
-  const words = wordsFor(kind, endpoint)
+  const words = translationFor(kind, endpoint)
   if (status >= 300) return null
   if (!words) {
     if (stream === undefined) return null

@@ -1,9 +1,9 @@
 import {type Logins, openLogins} from '../../../src/providers/auth/login.ts'
 import {baseUrl, loginOf, pathFor, usualHeaders, variantOf} from '../../../src/providers/base-urls/base-url.ts'
-import {wordsFor} from '../../../src/providers/clients.ts'
+import {translationFor} from '../../../src/providers/clients.ts'
 import type {OutgoingHeaders} from '../../../src/providers/headers.ts'
 import type {Options} from '../../../src/providers/options.ts'
-import type {Reach} from '../../../src/providers/provider.ts'
+import type {EndpointRequest} from '../../../src/providers/provider.ts'
 import {find} from '../../../src/providers/registry.ts'
 import type {Context, Json, Translated} from '../../../src/providers/translation.ts'
 import type {EndpointName} from '../../../src/schema/endpoints.ts'
@@ -45,7 +45,7 @@ export async function sent(slug: string, asked: Asked): Promise<Sent> {
   const model = typeof body?.model === 'string' ? body.model : ''
   const provider = variantOf(find(slug)!, model, options)
   const unified = ENDPOINTS.find(({name}) => name === endpoint)
-  const reach: Reach = {
+  const reach: EndpointRequest = {
     endpoint,
     path: asked.path ?? unified!.path,
     query,
@@ -53,7 +53,7 @@ export async function sent(slug: string, asked: Asked): Promise<Sent> {
     is_stream: body?.stream === true,
     ...(custom_host === undefined ? {} : {base_path: new URL(custom_host).pathname.replace(/\/$/, '')}),
   }
-  const words = endpoint === 'proxy' || body === null ? null : wordsFor(provider, endpoint)
+  const words = endpoint === 'proxy' || body === null ? null : translationFor(provider, endpoint)
   const context: Context = {
     provider: slug,
     model,

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {variantOf} from '../../../src/providers/base-urls/base-url.ts'
-import {wordsFor} from '../../../src/providers/clients.ts'
+import {translationFor} from '../../../src/providers/clients.ts'
 import {find} from '../../../src/providers/registry.ts'
 import type {Context, Json} from '../../../src/providers/translation.ts'
 
@@ -9,7 +9,7 @@ const OPTIONS = {vertex_project_id: 'p', oracle_compartment_id: 'ocid1.compartme
 /** The body that a Messages request comes to at a provider. */
 function sent(slug: string, model: string, more: Json): Json {
   const provider = variantOf(find(slug)!, model, OPTIONS)
-  const {translation, client} = wordsFor(provider, 'messages')!
+  const {translation, client} = translationFor(provider, 'messages')!
   const context: Context = {provider: slug, model, is_stream: false, strict: false, options: OPTIONS, call_id: 'c', created_s: 1}
   const asked = {model, max_tokens: 32_000, messages: [{role: 'user', content: 'Hi'}], ...more}
   return translation.request(client!.toChat(asked, context), context).body as Json

@@ -2,9 +2,9 @@ import {expect, test} from 'vitest'
 import {azureModel, azurePath} from '../../../src/providers/base-urls/azure-openai.ts'
 import {withParameter} from '../../../src/providers/base-urls/base-url.ts'
 import {optionsOfSettings} from '../../../src/providers/options.ts'
-import type {Reach} from '../../../src/providers/provider.ts'
+import type {EndpointRequest} from '../../../src/providers/provider.ts'
 
-const chat = (model: string): Reach => ({endpoint: 'chatComplete', path: '/chat/completions', query: '', model, is_stream: false})
+const chat = (model: string): EndpointRequest => ({endpoint: 'chatComplete', path: '/chat/completions', query: '', model, is_stream: false})
 const DEPLOYMENTS = optionsOfSettings({
   azure_deployment_config: [
     {azure_deployment_name: 'four', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o'},
@@ -39,7 +39,7 @@ test('without a version it is the undated one, with the deployment as the model'
 
 test('files, batches, responses and pass-through belong to the resource', () => {
   const dated = {azure_api_version: '2024-10-21', azure_deployment_id: 'dep'}
-  const at = (endpoint: Reach['endpoint'], path: string, query = '', options: Record<string, string> = dated) =>
+  const at = (endpoint: EndpointRequest['endpoint'], path: string, query = '', options: Record<string, string> = dated) =>
     azurePath({endpoint, path, query, model: '', is_stream: false}, options)
   expect(at('retrieveFile', '/files/file-1')).toBe('/files/file-1?api-version=2024-10-21')
   expect(at('createModelResponse', '/responses')).toBe('/responses?api-version=2024-10-21')

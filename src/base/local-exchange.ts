@@ -1,14 +1,14 @@
 import type {Dispatcher} from 'undici'
 
 /** An answer to be told. */
-export interface ToldAnswer {
+export interface LocalResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly chunks: Iterable<Buffer> | AsyncIterable<Buffer>
 }
 
 /** One call that this process answers itself, told to `handler` as a network client would tell it, and no faster than it takes. */
-export class Exchange implements Dispatcher.DispatchController {
+export class LocalExchange implements Dispatcher.DispatchController {
   readonly #handler: Dispatcher.DispatchHandler
   readonly #on_over: (reason: Error | null) => void
   #is_over = false
@@ -24,7 +24,7 @@ export class Exchange implements Dispatcher.DispatchController {
   }
 
   /** Begins, and tells what `answer` comes to; a fault of it ends the call. */
-  async run(answer: () => Promise<ToldAnswer>): Promise<void> {
+  async run(answer: () => Promise<LocalResponse>): Promise<void> {
     try {
       this.#handler.onRequestStart?.(this, {})
       if (this.aborted) return
@@ -54,7 +54,7 @@ export class Exchange implements Dispatcher.DispatchController {
     this.#resumed = null
   }
 
-  async #tell({status, headers, chunks}: ToldAnswer) {
+  async #tell({status, headers, chunks}: LocalResponse) {
     await this.#turn()
     if (this.aborted) return
     this.#handler.onResponseStart?.(this, status, headers, status < 300 ? 'OK' : 'Refused')

@@ -1,12 +1,12 @@
 import type {ConfigTarget} from '../schema/configs.ts'
 import {OPTIONS, type OptionName} from './option-table.ts'
-import {Untranslatable} from './translation.ts'
+import {UnsupportedInput} from './translation.ts'
 
 /** What an integration, a config or a request's headers say of a provider's place and login: option → value. Nothing in it is checked. */
 export type Options = Readonly<Record<string, string>>
 
 /** A place or a login needs an option that nobody said. */
-export class MissingOption extends Untranslatable {
+export class MissingOption extends UnsupportedInput {
   constructor(option: string, why = 'is needed to call this provider') {
     super(option, why)
     this.name = 'MissingOption'
@@ -14,7 +14,7 @@ export class MissingOption extends Untranslatable {
 }
 
 /** An option is not of the form that it takes: in a host or a path it could lead elsewhere. */
-export class WrongOption extends Untranslatable {
+export class WrongOption extends UnsupportedInput {
   constructor(option: string, expected: string) {
     super(option, `expected ${expected}`)
     this.name = 'WrongOption'

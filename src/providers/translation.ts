@@ -120,7 +120,7 @@ export interface ClientStream {
 }
 
 /** The client asked for what the provider has no words for. `field` is its path in the body (`messages[2].content[0].type`). */
-export class Untranslatable extends Error {
+export class UnsupportedInput extends Error {
   readonly field: string
 
   constructor(field: string, reason: string) {
@@ -131,7 +131,7 @@ export class Untranslatable extends Error {
 }
 
 /** A 2xx answer that is not what its provider documents. */
-export class BadReply extends Error {
+export class InvalidResponse extends Error {
   constructor(reason: string) {
     super(reason)
     this.name = 'BadReply'

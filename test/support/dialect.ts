@@ -4,15 +4,15 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {readFields, SseFramer} from '../../src/base/sse.ts'
 import {
-  BadReply,
   type Context,
   type Dialect,
   type Framing,
+  InvalidResponse,
   type Json,
   type StreamEvent,
   type StreamTranslator,
   type Translation,
-  Untranslatable,
+  UnsupportedInput,
 } from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 import {TOKEN_CLASSES, type Usage} from '../../src/schema/usage.ts'
@@ -94,8 +94,8 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (refused) {
     test(`${said.name}: refused`, () => {
       const error = caught(() => translation.request(said.asked, context))
-      expect(error).toBeInstanceOf(Untranslatable)
-      expect((error as Untranslatable).field).toBe(refused)
+      expect(error).toBeInstanceOf(UnsupportedInput)
+      expect((error as UnsupportedInput).field).toBe(refused)
     })
   }
   if (answer) {
@@ -108,7 +108,7 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (bad_reply !== undefined) {
     test(`${said.name}: no answer at all`, () => {
       const error = caught(() => translation.reply(said.reply, context, said.asked))
-      expect(error).toBeInstanceOf(BadReply)
+      expect(error).toBeInstanceOf(InvalidResponse)
       expect((error as Error).message).toContain(bad_reply)
     })
   }
@@ -162,13 +162,13 @@ export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[]
     test(`${dialect.name} ${endpoint}: hostile requests are translated or refused`, () => {
       for (const asked of HOSTILE) {
         const error = caught(() => translation.request(asked, context))
-        if (error) expect(error).toBeInstanceOf(Untranslatable)
+        if (error) expect(error).toBeInstanceOf(UnsupportedInput)
       }
       expect(({} as Record<string, unknown>).polluted).toBeUndefined()
     })
     test(`${dialect.name} ${endpoint}: what is no answer is a bad reply`, () => {
       for (const said of NO_ANSWERS) {
-        expect(caught(() => translation.reply(said, context, {documents: ['a'], input: 'a', prompt: 'a'}))).toBeInstanceOf(BadReply)
+        expect(caught(() => translation.reply(said, context, {documents: ['a'], input: 'a', prompt: 'a'}))).toBeInstanceOf(InvalidResponse)
       }
     })
     if (!translation.stream) continue
@@ -440,7 +440,7 @@ function testChanged(dialect: Dialect, translation: Translation, cases: readonly
         fc.property(fc.constantFrom(...replies), fc.nat(), fc.jsonValue({maxDepth: 2}), ({reply, asked, context: more}, at, value) => {
           const context = contextOf(dialect.name, asked, more)
           const error = caught(() => expectWhole(translation.reply(withChange(reply as Json, at, value), context, asked).body))
-          if (error && !(error instanceof BadReply)) throw error
+          if (error && !(error instanceof InvalidResponse)) throw error
         }),
         {numRuns: 300},
       )

@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {BadReply, type Translation, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Translation, UnsupportedInput} from '../translation.ts'
 import {arrayIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, usageOf, word} from '../unified/read.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
 import {FINISH, SETTINGS} from './jurassic.ts'
@@ -8,14 +8,14 @@ import {FINISH, SETTINGS} from './jurassic.ts'
 /** Text completions of the Jurassic models; usage is counted from the tokens they list. Source: docs.ai21.com, J2 complete. */
 export const complete: Translation = {
   request(asked, context) {
-    if (context.is_stream) throw new Untranslatable('stream', 'the model does not stream')
+    if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
     const settings = {...pick(asked, SETTINGS), maxTokens: mostTokens(asked), stopSequences: stopsIn(asked)}
     return {path: `/${modelPath(context)}/complete`, body: {prompt: textPrompt(asked), ...settings}}
   },
   reply(said, context) {
     const {id, prompt, completions} = objectIn(said)
     const made = arrayIn(completions, 'completions')
-    if (made.length === 0) throw new BadReply('completions: expected some')
+    if (made.length === 0) throw new InvalidResponse('completions: expected some')
     let output = 0
     const choices = made.map((one, at) => {
       const {data, finishReason: ended} = object(one)

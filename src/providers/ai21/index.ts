@@ -3,7 +3,7 @@ import type {Context, Dialect, Json, Translated, Translation} from '../translati
 import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
-import {nearStream} from '../unified/near-openai-stream.ts'
+import {normaliseStream} from '../unified/near-openai-stream.ts'
 import {arrayIn, messagesIn, mostTokens, objectIn, pick, stopsIn, textIn} from '../unified/read.ts'
 import {answeredIn, callOut, callsIn, toolsIn} from '../unified/tools.ts'
 import {complete} from './complete.ts'
@@ -55,7 +55,7 @@ export const ai21: Dialect = {
     chatComplete: {
       request: (asked, context) => (isJurassic(context) ? jurassicRequest(asked, context) : jambaRequest(asked, context)),
       reply: (said, context) => (isJurassic(context) ? jurassicReply(said, context) : nearReply(said, context, near)),
-      stream: {framing: 'sse', open: (context, asked) => nearStream(context, asked, near)},
+      stream: {framing: 'sse', open: (context, asked) => normaliseStream(context, asked, near)},
     },
     complete,
     embed,

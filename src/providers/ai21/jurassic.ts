@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, type Translated, UnsupportedInput} from '../translation.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {arrayIn, messagesIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, textIn, word} from '../unified/read.ts'
 
@@ -17,9 +17,9 @@ export const SETTINGS =
   'temperature top_p>topP n>numResults minTokens top_k>topKReturn topKReturn presencePenalty countPenalty frequencyPenalty'
 
 export function jurassicRequest(asked: Json, context: Context): Translated {
-  if (context.is_stream) throw new Untranslatable('stream', 'the model does not stream')
+  if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
   const messages = messagesIn(asked).map(({role, said, field}) => {
-    if (role === 'tool') throw new Untranslatable(`${field}.role`, 'the model takes no tools')
+    if (role === 'tool') throw new UnsupportedInput(`${field}.role`, 'the model takes no tools')
     return {role, text: textIn(said.content, `${field}.content`)}
   })
   return {
@@ -40,7 +40,7 @@ export function jurassicRequest(asked: Json, context: Context): Translated {
 export function jurassicReply(said: unknown, context: Context): Answer {
   const {id, outputs} = objectIn(said)
   const made = arrayIn(outputs, 'outputs')
-  if (made.length === 0) throw new BadReply('outputs: expected some')
+  if (made.length === 0) throw new InvalidResponse('outputs: expected some')
   const choices = made.map((output, at) => {
     const {text, finishReason: ended} = object(output)
     const message = messageOut([{type: 'text', text: stringIn(text, 'outputs.text')}], [], context.strict)

@@ -4,7 +4,7 @@ import {type BatchFacts, batchObject, metadataIn, needed, seconds, whole} from '
 import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 const CUSTOM_ID = /^[\w-]{1,64}$/
 
@@ -13,9 +13,9 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
   async createBatch(asked, {ask}) {
     const {body, shelf} = asked
     if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
-      throw new Untranslatable('endpoint', 'Anthropic runs batches of /v1/chat/completions alone')
+      throw new UnsupportedInput('endpoint', 'Anthropic runs batches of /v1/chat/completions alone')
     const file = await shelf.find(needed(body, 'input_file_id', 'expected the id of a file'))
-    if (!file) throw new Untranslatable('input_file_id', 'no file that was uploaded here for a batch has this id')
+    if (!file) throw new UnsupportedInput('input_file_id', 'no file that was uploaded here for a batch has this id')
     const headers = {'content-type': 'application/json'}
     const reply = await ask({method: 'POST', path: '/messages/batches', headers, body: requestsOf(shelf.read(file), asked)})
     return {json: batchObject({...batchOf(await reply.json()), input_file_id: file.id, metadata: metadataIn(body)})}
@@ -36,9 +36,9 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
 
 /** `{custom_id, params}`, as a message batch has its requests. */
 export function batchInput(row: BatchRow, asked: OperationInput): Json {
-  if (row.endpoint !== 'chatComplete') throw new Untranslatable('url', 'Anthropic runs batches of /v1/chat/completions alone')
-  if (row.model === '') throw new Untranslatable('body.model', 'expected the name of a model, here or as the header provider-model')
-  if (!CUSTOM_ID.test(row.custom_id)) throw new Untranslatable('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
+  if (row.endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Anthropic runs batches of /v1/chat/completions alone')
+  if (row.model === '') throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
+  if (!CUSTOM_ID.test(row.custom_id)) throw new UnsupportedInput('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
   return {custom_id: row.custom_id, params: wordsOfRow(row, asked)}
 }
 
@@ -58,7 +58,7 @@ export async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Js
 
 export function batchOf(said: Json): BatchFacts {
   const {id, processing_status: status, cancel_initiated_at, results_url} = said
-  if (typeof id !== 'string') throw new BadReply('expected the id of a batch')
+  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a batch')
   const {processing, succeeded, errored, canceled, expired} = object(said.request_counts)
   const [completed, failed] = [whole(succeeded), whole(errored) + whole(canceled) + whole(expired)]
   const is_cancelled = typeof cancel_initiated_at === 'string' && whole(canceled) > 0
@@ -112,6 +112,6 @@ async function* requestsOf(rows: AsyncIterable<Buffer>, {allow}: OperationInput)
 }
 
 function pathOf(id: string): string {
-  if (!/^\w{1,128}$/.test(id)) throw new Untranslatable('id', 'expected the id of a batch')
+  if (!/^\w{1,128}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a batch')
   return `/messages/batches/${id}`
 }

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {assistantBlocks, blocksOf, cached, type Turn, textPart, userPart} from './content.ts'
 import {toolId, toolUses} from './tools.ts'
 
@@ -9,26 +9,27 @@ import {toolId, toolUses} from './tools.ts'
  */
 export function conversation(asked: Json, strict: boolean): {readonly system: Json[]; readonly turns: Turn[]} {
   const {messages} = asked
-  if (!Array.isArray(messages) || messages.length === 0) throw new Untranslatable('messages', 'expected an array with at least one message')
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw new UnsupportedInput('messages', 'expected an array with at least one message')
   const system: Json[] = []
   const turns: Turn[] = []
   messages.forEach((message: unknown, index) => {
     const at = `messages[${index}]`
-    if (!isObject(message)) throw new Untranslatable(at, 'expected an object with a role')
+    if (!isObject(message)) throw new UnsupportedInput(at, 'expected an object with a role')
     const {role} = message
     if (role === 'system' || role === 'developer') append(system, marked(blocksOf(message.content, `${at}.content`, textPart), message))
     else if (role === 'user') say(turns, 'user', marked(blocksOf(message.content, `${at}.content`, userPart), message))
     else if (role === 'assistant') say(turns, 'assistant', assistant(message, at, strict))
     else if (role === 'tool') say(turns, 'user', [toolResult(message, at)])
-    else throw new Untranslatable(`${at}.role`, 'expected system, developer, user, assistant or tool')
+    else throw new UnsupportedInput(`${at}.role`, 'expected system, developer, user, assistant or tool')
   })
-  if (turns.length === 0) throw new Untranslatable('messages', 'this provider needs a message of the user that says something')
+  if (turns.length === 0) throw new UnsupportedInput('messages', 'this provider needs a message of the user that says something')
   return {system, turns}
 }
 
 function assistant(message: Json, at: string, strict: boolean): readonly Json[] {
   if (message.function_call !== undefined && message.function_call !== null) {
-    throw new Untranslatable(`${at}.function_call`, 'say it with tool_calls')
+    throw new UnsupportedInput(`${at}.function_call`, 'say it with tool_calls')
   }
   const said = marked(assistantBlocks(message, at, strict), message)
   const uses = toolUses(message, at)
@@ -40,7 +41,7 @@ function assistant(message: Json, at: string, strict: boolean): readonly Json[] 
 
 function toolResult(message: Json, at: string): Json {
   if (typeof message.tool_call_id !== 'string' || message.tool_call_id === '') {
-    throw new Untranslatable(`${at}.tool_call_id`, 'expected the id of a tool call')
+    throw new UnsupportedInput(`${at}.tool_call_id`, 'expected the id of a tool call')
   }
   const {content} = message
   const said = typeof content === 'string' ? content : blocksOf(content, `${at}.content`, userPart)

@@ -1,8 +1,8 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Said} from '../openai/usage.ts'
 import {
-  BadReply,
   type Context,
+  InvalidResponse,
   type Json,
   type StreamEvent,
   type StreamTranslator,
@@ -34,7 +34,7 @@ export function messagesAt(place: Place, path?: (context: Context) => string): T
       return path ? {...translated, path: path(context)} : translated
     },
     reply(said) {
-      if (!isObject(said) || said.type !== 'message') throw new BadReply('expected a message')
+      if (!isObject(said) || said.type !== 'message') throw new InvalidResponse('expected a message')
       return {body: said, usage: usageOf(object(said.usage)), model: typeof said.model === 'string' ? said.model : null}
     },
     stream: {framing: place === 'bedrock' ? 'aws_event_stream' : 'sse', open: context => new OwnStream(context)},

@@ -1,5 +1,5 @@
 import type {Context, Json, Translated} from '../translation.ts'
-import {Untranslatable} from '../translation.ts'
+import {UnsupportedInput} from '../translation.ts'
 
 /** Where Messages are served: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
 export type Place = 'api' | 'vertex' | 'bedrock'
@@ -21,7 +21,7 @@ export function placed(messages: Json, asked: Json, context: Context, place: Pla
     const version = context.options.anthropic_version ?? asked.anthropic_version
     if (version === undefined || version === null) return {path: '/messages', headers: beta_header, body: messages}
     if (typeof version !== 'string' || !WORD.test(version)) {
-      throw new Untranslatable('anthropic_version', 'expected a date such as 2023-06-01')
+      throw new UnsupportedInput('anthropic_version', 'expected a date such as 2023-06-01')
     }
     return {path: '/messages', headers: {...beta_header, 'anthropic-version': version}, body: messages}
   }
@@ -44,7 +44,7 @@ export function placed(messages: Json, asked: Json, context: Context, place: Pla
 
 /** A model as one part of a path, which it can neither leave nor leave empty. */
 function segment(model: string): string {
-  if (/^\.{0,2}$/.test(model)) throw new Untranslatable('model', 'expected the name of a model')
+  if (/^\.{0,2}$/.test(model)) throw new UnsupportedInput('model', 'expected the name of a model')
   return encodeURIComponent(model)
 }
 
@@ -64,6 +64,6 @@ function checked(word: unknown): string {
   return word
 }
 
-function wrong(): Untranslatable {
-  return new Untranslatable('anthropic_beta', `expected at most ${MOST_BETAS} names such as files-api-2025-04-14`)
+function wrong(): UnsupportedInput {
+  return new UnsupportedInput('anthropic_beta', `expected at most ${MOST_BETAS} names such as files-api-2025-04-14`)
 }

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
 import {usageOf} from './usage.ts'
 
 /** Reference: finish reasons; the last two by what Anthropic says of them (handling stop reasons). */
@@ -19,9 +19,9 @@ export const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
  * blocks and the text are shown in `content_blocks`, to be sent back as they are (thinking with its signature, citations, searches).
  */
 export function readReply(said: unknown, context: Context): Answer {
-  if (!isObject(said)) throw new BadReply('the answer is no JSON object')
-  if (said.type === 'error') throw new BadReply(`an error with a status of success: ${messageOf(said)}`)
-  if (said.type !== 'message' || !Array.isArray(said.content)) throw new BadReply('the answer is no message with content')
+  if (!isObject(said)) throw new InvalidResponse('the answer is no JSON object')
+  if (said.type === 'error') throw new InvalidResponse(`an error with a status of success: ${messageOf(said)}`)
+  if (said.type !== 'message' || !Array.isArray(said.content)) throw new InvalidResponse('the answer is no message with content')
   const blocks = said.content.map(blockIn)
   const text = blocks.filter(({type}) => type === 'text').map(block => block.text as string)
   const tool_calls = blocks.filter(({type}) => type === 'tool_use').map(toolCall)
@@ -47,14 +47,14 @@ export function refusalIn({stop_reason, stop_details}: Json): string | null {
 }
 
 function blockIn(block: unknown): Json {
-  if (!isObject(block) || typeof block.type !== 'string') throw new BadReply('a block of the answer has no type')
-  if (block.type === 'text' && typeof block.text !== 'string') throw new BadReply('a text block of the answer has no text')
+  if (!isObject(block) || typeof block.type !== 'string') throw new InvalidResponse('a block of the answer has no type')
+  if (block.type === 'text' && typeof block.text !== 'string') throw new InvalidResponse('a text block of the answer has no text')
   return block
 }
 
 function toolCall({id, name, input}: Json): Json {
-  if (typeof id !== 'string' || typeof name !== 'string') throw new BadReply('a tool_use block of the answer has no id or no name')
-  if (input !== undefined && input !== null && !isObject(input)) throw new BadReply('the input of a tool_use block is no object')
+  if (typeof id !== 'string' || typeof name !== 'string') throw new InvalidResponse('a tool_use block of the answer has no id or no name')
+  if (input !== undefined && input !== null && !isObject(input)) throw new InvalidResponse('the input of a tool_use block is no object')
   return {id, type: 'function', function: {name, arguments: written(input ?? {})}}
 }
 
@@ -64,7 +64,7 @@ export function written(input: Json): string {
     return JSON.stringify(input)
   } catch {
     // Nested so deep that the stack is too short for it.
-    throw new BadReply('the input of a tool_use block cannot be written out')
+    throw new InvalidResponse('the input of a tool_use block cannot be written out')
   }
 }
 

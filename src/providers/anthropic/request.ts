@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {conversation} from './messages.ts'
 import type {Place} from './place.ts'
 import {defaultMaxTokens, thinkingOf} from './thinking.ts'
@@ -50,12 +50,12 @@ export function messagesRequest(asked: Json, context: Context, place: Place): Js
 
 function refuse(asked: Json) {
   const {n, modalities} = asked
-  if (n !== undefined && n !== null && n !== 1) throw new Untranslatable('n', 'this provider gives one choice for each request')
+  if (n !== undefined && n !== null && n !== 1) throw new UnsupportedInput('n', 'this provider gives one choice for each request')
   if (Array.isArray(modalities) && modalities.some(one => one !== 'text')) {
-    throw new Untranslatable('modalities', 'this provider answers in text only')
+    throw new UnsupportedInput('modalities', 'this provider answers in text only')
   }
   for (const field of ['functions', 'function_call']) {
-    if (asked[field] !== undefined && asked[field] !== null) throw new Untranslatable(field, 'say it with tools and tool_choice')
+    if (asked[field] !== undefined && asked[field] !== null) throw new UnsupportedInput(field, 'say it with tools and tool_choice')
   }
 }
 
@@ -64,7 +64,7 @@ function maxTokens(asked: Json): number | null {
     const said = asked[field]
     if (said === undefined || said === null) continue
     if (typeof said !== 'number' || !Number.isSafeInteger(said) || said < 0) {
-      throw new Untranslatable(field, 'expected a whole number of tokens')
+      throw new UnsupportedInput(field, 'expected a whole number of tokens')
     }
     return said
   }
@@ -82,7 +82,7 @@ function sampling(asked: Json): Json {
 function fraction(asked: Json, field: string): number | null {
   const said = asked[field]
   if (said === undefined || said === null) return null
-  if (typeof said !== 'number' || Number.isNaN(said)) throw new Untranslatable(field, 'expected a number')
+  if (typeof said !== 'number' || Number.isNaN(said)) throw new UnsupportedInput(field, 'expected a number')
   return Math.min(1, Math.max(0, said))
 }
 
@@ -90,7 +90,7 @@ function stops({stop}: Json): Json {
   if (stop === undefined || stop === null) return {}
   const stop_sequences = typeof stop === 'string' ? [stop] : stop
   if (!Array.isArray(stop_sequences) || !stop_sequences.every(each => typeof each === 'string')) {
-    throw new Untranslatable('stop', 'expected a string or an array of strings')
+    throw new UnsupportedInput('stop', 'expected a string or an array of strings')
   }
   return stop_sequences.length > 0 ? {stop_sequences} : {}
 }
@@ -117,8 +117,8 @@ function formatOf(said: unknown): Json | 'json_object' | null {
   const {type, json_schema} = object(said)
   if (type === 'text') return null
   if (type === 'json_object') return 'json_object'
-  if (type !== 'json_schema') throw new Untranslatable('response_format.type', 'expected text, json_object or json_schema')
+  if (type !== 'json_schema') throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
-  if (!isObject(schema)) throw new Untranslatable('response_format.json_schema.schema', 'expected a JSON schema')
+  if (!isObject(schema)) throw new UnsupportedInput('response_format.json_schema.schema', 'expected a JSON schema')
   return {type: 'json_schema', schema}
 }

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import type {Turn} from './content.ts'
 
 /** What an effort may think, in tokens (reference: provider notes, thinking). `minimal` is the least that Anthropic takes. */
@@ -39,13 +39,13 @@ export function thinkingOf(
 ): Thinking {
   const wished = asked.reasoning_effort
   if (wished !== undefined && wished !== null && !isEffort(wished)) {
-    throw new Untranslatable('reasoning_effort', 'expected none, minimal, low, medium, high, xhigh or max')
+    throw new UnsupportedInput('reasoning_effort', 'expected none, minimal, low, medium, high, xhigh or max')
   }
   const version = claudeVersion(model)
   const has_effort = version === null || version >= FIRST_ADAPTIVE
   const effort = isEffort(wished) && wished !== 'none' && has_effort ? effortIn(wished, version) : null
   if (asked.thinking !== undefined && asked.thinking !== null) {
-    if (!isObject(asked.thinking)) throw new Untranslatable('thinking', 'expected an object such as {"type": "adaptive"}')
+    if (!isObject(asked.thinking)) throw new UnsupportedInput('thinking', 'expected an object such as {"type": "adaptive"}')
     const {budget_tokens} = asked.thinking
     return {...NONE, thinking: asked.thinking, effort, budget_tokens: Number.isSafeInteger(budget_tokens) ? Number(budget_tokens) : 0}
   }

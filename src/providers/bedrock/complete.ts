@@ -1,7 +1,15 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, finishReason} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json, type StreamTranslator, type Translation, Untranslatable} from '../translation.ts'
+import {
+  type Answer,
+  type Context,
+  InvalidResponse,
+  type Json,
+  type StreamTranslator,
+  type Translation,
+  UnsupportedInput,
+} from '../translation.ts'
 import {textChoice, textCompletion} from '../unified/texts.ts'
 import {refuse} from './ask.ts'
 import {brokenStream, isException, streamFault} from './errors.ts'
@@ -44,13 +52,13 @@ export const complete: Translation = {
 
 function promptOf({prompt}: Json): string {
   const one: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
-  if (typeof one !== 'string') throw new Untranslatable('prompt', 'expected one text: Amazon Bedrock completes one prompt a call')
+  if (typeof one !== 'string') throw new UnsupportedInput('prompt', 'expected one text: Amazon Bedrock completes one prompt a call')
   return one
 }
 
 function fromFamily(family: Family, said: unknown, context: Context): Answer {
   const pieces = isObject(said) ? family.read(said) : null
-  if (!isObject(said) || pieces === null || pieces.length === 0) throw new BadReply("expected the model's text")
+  if (!isObject(said) || pieces === null || pieces.length === 0) throw new InvalidResponse("expected the model's text")
   const usage = countedBy(family, said)
   const choices = pieces.map(({text, finish}, at) => textChoice(at, text, finishReason(finish, family.finish, context.strict)))
   return {body: textCompletion(context, {choices, usage}), usage, model: null}

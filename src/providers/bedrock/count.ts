@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {placed} from '../anthropic/place.ts'
 import {count} from '../openai/usage.ts'
-import {BadReply, type Json, type Translation} from '../translation.ts'
+import {InvalidResponse, type Json, type Translation} from '../translation.ts'
 import {foundationModel, modelPath} from './model.ts'
 
 /**
@@ -18,7 +18,7 @@ export const countTokens: Translation = {
   },
   reply(said) {
     const input_tokens = isObject(said) ? count(said.inputTokens) : null
-    if (input_tokens === null || input_tokens === undefined) throw new BadReply('expected inputTokens')
+    if (input_tokens === null || input_tokens === undefined) throw new InvalidResponse('expected inputTokens')
     return {body: {input_tokens}, usage: null, model: null}
   },
 }

@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
 import {count} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Json, type Translation, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
 import {member, numberAt, said, textAt} from './ask.ts'
 import {readDataUri} from './media.ts'
 import {foundationModel, modelPath} from './model.ts'
@@ -26,10 +26,10 @@ export const embed: Translation = {
     const id = foundationModel(context.model) ?? ''
     if (id.startsWith('cohere.embed')) return {method: 'POST', path, body: cohereBody(asked, inputs)}
     if (!id.startsWith('amazon.titan-embed')) {
-      throw new Untranslatable('model', 'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it')
+      throw new UnsupportedInput('model', 'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it')
     }
     const [input] = inputs
-    if (input === undefined || inputs.length > 1) throw new Untranslatable('input', 'Titan embeds one input a call')
+    if (input === undefined || inputs.length > 1) throw new UnsupportedInput('input', 'Titan embeds one input a call')
     return {
       method: 'POST',
       path,
@@ -37,7 +37,7 @@ export const embed: Translation = {
     }
   },
   reply(reply, context, asked) {
-    if (!isObject(reply)) throw new BadReply('expected a JSON object')
+    if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
     const is_cohere = foundationModel(context.model)?.startsWith('cohere.') === true
     const vectors = is_cohere ? cohereVectors(reply.embeddings) : [titanVector(reply)]
     const tokens = is_cohere ? null : count(reply.inputTextTokenCount)
@@ -46,7 +46,7 @@ export const embed: Translation = {
 }
 
 function titanBody(asked: Json, input: Input, id: string): Json {
-  if (input.text === undefined || input.image !== undefined) throw new Untranslatable('input', 'this model embeds text alone')
+  if (input.text === undefined || input.image !== undefined) throw new UnsupportedInput('input', 'this model embeds text alone')
   if (!id.startsWith('amazon.titan-embed-text-v2')) return {inputText: input.text}
   return said({inputText: input.text, dimensions: numberAt(asked, ['dimensions']), normalize: member(asked, 'normalize')?.value})
 }
@@ -64,7 +64,7 @@ function cohereBody(asked: Json, inputs: readonly Input[]): Json {
   const format = textAt(asked, 'encoding_format') ?? ''
   const is_image = inputs.some(({image}) => image !== undefined)
   if (is_image && inputs.some(({text, image_uri}) => text !== undefined || image_uri === undefined)) {
-    throw new Untranslatable('input', 'Cohere embeds texts, or images as data: URIs, not both in one call')
+    throw new UnsupportedInput('input', 'Cohere embeds texts, or images as data: URIs, not both in one call')
   }
   return said({
     ...(is_image ? {images: inputs.map(({image_uri}) => image_uri)} : {texts: inputs.map(({text}) => text)}),
@@ -78,16 +78,16 @@ function cohereBody(asked: Json, inputs: readonly Input[]): Json {
 /** `input`: a text, texts, or objects `{text?, image?: {base64 | url}}`. Token numbers have no meaning to another tokenizer. */
 function inputsOf(asked: Json): readonly Input[] {
   const list: readonly unknown[] = Array.isArray(asked.input) ? asked.input : [asked.input]
-  if (list.length === 0) throw new Untranslatable('input', 'expected at least one text')
+  if (list.length === 0) throw new UnsupportedInput('input', 'expected at least one text')
   return list.map((input, at) => {
     const field = Array.isArray(asked.input) ? `input[${at}]` : 'input'
     if (typeof input === 'string') return {text: input}
-    if (!isObject(input)) throw new Untranslatable(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
+    if (!isObject(input)) throw new UnsupportedInput(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
     const text = typeof input.text === 'string' && input.text !== '' ? {text: input.text} : {}
     const {base64, url} = object(input.image)
     const uri = typeof base64 === 'string' ? base64 : url
     if (typeof uri !== 'string') {
-      if (text.text === undefined) throw new Untranslatable(field, 'expected text, or an image in base64')
+      if (text.text === undefined) throw new UnsupportedInput(field, 'expected text, or an image in base64')
       return text
     }
     if (!uri.startsWith('data:') && uri === base64) return {...text, image: uri}
@@ -107,10 +107,10 @@ function cohereVectors(embeddings: unknown): readonly unknown[] {
 }
 
 function answer(vectors: readonly unknown[], tokens: number | null, context: Context, as_base64: boolean): Answer {
-  if (vectors.length === 0) throw new BadReply('expected embeddings')
+  if (vectors.length === 0) throw new InvalidResponse('expected embeddings')
   const data = vectors.map((vector, index) => {
     if (!Array.isArray(vector) || vector.length === 0 || !vector.every(each => typeof each === 'number')) {
-      throw new BadReply('expected an embedding of numbers')
+      throw new InvalidResponse('expected an embedding of numbers')
     }
     return {object: 'embedding', index, embedding: as_base64 ? packed(vector) : vector}
   })

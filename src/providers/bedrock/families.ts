@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {mergeUsage, type Usage} from '../../schema/usage.ts'
 import type {FinishReason} from '../chat.ts'
 import {count} from '../openai/usage.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {numberAt, refuse, said, saidOr, stopAt} from './ask.ts'
 import {foundationModel} from './model.ts'
 
@@ -105,7 +105,7 @@ const cohere: Family = {
 /** Source: Bedrock user guide, "AI21 Labs Jurassic-2 models". It does not stream. */
 const jurassic: Family = {
   request(prompt, asked, is_stream) {
-    if (is_stream) throw new Untranslatable('stream', 'Jurassic-2 on Amazon Bedrock does not stream')
+    if (is_stream) throw new UnsupportedInput('stream', 'Jurassic-2 on Amazon Bedrock does not stream')
     const scale = (name: string) => {
       const found = numberAt(asked, [name])
       return found === undefined ? undefined : {scale: found}

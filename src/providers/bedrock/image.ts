@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit} from '../../schema/usage.ts'
-import {BadReply, type Json, type Translation, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
 import {numberAt, refuse, said, saidOr, textAt} from './ask.ts'
 import {foundationModel, modelPath} from './model.ts'
 
@@ -21,7 +21,7 @@ const ASPECT_RATIOS: readonly (readonly [name: string, ratio: number])[] = [
 export const imageGenerate: Translation = {
   request(asked, context) {
     const prompt = textAt(asked, 'prompt')
-    if (prompt === undefined) throw new Untranslatable('prompt', 'expected a text')
+    if (prompt === undefined) throw new UnsupportedInput('prompt', 'expected a text')
     refuse(asked, 'response_format', value => value === 'b64_json', 'Amazon Bedrock gives pictures in base64 alone: expected "b64_json"')
     const id = foundationModel(context.model) ?? ''
     const path = modelPath(context, 'invoke')
@@ -29,7 +29,7 @@ export const imageGenerate: Translation = {
       return {method: 'POST', path, body: amazonBody(asked, prompt)}
     if (id.startsWith('stability.stable-diffusion-xl')) return {method: 'POST', path, body: diffusionBody(asked, prompt)}
     if (id.startsWith('stability.')) return {method: 'POST', path, body: stableImageBody(asked, prompt)}
-    throw new Untranslatable('model', 'expected an image model of Amazon or Stability AI, by its id or an ARN that holds it')
+    throw new UnsupportedInput('model', 'expected an image model of Amazon or Stability AI, by its id or an ARN that holds it')
   },
   reply(reply, context, asked) {
     const pictures = picturesIn(reply)
@@ -88,7 +88,7 @@ function aspectRatio(asked: Json): string | undefined {
   const size = sizeOf(asked)
   if (size === undefined) return undefined
   const found = ASPECT_RATIOS.find(([, ratio]) => Math.abs(size.width / size.height - ratio) < 0.01)
-  if (!found) throw new Untranslatable('size', `expected one of these shapes: ${ASPECT_RATIOS.map(([name]) => name).join(', ')}`)
+  if (!found) throw new UnsupportedInput('size', `expected one of these shapes: ${ASPECT_RATIOS.map(([name]) => name).join(', ')}`)
   return found[0]
 }
 
@@ -97,19 +97,19 @@ function sizeOf(asked: Json): {readonly width: number; readonly height: number} 
   const size = textAt(asked, 'size')
   if (size === undefined || size === 'auto') return undefined
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size) ?? []
-  if (!width || !height) throw new Untranslatable('size', 'expected a width and a height like 1024x1024')
+  if (!width || !height) throw new UnsupportedInput('size', 'expected a width and a height like 1024x1024')
   return {width: Number(width), height: Number(height)}
 }
 
 /** `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion; a picture that was withheld is told with its reason. */
 function picturesIn(reply: unknown): readonly string[] {
-  if (!isObject(reply)) throw new BadReply('expected a JSON object')
+  if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
   const reasons: readonly unknown[] = Array.isArray(reply.finish_reasons) ? reply.finish_reasons : []
   const withheld = [reply.error, ...reasons].find(reason => typeof reason === 'string' && reason !== '')
-  if (withheld !== undefined) throw new BadReply(`no picture was drawn: ${String(withheld).slice(0, 300)}`)
+  if (withheld !== undefined) throw new InvalidResponse(`no picture was drawn: ${String(withheld).slice(0, 300)}`)
   const artifacts = Array.isArray(reply.artifacts) ? reply.artifacts.map(artifactPicture) : reply.images
   if (!Array.isArray(artifacts) || artifacts.length === 0 || !artifacts.every(each => typeof each === 'string' && each !== '')) {
-    throw new BadReply('expected pictures in base64')
+    throw new InvalidResponse('expected pictures in base64')
   }
   return artifacts as readonly string[]
 }
@@ -117,7 +117,7 @@ function picturesIn(reply: unknown): readonly string[] {
 function artifactPicture(artifact: unknown): unknown {
   if (!isObject(artifact)) return null
   if (artifact.finishReason === 'SUCCESS' || artifact.finishReason === undefined) return artifact.base64
-  throw new BadReply(`no picture was drawn: ${String(artifact.finishReason).slice(0, 100)}`)
+  throw new InvalidResponse(`no picture was drawn: ${String(artifact.finishReason).slice(0, 100)}`)
 }
 
 /** A quality or a size as it prices a picture; what was left to the provider is the default. */

@@ -1,6 +1,6 @@
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {Upstream} from '../operation.ts'
-import {BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 /** Jobs of one kind: where one is, where all are listed, and the member of the list that holds them. */
 export interface JobKind {
@@ -31,13 +31,13 @@ export async function createdJob({one}: JobKind, body: Json, {ask}: Upstream): P
 
 /** A job's id: its ARN, percent-encoded. */
 export function idOfJob({jobArn}: Json): string {
-  if (typeof jobArn !== 'string') throw new BadReply('expected a jobArn')
+  if (typeof jobArn !== 'string') throw new InvalidResponse('expected a jobArn')
   return encodeURIComponent(jobArn)
 }
 
 /** A job by its ARN, or by the last part of it. */
 function jobPath(kind: string, id: string): string {
-  if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..')) throw new Untranslatable('id', 'expected the ARN of a job')
+  if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..')) throw new UnsupportedInput('id', 'expected the ARN of a job')
   return `/${kind}/${encodeURIComponent(id)}`
 }
 
@@ -45,6 +45,6 @@ function jobPath(kind: string, id: string): string {
 export function jobName(said: string | undefined, {call_id}: Context): string {
   if (said === undefined) return `gateway-${call_id}`
   if (!/^[a-zA-Z0-9](?:-*[a-zA-Z0-9+.]){0,62}$/.test(said))
-    throw new Untranslatable('job_name', 'expected letters, digits and inner hyphens, 63 at most')
+    throw new UnsupportedInput('job_name', 'expected letters, digits and inner hyphens, 63 at most')
   return said
 }

@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {claudeVersion, FIRST_ADAPTIVE} from '../anthropic/thinking.ts'
 import {effortOf} from '../messages/thinking.ts'
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {member, numberAt, objectAt, refuse, said, saidOr, stopAt, textAt} from './ask.ts'
 import {foundationModel, vendor} from './model.ts'
 
@@ -111,7 +111,7 @@ function outputConfig(asked: Json): Json | undefined {
   if (format === undefined || format.type === 'text') return undefined
   const described = format.json_schema
   if (format.type !== 'json_schema' || !isObject(described) || !isObject(described.schema)) {
-    throw new Untranslatable(
+    throw new UnsupportedInput(
       'response_format',
       'Amazon Bedrock promises JSON by a schema alone: expected type "json_schema" with json_schema.schema',
     )

@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
 import {said as kept} from './ask.ts'
 import {readUsage} from './usage.ts'
 
@@ -25,10 +25,10 @@ interface Heard {
 
 /** A Converse answer as a chat completion. */
 export function converseReply(said: unknown, context: Context): Answer {
-  if (!isObject(said)) throw new BadReply('expected a JSON object')
+  if (!isObject(said)) throw new InvalidResponse('expected a JSON object')
   const message = isObject(said.output) ? said.output.message : undefined
-  if (!isObject(message) || !Array.isArray(message.content)) throw new BadReply(`expected output.message.content${reasonIn(said)}`)
-  if (typeof said.stopReason !== 'string') throw new BadReply('expected stopReason')
+  if (!isObject(message) || !Array.isArray(message.content)) throw new InvalidResponse(`expected output.message.content${reasonIn(said)}`)
+  if (typeof said.stopReason !== 'string') throw new InvalidResponse('expected stopReason')
   const heard: Heard = {texts: [], calls: [], blocks: []}
   for (const block of message.content) hear(block, heard)
   const {texts, calls, blocks} = heard
@@ -50,7 +50,7 @@ export function converseReply(said: unknown, context: Context): Answer {
 }
 
 function hear(block: unknown, heard: Heard): void {
-  if (!isObject(block)) throw new BadReply('expected content blocks that are objects')
+  if (!isObject(block)) throw new InvalidResponse('expected content blocks that are objects')
   if (block.text !== undefined) {
     const text = words(block.text, 'a text')
     heard.texts.push(text)
@@ -72,7 +72,7 @@ function hear(block: unknown, heard: Heard): void {
 }
 
 function thinkingPart(said: unknown): Json {
-  if (!isObject(said)) throw new BadReply('expected reasoningContent to be an object')
+  if (!isObject(said)) throw new InvalidResponse('expected reasoningContent to be an object')
   if (said.redactedContent !== undefined) return {type: 'redacted_thinking', data: words(said.redactedContent, 'redacted thinking')}
   const {text, signature} = isObject(said.reasoningText) ? said.reasoningText : {}
   const signed = signature === undefined || signature === null ? {} : {signature: words(signature, 'a signature')}
@@ -80,7 +80,7 @@ function thinkingPart(said: unknown): Json {
 }
 
 function words(said: unknown, what: string): string {
-  if (typeof said !== 'string') throw new BadReply(`expected ${what} to be a string`)
+  if (typeof said !== 'string') throw new InvalidResponse(`expected ${what} to be a string`)
   return said
 }
 

@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT} from '../../schema/usage.ts'
-import {BadReply, type Context, type Json, type Translation, Untranslatable} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
 import {numberAt, saidOr, textAt} from './ask.ts'
 
 /** A query over so many documents is charged as one. */
@@ -13,7 +13,7 @@ const DOCUMENTS_A_SEARCH = 100
 export const rerank: Translation = {
   request(asked, context) {
     const query = textAt(asked, 'query')
-    if (query === undefined) throw new Untranslatable('query', 'expected a text')
+    if (query === undefined) throw new UnsupportedInput('query', 'expected a text')
     const most_tokens = numberAt(asked, ['max_tokens_per_doc'])
     const modelConfiguration = {
       modelArn: modelArn(context),
@@ -28,12 +28,12 @@ export const rerank: Translation = {
     return {method: 'POST', path: '/rerank', body}
   },
   reply(reply, context, asked) {
-    if (!isObject(reply) || !Array.isArray(reply.results)) throw new BadReply('expected results')
+    if (!isObject(reply) || !Array.isArray(reply.results)) throw new InvalidResponse('expected results')
     const documents = documentsOf(asked)
     const results = reply.results.map((result: unknown) => {
       const {index, relevanceScore} = isObject(result) ? result : {}
       if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || typeof relevanceScore !== 'number') {
-        throw new BadReply('expected results with an index and a relevanceScore')
+        throw new InvalidResponse('expected results with an index and a relevanceScore')
       }
       const document = documents[index]
       const shown = asked.return_documents === true && document !== undefined
@@ -52,13 +52,13 @@ export const rerank: Translation = {
 }
 
 function documentsOf({documents}: Json): readonly unknown[] {
-  if (!Array.isArray(documents)) throw new Untranslatable('documents', 'expected an array')
+  if (!Array.isArray(documents)) throw new UnsupportedInput('documents', 'expected an array')
   return documents
 }
 
 function source(document: unknown, field: string): Json {
   if (typeof document === 'string') return {type: 'TEXT', textDocument: {text: document}}
-  if (!isObject(document)) throw new Untranslatable(field, 'expected a text or an object')
+  if (!isObject(document)) throw new UnsupportedInput(field, 'expected a text or an object')
   if (typeof document.text === 'string' && Object.keys(document).length === 1) return {type: 'TEXT', textDocument: {text: document.text}}
   return {type: 'JSON', jsonDocument: document}
 }
@@ -67,7 +67,7 @@ function modelArn({model, options}: Context): string {
   if (/^arn:[\w-]+:bedrock:[\w-]*:\d*:[\w.:/-]+$/.test(model) && model.length <= 2048) return model
   const region = options.aws_region ?? ''
   if (!/^[\w.:-]{1,256}$/.test(model) || !/^[a-z0-9-]{1,63}$/.test(region)) {
-    throw new Untranslatable('model', "expected the model's whole ARN (arn:aws:bedrock:{region}::foundation-model/{id})")
+    throw new UnsupportedInput('model', "expected the model's whole ARN (arn:aws:bedrock:{region}::foundation-model/{id})")
   }
   const partition = region.startsWith('us-gov-') ? 'aws-us-gov' : region.startsWith('cn-') ? 'aws-cn' : 'aws'
   return `arn:${partition}:bedrock:${region}::foundation-model/${model}`

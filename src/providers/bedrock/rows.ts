@@ -3,7 +3,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
 import {messagesOf} from '../jobs/upload.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {textIn} from '../unified/read.ts'
 import {familyOf} from './families.ts'
 import {foundationModel, vendor} from './model.ts'
@@ -24,7 +24,7 @@ export function endpointOfJob(invocation: unknown, model: string): 'chatComplete
 
 /** `{recordId, modelInput}` (Bedrock user guide, "Format and upload your batch inference data"). */
 export function batchInput(row: BatchRow, asked: OperationInput): Json {
-  if (row.model === '') throw new Untranslatable('body.model', 'expected the id of a model, here or as the header provider-model')
+  if (row.model === '') throw new UnsupportedInput('body.model', 'expected the id of a model, here or as the header provider-model')
   return {recordId: row.custom_id, modelInput: wordsOfRow(row, asked)}
 }
 
@@ -53,7 +53,7 @@ export function batchOutput(row: Json, number: number, model: string, asked: Ope
  */
 export function tuneInput(row: Json, {context}: OperationInput): Json {
   const {model} = context
-  if (model === '') throw new Untranslatable('model', 'say the model to be tuned as the header provider-model: rows are written for it')
+  if (model === '') throw new UnsupportedInput('model', 'say the model to be tuned as the header provider-model: rows are written for it')
   const family = vendor(model)
   if (family === 'amazon' && foundationModel(model)?.startsWith('amazon.nova')) {
     const {messages, system} = converseRequest({messages: row.messages}, context).body as Json
@@ -66,9 +66,9 @@ export function tuneInput(row: Json, {context}: OperationInput): Json {
     .join('\n')
   const turns = said.filter(({role}) => role === 'user' || role === 'assistant')
   if (turns.length + said.filter(({role}) => role === 'system' || role === 'developer').length !== said.length)
-    throw new Untranslatable('messages', 'expected system, user and assistant messages alone')
+    throw new UnsupportedInput('messages', 'expected system, user and assistant messages alone')
   if (family === 'anthropic') return {...(system ? {system} : {}), messages: turns.map(({role, text}) => ({role, content: text}))}
   if (turns.length !== 2 || turns[0]!.role !== 'user' || turns[1]!.role !== 'assistant')
-    throw new Untranslatable('messages', `${model} is tuned on one question and one answer a row`)
+    throw new UnsupportedInput('messages', `${model} is tuned on one question and one answer a row`)
   return {prompt: system ? `${system}\n\n${turns[0]!.text}` : turns[0]!.text, completion: turns[1]!.text}
 }

@@ -4,7 +4,7 @@ import type {ObjectUri, Store, StoredObject} from '../jobs/store.ts'
 import {elementsOf, escaped, textOf} from '../jobs/xml.ts'
 import type {Upstream, UpstreamReply} from '../operation.ts'
 import {type Options, optionIn} from '../options.ts'
-import {BadReply} from '../translation.ts'
+import {InvalidResponse} from '../translation.ts'
 
 /** The least that S3 takes of a part but the last is 5 MB, the most parts 10,000 (S3 user guide, "Multipart upload limits"). */
 const PART_BYTES = 8 << 20
@@ -55,7 +55,7 @@ async function putParts(ask: Ask, place: ObjectUri, headers: Record<string, stri
   const path = pathOf(place)
   const begun = (await (await ask({side: S3, method: 'POST', path: `${path}?uploads=`, headers})).bytes()).toString('utf8')
   const upload = textOf(begun, 'UploadId')
-  if (upload === null) throw new BadReply('expected an UploadId')
+  if (upload === null) throw new InvalidResponse('expected an UploadId')
   const id = `uploadId=${encoded(upload)}`
   try {
     const tags: string[] = []
@@ -71,7 +71,7 @@ async function putParts(ask: Ask, place: ObjectUri, headers: Record<string, stri
     const ended = await ask({side: S3, method: 'POST', path: `${path}?${id}`, body, headers: {'content-type': 'application/xml'}})
     // S3 may tell of an error behind a good status.
     const said = (await ended.bytes()).toString('utf8')
-    if (/<Error>/.test(said)) throw new BadReply(textOf(said, 'Message') ?? 'the upload could not be completed')
+    if (/<Error>/.test(said)) throw new InvalidResponse(textOf(said, 'Message') ?? 'the upload could not be completed')
     return bytes
   } catch (fault) {
     await ask({side: S3, method: 'DELETE', path: `${path}?${id}`, tidies: true}).then(dropped, () => undefined)

@@ -9,7 +9,7 @@ import {count} from '../openai/usage.ts'
 import type {Options} from '../options.ts'
 import type {Provider} from '../provider.ts'
 import {vertexRerank} from '../rerankers/vertex.ts'
-import {BadReply, type Context, type Dialect, type Json, type Translation} from '../translation.ts'
+import {type Context, type Dialect, InvalidResponse, type Json, type Translation} from '../translation.ts'
 import {vertexErrands} from '../vertex/file-operations.ts'
 import {type More, nativeRow} from './row.ts'
 
@@ -38,7 +38,7 @@ const claude = nativeRow(SLUG, NAME, null, {
         return {path, headers, body: {...(body as Json), model: nameIn(context.model)}}
       },
       reply(said) {
-        if (!isObject(said) || count(said.input_tokens) === null) throw new BadReply('expected input_tokens')
+        if (!isObject(said) || count(said.input_tokens) === null) throw new InvalidResponse('expected input_tokens')
         return {body: said, usage: null, model: null}
       },
     },

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {BadReply, type Context, type Json, type StreamTranslator, type Translation} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, type StreamTranslator, type Translation} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {arrayIn, mostTokens, objectIn, pick, stopsIn, stringIn, word} from '../unified/read.ts'
 import {textStream} from '../unified/text-stream.ts'
@@ -23,7 +23,7 @@ export const complete: Translation = {
   reply(said, context) {
     const {id, generations, meta} = objectIn(said)
     const made = arrayIn(generations, 'generations')
-    if (made.length === 0) throw new BadReply('generations: expected some')
+    if (made.length === 0) throw new InvalidResponse('generations: expected some')
     const choices = made.map((generation, at) => {
       const {text, finish_reason} = object(generation)
       return textChoice(at, stringIn(text, 'generations.text'), finishReason(finish_reason, FINISH, context.strict))
@@ -36,7 +36,7 @@ export const complete: Translation = {
 
 function openStream(context: Context, asked: Json): StreamTranslator {
   return textStream(context, asked, ({data}) => {
-    if (!isObject(data)) throw new BadReply('expected a JSON object')
+    if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
     if (data.is_finished !== true) return typeof data.text === 'string' ? {text: data.text, index: indexIn(data)} : {error: anyError(data)}
     if (data.event_type === 'stream-error' || data.err) return {error: {message: data.err, type: data.finish_reason}}
     const whole = object(data.response)

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
+import {type Context, type Json, type Translated, type Translation, UnsupportedInput} from '../translation.ts'
 import {embeddingList, textsIn} from '../unified/embeddings.ts'
 import {arrayIn, objectIn, pick} from '../unified/read.ts'
 
@@ -44,7 +44,7 @@ function typeIn(asked: Json): string {
   const {embedding_types: several, encoding_format: one} = asked
   const said: unknown = Array.isArray(several) ? (several.length === 1 ? several[0] : null) : (one ?? 'float')
   if (typeof said === 'string' && TYPES.has(said)) return said
-  throw new Untranslatable(Array.isArray(several) ? 'embedding_types' : 'encoding_format', `expected one of ${[...TYPES].join(', ')}`)
+  throw new UnsupportedInput(Array.isArray(several) ? 'embedding_types' : 'encoding_format', `expected one of ${[...TYPES].join(', ')}`)
 }
 
 /** Base64 is made here: OpenAI's means floats of 32 bits. */
@@ -61,6 +61,6 @@ function imagesIn({input}: Json): readonly string[] | undefined {
     return typeof url === 'string' ? [url] : []
   })
   if (images.length === 0) return undefined
-  if (images.length < all.length) throw new Untranslatable('input', 'the provider embeds texts or images; expected all of one kind')
+  if (images.length < all.length) throw new UnsupportedInput('input', 'the provider embeds texts or images; expected all of one kind')
   return images
 }

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
 import {arrayIn, objectIn, stringIn, usageOf, word} from '../unified/read.ts'
@@ -22,7 +22,7 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
 /** A whole answer. Source: docs.cohere.com, API v2, chat, response. */
 export function chatReply(said: unknown, context: Context): Answer {
   const reply = objectIn(said)
-  if (!isObject(reply.message)) throw new BadReply(faultOf(context, anyError(reply), 'message: expected an object').message)
+  if (!isObject(reply.message)) throw new InvalidResponse(faultOf(context, anyError(reply), 'message: expected an object').message)
   const {content, tool_plan, tool_calls, citations} = reply.message
   const pieces = (content === null || content === undefined ? [] : arrayIn(content, 'message.content')).flatMap(pieceIn)
   const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, at) => saidCall(call, `call_${context.call_id}_${at}`))

@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import type {Context, Json, Translated} from '../translation.ts'
-import {Untranslatable} from '../translation.ts'
+import {UnsupportedInput} from '../translation.ts'
 import {
   imageIn,
   isThought,
@@ -13,7 +13,7 @@ import {
   stopsIn,
   textIn,
   thoughtsIn,
-  untaken,
+  unsupportedPart,
 } from '../unified/read.ts'
 import {answeredIn, callOut, callsIn, choiceIn, chosenTools} from '../unified/tools.ts'
 
@@ -76,7 +76,7 @@ function heard(content: unknown, field: string): unknown {
     .map(part => {
       if (part.type === 'text') return {type: 'text', text: part.said.text}
       if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part)}
-      throw untaken(part)
+      throw unsupportedPart(part)
     })
 }
 
@@ -87,7 +87,7 @@ function answered(content: unknown, field: string): unknown {
   return parts.map(part => {
     if (part.type === 'text') return {type: 'text', text: part.said.text}
     if (part.type === 'document') return {type: 'document', document: part.said.document}
-    throw untaken(part)
+    throw unsupportedPart(part)
   })
 }
 
@@ -98,7 +98,7 @@ function format(asked: Json): Json | undefined {
   if (type === 'text') return undefined
   if (type === 'json_schema') return {type: 'json_object', json_schema: object(json_schema).schema ?? json_schema}
   if (type === 'json_object') return {type, json_schema: json_schema ?? schema}
-  throw new Untranslatable('response_format.type', 'expected text, json_object or json_schema')
+  throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
 }
 
 /** Tokens to think with, by effort (reference: thinking format). */

@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Dialect, type Json, type StreamTranslator} from '../translation.ts'
+import {type Answer, type Context, type Dialect, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
 import {notAnswer, OPENAI_FINISH} from '../unified/near-openai.ts'
@@ -25,7 +25,7 @@ function reply(said: unknown, context: Context): Answer {
   const usage = isObject(used) ? readUsage(used, 'chatComplete') : null
   const given = choices.map((choice: unknown, at) => {
     const {message, finish_reason: own} = object(choice)
-    if (!isObject(message)) throw new BadReply(`choices[${at}].message: expected an object`)
+    if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
     const {pieces, calls} = saidIn(message, `call_${context.call_id}_${at}`)
     return choiceOut(at, messageOut(pieces, calls, context.strict), ended(own ?? finish_reason, calls.length, context))
   })
@@ -35,7 +35,7 @@ function reply(said: unknown, context: Context): Answer {
 /** A message's `content_list`, or its `content` where it has none. Entries of other kinds say nothing. */
 function saidIn({content, content_list}: Json, id: string): {readonly pieces: readonly Piece[]; readonly calls: readonly Call[]} {
   if (!Array.isArray(content_list) || content_list.length === 0) {
-    if (typeof content !== 'string') throw new BadReply('message.content: expected a string')
+    if (typeof content !== 'string') throw new InvalidResponse('message.content: expected a string')
     return {pieces: [{type: 'text', text: content}], calls: []}
   }
   const pieces: Piece[] = []
@@ -76,14 +76,14 @@ function open(context: Context, asked: Json): StreamTranslator {
       const thinking = object(delta.thinking).thinking ?? object(delta.reasoning).summary
       if (typeof thinking === 'string') return write.thought(thinking)
       const said = content ?? text ?? ''
-      if (typeof said !== 'string') throw new BadReply('content: expected a string')
+      if (typeof said !== 'string') throw new InvalidResponse('content: expected a string')
       write.text(said)
     }
 
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
         if (!Array.isArray(data.choices)) return fail(anyError(data), statusIn(data.code))
         write.named(word(data.id), word(data.model))
         write.begin()

@@ -1,6 +1,17 @@
 import {object} from '../../base/json-object.ts'
-import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
-import {imageIn, isThought, type Message, messagesIn, mostTokens, oneChoice, partsIn, pick, textIn, untaken} from '../unified/read.ts'
+import {type Context, type Json, type Translated, UnsupportedInput} from '../translation.ts'
+import {
+  imageIn,
+  isThought,
+  type Message,
+  messagesIn,
+  mostTokens,
+  oneChoice,
+  partsIn,
+  pick,
+  textIn,
+  unsupportedPart,
+} from '../unified/read.ts'
 import {answeredIn, argumentsIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
 
 /** An OpenAI chat request in Snowflake's words. Source: Snowflake's published OpenAPI of the Cortex REST API, complete. */
@@ -70,10 +81,10 @@ function turns(messages: readonly Message[]): readonly Json[] {
 
 function partOut(part: ReturnType<typeof partsIn>[number]): Json {
   if (part.type === 'text') return {type: 'text', text: part.said.text}
-  if (part.type !== 'image_url') throw untaken(part)
+  if (part.type !== 'image_url') throw unsupportedPart(part)
   const {url, detail} = imageIn(part)
   const head = /^data:(image\/[a-z0-9.+-]{1,32});base64,/i.exec(url.slice(0, 64))
-  if (!head) throw new Untranslatable(`${part.field}.image_url.url`, 'the provider fetches no pictures; expected a data URI in base64')
+  if (!head) throw new UnsupportedInput(`${part.field}.image_url.url`, 'the provider fetches no pictures; expected a data URI in base64')
   return {type: 'image', details: {type: 'base64', content: url.slice(head[0].length), content_type: head[1], detail}}
 }
 

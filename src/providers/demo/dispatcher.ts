@@ -1,5 +1,5 @@
 import {Dispatcher, errors} from 'undici'
-import {Exchange, type ToldAnswer} from '../../base/local-exchange.ts'
+import {LocalExchange, type LocalResponse} from '../../base/local-exchange.ts'
 import {type Echo, echo, type Moment, refusal} from './echo.ts'
 
 const MOST_BODY_BYTES = 16 * 1024 * 1024
@@ -7,7 +7,7 @@ const MOST_BODY_BYTES = 16 * 1024 * 1024
 /** An undici dispatcher that answers every call itself (`echo`) and opens no socket. */
 export class EchoDispatcher extends Dispatcher {
   readonly #moment: () => Moment
-  readonly #live = new Set<Exchange>()
+  readonly #live = new Set<LocalExchange>()
   #is_closed = false
 
   constructor(moment: () => Moment) {
@@ -16,7 +16,7 @@ export class EchoDispatcher extends Dispatcher {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const exchange = new Exchange(handler, () => this.#live.delete(exchange))
+    const exchange = new LocalExchange(handler, () => this.#live.delete(exchange))
     this.#live.add(exchange)
     if (this.#is_closed) exchange.abort(new errors.ClientClosedError())
     else {
@@ -44,7 +44,7 @@ export class EchoDispatcher extends Dispatcher {
   }
 }
 
-async function answerTo(options: Dispatcher.DispatchOptions, moment: Moment): Promise<ToldAnswer> {
+async function answerTo(options: Dispatcher.DispatchOptions, moment: Moment): Promise<LocalResponse> {
   const body = await readBody(options.body)
   const path = options.path.split('?', 1)[0]!
   const answer: Echo = body ? echo({method: options.method, path, body}, moment) : TOO_LARGE

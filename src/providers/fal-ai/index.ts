@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {BadReply, type Dialect, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
 import {arrayIn, modelPath, objectIn, pick} from '../unified/read.ts'
@@ -27,7 +27,7 @@ const imageGenerate: Translation = {
 
 function picture(said: unknown): Picture {
   const {url} = object(said)
-  if (typeof url !== 'string' || url === '') throw new BadReply('images: expected a url')
+  if (typeof url !== 'string' || url === '') throw new InvalidResponse('images: expected a url')
   return url.startsWith('data:') ? fromBase64(url)! : {url}
 }
 

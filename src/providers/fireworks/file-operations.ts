@@ -16,7 +16,7 @@ import {listed} from '../jobs/pages.ts'
 import {openUpload, plainName} from '../jobs/upload.ts'
 import {type OperationInput, type ProviderOperations, type Upstream, UpstreamFault} from '../operation.ts'
 import {optionNeeded} from '../options.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 
 const STATUSES: Readonly<Record<string, TuneStatus>> = {
@@ -73,10 +73,10 @@ export const fireworksErrands: ProviderOperations = {
     },
     async createFinetune(asked, {ask}) {
       const {body, context} = asked
-      if (context.model === '') throw new Untranslatable('model', 'expected the name of a model')
+      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
       const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
-        throw new Untranslatable('hyperparameters.learning_rate_multiplier', 'Fireworks takes a rate: send hyperparameters.learningRate')
+        throw new UnsupportedInput('hyperparameters.learning_rate_multiplier', 'Fireworks takes a rate: send hyperparameters.learningRate')
       const validation = textAt(body, 'validation_file')
       const suffix = textAt(body, 'suffix')
       const job = {
@@ -124,8 +124,8 @@ async function fill({id, file_name, content, content_type}: Filled, asked: Opera
     for await (const piece of content) {
       bytes += piece.length
       if (length === undefined && bytes > MOST_FORM_BYTES)
-        throw new Untranslatable('file', 'say its length as the header file-upload-size: Fireworks must know it for files over 150 MB')
-      if (length !== undefined && bytes > length) throw new Untranslatable('file', 'it is longer than the header file-upload-size says')
+        throw new UnsupportedInput('file', 'say its length as the header file-upload-size: Fireworks must know it for files over 150 MB')
+      if (length !== undefined && bytes > length) throw new UnsupportedInput('file', 'it is longer than the header file-upload-size says')
       yield piece
     }
   }
@@ -151,14 +151,14 @@ async function* all(urls: readonly string[], ask: Upstream['ask']): AsyncGenerat
     try {
       yield* (await ask({method: 'GET', path: url, signed: true})).body
     } catch (fault) {
-      throw fault instanceof UpstreamFault ? new BadReply(`the file's own place answered ${fault.status}`) : fault
+      throw fault instanceof UpstreamFault ? new InvalidResponse(`the file's own place answered ${fault.status}`) : fault
     }
   }
 }
 
 function urlsIn({filenameToSignedUrls: said}: Json): readonly string[] {
   const urls = Object.values(object(said)).filter(url => typeof url === 'string')
-  if (urls.length === 0) throw new BadReply('expected a signed URL')
+  if (urls.length === 0) throw new InvalidResponse('expected a signed URL')
   return urls
 }
 
@@ -169,7 +169,7 @@ async function jobOf(asked: OperationInput, {ask}: Upstream): Promise<Json> {
 /** A resource's name, of an id or a name that a client sends. */
 function resource({context}: OperationInput, kind: string, said: string): string {
   const id = said.split('/').at(-1)!
-  if (!/^[\w-][\w.-]{0,127}$/.test(id)) throw new Untranslatable('id', 'expected the id of a file, a job or a model')
+  if (!/^[\w-][\w.-]{0,127}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a file, a job or a model')
   return `accounts/${optionNeeded(context.options, 'fireworks_account_id')}/${kind}/${id}`
 }
 
@@ -187,7 +187,7 @@ function nextIn({nextPageToken: next}: Json): string | null {
 }
 
 function nameIn(said: unknown): string {
-  if (typeof said !== 'string') throw new BadReply('expected a name')
+  if (typeof said !== 'string') throw new InvalidResponse('expected a name')
   return said.split('/').at(-1)!
 }
 

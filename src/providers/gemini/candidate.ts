@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {type FinishReason, finishReason} from '../chat.ts'
-import {BadReply, type Context, type Json} from '../translation.ts'
+import {type Context, InvalidResponse, type Json} from '../translation.ts'
 import {isPartial, PartialCall} from './partial-call.ts'
 import {present, word} from './read.ts'
 
@@ -48,13 +48,13 @@ export class CandidateReader {
   /** The next piece of `content`; null when it says nothing. Throws `BadReply` for what is no content. */
   delta(content: unknown): Json | null {
     if (content === undefined || content === null) return null
-    if (!isObject(content)) throw new BadReply('content of a candidate is no object')
+    if (!isObject(content)) throw new InvalidResponse('content of a candidate is no object')
     const {parts} = content
-    if (parts !== undefined && parts !== null && !Array.isArray(parts)) throw new BadReply('parts of a candidate are no list')
+    if (parts !== undefined && parts !== null && !Array.isArray(parts)) throw new InvalidResponse('parts of a candidate are no list')
     let text = ''
     const said: Said = {tool_calls: [], content_blocks: [], images: [], audio: []}
     for (const part of list(parts)) {
-      if (!isObject(part)) throw new BadReply('a part of a candidate is no object')
+      if (!isObject(part)) throw new InvalidResponse('a part of a candidate is no object')
       text += this.#part(part, said)
     }
     const {tool_calls, content_blocks, images, audio} = said
@@ -89,7 +89,7 @@ export class CandidateReader {
     } else if (isObject(codeExecutionResult)) {
       this.#block('code_execution_result', codeExecutionResult, null, said)
     } else if (text !== undefined && text !== null) {
-      if (typeof text !== 'string') throw new BadReply('the text of a part is no text')
+      if (typeof text !== 'string') throw new InvalidResponse('the text of a part is no text')
       this.#text_bytes += Buffer.byteLength(text)
       const is_thought = part.thought === true
       if (text !== '' || signature) this.#block(is_thought ? 'thinking' : 'text', text, signature, said)
@@ -131,8 +131,8 @@ export class CandidateReader {
 
   #call(said: unknown, signature: string | null): Json {
     const {name, args, id} = object(said)
-    if (typeof name !== 'string' || name === '') throw new BadReply('a function call has no name')
-    if (args !== undefined && args !== null && !isObject(args)) throw new BadReply('the arguments of a function call are no object')
+    if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
+    if (args !== undefined && args !== null && !isObject(args)) throw new InvalidResponse('the arguments of a function call are no object')
     const index = this.#calls++
     const written = writtenOut(args ?? {})
     this.#text_bytes += Buffer.byteLength(written)
@@ -148,7 +148,7 @@ export class CandidateReader {
   /** Pictures as data URIs, beside the text: OpenAI's chat has no place for them, and they are what was asked for. Sound as OpenAI's. */
   #media(said: unknown, signature: string | null, {images, audio}: Said) {
     const {mimeType, data} = object(said)
-    if (typeof data !== 'string' || typeof mimeType !== 'string') throw new BadReply('inline data has no type or no bytes')
+    if (typeof data !== 'string' || typeof mimeType !== 'string') throw new InvalidResponse('inline data has no type or no bytes')
     if (mimeType.startsWith('audio/')) {
       audio.push(data)
       return
@@ -169,7 +169,7 @@ function writtenOut(args: Json): string {
   try {
     return JSON.stringify(args)
   } catch (cause) {
-    if (cause instanceof RangeError) throw new BadReply('the arguments of a function call are nested too deep')
+    if (cause instanceof RangeError) throw new InvalidResponse('the arguments of a function call are nested too deep')
     throw cause
   }
 }

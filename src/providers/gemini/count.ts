@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {messagesToChat} from '../messages/request.ts'
 import {count} from '../openai/usage.ts'
-import {BadReply, type Translation} from '../translation.ts'
+import {InvalidResponse, type Translation} from '../translation.ts'
 import {modelOf, type Place} from './place.ts'
 import {present} from './read.ts'
 import {generateBody} from './request.ts'
@@ -24,7 +24,7 @@ export function countTokens(place: Place): Translation {
     },
     reply(said) {
       const input_tokens = isObject(said) ? count(said.totalTokens) : null
-      if (input_tokens === null || input_tokens === undefined) throw new BadReply('expected totalTokens')
+      if (input_tokens === null || input_tokens === undefined) throw new InvalidResponse('expected totalTokens')
       return {body: {input_tokens}, usage: null, model: null}
     },
   }

@@ -1,6 +1,6 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
-import {type Answer, BadReply, type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, type Translated, type Translation, UnsupportedInput} from '../translation.ts'
 import {modelOf, type Place} from './place.ts'
 import {count, present, word} from './read.ts'
 import {replied} from './reply.ts'
@@ -60,13 +60,13 @@ function settings(asked: Json): {taskType: unknown; title: unknown; dimensions: 
 function textsOf(input: unknown): readonly string[] {
   const texts = Array.isArray(input) ? input : [input]
   if (texts.length > 0 && texts.every(each => typeof each === 'string' && each !== '')) return texts
-  throw new Untranslatable('input', 'expected a text or a list of texts; Gemini takes no tokens')
+  throw new UnsupportedInput('input', 'expected a text or a list of texts; Gemini takes no tokens')
 }
 
 /** One vector for each text that was asked for, in order; anything else is no answer. */
 function answer(vectors: readonly unknown[], usage: Usage | null, context: Context, asked: Json): Answer {
   const texts = Array.isArray(asked.input) ? asked.input.length : 1
-  if (vectors.length !== texts) throw new BadReply(`it has ${vectors.length} embeddings for ${texts} texts`)
+  if (vectors.length !== texts) throw new InvalidResponse(`it has ${vectors.length} embeddings for ${texts} texts`)
   const as_base64 = asked.encoding_format === 'base64'
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
@@ -90,7 +90,7 @@ function answer(vectors: readonly unknown[], usage: Usage | null, context: Conte
 
 function numbers(vector: unknown): readonly number[] {
   if (Array.isArray(vector) && vector.length > 0 && vector.every(Number.isFinite)) return vector
-  throw new BadReply('an embedding is no list of numbers')
+  throw new InvalidResponse('an embedding is no list of numbers')
 }
 
 /** 32-bit floats, little-endian, as OpenAI packs them. */

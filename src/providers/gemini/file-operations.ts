@@ -17,7 +17,7 @@ import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
 import type {OperationInput, ProviderOperations, Upstream} from '../operation.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 import {fault} from './errors.ts'
 import {word} from './read.ts'
 
@@ -59,8 +59,8 @@ export const geminiErrands: ProviderOperations = {
     retrieveFileContent: (asked, upstream) => contentOf(segment(asked.id, 'files'), asked, upstream),
     async createBatch({body, context}, {ask}) {
       if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
-        throw new Untranslatable('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
-      if (context.model === '') throw new Untranslatable('model', 'expected the name of a model: Gemini runs one for all rows')
+        throw new UnsupportedInput('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
+      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model: Gemini runs one for all rows')
       const input = segment(needed(body, 'input_file_id', 'expected the id of a file'), 'files')
       const path = `/v1beta/models/${encodeURIComponent(context.model.replace(/^models\//, ''))}:batchGenerateContent`
       const displayName = textAt(body, 'job_name') ?? `gateway-${context.call_id}`
@@ -82,7 +82,7 @@ export const geminiErrands: ProviderOperations = {
       }),
     async getBatchOutput(asked, upstream) {
       const {output_file_id: file, status} = batchOf(await batchAt(asked, upstream))
-      if (!file) throw new Untranslatable('id', `the batch has no output: it is ${status}`)
+      if (!file) throw new UnsupportedInput('id', `the batch has no output: it is ${status}`)
       return contentOf(file, asked, upstream)
     },
   },
@@ -91,8 +91,8 @@ export const geminiErrands: ProviderOperations = {
 
 /** `{key, request}` (ai.google.dev/gemini-api/docs/batch-api, "Input file"). */
 function batchInput(row: BatchRow, asked: OperationInput): Json {
-  if (row.endpoint !== 'chatComplete') throw new Untranslatable('url', 'Gemini runs batches of /v1/chat/completions alone here')
-  if (row.model === '') throw new Untranslatable('body.model', 'expected the name of a model, here or as the header provider-model')
+  if (row.endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Gemini runs batches of /v1/chat/completions alone here')
+  if (row.model === '') throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
   return {key: row.custom_id, request: wordsOfRow(row, asked)}
 }
 
@@ -125,7 +125,7 @@ async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Json> {
 function batchOf(operation: Json): BatchFacts {
   const batch = object(operation.metadata)
   const name = word(operation.name) ?? word(batch.name)
-  if (name === null) throw new BadReply('expected the name of a batch')
+  if (name === null) throw new InvalidResponse('expected the name of a batch')
   const {requestCount, successfulRequestCount, failedRequestCount} = object(batch.batchStats)
   const output = word(object(operation.response).responsesFile) ?? word(object(batch.output).responsesFile)
   const input = word(object(batch.inputConfig).fileName)
@@ -146,7 +146,7 @@ function batchOf(operation: Json): BatchFacts {
 
 function fileOf(file: Json, purpose?: string): Json {
   const name = word(file.name)
-  if (name === null) throw new BadReply('expected the name of a file')
+  if (name === null) throw new InvalidResponse('expected the name of a file')
   const id = name.replace(/^files\//, '')
   return fileObject({
     id,
@@ -164,6 +164,6 @@ function page(token: string | null, size: number): URLSearchParams {
 
 function segment(id: string, kind: string): string {
   const name = id.replace(`${kind}/`, '')
-  if (!/^[\w-]{1,128}$/.test(name)) throw new Untranslatable('id', 'expected the id of a file or a batch')
+  if (!/^[\w-]{1,128}$/.test(name)) throw new UnsupportedInput('id', 'expected the id of a file or a batch')
   return name
 }

@@ -1,6 +1,6 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, totals, type Usage} from '../../schema/usage.ts'
-import {type Answer, BadReply, type Context, type Json, type Translated, type Translation, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, type Translated, type Translation, UnsupportedInput} from '../translation.ts'
 import {generationOf, modelOf, type Place} from './place.ts'
 import {present, word} from './read.ts'
 import {blockReason, refusalFor, replied} from './reply.ts'
@@ -21,7 +21,7 @@ export function imageGeneration(place: Place): Translation {
     request(asked, context): Translated {
       const model = modelOf(asked, context)
       const prompt = word(asked.prompt)
-      if (!prompt) throw new Untranslatable('prompt', 'expected a text')
+      if (!prompt) throw new UnsupportedInput('prompt', 'expected a text')
       return isImagen(model)
         ? {path: place.path(context, model, 'predict'), body: imagenBody(asked, prompt)}
         : {path: place.path(context, model, 'generateContent'), body: geminiBody(asked, prompt, model)}
@@ -52,7 +52,7 @@ function imagenBody(asked: Json, prompt: string): Json {
 }
 
 function geminiBody(asked: Json, prompt: string, model: string): Json {
-  if (typeof asked.n === 'number' && asked.n > 1) throw new Untranslatable('n', `${model} makes one picture at a time`)
+  if (typeof asked.n === 'number' && asked.n > 1) throw new UnsupportedInput('n', `${model} makes one picture at a time`)
   const imageConfig = present({
     aspectRatio: word(asked.aspect_ratio) ?? aspectRatio(asked.size, GEMINI_RATIOS),
     imageSize: (generationOf(model) ?? 0) >= 3 ? (word(asked.image_size) ?? resolution(asked.size)) : null,
@@ -69,7 +69,7 @@ function geminiBody(asked: Json, prompt: string, model: string): Json {
 function formatOf({output_format}: Json): string | null {
   if (output_format === undefined || output_format === null) return null
   if (output_format === 'png' || output_format === 'jpeg') return `image/${output_format}`
-  throw new Untranslatable('output_format', 'expected png or jpeg')
+  throw new UnsupportedInput('output_format', 'expected png or jpeg')
 }
 
 const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
@@ -79,7 +79,7 @@ const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', 
 function sizeOf(size: unknown): readonly [number, number] | null {
   if (size === undefined || size === null || size === 'auto') return null
   const found = typeof size === 'string' ? /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(size) : null
-  if (!found) throw new Untranslatable('size', 'expected auto or width x height in pixels, such as 1024x1024')
+  if (!found) throw new UnsupportedInput('size', 'expected auto or width x height in pixels, such as 1024x1024')
   return [Number(found[1]), Number(found[2])]
 }
 
@@ -139,7 +139,7 @@ function answer(
   context: Context,
   asked: Json,
 ): Answer {
-  if (pictures.length === 0) throw new BadReply(`there is no picture in it${reason ? ` (${reason})` : ''}`)
+  if (pictures.length === 0) throw new InvalidResponse(`there is no picture in it${reason ? ` (${reason})` : ''}`)
   const as_url = asked.response_format === 'url'
   const data = pictures.map(({type, data}) => (as_url ? {url: `data:${type};base64,${data}`} : {b64_json: data}))
   const {prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens} = totals(usage ?? {})

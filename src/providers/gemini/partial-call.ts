@@ -1,5 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {BadReply, type Json} from '../translation.ts'
+import {InvalidResponse, type Json} from '../translation.ts'
 import {word} from './read.ts'
 
 const MOST_DEPTH = 64
@@ -23,7 +23,7 @@ export class PartialCall {
 
   constructor(said: unknown, signature: string | null) {
     const {name, id} = object(said)
-    if (typeof name !== 'string' || name === '') throw new BadReply('a function call has no name')
+    if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
     this.name = name
     this.id = word(id)
     this.signature = signature
@@ -52,7 +52,7 @@ export class PartialCall {
     const {stringValue, numberValue, boolValue, nullValue} = piece
     if (typeof stringValue === 'string') {
       this.#chars += stringValue.length
-      if (this.#chars > MOST_CHARS) throw new BadReply('the arguments of a function call are too long')
+      if (this.#chars > MOST_CHARS) throw new InvalidResponse('the arguments of a function call are too long')
       const before = valueAt(holder, last)
       set(holder, last, typeof before === 'string' ? before + stringValue : stringValue)
     } else if (typeof numberValue === 'number' || typeof boolValue === 'boolean') set(holder, last, numberValue ?? boolValue)
@@ -68,15 +68,15 @@ export function isPartial(said: unknown): boolean {
 
 function stepsIn(path: unknown): (string | number)[] {
   const steps: (string | number)[] = []
-  if (typeof path !== 'string' || path[0] !== '$') throw new BadReply('a piece of arguments has no place')
+  if (typeof path !== 'string' || path[0] !== '$') throw new InvalidResponse('a piece of arguments has no place')
   STEP.lastIndex = 1
   while (STEP.lastIndex < path.length) {
     const step = STEP.exec(path)
-    if (!step || steps.length === MOST_DEPTH) throw new BadReply('a piece of arguments has no place')
+    if (!step || steps.length === MOST_DEPTH) throw new InvalidResponse('a piece of arguments has no place')
     const [, name, single, double, index] = step
     steps.push(index === undefined ? (name ?? (single ?? double)!.replace(/\\(.)/g, '$1')) : Number(index))
   }
-  if (steps.length === 0) throw new BadReply('a piece of arguments has no place')
+  if (steps.length === 0) throw new InvalidResponse('a piece of arguments has no place')
   return steps
 }
 
@@ -86,14 +86,15 @@ function isHolder(value: unknown): value is Holder {
 
 function valueAt(holder: Holder, step: string | number): unknown {
   if (Array.isArray(holder) !== (typeof step === 'number'))
-    throw new BadReply('a piece of arguments has another place than the pieces before')
+    throw new InvalidResponse('a piece of arguments has another place than the pieces before')
   return Object.hasOwn(holder, step) ? holder[step as keyof Holder] : undefined
 }
 
 /** Lists grow in order, however large a place is named. */
 function set<T>(holder: Holder, step: string | number, value: T): T {
   if (!Array.isArray(holder)) holder[step as string] = value
-  else if (typeof step !== 'number' || step > holder.length || step >= MOST_ITEMS) throw new BadReply('a piece of arguments has no place')
+  else if (typeof step !== 'number' || step > holder.length || step >= MOST_ITEMS)
+    throw new InvalidResponse('a piece of arguments has no place')
   else holder[step] = value
   return value
 }

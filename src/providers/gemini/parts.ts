@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {mediaPart, typeOfName} from './media.ts'
 import {present, word} from './read.ts'
 
@@ -10,7 +10,7 @@ const UNCHECKED = 'skip_thought_signature_validator'
 export function partsOf(content: unknown, field: string): Json[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{text: content}]
-  if (!Array.isArray(content)) throw new Untranslatable(field, 'expected a text or a list of content parts')
+  if (!Array.isArray(content)) throw new UnsupportedInput(field, 'expected a text or a list of content parts')
   return content.map((part: unknown, at) => partOf(part, `${field}[${at}]`)).filter(part => part !== null)
 }
 
@@ -29,11 +29,11 @@ function partOf(said: unknown, field: string): Json | null {
   if (type === 'file') return filePart(object(part.file), `${field}.file`)
   if (type === 'executable_code' && isObject(part.executable_code)) return {executableCode: part.executable_code}
   if (type === 'code_execution_result' && isObject(part.code_execution_result)) return {codeExecutionResult: part.code_execution_result}
-  throw new Untranslatable(`${field}.type`, 'expected text, image_url, video_url, input_audio, file, refusal or thinking')
+  throw new UnsupportedInput(`${field}.type`, 'expected text, image_url, video_url, input_audio, file, refusal or thinking')
 }
 
 function textPart(said: unknown, field: string, {signature}: Json, more: Json = {}): Json | null {
-  if (said !== undefined && said !== null && typeof said !== 'string') throw new Untranslatable(field, 'expected a text')
+  if (said !== undefined && said !== null && typeof said !== 'string') throw new UnsupportedInput(field, 'expected a text')
   const thoughtSignature = word(signature)
   if (!said && !thoughtSignature) return null
   return {text: said ?? '', ...more, ...(thoughtSignature ? {thoughtSignature} : {})}
@@ -41,16 +41,16 @@ function textPart(said: unknown, field: string, {signature}: Json, more: Json = 
 
 function addressed(said: unknown, usual: string, field: string, {signature}: Json): Json {
   const url = typeof said === 'string' ? said : object(said).url
-  if (typeof url !== 'string') throw new Untranslatable(`${field}.url`, 'expected an address')
+  if (typeof url !== 'string') throw new UnsupportedInput(`${field}.url`, 'expected an address')
   const part = mediaPart(url, {type: word(object(said).mime_type), usual}, `${field}.url`)
   return word(signature) ? {...part, thoughtSignature: signature} : part
 }
 
 function audioPart({data, format}: Json, field: string): Json {
-  if (typeof data !== 'string') throw new Untranslatable(`${field}.data`, 'expected audio in base64')
+  if (typeof data !== 'string') throw new UnsupportedInput(`${field}.data`, 'expected audio in base64')
   if (data.startsWith('data:')) return mediaPart(data, {usual: 'audio/wav'}, `${field}.data`)
   const name = word(format) ?? 'wav'
-  if (!/^[\w.+-]{1,32}$/.test(name)) throw new Untranslatable(`${field}.format`, 'expected the name of an audio format')
+  if (!/^[\w.+-]{1,32}$/.test(name)) throw new UnsupportedInput(`${field}.format`, 'expected the name of an audio format')
   return {inlineData: {mimeType: `audio/${name}`, data}}
 }
 
@@ -62,7 +62,7 @@ function filePart({file_data, file_url, file_id, filename, mime_type}: Json, fie
     return {inlineData: {mimeType: type ?? usual, data: file_data}}
   }
   const url = word(file_url) ?? word(file_id)
-  if (!url) throw new Untranslatable(field, 'expected file_data, file_url or file_id')
+  if (!url) throw new UnsupportedInput(field, 'expected file_data, file_url or file_id')
   // A file of the Files API, named as it names them.
   if (/^files\/[\w-]+$/.test(url)) {
     return {fileData: present({mimeType: type, fileUri: `https://generativelanguage.googleapis.com/v1beta/${url}`})}
@@ -86,9 +86,9 @@ export interface Called {
  */
 export function callPart(said: unknown, field: string, sends_id: boolean, needs_signature: boolean): Called {
   const call = object(said)
-  if (call.type !== undefined && call.type !== 'function') throw new Untranslatable(`${field}.type`, 'expected function')
+  if (call.type !== undefined && call.type !== 'function') throw new UnsupportedInput(`${field}.type`, 'expected function')
   const {name, arguments: written, thought_signature} = object(call.function)
-  if (typeof name !== 'string' || name === '') throw new Untranslatable(`${field}.function.name`, 'expected the name of the function')
+  if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`${field}.function.name`, 'expected the name of the function')
   const id = word(call.id)
   const signature =
     word(object(object(call.extra_content).google).thought_signature) ??
@@ -111,7 +111,7 @@ function argumentsOf(written: unknown, field: string): Json {
       // Refused below, in words that name the field.
     }
   }
-  throw new Untranslatable(field, `expected a JSON object as text, nested no deeper than ${MOST_DEPTH}`)
+  throw new UnsupportedInput(field, `expected a JSON object as text, nested no deeper than ${MOST_DEPTH}`)
 }
 
 function isDeeper(value: unknown, most: number): boolean {

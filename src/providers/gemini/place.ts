@@ -1,4 +1,4 @@
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {word} from './read.ts'
 
 /** Where Gemini is served: the words are the same but for a few, the paths are not. */
@@ -29,8 +29,8 @@ export const VERTEX: Place = {
   path({options}, model, action) {
     const segment = (name: string, usual?: string) => {
       const said = (Object.hasOwn(options, name) ? word(options[name]) : null) ?? usual
-      if (said === undefined) throw new Untranslatable(name, 'is needed to call Vertex AI')
-      if (!SEGMENT.test(said)) throw new Untranslatable(name, 'expected letters, digits, dots, colons and dashes')
+      if (said === undefined) throw new UnsupportedInput(name, 'is needed to call Vertex AI')
+      if (!SEGMENT.test(said)) throw new UnsupportedInput(name, 'expected letters, digits, dots, colons and dashes')
       return encodeURIComponent(said)
     }
     const project = segment('vertex_project_id')
@@ -45,7 +45,7 @@ export const VERTEX: Place = {
 export function modelOf(asked: Json, context: Context): string {
   const said = context.model || word(asked.model)
   const model = said?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')
-  if (!model) throw new Untranslatable('model', 'expected the name of a model')
+  if (!model) throw new UnsupportedInput('model', 'expected the name of a model')
   return model
 }
 

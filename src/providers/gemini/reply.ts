@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {completion} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
 import {word} from './read.ts'
@@ -12,7 +12,7 @@ export function chatReply(said: unknown, context: Context): Answer {
   const model = word(reply.modelVersion)
   const reason = blockReason(reply)
   const candidates = list(reply.candidates)
-  if (candidates.length === 0 && !reason) throw new BadReply('it has neither candidates nor a reason why the prompt was blocked')
+  if (candidates.length === 0 && !reason) throw new InvalidResponse('it has neither candidates nor a reason why the prompt was blocked')
   const choices = candidates.length > 0 ? candidates.map((each, at) => choiceOf(each, at, context)) : [blockedChoice(reason!, context)]
   const searches = candidates.reduce<number>((sum, each) => sum + searchesIn(object(each).groundingMetadata, model ?? context.model), 0)
   const usage = readUsage(reply.usageMetadata, searches)
@@ -22,9 +22,9 @@ export function chatReply(said: unknown, context: Context): Answer {
 /** `said` as an object that tells no error; else `BadReply`. */
 export function replied(said: unknown, context: Context): Json {
   const error = errorIn(said)
-  if (error) throw new BadReply(`it is an error in spite of its status: ${faultOf(error, context).message}`)
-  if (!isObject(said)) throw new BadReply('it is no JSON object')
-  if (said.candidates !== undefined && !Array.isArray(said.candidates)) throw new BadReply('candidates are no list')
+  if (error) throw new InvalidResponse(`it is an error in spite of its status: ${faultOf(error, context).message}`)
+  if (!isObject(said)) throw new InvalidResponse('it is no JSON object')
+  if (said.candidates !== undefined && !Array.isArray(said.candidates)) throw new InvalidResponse('candidates are no list')
   return said
 }
 
@@ -35,7 +35,7 @@ export function blockReason(reply: Json): string | null {
 
 /** A candidate that says something of itself; else `BadReply`. */
 export function candidateOf(said: unknown): Json {
-  if (!isObject(said)) throw new BadReply('a candidate is no object')
+  if (!isObject(said)) throw new InvalidResponse('a candidate is no object')
   return said
 }
 
@@ -46,7 +46,7 @@ export function indexOf({index}: Json, at: number): number {
 
 function choiceOf(said: unknown, at: number, context: Context): Json {
   const candidate = candidateOf(said)
-  if (candidate.content === undefined && candidate.finishReason === undefined) throw new BadReply('a candidate is empty')
+  if (candidate.content === undefined && candidate.finishReason === undefined) throw new InvalidResponse('a candidate is empty')
   const index = indexOf(candidate, at)
   const reader = new CandidateReader(context, index)
   const delta = reader.delta(candidate.content) ?? {}

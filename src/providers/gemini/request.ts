@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
+import {type Context, type Json, type Translated, UnsupportedInput} from '../translation.ts'
 import {contentsOf} from './contents.ts'
 import {generationOf, modelOf, type Place} from './place.ts'
 import {present, word} from './read.ts'
@@ -56,7 +56,7 @@ function format(said: unknown): Json {
   const {type, json_schema} = object(said)
   if (said === undefined || said === null || type === 'text') return {}
   if (type === 'json_object') return {responseMimeType: 'application/json'}
-  if (type !== 'json_schema') throw new Untranslatable('response_format.type', 'expected text, json_object or json_schema')
+  if (type !== 'json_schema') throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
   return {
     responseMimeType: 'application/json',
@@ -68,7 +68,7 @@ function modalities(said: unknown): readonly string[] | null {
   if (said === undefined || said === null) return null
   const names = Array.isArray(said) ? said.map(name => (typeof name === 'string' ? name.toUpperCase() : '')) : ['']
   if (!names.every(name => name === 'TEXT' || name === 'IMAGE' || name === 'AUDIO')) {
-    throw new Untranslatable('modalities', 'expected a list of text, image and audio')
+    throw new UnsupportedInput('modalities', 'expected a list of text, image and audio')
   }
   // Text alone is what every model answers with.
   return names.every(name => name === 'TEXT') ? null : names
@@ -78,6 +78,6 @@ function modalities(said: unknown): readonly string[] | null {
 function speech(said: unknown): Json | null {
   if (!isObject(said)) return null
   const {voice, format} = said
-  if (format !== undefined && format !== null && format !== 'pcm16') throw new Untranslatable('audio.format', 'expected pcm16')
+  if (format !== undefined && format !== null && format !== 'pcm16') throw new UnsupportedInput('audio.format', 'expected pcm16')
   return word(voice) ? {voiceConfig: {prebuiltVoiceConfig: {voiceName: voice}}} : null
 }

@@ -1,5 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {word} from './read.ts'
 
 /** Nesting and size a schema may have once its references are resolved; beyond, one of a few lines could come to gigabytes. */
@@ -39,16 +39,16 @@ interface Walk {
  * type without members. Throws `Untranslatable` for what is no schema, for a reference to nowhere, and for a schema too large.
  */
 export function cleanSchema(schema: unknown, field: string): Json {
-  if (!isObject(schema)) throw new Untranslatable(field, 'expected a JSON schema')
+  if (!isObject(schema)) throw new UnsupportedInput(field, 'expected a JSON schema')
   return clean(schema, {root: schema, field, nodes: 0}, 0, [])
 }
 
 /** `refs`: the references that led here. */
 function clean(said: unknown, walk: Walk, depth: number, refs: readonly string[]): Json {
   if (typeof said === 'boolean') return {}
-  if (!isObject(said)) throw new Untranslatable(walk.field, 'expected a JSON schema wherever one stands')
-  if (depth > MOST_DEPTH) throw new Untranslatable(walk.field, `is nested deeper than ${MOST_DEPTH}`)
-  if (++walk.nodes > MOST_NODES) throw new Untranslatable(walk.field, `comes to more than ${MOST_NODES} schemas`)
+  if (!isObject(said)) throw new UnsupportedInput(walk.field, 'expected a JSON schema wherever one stands')
+  if (depth > MOST_DEPTH) throw new UnsupportedInput(walk.field, `is nested deeper than ${MOST_DEPTH}`)
+  if (++walk.nodes > MOST_NODES) throw new UnsupportedInput(walk.field, `comes to more than ${MOST_NODES} schemas`)
   const down = (part: unknown) => clean(part, walk, depth + 1, refs)
   if (typeof said.$ref === 'string') return referred(said, said.$ref, walk, depth, refs)
   if (Array.isArray(said.allOf)) {
@@ -127,7 +127,7 @@ function chosen(said: Json, choices: readonly unknown[], down: (part: unknown) =
 
 function referred(said: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
   const target = resolve(walk.root, ref)
-  if (target === undefined) throw new Untranslatable(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
+  if (target === undefined) throw new UnsupportedInput(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
   const beside = typeof said.description === 'string' ? {description: said.description} : {}
   if (refs.includes(ref)) return {type: (isObject(target) && word(target.type)) || 'object', ...beside}
   return {...clean(target, walk, depth + 1, [...refs, ref]), ...beside}

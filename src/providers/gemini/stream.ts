@@ -1,7 +1,7 @@
 import {list, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
-import {BadReply, type Context, type Fault, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
+import {type Context, type Fault, InvalidResponse, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
 import {word} from './read.ts'
@@ -76,7 +76,7 @@ export class GeminiStream implements StreamTranslator {
     try {
       return this.#read(replied(data, this.#context))
     } catch (error) {
-      if (!(error instanceof BadReply)) throw error
+      if (!(error instanceof InvalidResponse)) throw error
       const message = `Invalid response received from ${this.#context.provider}: ${error.message}`
       this.#failed = {message, type: null, param: null, code: null, status: null}
       return []

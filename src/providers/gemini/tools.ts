@@ -1,5 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {present, word} from './read.ts'
 import {cleanSchema} from './schema.ts'
 
@@ -30,7 +30,7 @@ const BY_TYPE: Readonly<Record<string, string>> = {
  * Google's own tools and no parameters of its own asks for that tool, its `parameters` being the tool's settings.
  */
 export function toolsIn(asked: Json): Json {
-  if (list(asked.functions).length > 0) throw new Untranslatable('functions', 'is not known to Gemini; use tools')
+  if (list(asked.functions).length > 0) throw new UnsupportedInput('functions', 'is not known to Gemini; use tools')
   const functionDeclarations: Json[] = []
   const googles: Json[] = []
   for (const [at, tool] of list(asked.tools).entries()) {
@@ -40,7 +40,7 @@ export function toolsIn(asked: Json): Json {
     if (google) googles.push({[google]: object(type === 'function' ? object(said).parameters : object(tool)[String(type)])})
     else if (type === 'function') functionDeclarations.push(declaration(said, `${field}.function`))
     else
-      throw new Untranslatable(
+      throw new UnsupportedInput(
         `${field}.type`,
         `expected function or a tool of Google's (${Object.values(GOOGLES).filter(once).join(', ')})`,
       )
@@ -62,7 +62,7 @@ function googles_own(type: unknown, said: unknown): string | null {
 
 function declaration(said: unknown, field: string): Json {
   const {name, description, parameters} = object(said)
-  if (!word(name)) throw new Untranslatable(`${field}.name`, 'expected the name of the function')
+  if (!word(name)) throw new UnsupportedInput(`${field}.name`, 'expected the name of the function')
   const schema = isObject(parameters) ? cleanSchema(parameters, `${field}.parameters`) : null
   // An object without members is refused where it stands for the parameters.
   const has_members = schema !== null && (schema.type !== 'object' || Object.keys(object(schema.properties)).length > 0)
@@ -87,7 +87,7 @@ function choice(said: unknown): Json {
     if (names.length > 0 && names.every(each => each !== null))
       return mode(object(allowed_tools).mode === 'required' ? 'ANY' : 'VALIDATED', names)
   }
-  throw new Untranslatable('tool_choice', 'expected none, auto, required, a function by name, or allowed_tools with functions')
+  throw new UnsupportedInput('tool_choice', 'expected none, auto, required, a function by name, or allowed_tools with functions')
 }
 
 function once(value: string, at: number, all: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, type TuneFacts, textAt, tuneObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'
 import {endpointOf} from './rows.ts'
@@ -52,7 +52,7 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
       const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, asked, 'input_file_id')
       const endpoint = endpointOf(body.endpoint, 'endpoint')
       cloud.check?.(endpoint)
-      if (context.model === '') throw new Untranslatable('model', cloud.without_model)
+      if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
       const made = await cloud.create(asked, upstream, input, endpoint)
       return {json: batchObject({...made, metadata: metadataIn(body)})}
     },
@@ -68,7 +68,7 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
     async getBatchOutput(asked, upstream) {
       const job = await jobs(asked, upstream).get(asked.id)
       const written = cloud.output(job)
-      if (!written) throw new Untranslatable('id', `the batch has no output: it is ${cloud.state(job)}`)
+      if (!written) throw new UnsupportedInput('id', `the batch has no output: it is ${cloud.state(job)}`)
       const place = placeIn(idOf(files.scheme, written), files, asked)
       const content = await cloud.read(place, asked, upstream)
       return {content: contentOf(place, content, files, asked), content_type: 'application/octet-stream'}
@@ -82,7 +82,7 @@ export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, Pr
   return {
     async createFinetune(asked, upstream) {
       const {body, context} = asked
-      if (context.model === '') throw new Untranslatable('model', cloud.without_model)
+      if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
       const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, asked, 'training_file')
       const named = textAt(body, 'validation_file')
       const validation = named === undefined ? null : placeIn(named, files, asked, 'validation_file')

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 
 /** OpenAI's objects of files, batches and fine-tuning (OpenAI API reference), whole: clients read every member. */
 
@@ -129,14 +129,14 @@ export function hyperparametersIn({hyperparameters, method}: Json): Json {
 /** A text that cannot be done without. */
 export function needed(asked: Json, name: string, why = 'expected a string'): string {
   const value = textAt(asked, name)
-  if (value === undefined) throw new Untranslatable(name, why)
+  if (value === undefined) throw new UnsupportedInput(name, why)
   return value
 }
 
 export function textAt(asked: Json, name: string): string | undefined {
   const value = Object.hasOwn(asked, name) ? asked[name] : undefined
   if (value === undefined || value === null || value === '') return undefined
-  if (typeof value !== 'string') throw new Untranslatable(name, 'expected a string')
+  if (typeof value !== 'string') throw new UnsupportedInput(name, 'expected a string')
   return value
 }
 
@@ -170,8 +170,8 @@ export function metadataIn({metadata}: Json): Json | null {
 /** Of `provider_options`, the members that a job may take from a client; the rest is refused. */
 export function optionsFrom({provider_options: said}: Json, names: readonly string[]): Json {
   if (said === undefined || said === null) return {}
-  if (!isObject(said)) throw new Untranslatable('provider_options', 'expected an object')
+  if (!isObject(said)) throw new UnsupportedInput('provider_options', 'expected an object')
   for (const name of Object.keys(said))
-    if (!names.includes(name)) throw new Untranslatable(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
+    if (!names.includes(name)) throw new UnsupportedInput(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
   return said
 }

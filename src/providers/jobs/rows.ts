@@ -2,7 +2,7 @@ import {isObject, parsedObject} from '../../base/json-object.ts'
 import {linesOf} from '../../base/lines.ts'
 import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput} from '../operation.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 /** A row may hold pictures. */
 export const MOST_ROW_BYTES = 32 << 20
@@ -23,7 +23,7 @@ export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, con
   const translation = words(endpoint, model)
   if (!translation) return model === '' ? body : {model, ...body}
   const translated = translation.request(body, {...context, model}).body
-  if (!isObject(translated)) throw new Untranslatable('url', 'rows of this endpoint cannot be written for the provider')
+  if (!isObject(translated)) throw new UnsupportedInput('url', 'rows of this endpoint cannot be written for the provider')
   const {stream, ...rest} = translated
   return stream === false ? rest : translated
 }
@@ -39,7 +39,7 @@ export function answeredRow(
     const {body} = translation ? translation.reply(said, {...context, model, call_id: `${context.call_id}-${number}`}, {}) : {body: said}
     return outputRow(number, custom_id, {response: {status_code: 200, request_id: `${context.call_id}-${number}`, body}})
   } catch (fault) {
-    if (!(fault instanceof BadReply) && !(fault instanceof Untranslatable)) throw fault
+    if (!(fault instanceof InvalidResponse) && !(fault instanceof UnsupportedInput)) throw fault
     return failedRow(number, custom_id, {
       code: 'bad_reply',
       message: `Invalid response received from ${context.provider}: ${fault.message}`,
@@ -63,9 +63,9 @@ function outputRow(
 export function batchRowIn(said: Json, {context, told}: OperationInput): BatchRow | null {
   if (!isObject(said.body) || (said.url === undefined && said.method === undefined && told.rows === undefined)) return null
   const {custom_id, url} = said
-  if (typeof custom_id !== 'string' || custom_id === '') throw new Untranslatable('custom_id', 'expected a string')
+  if (typeof custom_id !== 'string' || custom_id === '') throw new UnsupportedInput('custom_id', 'expected a string')
   const {model, stream: _stream, stream_options: _options, ...body} = said.body
-  if (model !== undefined && typeof model !== 'string') throw new Untranslatable('body.model', 'expected a string')
+  if (model !== undefined && typeof model !== 'string') throw new UnsupportedInput('body.model', 'expected a string')
   return {custom_id, endpoint: endpointOf(url ?? told.rows), model: context.model || bare(model ?? ''), body}
 }
 
@@ -74,7 +74,7 @@ export function endpointOf(said: unknown, field = 'url'): EndpointName {
   const path = typeof said === 'string' ? said.replace(/^\/v1(?=\/)/, '') : null
   const found = ENDPOINTS.find(each => each.method === 'POST' && each.path === path)
   if (found && OF_BATCHES.has(found.name)) return found.name
-  throw new Untranslatable(field, 'expected /v1/chat/completions, /v1/completions or /v1/embeddings')
+  throw new UnsupportedInput(field, 'expected /v1/chat/completions, /v1/completions or /v1/embeddings')
 }
 
 const OF_BATCHES: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'embed'])
@@ -105,7 +105,7 @@ export async function* changedRows(
 
 function objectOf(bytes: Buffer): Json {
   const said = parsedObject(bytes.toString())
-  if (!said) throw new Untranslatable('row', 'expected a JSON object')
+  if (!said) throw new UnsupportedInput('row', 'expected a JSON object')
   return said
 }
 
@@ -113,8 +113,8 @@ function atLine<Made>(number: number, make: () => Made): Made {
   try {
     return make()
   } catch (fault) {
-    if (fault instanceof Untranslatable) throw new Untranslatable(`line ${number}`, fault.message)
-    if (fault instanceof RangeError) throw new Untranslatable(`line ${number}`, 'it is nested too deep')
+    if (fault instanceof UnsupportedInput) throw new UnsupportedInput(`line ${number}`, fault.message)
+    if (fault instanceof RangeError) throw new UnsupportedInput(`line ${number}`, 'it is nested too deep')
     throw fault
   }
 }

@@ -1,7 +1,7 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
 import {MissingOption} from '../options.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {fileObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'
 import {changedRows} from './rows.ts'
@@ -110,12 +110,12 @@ export function placeIn(
 ): ObjectUri {
   const text = decoded(said)
   const found = new RegExp(`^${scheme}://([^/]+)/(.+)$`).exec(text)
-  if (!found) throw new Untranslatable(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
+  if (!found) throw new UnsupportedInput(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
   const mark = found[2]!.lastIndexOf(MODEL_MARK)
   const key = mark < 0 ? found[2]! : found[2]!.slice(0, mark)
   const model = mark < 0 ? null : found[2]!.slice(mark + MODEL_MARK.length)
   const own = bound(asked, bucket)
-  if (own !== undefined && own !== found[1]) throw new Untranslatable(field, `expected a file in the bucket ${own}`)
+  if (own !== undefined && own !== found[1]) throw new UnsupportedInput(field, `expected a file in the bucket ${own}`)
   return checked({bucket: found[1]!, key, model})
 }
 
@@ -156,10 +156,10 @@ function bound(asked: OperationInput, bucket: StoreWords['bucket']): string | un
 }
 
 function checked(place: ObjectUri): ObjectUri {
-  if (!BUCKET.test(place.bucket) || place.bucket.includes('..')) throw new Untranslatable('bucket', 'expected the name of a bucket')
+  if (!BUCKET.test(place.bucket) || place.bucket.includes('..')) throw new UnsupportedInput('bucket', 'expected the name of a bucket')
   // What could be read as a way to another object is no name of one.
   if (place.key.split('/').some(part => part === '.' || part === '..') || /[\0-\x1f\x7f\\]/.test(place.key) || place.key.length > 1024)
-    throw new Untranslatable('key', 'expected the key of an object: no . or .. between slashes, no backslash, 1024 characters at most')
+    throw new UnsupportedInput('key', 'expected the key of an object: no . or .. between slashes, no backslash, 1024 characters at most')
   return place
 }
 

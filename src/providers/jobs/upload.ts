@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import type {FormPart} from '../../base/multipart-stream.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 import {headerText} from './form.ts'
 import {type BatchRow, batchRowIn, changedRows} from './rows.ts'
 
@@ -32,12 +32,12 @@ const USUAL_PURPOSE = 'user_data'
  * or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
  */
 export async function openUpload(asked: OperationInput, words: RowWords): Promise<Upload> {
-  if (!asked.form) throw new Untranslatable('file', 'expected a form (multipart/form-data) with a file')
+  if (!asked.form) throw new UnsupportedInput('file', 'expected a form (multipart/form-data) with a file')
   const parts = asked.form[Symbol.asyncIterator]()
   let said = asked.told.purpose
   for (;;) {
     const {done, value: part} = await parts.next()
-    if (done) throw new Untranslatable('file', 'the form has no file')
+    if (done) throw new UnsupportedInput('file', 'the form has no file')
     if (part.file_name === null && part.name === 'purpose') said ??= await field(part)
     if (part.file_name !== null && part.name === 'file') return await opened(part, parts, said, asked, words)
   }
@@ -56,7 +56,7 @@ async function opened(
   const content = followed(has_rows ? rowsOf(part, form, asked, words) : part.content, parts, form, has_rows)
   // What the first rows are, and of a short file what stands behind it, is known before it is given a place.
   const first = await beginning(content)
-  if (has_rows && first.length === 0) throw new Untranslatable('file', 'it is empty')
+  if (has_rows && first.length === 0) throw new UnsupportedInput('file', 'it is empty')
   return {
     file_name,
     content: chained(first, content),
@@ -87,7 +87,7 @@ async function* followed(
     if (part.file_name !== null || part.name !== 'purpose' || form.purpose !== undefined) continue
     form.purpose = await field(part)
     if (!has_rows && OF_ROWS.has(form.purpose))
-      throw new Untranslatable('purpose', 'it stands behind the file in the form: send it before, or as the header file-purpose')
+      throw new UnsupportedInput('purpose', 'it stands behind the file in the form: send it before, or as the header file-purpose')
   }
 }
 
@@ -113,7 +113,7 @@ async function field({content, name}: FormPart): Promise<string> {
   for await (const piece of content) {
     pieces.push(piece)
     length += piece.length
-    if (length > MOST_FIELD_BYTES) throw new Untranslatable(name, `it is longer than ${MOST_FIELD_BYTES} bytes`)
+    if (length > MOST_FIELD_BYTES) throw new UnsupportedInput(name, `it is longer than ${MOST_FIELD_BYTES} bytes`)
   }
   return Buffer.concat(pieces).toString('utf8')
 }
@@ -128,6 +128,6 @@ export function plainName(name: string): string {
 /** What a tuning row says, with its own members checked. */
 export function messagesOf(row: Json): readonly Json[] {
   const {messages} = row
-  if (!Array.isArray(messages) || !messages.every(isObject)) throw new Untranslatable('messages', 'expected a list of messages')
+  if (!Array.isArray(messages) || !messages.every(isObject)) throw new UnsupportedInput('messages', 'expected a list of messages')
   return messages
 }

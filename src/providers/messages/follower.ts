@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {saidIn} from '../openai/reply.ts'
 import {mergeSaid, readUsage, type Said} from '../openai/usage.ts'
-import {BadReply, type Context, type Fault, type Json} from '../translation.ts'
+import {type Context, type Fault, InvalidResponse, type Json} from '../translation.ts'
 import {type CallFragment, type Fragment, fragmentsIn, string} from './fragments.ts'
 import {JsonEnd} from './json-end.ts'
 
@@ -78,7 +78,7 @@ export class ChatFollower {
     const steps: Step[] = []
     if (this.#open) this.#close(this.#open, steps)
     for (const entry of this.#waiting) {
-      if (entry.kind === 'call' && !entry.name) throw new BadReply(`${this.#context.provider} called a tool without naming it`)
+      if (entry.kind === 'call' && !entry.name) throw new InvalidResponse(`${this.#context.provider} called a tool without naming it`)
       this.#begin(entry, steps)
       this.#close(entry, steps)
     }
@@ -179,7 +179,7 @@ export class ChatFollower {
 /** The follower of a whole chat completion, and its steps. Throws `BadReply` for what has no message. */
 export function followWhole(completion: Json, context: Context): {readonly follower: ChatFollower; readonly steps: readonly Step[]} {
   const choice = object(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
-  if (!isObject(choice.message)) throw new BadReply(`${context.provider} answered without choices[0].message`)
+  if (!isObject(choice.message)) throw new InvalidResponse(`${context.provider} answered without choices[0].message`)
   const follower = new ChatFollower(context)
   const chunk = {...completion, error: undefined, choices: [{delta: choice.message, finish_reason: choice.finish_reason}]}
   const steps = [...follower.take(chunk), ...follower.end()]

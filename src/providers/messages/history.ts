@@ -1,4 +1,4 @@
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {arrayAt, objectAt, stringAt} from './asked.ts'
 import {CALL_EXTRAS} from './fragments.ts'
 import {contentOf, noWord, partsOf} from './parts.ts'
@@ -7,7 +7,7 @@ import {type ToolResult, toolMessages} from './tool-results.ts'
 /** `system` and `messages` of a Messages request as chat messages, in their order. */
 export function chatMessages(asked: Json, context: Context): readonly Json[] {
   const messages = arrayAt(asked.messages, 'messages')
-  if (messages.length === 0) throw new Untranslatable('messages', 'expected at least one message')
+  if (messages.length === 0) throw new UnsupportedInput('messages', 'expected at least one message')
   const system = asked.system === undefined || asked.system === null ? [] : systemMessage(asked.system, 'system')
   return [...system, ...messages.flatMap((message, at) => messageOf(message, `messages[${at}]`, context))]
 }
@@ -15,7 +15,7 @@ export function chatMessages(asked: Json, context: Context): readonly Json[] {
 function messageOf(value: unknown, field: string, context: Context): readonly Json[] {
   const {role, content} = objectAt(value, field)
   if (role === 'system') return systemMessage(content, `${field}.content`)
-  if (role !== 'user' && role !== 'assistant') throw new Untranslatable(`${field}.role`, 'expected user or assistant')
+  if (role !== 'user' && role !== 'assistant') throw new UnsupportedInput(`${field}.role`, 'expected user or assistant')
   if (typeof content === 'string') return [{role, content}]
   const blocks = arrayAt(content, `${field}.content`).map((block, at) => objectAt(block, `${field}.content[${at}]`))
   return role === 'user' ? userMessages(blocks, `${field}.content`, context) : [assistantMessage(blocks, `${field}.content`, context)]
@@ -26,7 +26,7 @@ function systemMessage(system: unknown, field: string): readonly Json[] {
   if (typeof system === 'string') return system ? [{role: 'system', content: system}] : []
   const parts = arrayAt(system, field).map((block, at) => {
     const {type, text, cache_control} = objectAt(block, `${field}[${at}]`)
-    if (type !== 'text') throw new Untranslatable(`${field}[${at}].type`, 'expected text')
+    if (type !== 'text') throw new UnsupportedInput(`${field}[${at}].type`, 'expected text')
     return {type, text: stringAt(text, `${field}[${at}].text`), ...(cache_control ? {cache_control} : {})}
   })
   return parts.some(({text}) => text) ? [{role: 'system', content: contentOf(parts)}] : []

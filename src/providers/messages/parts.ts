@@ -1,4 +1,4 @@
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {arrayAt, given, objectAt, stringAt} from './asked.ts'
 
 /**
@@ -21,9 +21,9 @@ export function textPart(text: string): Json {
 }
 
 /** What stands for `type` is a word of one provider's own. */
-export function noWord(type: unknown, field: string, {provider}: Context): Untranslatable {
+export function noWord(type: unknown, field: string, {provider}: Context): UnsupportedInput {
   const shown = typeof type === 'string' ? type.slice(0, 64) : typeof type
-  return new Untranslatable(field, `${shown} cannot be said to ${provider}, which is asked through chat completions`)
+  return new UnsupportedInput(field, `${shown} cannot be said to ${provider}, which is asked through chat completions`)
 }
 
 /** Parts as chat's content: one text that carries nothing else is a string, which every server reads. */

@@ -1,5 +1,5 @@
 import {parsedObject} from '../../base/json-object.ts'
-import {BadReply, type Context, type Json} from '../translation.ts'
+import {type Context, InvalidResponse, type Json} from '../translation.ts'
 import {finishOf} from './finish.ts'
 import {type ChatFollower, followWhole, type Opening} from './follower.ts'
 import {messageUsage} from './usage.ts'
@@ -65,5 +65,5 @@ function inputOf(text: string, is_cut: boolean, {provider}: Context): Json {
   const input = parsedObject(text)
   if (input) return input
   if (is_cut) return {}
-  throw new BadReply(`${provider} called a tool with arguments that are no JSON object`)
+  throw new InvalidResponse(`${provider} called a tool with arguments that are no JSON object`)
 }

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {arrayAt, given, objectAt, stringAt} from './asked.ts'
 import {chatMessages} from './history.ts'
 import {noWord} from './parts.ts'
@@ -59,7 +59,7 @@ function choiceOf(choice: unknown): Json {
   const parallel = disable_parallel_tool_use === true ? {parallel_tool_calls: false} : {}
   if (type === 'tool') return {tool_choice: {type: 'function', function: {name: stringAt(name, 'tool_choice.name')}}, ...parallel}
   if (typeof type === 'string' && Object.hasOwn(CHOICES, type)) return {tool_choice: CHOICES[type], ...parallel}
-  throw new Untranslatable('tool_choice.type', 'expected auto, any, none or tool')
+  throw new UnsupportedInput('tool_choice.type', 'expected auto, any, none or tool')
 }
 
 /** The end user. A longer name than OpenAI takes goes as its SHA-256: still one name for one user, and still no secret. */
@@ -74,11 +74,11 @@ function userOf(metadata: unknown): string | null {
 function formatOf(format: unknown, field: string): Json | null {
   if (format === undefined || format === null) return null
   const {type, schema} = objectAt(format, field)
-  if (type !== 'json_schema') throw new Untranslatable(`${field}.type`, 'expected json_schema')
+  if (type !== 'json_schema') throw new UnsupportedInput(`${field}.type`, 'expected json_schema')
   return {type: 'json_schema', json_schema: {name: 'output', schema: objectAt(schema, `${field}.schema`), strict: true}}
 }
 
 function effortOf(effort: unknown): unknown {
   if (effort === undefined || effort === null || EFFORTS.has(effort)) return effort
-  throw new Untranslatable('output_config.effort', `expected one of ${[...EFFORTS].join(', ')}`)
+  throw new UnsupportedInput('output_config.effort', `expected one of ${[...EFFORTS].join(', ')}`)
 }

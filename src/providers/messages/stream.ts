@@ -1,4 +1,4 @@
-import {BadReply, type ClientStream, type Context, type Fault, type Json} from '../translation.ts'
+import {type ClientStream, type Context, type Fault, InvalidResponse, type Json} from '../translation.ts'
 import {streamError} from './error.ts'
 import {ChatFollower, type Opening, type Step} from './follower.ts'
 import {messageHead, openBlock, stopReason} from './reply.ts'
@@ -38,7 +38,7 @@ class MessageStream implements ClientStream {
     try {
       last = this.#begun() + this.#told(this.#follower.end())
     } catch (error) {
-      if (!(error instanceof BadReply)) throw error
+      if (!(error instanceof InvalidResponse)) throw error
       return this.fault({message: error.message, type: null, param: null, code: null})
     }
     this.#is_over = true

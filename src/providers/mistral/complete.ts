@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {BadReply, type Context, type Json, type StreamTranslator, type Translated, type Translation} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, type StreamTranslator, type Translated, type Translation} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {indexIn, notAnswer, OPENAI_FINISH, piecesIn} from '../unified/near-openai.ts'
 import {statusIn} from '../unified/near-openai-stream.ts'
@@ -19,7 +19,7 @@ export const complete: Translation = {
     const usage = isObject(used) ? readUsage(used, 'complete') : null
     const given = choices.map((choice: unknown, at) => {
       const {index, message, finish_reason} = object(choice)
-      if (!isObject(message)) throw new BadReply(`choices[${at}].message: expected an object`)
+      if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
       return textChoice(indexIn(index) ?? at, textOf(message.content), reason(finish_reason, context))
     })
     return {body: textCompletion(context, {id: word(id), model: word(model), choices: given, usage}), usage, model: word(model)}
@@ -45,7 +45,7 @@ export function fillRequest(asked: Json, context: Context): Translated {
 function openStream(context: Context, asked: Json): StreamTranslator {
   return textStream(context, asked, ({data}) => {
     if (data === '[DONE]') return {is_end: true}
-    if (!isObject(data)) throw new BadReply('expected a JSON object')
+    if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
     if (!Array.isArray(data.choices)) return {error: anyError(data), status: statusIn(data.status)}
     const {index, delta, finish_reason} = object(data.choices[0])
     return {

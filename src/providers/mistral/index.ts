@@ -3,7 +3,7 @@ import type {Dialect, Json, Translation} from '../translation.ts'
 import {encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
 import {anyError, readFault, type Said} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
-import {nearStream} from '../unified/near-openai-stream.ts'
+import {normaliseStream} from '../unified/near-openai-stream.ts'
 import {pick} from '../unified/read.ts'
 import {complete} from './complete.ts'
 import {FINISH} from './finish.ts'
@@ -28,7 +28,7 @@ export const mistral: Dialect = {
     chatComplete: {
       request: chatRequest,
       reply: (said, context) => nearReply(said, context, near),
-      stream: {framing: 'sse', open: (context, asked) => nearStream(context, asked, near)},
+      stream: {framing: 'sse', open: (context, asked) => normaliseStream(context, asked, near)},
     },
     complete,
     embed,

@@ -1,7 +1,18 @@
 import {createHash} from 'node:crypto'
 import {object} from '../../base/json-object.ts'
 import type {Context, Json, Translated} from '../translation.ts'
-import {imageIn, isThought, type Message, messagesIn, mostTokens, type Part, partsIn, textIn, thoughtsIn, untaken} from '../unified/read.ts'
+import {
+  imageIn,
+  isThought,
+  type Message,
+  messagesIn,
+  mostTokens,
+  type Part,
+  partsIn,
+  textIn,
+  thoughtsIn,
+  unsupportedPart,
+} from '../unified/read.ts'
 import {answeredIn, type Choice, callOut, callsIn, choiceIn, chosenTools, toolsIn} from '../unified/tools.ts'
 import {fillRequest} from './complete.ts'
 
@@ -82,13 +93,13 @@ function partOut(part: Part): Json {
       const {file_id, file_data, filename} = object(said.file)
       if (typeof file_id === 'string') return {type, file_id}
       if (typeof file_data === 'string') return {type: 'document_url', document_url: file_data, document_name: filename}
-      throw untaken(part)
+      throw unsupportedPart(part)
     }
     case 'document_url':
     case 'reference':
       return said
     default:
-      throw untaken(part)
+      throw unsupportedPart(part)
   }
 }
 

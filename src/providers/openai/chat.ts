@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {BadReply, type Context, type Json, type StreamEvent, type StreamTranslator, type Translation} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, type StreamEvent, type StreamTranslator, type Translation} from '../translation.ts'
 import {faultOf} from '../unified/fault.ts'
 import {modelIn, saidIn} from './reply.ts'
 import {mergeSaid, readUsage, type Said} from './usage.ts'
@@ -9,7 +9,7 @@ import {mergeSaid, readUsage, type Said} from './usage.ts'
 export const openaiChat: Translation = {
   request: (asked, {model}) => ({path: '/chat/completions', body: model ? {...asked, model} : asked}),
   reply(said) {
-    if (!isObject(said) || !Array.isArray(said.choices)) throw new BadReply('it holds no choices')
+    if (!isObject(said) || !Array.isArray(said.choices)) throw new InvalidResponse('it holds no choices')
     const told = saidIn(said)
     return {body: said, usage: told && readUsage(told, 'chatComplete'), model: modelIn(said)}
   },

@@ -1,5 +1,5 @@
 import type {ProviderOperations} from '../operation.ts'
-import {Untranslatable} from '../translation.ts'
+import {UnsupportedInput} from '../translation.ts'
 import {plainFault} from './fault.ts'
 
 /** What a provider of OpenAI's words has not itself: the output of a batch by the batch's id (reference: files and batches). */
@@ -9,7 +9,7 @@ export const openaiErrands: ProviderOperations = {
       const batch = await (await ask({method: 'GET', endpoint: 'retrieveBatch', path: `/batches/${encodeURIComponent(id)}`})).json()
       const {output_file_id: output, error_file_id: errors, status} = batch
       const file = typeof output === 'string' && output !== '' ? output : errors
-      if (typeof file !== 'string' || file === '') throw new Untranslatable('id', `the batch has no output: it is ${String(status)}`)
+      if (typeof file !== 'string' || file === '') throw new UnsupportedInput('id', `the batch has no output: it is ${String(status)}`)
       const path = `/files/${encodeURIComponent(file)}/content`
       const {body} = await ask({method: 'GET', endpoint: 'retrieveFileContent', path})
       return {content: body, content_type: 'application/octet-stream'}

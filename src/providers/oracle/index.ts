@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {BadReply, type Context, type Dialect, type Json, type StreamTranslator} from '../translation.ts'
+import {type Context, type Dialect, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {indexIn} from '../unified/near-openai.ts'
 import {statusIn} from '../unified/near-openai-stream.ts'
@@ -29,7 +29,7 @@ function open(context: Context, asked: Json): StreamTranslator {
       const last = open_calls.get(choice)
       // Arguments go on under the same id, or under none; a new id or a name begins a call.
       if (last && (word(id) === null ? word(name) === null : id === last.id)) return write.more(last.position, text, choice)
-      if (typeof name !== 'string' || name === '') throw new BadReply('a tool call has no name')
+      if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
       const own = word(id) ?? `call_${context.call_id}_${calls}`
       calls++
       open_calls.set(choice, {id: word(id), position: write.call({id: own, name, arguments: text}, choice)})
@@ -38,7 +38,7 @@ function open(context: Context, asked: Json): StreamTranslator {
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
         usage = readTokens(data.usage) ?? usage
         const choice = indexIn(data.index) ?? 0
         if (data.code !== undefined || data.error !== undefined) return fail(anyError(data), statusIn(data.status))

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
 import {indexIn} from '../unified/near-openai.ts'
@@ -26,12 +26,12 @@ export function chatReply(said: unknown, context: Context): Answer {
   const {modelId, chatResponse} = object(said)
   const {choices, usage: used} = object(chatResponse)
   if (!Array.isArray(choices) || choices.length === 0) {
-    throw new BadReply(faultOf(context, anyError(object(said)), 'chatResponse.choices: expected some').message)
+    throw new InvalidResponse(faultOf(context, anyError(object(said)), 'chatResponse.choices: expected some').message)
   }
   const usage = readTokens(used) ?? readTokens(object(choices[0]).usage)
   const given = choices.map((choice: unknown, at) => {
     const {index, message, finishReason: reason} = object(choice)
-    if (!isObject(message)) throw new BadReply(`chatResponse.choices[${at}].message: expected an object`)
+    if (!isObject(message)) throw new InvalidResponse(`chatResponse.choices[${at}].message: expected an object`)
     const calls = Array.isArray(message.toolCalls) ? message.toolCalls : []
     const made = calls.map((call, place) => saidCall(call, `call_${context.call_id}_${at}_${place}`))
     return choiceOut(indexIn(index) ?? at, messageOut(piecesIn(message), made, context.strict), ended(reason, context))
@@ -43,7 +43,7 @@ export function chatReply(said: unknown, context: Context): Answer {
 export function piecesIn({content, reasoningContent}: Json): readonly Piece[] {
   const thought = word(reasoningContent)
   const parts = content === null || content === undefined ? [] : content
-  if (!Array.isArray(parts)) throw new BadReply('message.content: expected an array')
+  if (!Array.isArray(parts)) throw new InvalidResponse('message.content: expected an array')
   const texts = parts.flatMap((part): readonly Piece[] => {
     const {type, text} = object(part)
     return type === 'TEXT' && typeof text === 'string' ? [{type: 'text', text}] : []

@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
-import {type Context, type Json, type Translated, Untranslatable} from '../translation.ts'
-import {imageIn, isThought, type Message, messagesIn, mostTokens, partsIn, pick, stopsIn, untaken} from '../unified/read.ts'
+import {type Context, type Json, type Translated, UnsupportedInput} from '../translation.ts'
+import {imageIn, isThought, type Message, messagesIn, mostTokens, partsIn, pick, stopsIn, unsupportedPart} from '../unified/read.ts'
 import {answeredIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
 
 const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequencyPenalty presence_penalty>presencePenalty
@@ -12,7 +12,7 @@ const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequ
  */
 export function chatRequest(asked: Json, context: Context): Translated {
   const {oracle_compartment_id, oracle_serving_mode, oracle_api_version} = context.options
-  if (!oracle_compartment_id) throw new Untranslatable('oracle_compartment_id', 'expected the compartment that pays for the call')
+  if (!oracle_compartment_id) throw new UnsupportedInput('oracle_compartment_id', 'expected the compartment that pays for the call')
   const is_dedicated = oracle_serving_mode === 'DEDICATED'
   const tools = toolsIn(asked)
   const effort = asked.reasoning_effort
@@ -55,7 +55,7 @@ function message(asked: Message): Json {
   const parts = partsIn(said.content, `${field}.content`).filter(part => !isThought(part))
   const content = parts.map(part => {
     if (part.type === 'text') return {type: 'TEXT', text: part.said.text}
-    if (part.type !== 'image_url' || role !== 'user') throw untaken(part)
+    if (part.type !== 'image_url' || role !== 'user') throw unsupportedPart(part)
     const {url, detail} = imageIn(part)
     return {type: 'IMAGE', imageUrl: {url, detail: typeof detail === 'string' ? detail.toUpperCase() : undefined}}
   })

@@ -1,7 +1,7 @@
-import {type Context, type Dialect, type Json, type Translated, Untranslatable} from '../translation.ts'
+import {type Context, type Dialect, type Json, type Translated, UnsupportedInput} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
-import {nearStream} from '../unified/near-openai-stream.ts'
+import {normaliseStream} from '../unified/near-openai-stream.ts'
 
 const near = {finish: {eos_token: 'stop', stop_sequence: 'stop'}} as const
 
@@ -19,7 +19,7 @@ function request(asked: Json, context: Context): Translated {
 
 function segment(said: unknown, field: string): string {
   if (typeof said === 'string' && said !== '' && said !== '.' && said !== '..') return encodeURIComponent(said)
-  throw new Untranslatable(field, field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model')
+  throw new UnsupportedInput(field, field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model')
 }
 
 /** Predibase. Base URL: the serving host. */
@@ -29,7 +29,7 @@ export const predibase: Dialect = {
     chatComplete: {
       request,
       reply: (said, context) => nearReply(said, context, near),
-      stream: {framing: 'sse', open: (context, asked) => nearStream(context, asked, near)},
+      stream: {framing: 'sse', open: (context, asked) => normaliseStream(context, asked, near)},
     },
   },
   fault: readFault,

@@ -3,13 +3,13 @@ import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {
   type Answer,
-  BadReply,
   type Context,
   type Dialect,
+  InvalidResponse,
   type Json,
   type StreamTranslator,
   type Translated,
-  Untranslatable,
+  UnsupportedInput,
 } from '../translation.ts'
 import {anyError, faultOf, readFault} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
@@ -24,7 +24,7 @@ import {
   pick,
   stopsIn,
   textIn,
-  untaken,
+  unsupportedPart,
   usageOf,
   word,
 } from '../unified/read.ts'
@@ -41,7 +41,7 @@ export const reka: Dialect = {
 
 function request(asked: Json, context: Context): Translated {
   oneChoice(asked)
-  if (Array.isArray(asked.tools) && asked.tools.length > 0) throw new Untranslatable('tools', 'the provider takes no tools')
+  if (Array.isArray(asked.tools) && asked.tools.length > 0) throw new UnsupportedInput('tools', 'the provider takes no tools')
   const body = {
     model: context.model,
     messages: turns(messagesIn(asked)),
@@ -57,7 +57,7 @@ function request(asked: Json, context: Context): Translated {
 function turns(messages: readonly Message[]): readonly Json[] {
   const all: {role: string; content: Json[]}[] = []
   for (const {role, said, field} of messages) {
-    if (role === 'tool') throw new Untranslatable(`${field}.role`, 'the provider takes no tools')
+    if (role === 'tool') throw new UnsupportedInput(`${field}.role`, 'the provider takes no tools')
     const theirs = role === 'system' ? 'user' : role
     const content = partsOf(said.content, `${field}.content`)
     const last = all.at(-1)
@@ -77,7 +77,7 @@ function partsOf(content: unknown, field: string): Json[] {
     if (part.type === 'text') return {type: 'text', text: part.said.text}
     if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part).url}
     if (MEDIA.has(part.type)) return part.said
-    throw untaken(part)
+    throw unsupportedPart(part)
   })
 }
 
@@ -88,7 +88,7 @@ function reply(said: unknown, context: Context): Answer {
   const {id, model, responses, usage: used} = object(said)
   const [first] = Array.isArray(responses) ? responses : []
   const {message, finish_reason} = object(first)
-  if (!isObject(message)) throw new BadReply(faultOf(context, anyError(object(said)), 'responses: expected some').message)
+  if (!isObject(message)) throw new InvalidResponse(faultOf(context, anyError(object(said)), 'responses: expected some').message)
   const usage = readTokens(used)
   const choice = choiceOut(
     0,
@@ -108,7 +108,7 @@ function open(context: Context, asked: Json): StreamTranslator {
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
         const [first] = Array.isArray(data.responses) ? data.responses : []
         if (!isObject(first)) return fail(anyError(data))
         write.named(word(data.id), word(data.model))
@@ -117,7 +117,7 @@ function open(context: Context, asked: Json): StreamTranslator {
         const text = textOf(object(first.chunk).content ?? '')
         if (text !== '') {
           if (heard !== '') is_whole ??= text.startsWith(heard)
-          if (is_whole && !text.startsWith(heard)) throw new BadReply('a chunk took back what another said')
+          if (is_whole && !text.startsWith(heard)) throw new InvalidResponse('a chunk took back what another said')
           write.text(is_whole ? text.slice(heard.length) : text)
           heard = is_whole ? text : heard + text
         }
@@ -146,6 +146,6 @@ function readTokens(said: unknown): Usage | null {
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) throw new BadReply('content: expected a string or an array')
+  if (!Array.isArray(content)) throw new InvalidResponse('content: expected a string or an array')
   return content.map(part => (typeof object(part).text === 'string' ? object(part).text : '')).join('')
 }

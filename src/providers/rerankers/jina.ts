@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Dialect, type Json, type Translation, Untranslatable} from '../translation.ts'
+import {type Dialect, type Json, type Translation, UnsupportedInput} from '../translation.ts'
 import {encodingIn, listedReply} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
 import {pick} from '../unified/read.ts'
@@ -23,9 +23,9 @@ const embed: Translation = {
 
 function inputsIn({input}: Json): readonly unknown[] {
   const all: unknown = typeof input === 'string' ? [input] : input
-  if (!Array.isArray(all) || all.length === 0) throw new Untranslatable('input', 'expected a string or an array of strings')
+  if (!Array.isArray(all) || all.length === 0) throw new UnsupportedInput('input', 'expected a string or an array of strings')
   all.forEach((one: unknown, at) => {
-    if (typeof one !== 'string' && !isObject(one)) throw new Untranslatable(`input[${at}]`, 'expected a string')
+    if (typeof one !== 'string' && !isObject(one)) throw new UnsupportedInput(`input[${at}]`, 'expected a string')
   })
   return all
 }

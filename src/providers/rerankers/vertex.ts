@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {vertexRanking} from '../base-urls/vertex.ts'
 import type {Options} from '../options.ts'
-import {BadReply, type Json, type Translation, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
 import {objectIn} from '../unified/read.ts'
 import {documentsIn, queryIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'
 
@@ -16,7 +16,7 @@ const MOST_RECORDS = 200
 export const vertexRerank: Translation = {
   request(asked, context) {
     const records = documentsIn(asked).map(({text, said}, at) => ({id: String(at), ...titleOf(said), content: text}))
-    if (records.length > MOST_RECORDS) throw new Untranslatable('documents', `expected at most ${MOST_RECORDS} documents`)
+    if (records.length > MOST_RECORDS) throw new UnsupportedInput('documents', `expected at most ${MOST_RECORDS} documents`)
     const topN = topIn(asked)
     const body = {
       ...(context.model ? {model: context.model} : {}),
@@ -30,7 +30,7 @@ export const vertexRerank: Translation = {
   reply(said, context, asked) {
     const {records} = objectIn(said)
     // Nothing is left out of an empty list: protobuf's JSON says no member for it.
-    if (records !== undefined && !Array.isArray(records)) throw new BadReply('expected records')
+    if (records !== undefined && !Array.isArray(records)) throw new InvalidResponse('expected records')
     const results = (records ?? []).map((record: unknown) => {
       const {id, score} = object(record)
       return {index: typeof id === 'string' && /^\d{1,3}$/.test(id) ? Number(id) : null, score: score ?? 0}

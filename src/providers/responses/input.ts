@@ -3,7 +3,7 @@ import {contentText, string} from '../messages/fragments.ts'
 import {chatCall} from '../messages/history.ts'
 import {contentOf, noWord, textPart} from '../messages/parts.ts'
 import {type ToolResult, toolMessages} from '../messages/tool-results.ts'
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {partsIn} from './content.ts'
 import {openThought} from './thoughts.ts'
 
@@ -27,7 +27,7 @@ export function chatMessages(asked: Json, context: Context): readonly Json[] {
   }
   if (typeof input === 'string') return [...messages, {role: 'user', content: input}]
   const items = arrayAt(input, 'input')
-  if (items.length === 0) throw new Untranslatable('input', 'expected a text or at least one item')
+  if (items.length === 0) throw new UnsupportedInput('input', 'expected a text or at least one item')
   const conversation = new Conversation(messages, context)
   items.forEach((item, at) => {
     conversation.add(objectAt(item, `input[${at}]`), `input[${at}]`)
@@ -53,7 +53,7 @@ class Conversation {
     else if (type === 'function_call_output') this.#output(item, field)
     else if (type === 'reasoning') this.#reasoning(item, field)
     else if (type === 'item_reference')
-      throw new Untranslatable(`${field}.type`, 'items are not kept here; send them whole (`store`: false)')
+      throw new UnsupportedInput(`${field}.type`, 'items are not kept here; send them whole (`store`: false)')
     else throw noWord(type, `${field}.type`, this.#context)
   }
 
@@ -66,7 +66,7 @@ class Conversation {
   #message(item: Json, field: string) {
     const {role} = item
     if (typeof role !== 'string' || !Object.hasOwn(ROLES, role)) {
-      throw new Untranslatable(`${field}.role`, `expected one of ${Object.keys(ROLES).join(', ')}`)
+      throw new UnsupportedInput(`${field}.role`, `expected one of ${Object.keys(ROLES).join(', ')}`)
     }
     const parts = partsIn(item.content, `${field}.content`, this.#context)
     if (role === 'assistant') return this.#said(parts)

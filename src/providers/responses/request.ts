@@ -1,6 +1,6 @@
 import {arrayAt, given, objectAt, stringAt} from '../messages/asked.ts'
 import {noWord} from '../messages/parts.ts'
-import {type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../translation.ts'
 import {chatMessages} from './input.ts'
 
 /** Members that only a service that keeps answers, or runs tools itself, can do. */
@@ -21,7 +21,7 @@ const CHOICES: ReadonlySet<unknown> = new Set(['auto', 'none', 'required'])
 export function responsesToChat(asked: Json, context: Context): Json {
   for (const [name, reason] of Object.entries(REFUSED)) {
     const value = asked[name]
-    if (value !== undefined && value !== null && value !== false && value !== 0) throw new Untranslatable(name, reason)
+    if (value !== undefined && value !== null && value !== false && value !== 0) throw new UnsupportedInput(name, reason)
   }
   const text = optional(asked.text, 'text')
   const reasoning = optional(asked.reasoning, 'reasoning')
@@ -47,7 +47,7 @@ function formatOf(value: unknown): Json | null {
   const {type, name, description, schema, strict} = optional(value, 'text.format')
   if (type === undefined || type === 'text') return null
   if (type === 'json_object') return {type}
-  if (type !== 'json_schema') throw new Untranslatable('text.format.type', 'expected text, json_object or json_schema')
+  if (type !== 'json_schema') throw new UnsupportedInput('text.format.type', 'expected text, json_object or json_schema')
   const told = {name: stringAt(name, 'text.format.name'), description, schema: objectAt(schema, 'text.format.schema'), strict}
   return {type, json_schema: given(told)}
 }
@@ -76,11 +76,11 @@ function chosen(
 ): {readonly tools: readonly Json[]; readonly tool_choice: unknown} {
   if (choice === undefined || choice === null) return {tools, tool_choice: null}
   if (CHOICES.has(choice)) return {tools, tool_choice: choice}
-  if (typeof choice === 'string') throw new Untranslatable('tool_choice', 'expected auto, none, required or an object')
+  if (typeof choice === 'string') throw new UnsupportedInput('tool_choice', 'expected auto, none, required or an object')
   const {type, name, mode, tools: allowed} = objectAt(choice, 'tool_choice')
   if (type === 'function') return {tools, tool_choice: {type, function: {name: stringAt(name, 'tool_choice.name')}}}
   if (type !== 'allowed_tools') throw noWord(type, 'tool_choice.type', context)
-  if (mode !== 'auto' && mode !== 'required') throw new Untranslatable('tool_choice.mode', 'expected auto or required')
+  if (mode !== 'auto' && mode !== 'required') throw new UnsupportedInput('tool_choice.mode', 'expected auto or required')
   const names = new Set(arrayAt(allowed, 'tool_choice.tools').map((tool, at) => allowedName(tool, `tool_choice.tools[${at}]`, context)))
   const left = tools.filter(tool => names.has((tool.function as Json).name as string))
   return {tools: left, tool_choice: mode}

@@ -1,5 +1,5 @@
 import {ChatFollower, type Step} from '../messages/follower.ts'
-import {BadReply, type ClientStream, type Context, type Fault, type Json} from '../translation.ts'
+import {type ClientStream, type Context, type Fault, InvalidResponse, type Json} from '../translation.ts'
 import {Item, type ItemStatus} from './item.ts'
 import {endedResponse, failedResponse, incompleteReason, openResponse} from './reply.ts'
 
@@ -39,7 +39,7 @@ class ResponseStream implements ClientStream {
     try {
       last = this.#begun() + this.#told(this.#follower.end(), true)
     } catch (error) {
-      if (!(error instanceof BadReply)) throw error
+      if (!(error instanceof InvalidResponse)) throw error
       return this.fault({message: error.message, type: null, param: null, code: null})
     }
     this.#is_over = true

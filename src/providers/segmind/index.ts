@@ -1,4 +1,4 @@
-import {BadReply, type Dialect, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
 import {modelPath, objectIn, pick} from '../unified/read.ts'
@@ -25,7 +25,7 @@ const imageGenerate: Translation = {
     if (said instanceof Uint8Array) return imageList(context, asked, [{b64_json: Buffer.from(said).toString('base64')}])
     const {image} = objectIn(said)
     const pictures = (Array.isArray(image) ? image : [image]).flatMap(one => fromBase64(one) ?? [])
-    if (pictures.length === 0) throw new BadReply('image: expected a picture')
+    if (pictures.length === 0) throw new InvalidResponse('image: expected a picture')
     return imageList(context, asked, pictures)
   },
 }

@@ -2,13 +2,13 @@ import {createHash} from 'node:crypto'
 import {isObject} from '../../base/json-object.ts'
 import {
   type Answer,
-  BadReply,
   type Context,
   type Dialect,
+  InvalidResponse,
   type Json,
   type Translated,
   type Translation,
-  Untranslatable,
+  UnsupportedInput,
 } from '../translation.ts'
 import {readFault, type Said} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
@@ -48,10 +48,10 @@ function jsonRequest(asked: Json, context: Context): Translated {
 
 function jsonReply(said: unknown, context: Context, asked: Json): Answer {
   const {artifacts} = objectIn(said)
-  if (!Array.isArray(artifacts) || artifacts.length === 0) throw new BadReply('artifacts: expected some')
+  if (!Array.isArray(artifacts) || artifacts.length === 0) throw new InvalidResponse('artifacts: expected some')
   const pictures = artifacts.map((artifact, at) => {
     const picture = isObject(artifact) && artifact.finishReason !== 'ERROR' ? fromBase64(artifact) : null
-    if (!picture) throw new BadReply(`artifacts[${at}]: expected a picture`)
+    if (!picture) throw new InvalidResponse(`artifacts[${at}]: expected a picture`)
     return picture
   })
   return imageList(context, asked, pictures)
@@ -77,7 +77,7 @@ function formReply(said: unknown, context: Context, asked: Json): Answer {
   const {image, finish_reason} = objectIn(said)
   const picture = fromBase64(image)
   if (!picture)
-    throw new BadReply(`image: expected a picture${typeof finish_reason === 'string' ? `, not ${finish_reason.slice(0, 64)}` : ''}`)
+    throw new InvalidResponse(`image: expected a picture${typeof finish_reason === 'string' ? `, not ${finish_reason.slice(0, 64)}` : ''}`)
   return imageList(context, asked, [picture])
 }
 
@@ -91,7 +91,7 @@ function ratioIn(asked: Json): string | undefined {
     const [wide, high] = ratio.split(':').map(Number)
     return size.width * high! === size.height * wide!
   })
-  if (!found) throw new Untranslatable('size', `expected a size whose sides are as one of ${RATIOS.join(', ')}`)
+  if (!found) throw new UnsupportedInput('size', `expected a size whose sides are as one of ${RATIOS.join(', ')}`)
   return found
 }
 

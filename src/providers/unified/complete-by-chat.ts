@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {type Context, type Json, type StreamTranslator, type Translation, Untranslatable} from '../translation.ts'
+import {type Context, type Json, type StreamTranslator, type Translation, UnsupportedInput} from '../translation.ts'
 import {textChoice, textPrompt} from './texts.ts'
 
 /** Members of a text completion that a chat has no word for, and that would make another answer of it. */
@@ -25,7 +25,7 @@ export function completeByChat(chat: Translation): Translation {
 
 function asChat({prompt, ...asked}: Json): Json {
   const found = WITHOUT_WORD.find(name => asked[name] !== undefined && asked[name] !== null && asked[name] !== false && asked[name] !== 1)
-  if (found) throw new Untranslatable(found, 'this provider completes a text by way of chat, which has no word for it')
+  if (found) throw new UnsupportedInput(found, 'this provider completes a text by way of chat, which has no word for it')
   return {...asked, logprobs: undefined, messages: [{role: 'user', content: textPrompt({prompt})}]}
 }
 

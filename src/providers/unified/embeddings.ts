@@ -1,18 +1,18 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 
 /** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
 export function textsIn(asked: Json): readonly string[] {
   const {input} = asked
   const all: unknown = typeof input === 'string' ? [input] : input
-  if (!Array.isArray(all) || all.length === 0) throw new Untranslatable('input', 'expected a string or an array of strings')
+  if (!Array.isArray(all) || all.length === 0) throw new UnsupportedInput('input', 'expected a string or an array of strings')
   return all.map((one: unknown, at) => {
     if (typeof one === 'string') return one
     if (isObject(one) && typeof one.text === 'string') return one.text
-    throw new Untranslatable(`input[${at}]`, 'expected a string')
+    throw new UnsupportedInput(`input[${at}]`, 'expected a string')
   })
 }
 
@@ -21,7 +21,7 @@ export function encodingIn(asked: Json): 'float' | 'base64' {
   const {encoding_format: said} = asked
   if (said === undefined || said === null || said === 'float') return 'float'
   if (said === 'base64') return 'base64'
-  throw new Untranslatable('encoding_format', 'expected float or base64')
+  throw new UnsupportedInput('encoding_format', 'expected float or base64')
 }
 
 /** The vectors of a list as OpenAI's: entries with an embedding, in the order of their index. */
@@ -51,7 +51,7 @@ export function embeddingList(
   said: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
   encoding: 'float' | 'base64',
 ): Answer {
-  if (said.vectors.length === 0) throw new BadReply('expected embeddings')
+  if (said.vectors.length === 0) throw new InvalidResponse('expected embeddings')
   const data = said.vectors.map((vector, index) => ({object: 'embedding', index, embedding: written(vector, index, encoding)}))
   const {prompt_tokens, total_tokens} = totals(said.usage ?? {})
   const model = said.model || context.model
@@ -65,7 +65,7 @@ export function embeddingList(
 function written(vector: unknown, at: number, encoding: 'float' | 'base64'): unknown {
   if (typeof vector === 'string' && vector !== '') return vector
   if (!Array.isArray(vector) || vector.length === 0 || vector.some(value => typeof value !== 'number')) {
-    throw new BadReply(`embedding ${at}: expected numbers`)
+    throw new InvalidResponse(`embedding ${at}: expected numbers`)
   }
   if (encoding === 'float') return vector
   // Little-endian floats of 32 bits, as OpenAI's SDKs read them.

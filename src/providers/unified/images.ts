@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 /** A picture as a provider gives it. */
 export type Picture = {readonly url: string} | {readonly b64_json: string}
@@ -9,7 +9,7 @@ export type Picture = {readonly url: string} | {readonly b64_json: string}
 /** The prompt. */
 export function promptIn(asked: Json, field = 'prompt'): string {
   const prompt = asked[field]
-  if (typeof prompt !== 'string' || prompt === '') throw new Untranslatable(field, 'expected a text')
+  if (typeof prompt !== 'string' || prompt === '') throw new UnsupportedInput(field, 'expected a text')
   return prompt
 }
 
@@ -18,13 +18,13 @@ export function sizeIn(asked: Json): {readonly width: number; readonly height: n
   const {size} = asked
   if (size === undefined || size === null || size === 'auto') return undefined
   const found = typeof size === 'string' ? /^(\d{1,5})x(\d{1,5})$/.exec(size) : null
-  if (!found) throw new Untranslatable('size', 'expected a size as 1024x1024')
+  if (!found) throw new UnsupportedInput('size', 'expected a size as 1024x1024')
   return {width: Number(found[1]), height: Number(found[2])}
 }
 
 /** OpenAI's list of pictures, charged by the picture. Throws `BadReply` when there is none. */
 export function imageList(context: Context, asked: Json, data: readonly Picture[]): Answer {
-  if (data.length === 0) throw new BadReply('expected pictures')
+  if (data.length === 0) throw new InvalidResponse('expected pictures')
   return {
     body: {created: context.created_s, data, provider: context.provider},
     usage: pictures(asked, data.length),
@@ -46,7 +46,7 @@ function unitWord(said: unknown): string | undefined {
 export function manyIn(asked: Json): number {
   const {n} = asked
   if (n === undefined || n === null) return 1
-  if (!count(n)) throw new Untranslatable('n', 'expected a number above 0')
+  if (!count(n)) throw new UnsupportedInput('n', 'expected a number above 0')
   return n as number
 }
 

@@ -2,20 +2,20 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {BadReply, type Context, type Json, type StreamTranslator} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
 import {anyError} from './fault.ts'
-import {indexIn, type Near, OPENAI_FINISH, piecesIn, thoughtIn} from './near-openai.ts'
+import {type AlmostOpenAi, indexIn, OPENAI_FINISH, piecesIn, thoughtIn} from './near-openai.ts'
 import {word} from './read.ts'
 import {type ChatWriter, chatStream} from './stream.ts'
 
 /** A chat stream that is OpenAI's but for its members' kinds. It is whole after `[DONE]`, or when each choice has its finish reason. */
-export function nearStream(context: Context, asked: Json, near: Near): StreamTranslator {
+export function normaliseStream(context: Context, asked: Json, near: AlmostOpenAi): StreamTranslator {
   return chatStream(context, asked, (write, fail) => {
     const reader = nearReader(context, write, near)
     return {
       event({data}) {
         if (data === '[DONE]') return reader.done()
-        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
         if (!Array.isArray(data.choices)) {
           const {message, code} = anyError(data)
           if (data.error || data.object === 'error' || message) fail(anyError(data), statusIn(data.status) ?? statusIn(code))
@@ -34,7 +34,7 @@ export function nearStream(context: Context, asked: Json, near: Near): StreamTra
 }
 
 /** Reads chunks of the near kind; for dialects that wrap them in something else. */
-export function nearReader(context: Context, write: ChatWriter, {finish}: Near) {
+export function nearReader(context: Context, write: ChatWriter, {finish}: AlmostOpenAi) {
   const reasons = {...OPENAI_FINISH, ...finish}
   /** Calls by choice and by the number the provider gives them: where they stand in the answer, and their id. */
   const known = new Map<string, {position: number; id: string | null}>()
@@ -51,7 +51,7 @@ export function nearReader(context: Context, write: ChatWriter, {finish}: Near) 
     const before = known.get(key)
     // A second id under one number is a second call: some engines number every call 0.
     if (before && (said_id === null || said_id === before.id || !word(name))) return write.more(before.position, text, choice)
-    if (typeof name !== 'string' || name === '') throw new BadReply('a tool call has no name')
+    if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
     const own = said_id ?? `call_${context.call_id}_${calls}`
     calls++
     known.set(key, {position: write.call({id: own, name, arguments: text}, choice), id: said_id})

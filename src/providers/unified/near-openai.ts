@@ -1,14 +1,14 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Json} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
 import {anyError, faultOf} from './fault.ts'
 import {choiceOut, messageOut, type Piece} from './message.ts'
 import {word} from './read.ts'
 import {type Call, saidCall} from './tools.ts'
 
 /** What differs in answers that are nearly OpenAI's. */
-export interface Near {
+export interface AlmostOpenAi {
   /** Finish reasons that are not OpenAI's own. */
   readonly finish: Readonly<Record<string, FinishReason>>
 }
@@ -22,7 +22,7 @@ export const OPENAI_FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /** A whole chat completion that is OpenAI's but for its members' kinds: content in pieces, arguments as objects, calls without a type. */
-export function nearReply(said: unknown, context: Context, {finish}: Near): Answer {
+export function nearReply(said: unknown, context: Context, {finish}: AlmostOpenAi): Answer {
   const reply = object(said)
   const {choices} = reply
   if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(said, context)
@@ -30,7 +30,7 @@ export function nearReply(said: unknown, context: Context, {finish}: Near): Answ
   const model = word(reply.model)
   const given = choices.map((choice: unknown, at) => {
     const {index, message, finish_reason, logprobs} = object(choice)
-    if (!isObject(message)) throw new BadReply(`choices[${at}].message: expected an object`)
+    if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
     const calls = nearCalls(message.tool_calls, `call_${context.call_id}_${at}`)
     const pieces = [...thoughtIn(message), ...piecesIn(message.content)]
     const reason = finishReason(finish_reason, {...OPENAI_FINISH, ...finish}, context.strict)
@@ -40,20 +40,20 @@ export function nearReply(said: unknown, context: Context, {finish}: Near): Answ
 }
 
 /** The failure of an answer that is none: its own words, where it says that it failed. */
-export function notAnswer(said: unknown, context: Context): BadReply {
-  if (!isObject(said)) return new BadReply('expected a JSON object')
-  return new BadReply(faultOf(context, anyError(said), 'choices: expected some').message)
+export function notAnswer(said: unknown, context: Context): InvalidResponse {
+  if (!isObject(said)) return new InvalidResponse('expected a JSON object')
+  return new InvalidResponse(faultOf(context, anyError(said), 'choices: expected some').message)
 }
 
 /** Content as text or in parts: Mistral's `thinking` is text or parts itself. Parts of kinds that are not known yet say nothing. */
 export function piecesIn(content: unknown): readonly Piece[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{type: 'text', text: content}]
-  if (!Array.isArray(content)) throw new BadReply('content: expected a string or an array')
+  if (!Array.isArray(content)) throw new InvalidResponse('content: expected a string or an array')
   return content.flatMap((part: unknown): readonly Piece[] => {
     const {type, text, thinking} = object(part)
     if (type === 'text') {
-      if (typeof text !== 'string') throw new BadReply('content.text: expected a string')
+      if (typeof text !== 'string') throw new InvalidResponse('content.text: expected a string')
       return [{type, text}]
     }
     if (type !== 'thinking') return []
@@ -75,7 +75,7 @@ export function thoughtIn({reasoning_content: thinking}: Json): readonly Piece[]
 /** The calls of a message; a missing list is none, ids are made up from `id` where there are none. */
 export function nearCalls(said: unknown, id: string): readonly Call[] {
   if (said === null || said === undefined) return []
-  if (!Array.isArray(said)) throw new BadReply('tool_calls: expected an array')
+  if (!Array.isArray(said)) throw new InvalidResponse('tool_calls: expected an array')
   return said.map((call, at) => saidCall(call, `${id}_${at}`))
 }
 

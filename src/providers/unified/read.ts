@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 /** What the client asked for, in OpenAI's words, read with care: nothing in a body is known before it is looked at. */
 
@@ -14,13 +14,13 @@ export interface Message {
 
 /** The messages, `developer` as `system`: no provider but OpenAI knows it (reference: transform engine). */
 export function messagesIn(asked: Json): readonly Message[] {
-  if (!Array.isArray(asked.messages)) throw new Untranslatable('messages', 'expected an array of messages')
+  if (!Array.isArray(asked.messages)) throw new UnsupportedInput('messages', 'expected an array of messages')
   return asked.messages.map((said: unknown, at) => {
     const field = `messages[${at}]`
-    if (!isObject(said)) throw new Untranslatable(field, 'expected an object')
+    if (!isObject(said)) throw new UnsupportedInput(field, 'expected an object')
     const role = said.role === 'developer' ? 'system' : said.role === 'function' ? 'tool' : said.role
     if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-      throw new Untranslatable(`${field}.role`, 'expected system, developer, user, assistant or tool')
+      throw new UnsupportedInput(`${field}.role`, 'expected system, developer, user, assistant or tool')
     }
     return {role, said, field}
   })
@@ -37,14 +37,14 @@ export interface Part {
 export function partsIn(content: unknown, field: string): readonly Part[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return content === '' ? [] : [text(content, field)]
-  if (!Array.isArray(content)) throw new Untranslatable(field, 'expected a string or an array of parts')
+  if (!Array.isArray(content)) throw new UnsupportedInput(field, 'expected a string or an array of parts')
   return content.map((said: unknown, at) => {
     const place = `${field}[${at}]`
     if (typeof said === 'string') return text(said, place)
-    if (!isObject(said) || typeof said.type !== 'string') throw new Untranslatable(place, 'expected a part with a type')
+    if (!isObject(said) || typeof said.type !== 'string') throw new UnsupportedInput(place, 'expected a part with a type')
     if (said.type === 'refusal') return text(String(said.refusal ?? ''), place)
     if (!TEXTS.has(said.type)) return {type: said.type, said, field: place}
-    if (typeof said.text !== 'string') throw new Untranslatable(`${place}.text`, 'expected a string')
+    if (typeof said.text !== 'string') throw new UnsupportedInput(`${place}.text`, 'expected a string')
     return {type: 'text', said, field: place}
   })
 }
@@ -60,7 +60,7 @@ export function textIn(content: unknown, field: string): string {
   let all = ''
   for (const part of partsIn(content, field)) {
     if (isThought(part)) continue
-    if (part.type !== 'text') throw untaken(part)
+    if (part.type !== 'text') throw unsupportedPart(part)
     all += part.said.text
   }
   return all
@@ -71,8 +71,8 @@ export function isThought({type}: Part): boolean {
 }
 
 /** The refusal of a part that a provider has no words for. */
-export function untaken({type, field}: Part): Untranslatable {
-  return new Untranslatable(`${field}.type`, `the provider takes no ${type} parts here`)
+export function unsupportedPart({type, field}: Part): UnsupportedInput {
+  return new UnsupportedInput(`${field}.type`, `the provider takes no ${type} parts here`)
 }
 
 /** The thinking that a client sends back with an assistant's message, in order: parts of its content, or its `content_blocks`. */
@@ -88,7 +88,7 @@ export function thoughtsIn({said, field}: Message): readonly string[] {
 export function imageIn({said, field}: Part): {readonly url: string; readonly detail?: unknown} {
   const image = typeof said.image_url === 'string' ? {url: said.image_url} : object(said.image_url)
   const {url, detail} = image as Json
-  if (typeof url !== 'string' || url === '') throw new Untranslatable(`${field}.image_url.url`, 'expected a URL')
+  if (typeof url !== 'string' || url === '') throw new UnsupportedInput(`${field}.image_url.url`, 'expected a URL')
   return detail === undefined ? {url} : {url, detail}
 }
 
@@ -109,7 +109,7 @@ export function stopsIn(asked: Json, field = 'stop'): readonly string[] | undefi
   if (stop === undefined || stop === null) return undefined
   const all: unknown = typeof stop === 'string' ? [stop] : stop
   if (!Array.isArray(all) || all.some(one => typeof one !== 'string'))
-    throw new Untranslatable(field, 'expected a string or an array of strings')
+    throw new UnsupportedInput(field, 'expected a string or an array of strings')
   return all
 }
 
@@ -121,31 +121,31 @@ export function mostTokens(asked: Json): unknown {
 /** Refuses more than one answer where a provider gives one. */
 export function oneChoice(asked: Json, field = 'n') {
   const many = asked[field]
-  if (many !== undefined && many !== null && many !== 1) throw new Untranslatable(field, 'the provider gives one choice; expected 1')
+  if (many !== undefined && many !== null && many !== 1) throw new UnsupportedInput(field, 'the provider gives one choice; expected 1')
 }
 
 /** A model as part of a path: its segments percent-encoded (`@` stays, Cloudflare's models begin with it). Refuses what would climb. */
 export function modelPath({model, provider}: Context): string {
   const segments = model.split('/')
   if (segments.some(segment => segment === '' || segment === '.' || segment === '..')) {
-    throw new Untranslatable('model', `expected the name of a model of ${provider}`)
+    throw new UnsupportedInput('model', `expected the name of a model of ${provider}`)
   }
   return segments.map(segment => encodeURIComponent(segment).replaceAll('%40', '@')).join('/')
 }
 
 /** A provider's answer, which must be a JSON object. */
 export function objectIn(said: unknown, what = 'a JSON object'): Json {
-  if (!isObject(said)) throw new BadReply(`expected ${what}`)
+  if (!isObject(said)) throw new InvalidResponse(`expected ${what}`)
   return said
 }
 
 export function arrayIn(said: unknown, field: string): readonly unknown[] {
-  if (!Array.isArray(said)) throw new BadReply(`${field}: expected an array`)
+  if (!Array.isArray(said)) throw new InvalidResponse(`${field}: expected an array`)
   return said
 }
 
 export function stringIn(said: unknown, field: string): string {
-  if (typeof said !== 'string') throw new BadReply(`${field}: expected a string`)
+  if (typeof said !== 'string') throw new InvalidResponse(`${field}: expected a string`)
   return said
 }
 

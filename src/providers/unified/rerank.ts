@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Json, Untranslatable} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 import {objectIn, word} from './read.ts'
 
 /** A document as the client sent it: its text, and its fields where it has some (`rank_fields` chooses among them). */
@@ -13,14 +13,14 @@ export interface Document {
 /** The documents of a unified rerank (reference: unified rerank): strings, or objects with a text or with the fields to be ranked by. */
 export function documentsIn(asked: Json): readonly Document[] {
   const {documents, rank_fields} = asked
-  if (!Array.isArray(documents) || documents.length === 0) throw new Untranslatable('documents', 'expected an array of documents')
+  if (!Array.isArray(documents) || documents.length === 0) throw new UnsupportedInput('documents', 'expected an array of documents')
   const fields = Array.isArray(rank_fields) ? rank_fields.filter(field => typeof field === 'string') : null
   return documents.map((said: unknown, at) => {
     if (typeof said === 'string') return {text: said, said}
-    if (!isObject(said)) throw new Untranslatable(`documents[${at}]`, 'expected a string or an object with a text')
+    if (!isObject(said)) throw new UnsupportedInput(`documents[${at}]`, 'expected a string or an object with a text')
     const names = (fields ?? (typeof said.text === 'string' ? ['text'] : Object.keys(said))).filter(name => Object.hasOwn(said, name))
     const [only] = names
-    if (names.length === 0) throw new Untranslatable(`documents[${at}]`, 'has none of the fields to be ranked by')
+    if (names.length === 0) throw new UnsupportedInput(`documents[${at}]`, 'has none of the fields to be ranked by')
     if (names.length === 1 && typeof said[only!] === 'string') return {text: said[only!] as string, said}
     return {text: names.map(name => `${name}: ${plain(said[name])}`).join('\n'), said}
   })
@@ -32,7 +32,7 @@ function plain(value: unknown): string {
 
 /** The query. */
 export function queryIn(asked: Json): string {
-  if (typeof asked.query !== 'string' || asked.query === '') throw new Untranslatable('query', 'expected a text')
+  if (typeof asked.query !== 'string' || asked.query === '') throw new UnsupportedInput('query', 'expected a text')
   return asked.query
 }
 
@@ -69,7 +69,7 @@ export function rerankList(
   const model = said.model || context.model
   const results = said.results.map(({index, score}, at) => {
     const document = typeof index === 'number' ? documents[index] : undefined
-    if (!document || typeof score !== 'number') throw new BadReply(`results[${at}]: expected an index of a document and its score`)
+    if (!document || typeof score !== 'number') throw new InvalidResponse(`results[${at}]: expected an index of a document and its score`)
     const given = asked.return_documents === true ? {document: isObject(document.said) ? document.said : {text: document.text}} : {}
     return {index, relevance_score: score, ...given}
   })
@@ -100,6 +100,6 @@ export function rerankUsage(said: {readonly search_units?: unknown; readonly tok
 
 /** Entries of a list of results, each as `{index, score}` from the members named so. */
 export function rankedIn(list: unknown, score = 'relevance_score'): readonly Ranked[] {
-  if (!Array.isArray(list)) throw new BadReply('expected results')
+  if (!Array.isArray(list)) throw new InvalidResponse('expected results')
   return list.map(entry => ({index: object(entry).index, score: object(entry)[score]}))
 }

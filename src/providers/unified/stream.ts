@@ -1,7 +1,7 @@
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
 import type {Context, Fault, Json, StreamEvent, StreamTranslator} from '../translation.ts'
-import {BadReply} from '../translation.ts'
+import {InvalidResponse} from '../translation.ts'
 import {faultOf, type Said} from './fault.ts'
 import type {Call} from './tools.ts'
 
@@ -100,7 +100,7 @@ export function chatWriter(context: Context): ChatWriter {
     },
     more(position, given, choice = 0) {
       const call = spoken(choice).calls[position]
-      if (!call) throw new BadReply('arguments came for a call that was never begun')
+      if (!call) throw new InvalidResponse('arguments came for a call that was never begun')
       if (given === '') return
       text_bytes += Buffer.byteLength(given)
       const so_far = call.held + given
@@ -169,7 +169,7 @@ export function chatStream(context: Context, asked: Json, open: (write: ChatWrit
       try {
         reader.event(event)
       } catch (error) {
-        if (!(error instanceof BadReply)) throw error
+        if (!(error instanceof InvalidResponse)) throw error
         failed = {...faultOf(context, {}, `its stream is not what it documents: ${error.message}`), status: null}
       }
       return write.take()

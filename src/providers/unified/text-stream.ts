@@ -1,6 +1,6 @@
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage} from '../chat.ts'
-import {BadReply, type Context, type Fault, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
+import {type Context, type Fault, InvalidResponse, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
 import {faultOf, type Said} from './fault.ts'
 import {textChoice, textCompletion} from './texts.ts'
 
@@ -54,7 +54,7 @@ export function textStream(context: Context, asked: Json, read: (event: StreamEv
         const said = read(event)
         return said ? told(said) : []
       } catch (error) {
-        if (!(error instanceof BadReply)) throw error
+        if (!(error instanceof InvalidResponse)) throw error
         failed = {...faultOf(context, {}, `its stream is not what it documents: ${error.message}`), status: null}
         return []
       }

@@ -1,13 +1,13 @@
 import type {Usage} from '../../schema/usage.ts'
 import {envelope, type Named, usageIn} from '../chat.ts'
 import type {Context, Json} from '../translation.ts'
-import {Untranslatable} from '../translation.ts'
+import {UnsupportedInput} from '../translation.ts'
 
 /** The prompt of a text completion: one text. */
 export function textPrompt(asked: Json): string {
   const {prompt} = asked
   const one: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
-  if (typeof one !== 'string') throw new Untranslatable('prompt', 'the provider takes one prompt; expected a string')
+  if (typeof one !== 'string') throw new UnsupportedInput('prompt', 'the provider takes one prompt; expected a string')
   return one
 }
 

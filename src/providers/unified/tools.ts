@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {BadReply, type Json, Untranslatable} from '../translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 import type {Message} from './read.ts'
 
 /** A function the model may call. */
@@ -17,12 +17,12 @@ export type Choice = 'auto' | 'none' | 'required' | {readonly name: string}
 /** The functions a client offers. Refuses tools of other types, which run at OpenAI. */
 export function toolsIn(asked: Json): readonly Tool[] {
   const tools = asked.tools ?? []
-  if (!Array.isArray(tools)) throw new Untranslatable('tools', 'expected an array of tools')
+  if (!Array.isArray(tools)) throw new UnsupportedInput('tools', 'expected an array of tools')
   return tools.map((tool: unknown, at) => {
     const {type, function: described} = object(tool)
-    if (type !== 'function') throw new Untranslatable(`tools[${at}].type`, 'the provider takes functions alone; expected function')
+    if (type !== 'function') throw new UnsupportedInput(`tools[${at}].type`, 'the provider takes functions alone; expected function')
     const {name, description, parameters, strict} = object(described)
-    if (typeof name !== 'string' || name === '') throw new Untranslatable(`tools[${at}].function.name`, 'expected a name')
+    if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`tools[${at}].function.name`, 'expected a name')
     return {
       name,
       description: typeof description === 'string' ? description : undefined,
@@ -44,7 +44,7 @@ export function choiceIn(asked: Json): Choice | undefined {
     if (typeof name === 'string' && name !== '') return {name}
   }
   if (type === 'allowed_tools') return object(allowed_tools).mode === 'required' ? 'required' : 'auto'
-  throw new Untranslatable('tool_choice', 'expected auto, none, required or a function')
+  throw new UnsupportedInput('tool_choice', 'expected auto, none, required or a function')
 }
 
 /** The tools that the client's choice leaves, for providers that cannot name one: the named function alone, or the allowed ones. */
@@ -72,13 +72,13 @@ export interface Call {
 /** The calls an assistant's message made. */
 export function callsIn({said, field}: Message): readonly Call[] {
   const calls = said.tool_calls ?? []
-  if (!Array.isArray(calls)) throw new Untranslatable(`${field}.tool_calls`, 'expected an array')
+  if (!Array.isArray(calls)) throw new UnsupportedInput(`${field}.tool_calls`, 'expected an array')
   return calls.map((call: unknown, at) => {
     const {id, function: called} = object(call)
     const {name, arguments: given} = object(called)
     const place = `${field}.tool_calls[${at}]`
-    if (typeof id !== 'string' || id === '') throw new Untranslatable(`${place}.id`, 'expected an id')
-    if (typeof name !== 'string' || name === '') throw new Untranslatable(`${place}.function.name`, 'expected a function')
+    if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${place}.id`, 'expected an id')
+    if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`${place}.function.name`, 'expected a function')
     return {id, name, arguments: typeof given === 'string' && given !== '' ? given : JSON.stringify(isObject(given) ? given : {})}
   })
 }
@@ -86,7 +86,7 @@ export function callsIn({said, field}: Message): readonly Call[] {
 /** The call that a tool's message answers. */
 export function answeredIn({said, field}: Message): string {
   const id = said.tool_call_id
-  if (typeof id !== 'string' || id === '') throw new Untranslatable(`${field}.tool_call_id`, 'expected the id of the call')
+  if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${field}.tool_call_id`, 'expected the id of the call')
   return id
 }
 
@@ -98,7 +98,7 @@ export function argumentsIn(call: Call, field: string): Json {
   } catch {
     parsed = null
   }
-  if (!isObject(parsed)) throw new Untranslatable(`${field}.function.arguments`, 'expected a JSON object')
+  if (!isObject(parsed)) throw new UnsupportedInput(`${field}.function.arguments`, 'expected a JSON object')
   return parsed
 }
 
@@ -106,7 +106,7 @@ export function argumentsIn(call: Call, field: string): Json {
 export function saidCall(said: unknown, id: string): Call {
   const call = object(said)
   const inner = isObject(call.function) ? call.function : call
-  if (typeof inner.name !== 'string' || inner.name === '') throw new BadReply('a tool call has no name')
+  if (typeof inner.name !== 'string' || inner.name === '') throw new InvalidResponse('a tool call has no name')
   return {
     id: typeof call.id === 'string' && call.id !== '' && call.id !== 'null' ? call.id : id,
     name: inner.name,

@@ -3,7 +3,7 @@ import {vertexPublisher} from '../base-urls/vertex.ts'
 import {word} from '../gemini/read.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, Untranslatable} from '../translation.ts'
+import {type Json, UnsupportedInput} from '../translation.ts'
 
 /** A label's value (Vertex AI, "Add labels to API calls"). */
 const PLAIN = /^[a-z0-9_-]{1,63}$/
@@ -18,7 +18,7 @@ const MOST_PIECES = 16
  */
 export function batchInput(row: BatchRow, asked: OperationInput): Json {
   const {custom_id, endpoint, model} = row
-  if (endpoint !== 'chatComplete') throw new Untranslatable('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
+  if (endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
   const request = wordsOfRow(row, asked)
   const publisher = vertexPublisher(model)?.publisher
   if (publisher === 'anthropic') return {custom_id, request}
@@ -52,7 +52,7 @@ export function labelsOf(custom_id: string): Record<string, string> {
   if (PLAIN.test(custom_id)) return {[LABEL]: custom_id}
   const hex = Buffer.from(custom_id).toString('hex')
   const pieces = hex.match(new RegExp(`.{1,${HEX_LENGTH}}`, 'g')) ?? []
-  if (pieces.length > MOST_PIECES) throw new Untranslatable('custom_id', `expected ${(MOST_PIECES * HEX_LENGTH) / 2} bytes at most`)
+  if (pieces.length > MOST_PIECES) throw new UnsupportedInput('custom_id', `expected ${(MOST_PIECES * HEX_LENGTH) / 2} bytes at most`)
   return Object.fromEntries(pieces.map((piece, at) => [`${LABEL_HEX}${at}`, piece]))
 }
 

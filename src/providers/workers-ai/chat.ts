@@ -1,12 +1,23 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, BadReply, type Context, type Json, type StreamTranslator, type Translated} from '../translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, type StreamTranslator, type Translated} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {nearReply, OPENAI_FINISH} from '../unified/near-openai.ts'
 import {nearReader, statusIn} from '../unified/near-openai-stream.ts'
-import {imageIn, isThought, type Message, messagesIn, modelPath, mostTokens, oneChoice, partsIn, pick, untaken} from '../unified/read.ts'
+import {
+  imageIn,
+  isThought,
+  type Message,
+  messagesIn,
+  modelPath,
+  mostTokens,
+  oneChoice,
+  partsIn,
+  pick,
+  unsupportedPart,
+} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
 import {answeredIn, callOut, callsIn, saidCall, toolsIn} from '../unified/tools.ts'
 
@@ -47,7 +58,7 @@ function contentOut(content: unknown, field: string): unknown {
   return parts.map(part => {
     if (part.type === 'text') return {type: 'text', text: part.said.text}
     if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part)}
-    throw untaken(part)
+    throw unsupportedPart(part)
   })
 }
 
@@ -75,7 +86,7 @@ export function resultIn(said: unknown): Json {
   if (success === false || !isObject(result)) {
     const [first] = Array.isArray(errors) ? errors : []
     const {message} = anyError(object(first))
-    throw new BadReply(typeof message === 'string' ? message : 'result: expected an object')
+    throw new InvalidResponse(typeof message === 'string' ? message : 'result: expected an object')
   }
   return result
 }
@@ -85,7 +96,7 @@ export function spokenIn(response: unknown): string {
   if (typeof response === 'string') return response
   if (isObject(response) || Array.isArray(response)) return JSON.stringify(response)
   if (typeof response === 'number' || typeof response === 'boolean') return String(response)
-  throw new BadReply('response: expected a string')
+  throw new InvalidResponse('response: expected a string')
 }
 
 /** A stream: pieces of a `response` until `[DONE]`, or chunks as OpenAI's. */
@@ -117,7 +128,7 @@ export function openStream(context: Context, asked: Json): StreamTranslator {
           if (!write.is_finished) write.finish(calls > 0 ? 'tool_calls' : 'stop')
           return reader.done()
         }
-        if (!isObject(data)) throw new BadReply('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
         if (Array.isArray(data.choices)) reader.chunk(data)
         else plain(data)
       },

@@ -1,4 +1,4 @@
-import {BadReply, type Translation} from '../translation.ts'
+import {InvalidResponse, type Translation} from '../translation.ts'
 import {fromBase64, imageList, promptIn, sizeIn} from '../unified/images.ts'
 import {modelPath, oneChoice, pick} from '../unified/read.ts'
 import {resultIn} from './chat.ts'
@@ -16,7 +16,7 @@ export const image: Translation = {
   reply(said, context, asked) {
     if (said instanceof Uint8Array) return imageList(context, asked, [{b64_json: Buffer.from(said).toString('base64')}])
     const picture = fromBase64(resultIn(said).image)
-    if (!picture) throw new BadReply('result.image: expected a picture')
+    if (!picture) throw new InvalidResponse('result.image: expected a picture')
     return imageList(context, asked, [picture])
   },
 }

@@ -3,9 +3,9 @@ import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
   type Answer,
-  BadReply,
   type Context,
   type Dialect,
+  InvalidResponse,
   type Json,
   type StreamTranslator,
   type Translated,
@@ -42,7 +42,7 @@ const complete: Translation = {
 function openTexts(context: Context, asked: Json): StreamTranslator {
   return textStream(context, asked, ({data}) => {
     if (data === '[DONE]') return {finish: 'stop'}
-    if (!isObject(data)) throw new BadReply('expected a JSON object')
+    if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
     if (data.response === undefined && data.usage === undefined) return {error: find(data)}
     const usage = isObject(data.usage) ? readUsage(data.usage, 'complete') : null
     return {text: spokenIn(data.response ?? ''), usage}

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {newSocketKey} from '../../base/websocket/index.ts'
 import {loginOf, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
-import {Untranslatable} from '../../providers/translation.ts'
+import {UnsupportedInput} from '../../providers/translation.ts'
 import type {ProxyServices} from '../services.ts'
 import {splitModel, type Target} from '../targets/target.ts'
 import {addClientHeaders, holds, leavingQuery, withoutOwn, withoutOwnLogin} from '../upstream/client-headers.ts'
@@ -71,7 +71,7 @@ function placeOf({provider, options}: Target, asked: string, model: string | nul
     const reach = {endpoint: 'realtime', path, query, model: model ?? '', is_stream: true} as const
     return pathFor(provider, reach, options)
   } catch (fault) {
-    if (fault instanceof Untranslatable) throw new Refusal('body.untranslatable', {provider: provider.slug, reason: fault.message})
+    if (fault instanceof UnsupportedInput) throw new Refusal('body.untranslatable', {provider: provider.slug, reason: fault.message})
     throw fault
   }
 }

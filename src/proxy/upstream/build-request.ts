@@ -9,7 +9,7 @@ import {loginOf, pathFor, usualHeaders, variantOf} from '../../providers/base-ur
 import {supports} from '../../providers/clients.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {Untranslatable} from '../../providers/translation.ts'
+import {UnsupportedInput} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
@@ -87,7 +87,7 @@ export function buildUpstreamRequest(call: Call, target: Target, credentials: Cr
   try {
     return made(call, target, credentials, on)
   } catch (fault) {
-    throw fault instanceof Untranslatable ? asUntranslatable(fault, target.provider.slug) : fault
+    throw fault instanceof UnsupportedInput ? asUntranslatable(fault, target.provider.slug) : fault
   }
 }
 

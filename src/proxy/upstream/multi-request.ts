@@ -1,14 +1,14 @@
 import type {Dispatcher} from 'undici'
 import {Refusal} from '../../base/errors.ts'
 import {LineTooLong} from '../../base/lines.ts'
-import {Exchange, type ToldAnswer} from '../../base/local-exchange.ts'
+import {LocalExchange, type LocalResponse} from '../../base/local-exchange.ts'
 import {FormFault, readParts} from '../../base/multipart-stream.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {supports, translationFor} from '../../providers/clients.ts'
 import {type OperationInput, type ProviderOperation, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
-import {BadReply, type Context, type Json, type Translation, Untranslatable} from '../../providers/translation.ts'
+import {type Context, InvalidResponse, type Json, type Translation, UnsupportedInput} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {checkAllowed} from '../call/model-access.ts'
@@ -51,7 +51,7 @@ export class MultiRequest {
 
   dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     // Whatever is left of a call upstream ends with the errand.
-    const exchange = new Exchange(handler, reason => {
+    const exchange = new LocalExchange(handler, reason => {
       this.#given_up.abort(reason ?? new Refusal('client.gone'))
       this.#leaveRequest()
     })
@@ -65,10 +65,10 @@ export class MultiRequest {
     const asked = {...this.#asked(this.#context()), id: batch_id, body: NOTHING}
     const told = await this.#errand(asked, new SubRequests(this.#of, signal, this.#on))
     if ('content' in told) return told.content
-    throw new BadReply('expected rows')
+    throw new InvalidResponse('expected rows')
   }
 
-  async #answer(): Promise<ToldAnswer> {
+  async #answer(): Promise<LocalResponse> {
     const {provider, call} = this.#of
     const context = this.#context()
     try {
@@ -160,7 +160,7 @@ export class MultiRequest {
     const words = translationFor(provider, endpoint)
     if (words) return words.translation
     if (supports(provider, endpoint)) return null
-    throw new Untranslatable('url', `the provider has no such endpoint (${endpoint})`)
+    throw new UnsupportedInput('url', `the provider has no such endpoint (${endpoint})`)
   }
 }
 
@@ -196,14 +196,14 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-function jsonAnswer(status: number, json: Json): ToldAnswer {
+function jsonAnswer(status: number, json: Json): LocalResponse {
   const bytes = Buffer.from(JSON.stringify(json))
   return {status, headers: {'content-type': JSON_TYPE, 'content-length': String(bytes.length)}, chunks: [bytes]}
 }
 
 function refusalIn(fault: unknown, provider: string): unknown {
-  if (fault instanceof Untranslatable) return asUntranslatable(fault, provider)
-  if (fault instanceof BadReply)
+  if (fault instanceof UnsupportedInput) return asUntranslatable(fault, provider)
+  if (fault instanceof InvalidResponse)
     return new Refusal('upstream.bad_reply', {provider, reason: fault.message.replace(/\.$/, '')}, {cause: fault})
   if (fault instanceof FormFault) return new Refusal('body.invalid', {issues: `The form cannot be read: ${fault.message}.`}, {cause: fault})
   if (fault instanceof Error && fault.name === 'ShelfFull')

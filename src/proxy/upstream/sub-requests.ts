@@ -7,7 +7,7 @@ import {parsedObject} from '../../base/json-object.ts'
 import {pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import {type Upstream, UpstreamFault, type UpstreamReply, type UpstreamRequest} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {BadReply, type Json} from '../../providers/translation.ts'
+import {InvalidResponse, type Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import type {Credentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
@@ -85,7 +85,7 @@ export class SubRequests implements Upstream {
   }
 
   #signed(text: string): Place {
-    if (!URL.canParse(text)) throw new BadReply('expected a URL')
+    if (!URL.canParse(text)) throw new InvalidResponse('expected a URL')
     const {origin, pathname, search} = new URL(text)
     return {destination: this.#on.destination(origin, 'caller'), path: joinPath('', pathname + search)}
   }
@@ -154,17 +154,17 @@ class Reply implements UpstreamReply {
 
   async bytes(): Promise<Buffer> {
     const bytes = await upTo(this.#reply.body, MOST_WHOLE_BYTES + 1)
-    if (bytes.length > MOST_WHOLE_BYTES) throw new BadReply('it is too long')
+    if (bytes.length > MOST_WHOLE_BYTES) throw new InvalidResponse('it is too long')
     const encoding = this.headers['content-encoding']
     if (encoding === undefined) return bytes
     const plain = await decodedBody(bytes, encoding)
-    if (!plain) throw new BadReply(`it is encoded as ${encoding}, which cannot be read`)
+    if (!plain) throw new InvalidResponse(`it is encoded as ${encoding}, which cannot be read`)
     return Buffer.from(plain)
   }
 
   async json(): Promise<Json> {
     const said = parsedObject((await this.bytes()).toString())
-    if (!said) throw new BadReply('expected a JSON object')
+    if (!said) throw new InvalidResponse('expected a JSON object')
     return said
   }
 

@@ -4,7 +4,7 @@ import {errorBody} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {type Answer, BadReply, type Context, type Json, type Translated, Untranslatable} from '../../providers/translation.ts'
+import {type Answer, type Context, InvalidResponse, type Json, type Translated, UnsupportedInput} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
@@ -54,7 +54,7 @@ export function translateRequest(call: Call, target: Target, provider: Provider,
     const asked = client ? client.toChat(said, context) : said
     return {...words, context, asked, said, request: translation.request(asked, context), held}
   } catch (fault) {
-    if (!(fault instanceof Untranslatable) && !(fault instanceof RangeError)) throw fault
+    if (!(fault instanceof UnsupportedInput) && !(fault instanceof RangeError)) throw fault
     throw asUntranslatable(fault, provider.slug)
   }
 }
@@ -111,7 +111,7 @@ function translateReply({translation, client, context, asked, said}: RequestTran
     const answer = client ? client.fromChat(body, context, said) : body
     return {bytes: Buffer.from(JSON.stringify(answer)), content_type: JSON_TYPE, usage, model}
   } catch (cause) {
-    if (!(cause instanceof BadReply) && !(cause instanceof RangeError) && !(cause instanceof Untranslatable)) throw cause
+    if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput)) throw cause
     // The sentence has its own full stop, and some providers' words have one too.
     throw new Refusal('upstream.bad_reply', {provider: context.provider, reason: cause.message.replace(/\.$/, '')}, {cause})
   }

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import {anthropic} from '../../../src/providers/anthropic/index.ts'
-import {type Context, type Json, Untranslatable} from '../../../src/providers/translation.ts'
+import {type Context, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
 
 const {request, reply, stream} = anthropic.endpoints.complete!
 const context: Context = {
@@ -22,7 +22,7 @@ test('a prompt is what the user says', () => {
   })
   expect(request({...asked, prompt: ['Once upon'], best_of: 1, echo: false, logprobs: 2}, context).body).toMatchObject({messages: [user]})
   for (const more of [{prompt: ['a', 'b']}, {prompt: [1, 2]}, {prompt: null}, {suffix: 'end'}, {echo: true}, {best_of: 3}, {n: 2}])
-    expect(() => request({...asked, ...more}, context)).toThrow(Untranslatable)
+    expect(() => request({...asked, ...more}, context)).toThrow(UnsupportedInput)
 })
 
 const said = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import type {Json, StreamEvent} from '../../../src/providers/translation.ts'
-import {BadReply, Untranslatable} from '../../../src/providers/translation.ts'
+import {InvalidResponse, UnsupportedInput} from '../../../src/providers/translation.ts'
 import {CONTEXT, chatOn, eventsIn, fixtures, open} from './fixtures.ts'
 
 const chat = chatOn()
@@ -26,7 +26,7 @@ test.each<[string, unknown]>([
   ['a call without an id', message({content: [{type: 'tool_use', name: 'f', input: {}}]})], ['a call without a name', message({content: [{type: 'tool_use', id: 'x', input: {}}]})],
   ['a call with a list', message({content: [{type: 'tool_use', id: 'x', name: 'f', input: [1]}]})], ['a call too deep to write', message({content: [{type: 'tool_use', id: 'x', name: 'f', input: nested(200_000)}]})],
 ])('a reply that is %s is no answer', (_, said) => {
-  expect(() => chat.reply(said, CONTEXT, {})).toThrow(BadReply)
+  expect(() => chat.reply(said, CONTEXT, {})).toThrow(InvalidResponse)
 })
 
 test('a reply with strange members beside its content is an answer without them', () => {
@@ -80,7 +80,7 @@ test('any JSON is an answer or a bad reply, and nothing else', () => {
           choices: [{finish_reason: expect.any(String), message: {role: 'assistant'}}],
         })
       } catch (error) {
-        expect(error).toBeInstanceOf(BadReply)
+        expect(error).toBeInstanceOf(InvalidResponse)
       }
     }),
   )
@@ -224,7 +224,7 @@ describe('a request', () => {
     const asking = (given: string) =>
       chat.request({messages: [{role: 'assistant', tool_calls: [{id: 'x', function: {name: 'f', arguments: given}}]}]}, CONTEXT)
     for (const given of [deep('[', ']', 500_000), deep('{"b":', '}', 500_000), '['.repeat(1_000_000)]) {
-      expect(() => asking(given)).toThrow(Untranslatable)
+      expect(() => asking(given)).toThrow(UnsupportedInput)
     }
     expect(() => asking(deep('[', ']', 400))).not.toThrow()
     expect(() => asking(JSON.stringify({a: '[{"'.repeat(5000)}))).not.toThrow()
@@ -293,8 +293,8 @@ describe('a request', () => {
             max_tokens: expect.any(Number),
           })
         } catch (error) {
-          expect(error).toBeInstanceOf(Untranslatable)
-          expect((error as Untranslatable).field).not.toBe('')
+          expect(error).toBeInstanceOf(UnsupportedInput)
+          expect((error as UnsupportedInput).field).not.toBe('')
         }
       }),
       {numRuns: 300},

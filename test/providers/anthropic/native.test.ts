@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {messagesAt} from '../../../src/providers/anthropic/native.ts'
 import {nativeMessages} from '../../../src/providers/messages/native.ts'
-import {BadReply, type Context, type Json} from '../../../src/providers/translation.ts'
+import {type Context, InvalidResponse, type Json} from '../../../src/providers/translation.ts'
 
 const context: Context = {
   provider: 'bedrock',
@@ -50,7 +50,7 @@ test('an answer is the client’s as it is, its usage in classes', () => {
   expect(body).toBe(said)
   expect(usage).toMatchObject({input_uncached_tokens: 5, cache_write_5m_tokens: 7, cache_read_tokens: 9, output_text_tokens: 3})
   expect(model).toBe('claude-sonnet-4-20250514')
-  for (const wrong of [null, 'a', {}, {type: 'error'}]) expect(() => reply(wrong, context, {})).toThrow(BadReply)
+  for (const wrong of [null, 'a', {}, {type: 'error'}]) expect(() => reply(wrong, context, {})).toThrow(InvalidResponse)
 })
 
 const chunk = (said: Json) => ({name: 'chunk', data: {bytes: Buffer.from(JSON.stringify(said)).toString('base64')}})

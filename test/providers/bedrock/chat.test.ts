@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import {BadReply, type Json, Untranslatable} from '../../../src/providers/translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
 import {chunkSaid, contextOf, counted, fixtures, follow, framed} from './fixtures.ts'
 
 const chat = bedrock.endpoints.chatComplete!
@@ -115,7 +115,7 @@ describe('malformed answers are refused whole', () => {
     ['a signature that is no text', content({reasoningContent: {reasoningText: {text: '', signature: {}}}})],
     ['thinking that is a word', content({reasoningContent: 'x'})],
   ])('%s', (_, said) => {
-    expect(() => chat.reply(said, contextOf(), {})).toThrow(BadReply)
+    expect(() => chat.reply(said, contextOf(), {})).toThrow(InvalidResponse)
   })
 
   test('a block of a kind that is not known is left out', () => {
@@ -235,7 +235,7 @@ describe('what Bedrock has no words for is refused by its place', () => {
   })
 
   test.each(['', '..', '../converse', 'a/../b', 'a b', 'a?b', 'a#b', '/a', 'a%2e', 'é', `a${'b'.repeat(2048)}`])('the model %j', model => {
-    expect(() => chat.request({messages: []}, contextOf({model}))).toThrow(Untranslatable)
+    expect(() => chat.request({messages: []}, contextOf({model}))).toThrow(UnsupportedInput)
   })
 
   test('tools that are not to be used are not sent', () => {

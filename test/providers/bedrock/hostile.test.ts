@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import {BadReply, type Context, type Json, type StreamEvent, type Translation, Untranslatable} from '../../../src/providers/translation.ts'
+import {
+  type Context,
+  InvalidResponse,
+  type Json,
+  type StreamEvent,
+  type Translation,
+  UnsupportedInput,
+} from '../../../src/providers/translation.ts'
 import {contextOf, fixtures} from './fixtures.ts'
 
 const MODELS = [
@@ -74,7 +81,7 @@ test('whatever is asked, it is translated to what can be written, or refused by 
   fc.assert(
     fc.property(fc.constantFrom(...endpoints), spoiled(ASKED), context, ([, translation], asked, where) => {
       fc.pre(typeof asked === 'object' && asked !== null && !Array.isArray(asked))
-      const sent = outcome(() => translation.request(asked as Json, where), Untranslatable)
+      const sent = outcome(() => translation.request(asked as Json, where), UnsupportedInput)
       if (sent === null) return
       expect(sent.path).toMatch(/^\/(model\/[\w.%-]+\/(converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)|rerank)$/)
       expect(JSON.parse(JSON.stringify(sent.body))).toBeTypeOf('object')
@@ -86,7 +93,7 @@ test('whatever is asked, it is translated to what can be written, or refused by 
 test('whatever is answered, it is a whole answer or refused', () => {
   fc.assert(
     fc.property(fc.constantFrom(...endpoints), spoiled(REPLIES), context, ([name, translation], reply, where) => {
-      const answer = outcome(() => translation.reply(reply, where, ASKED.at(-1)!), BadReply)
+      const answer = outcome(() => translation.reply(reply, where, ASKED.at(-1)!), InvalidResponse)
       if (answer === null) return
       const body = answer.body as Json
       const list = body.choices ?? body.data ?? body.results

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import {BadReply, type Json, Untranslatable} from '../../../src/providers/translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
 import {contextOf, counted} from './fixtures.ts'
 
 const embed = bedrock.endpoints.embed!
@@ -63,7 +63,7 @@ describe('embeddings', () => {
     [COHERE, {embeddings: [[1], null]}],
     [COHERE, {embeddings: 'x'}],
   ])('%s: an answer of %j is refused', (model, reply) => {
-    expect(() => embed.reply(reply, contextOf({model}), {})).toThrow(BadReply)
+    expect(() => embed.reply(reply, contextOf({model}), {})).toThrow(InvalidResponse)
   })
 
   test.each<[string, Json]>([
@@ -78,7 +78,7 @@ describe('embeddings', () => {
     ['anthropic.claude-3-haiku-20240307-v1:0', {input: 'a'}],
     ['arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abc', {input: 'a'}],
   ])('%s cannot be asked for %j', (model, asked) => {
-    expect(() => embed.request(asked, contextOf({model}))).toThrow(Untranslatable)
+    expect(() => embed.request(asked, contextOf({model}))).toThrow(UnsupportedInput)
   })
 })
 
@@ -146,7 +146,7 @@ describe('pictures', () => {
     ['a filtered artifact', {artifacts: [{base64: 'AA==', finishReason: 'CONTENT_FILTERED'}]}],
     ['an artifact of null', {artifacts: [null]}],
   ])('an answer with %s is refused', (_, reply) => {
-    expect(() => imageGenerate.reply(reply, contextOf(), {})).toThrow(BadReply)
+    expect(() => imageGenerate.reply(reply, contextOf(), {})).toThrow(InvalidResponse)
   })
 
   test.each<[string, Json]>([
@@ -158,7 +158,7 @@ describe('pictures', () => {
     ['stability.sd3-large-v1:0', {prompt: 'a', size: '1000x300'}],
     ['meta.llama3-8b-instruct-v1:0', {prompt: 'a'}],
   ])('%s cannot be asked for %j', (model, asked) => {
-    expect(() => imageGenerate.request(asked, contextOf({model}))).toThrow(Untranslatable)
+    expect(() => imageGenerate.request(asked, contextOf({model}))).toThrow(UnsupportedInput)
   })
 })
 
@@ -232,7 +232,7 @@ describe('reranking', () => {
     {results: [{index: 0}]},
     {results: [{index: 0, relevanceScore: 'x'}]},
   ])('an answer of %j is refused', reply => {
-    expect(() => rerank.reply(reply, contextOf(), asked)).toThrow(BadReply)
+    expect(() => rerank.reply(reply, contextOf(), asked)).toThrow(InvalidResponse)
   })
 
   test.each<[string, Json]>([
@@ -242,6 +242,6 @@ describe('reranking', () => {
     ['cohere.rerank-v3-5:0', asked],
     ['arn:aws:s3:::bucket', asked],
   ])('%s cannot be asked for %j', (model, body) => {
-    expect(() => rerank.request(body, contextOf({model}))).toThrow(Untranslatable)
+    expect(() => rerank.request(body, contextOf({model}))).toThrow(UnsupportedInput)
   })
 })

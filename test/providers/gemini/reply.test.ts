@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {BadReply, type Json} from '../../../src/providers/translation.ts'
+import {InvalidResponse, type Json} from '../../../src/providers/translation.ts'
 import {CASES, chatOf, contextOf, followed, parsedEvent} from './fixtures.ts'
 
 const asked = {messages: [{role: 'user', content: 'Hi'}]}
@@ -68,7 +68,7 @@ test.each([
     {candidates: [{content: {parts: [{functionCall: {name: 'f', args: {a: deep(100_000)}}}]}}]},
   ],
 ])('%s is no answer, and no chunk either', (_, said) => {
-  expect(() => reply(said)).toThrow(BadReply)
+  expect(() => reply(said)).toThrow(InvalidResponse)
   const translator = chat.stream.open(contextOf({is_stream: true}), asked)
   const told = [...translator.event({name: null, data: said}), ...translator.end()]
   expect(translator.finished).toBe(false)
@@ -146,7 +146,7 @@ test('a reply with anything replaced in it by anything is no answer or a whole o
       try {
         choices(reply(said, strict)).forEach(isWhole)
       } catch (error) {
-        if (!(error instanceof BadReply)) throw error
+        if (!(error instanceof InvalidResponse)) throw error
       }
       const event = parsedEvent(null, JSON.stringify(said))
       const translator = chat.stream.open(contextOf({is_stream: true, strict}), asked)

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {messagesClient, withoutOwnMembers} from '../../../src/providers/messages/index.ts'
-import {BadReply, type Json, Untranslatable} from '../../../src/providers/translation.ts'
+import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
 import {assembleMessage, eventsIn} from './assemble.ts'
 import {chunksOf, completionOf, context, fixtures} from './fixtures.ts'
 
@@ -57,7 +57,7 @@ describe('a call', () => {
     const stream = messagesClient.openStream(context, {})
     const text = stream.chunk(delta({tool_calls: [call]})) + stream.end()
     expect(eventsIn(text).map(({type}) => type)).toEqual(['message_start', 'error'])
-    expect(() => whole({tool_calls: [call]}, 'tool_calls')).toThrow(BadReply)
+    expect(() => whole({tool_calls: [call]}, 'tool_calls')).toThrow(InvalidResponse)
   })
 
   test.each(['{"a":', '[1]', '"a"', 'null'])('with the arguments %s is refused, unless the limit cut it', input => {
@@ -179,7 +179,7 @@ test('an end user’s long name goes as its digest', () => {
 test.each<unknown>([{}, {choices: []}, {choices: [{}]}, {choices: [{message: 'hi'}]}, {choices: {0: {message: {}}}}])(
   'the answer %j is no message',
   completion => {
-    expect(() => messagesClient.fromChat(completion as Json, context, {})).toThrow(BadReply)
+    expect(() => messagesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponse)
   },
 )
 
@@ -241,11 +241,11 @@ function textOf(chunks: readonly Json[]): string {
   return chunks.map(chunk => stream.chunk(chunk)).join('') + stream.end()
 }
 
-function refusalOf(act: () => unknown): Untranslatable {
+function refusalOf(act: () => unknown): UnsupportedInput {
   try {
     act()
   } catch (error) {
-    if (error instanceof Untranslatable) return error
+    if (error instanceof UnsupportedInput) return error
   }
   throw new Error('nothing was refused')
 }

@@ -5,7 +5,7 @@ import {OPTIONS, type OptionName} from '../../../src/providers/option-table.ts'
 import {MissingOption, type Options, optionsFor, WrongOption} from '../../../src/providers/options.ts'
 import type {Provider} from '../../../src/providers/provider.ts'
 import {list} from '../../../src/providers/registry.ts'
-import {Untranslatable} from '../../../src/providers/translation.ts'
+import {UnsupportedInput} from '../../../src/providers/translation.ts'
 import {sent} from '../catalog/ask.ts'
 
 /** For each provider whose place options say: options that make one, and the host and path they make. */
@@ -69,7 +69,7 @@ describe.each(CASES)('%s %s', (slug, option) => {
     const usual = address(await whole(slug, PLACED[slug]!))
     const said = await whole(slug, {...PLACED[slug], [option]: attempt}).catch((fault: unknown) => fault)
     if (said instanceof Error) {
-      expect(said).toBeInstanceOf(Untranslatable)
+      expect(said).toBeInstanceOf(UnsupportedInput)
       return
     }
     // What is not refused is one word of the path or one line of a header, and the host is as it was.
@@ -86,7 +86,7 @@ test('whatever an option says, the host stays below the provider’s domain and 
       const usual = new URL(await whole(slug, PLACED[slug]!))
       const said = await whole(slug, {...PLACED[slug], [option]: attempt}).catch((fault: unknown) => fault)
       if (said instanceof Error) {
-        expect(said).toBeInstanceOf(Untranslatable)
+        expect(said).toBeInstanceOf(UnsupportedInput)
         return
       }
       const url = new URL(said as string)
@@ -175,7 +175,7 @@ test('what a place needs is asked for by its name', () => {
 test.each(['../x', 'a/b', 'a?b', '..', 'a b', 'a%2fb', 'a#b'])('the model %j does not leave its segment on Vertex AI', async name => {
   for (const model of [`anthropic.${name}`, `endpoints.${name}`, `mistralai.${name}`]) {
     const asked = {body: {model, messages: [{role: 'user', content: 'Hi'}], max_tokens: 1}, options: PLACED['vertex-ai']!}
-    await expect(sent('vertex-ai', asked)).rejects.toBeInstanceOf(Untranslatable)
+    await expect(sent('vertex-ai', asked)).rejects.toBeInstanceOf(UnsupportedInput)
   }
 })
 

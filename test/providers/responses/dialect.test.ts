@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {responsesClient} from '../../../src/providers/responses/index.ts'
-import {BadReply, type Json} from '../../../src/providers/translation.ts'
+import {InvalidResponse, type Json} from '../../../src/providers/translation.ts'
 import {eventsIn} from '../messages/assemble.ts'
 import {chunksOf, completionOf, context, fixtures} from '../messages/fixtures.ts'
 import {assembleResponse} from './assemble.ts'
@@ -144,7 +144,7 @@ test('a built-in tool is named in the refusal', () => {
 })
 
 test.each<unknown>([{}, {choices: []}, {choices: [{}]}, {choices: [{message: 'hi'}]}])('the answer %j is no response', completion => {
-  expect(() => responsesClient.fromChat(completion as Json, context, {})).toThrow(BadReply)
+  expect(() => responsesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponse)
 })
 
 test.each([

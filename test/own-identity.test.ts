@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
-import {credentialOrigins, ownIdentity, placeDefaults} from '../src/app/cloud-identity.ts'
+import {cloudIdentity, credentialOrigins, placeDefaults} from '../src/app/cloud-identity.ts'
 import {credentialFetch} from '../src/base/egress/credentials.ts'
 import {Egress} from '../src/base/egress/pools.ts'
 import {readProxies} from '../src/base/egress/proxy.ts'
@@ -76,7 +76,7 @@ function gatewayOf(env: Record<string, string>) {
       )({...request, url: origin + pathname + search, headers: {...headers, 'x-meant-for': host}})
     },
     now_ms: () => clock.now_ms,
-    identity: ownIdentity(settings),
+    identity: cloudIdentity(settings),
     aws_domain: settings.aws_endpoint_domain,
     azure_authority: settings.azure_authority_host,
   })

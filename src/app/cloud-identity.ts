@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises'
 import type {AwsIdentity} from '../providers/auth/aws-login.ts'
-import {type AzureIdentity, type GoogleIdentity, type OwnIdentity, USUAL_AWS_DOMAIN} from '../providers/auth/login.ts'
+import {type AzureIdentity, type CloudIdentity, type GoogleIdentity, USUAL_AWS_DOMAIN} from '../providers/auth/login.ts'
 import type {Options} from '../providers/options.ts'
 import type {Settings} from '../settings/index.ts'
 
@@ -9,7 +9,7 @@ const ECS = 'http://169.254.170.2'
 const USUAL_AWS_REGION = 'us-east-1'
 
 /** Who the gateway itself is at the clouds: for integrations that say so, and for nobody else. */
-export function ownIdentity(settings: Settings): OwnIdentity {
+export function cloudIdentity(settings: Settings): CloudIdentity {
   return {aws: awsIdentity(settings), azure: azureIdentity(settings), google: googleIdentity(settings)}
 }
 

@@ -41,7 +41,7 @@ import {LocalFileStore} from '../store/local-file-store.ts'
 import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
-import {credentialOrigins, ownIdentity, placeDefaults} from './cloud-identity.ts'
+import {cloudIdentity, credentialOrigins, placeDefaults} from './cloud-identity.ts'
 import {deferredBook} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
 import {driftMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
@@ -171,7 +171,7 @@ export async function openDataPlane({
     logins: openLogins({
       fetch: credentialFetch(egress, credentialOrigins(settings)),
       now_ms: wall,
-      identity: ownIdentity(settings),
+      identity: cloudIdentity(settings),
       aws_domain: settings.aws_endpoint_domain,
       azure_authority: settings.azure_authority_host,
     }),

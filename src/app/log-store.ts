@@ -10,7 +10,7 @@ import {gatewayAzureToken} from '../providers/auth/entra.ts'
 import {gatewayGoogleToken} from '../providers/auth/google.ts'
 import {type Logins, openLogins} from '../providers/auth/login.ts'
 import {type LogStoreSettings, logStoreSettings, type Settings} from '../settings/index.ts'
-import {credentialOrigins, ownIdentity} from './cloud-identity.ts'
+import {cloudIdentity, credentialOrigins} from './cloud-identity.ts'
 import {openEgress} from './egress.ts'
 
 /** The store of objects that bodies of calls go to. */
@@ -36,7 +36,7 @@ export function openLogStore(settings: Settings, now: () => number, fetch?: Cred
   const logins = openLogins({
     fetch: fetch ?? credentialFetch(egress, credentialOrigins(settings)),
     now_ms: now,
-    identity: ownIdentity(settings),
+    identity: cloudIdentity(settings),
     aws_domain: settings.aws_endpoint_domain,
     azure_authority: settings.azure_authority_host,
   })

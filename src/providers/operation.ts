@@ -1,7 +1,7 @@
 import type {FormPart} from '../base/multipart-stream.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {FileStore} from '../schema/file-store.ts'
-import type {Login} from './auth/login.ts'
+import type {RequestAuth} from './auth/login.ts'
 import type {Options} from './options.ts'
 import type {Context, Fault, Json, Translation} from './translation.ts'
 
@@ -27,7 +27,7 @@ export interface Side {
   readonly says: string
   place(options: Options): string
   /** Instead of the provider's own. */
-  readonly login?: Login
+  readonly login?: RequestAuth
 }
 
 /** What the client asked. */

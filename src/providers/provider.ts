@@ -1,6 +1,6 @@
 import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
-import type {Login} from './auth/login.ts'
+import type {RequestAuth} from './auth/login.ts'
 import type {OutgoingHeaders} from './headers.ts'
 import type {ProviderOperations} from './operation.ts'
 import type {Options} from './options.ts'
@@ -79,7 +79,7 @@ export interface Provider {
   /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
   readonly hands_on?: readonly string[]
   /** Another way to authenticate, chosen by options. */
-  readonly login?: Login
+  readonly login?: RequestAuth
   /** `GET /realtime` by WebSocket, at this path below the base URL. */
   readonly realtime?: {readonly path: string}
   /**

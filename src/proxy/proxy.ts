@@ -24,7 +24,7 @@ import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
 import type {Caller, ProxyServices} from './services.ts'
 import {PlanCache, type ResolvedPlan} from './targets/plan-cache.ts'
 import {splitModel, type Target} from './targets/target.ts'
-import {loginAt} from './upstream/build-request.ts'
+import {authHeaders} from './upstream/build-request.ts'
 
 /** The data plane: takes requests under `/v1` that are not the administration's. */
 export interface CallProxy {
@@ -47,7 +47,7 @@ export function createProxy(on: ProxyServices): CallProxy {
     on,
     live,
     targets: {find: (...of) => firstTarget(routings, ...of)},
-    login: (...of) => loginAt(on, ...of),
+    login: (...of) => authHeaders(on, ...of),
   })
   return {
     handleUpgrade: realtime.handleUpgrade,

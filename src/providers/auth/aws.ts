@@ -1,7 +1,7 @@
 import type {OutgoingHeaders} from '../headers.ts'
 import {type Options, optionIn, optionNeeded} from '../options.ts'
 import {AwsCredentialsFault, type AwsLogin} from './aws-login.ts'
-import {type Login, LoginFault} from './login.ts'
+import {LoginFault, type RequestAuth} from './login.ts'
 import {type AwsCredentials, sign} from './sigv4.ts'
 
 export const USUAL_REGION = 'us-east-1'
@@ -12,7 +12,7 @@ const EMPTY = Buffer.alloc(0)
  * AWS Signature Version 4 for `service`, with the credentials that `aws_auth_type` names; with two keys and no type, those. `s3`: in the form
  * that Amazon S3 has of it.
  */
-export function awsSignature(service: string, s3 = false): Login {
+export function awsSignature(service: string, s3 = false): RequestAuth {
   return {
     says: 'AWS Signature Version 4 (aws_auth_type)',
     signs_body: true,

@@ -1,5 +1,5 @@
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
-import {type Login, LoginFault, type Logins, loginKey} from './login.ts'
+import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
 
 /** Azure's instance metadata service. Source: Microsoft Learn, "Managed identities, use a token", api-version 2018-02-01. */
@@ -15,7 +15,7 @@ const OWN_HOSTS =
  * Microsoft Entra ID: client credentials, with a secret or with the federated token of the machine, and the machine's managed identity.
  * Source: Microsoft identity platform, "OAuth 2.0 client credentials flow"; Microsoft Learn, "How to use managed identities".
  */
-export const entra: Login = {
+export const entra: RequestAuth = {
   says: 'Authorization: Bearer, with a token of Microsoft Entra ID (azure_auth_mode)',
   signs_body: false,
   chosen: options => MODES.has(optionIn(options, 'azure_auth_mode') ?? ''),

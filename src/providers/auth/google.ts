@@ -1,7 +1,7 @@
 import {object, parsed} from '../../base/json-object.ts'
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
 import {federatedToken} from './google-federation.ts'
-import {type Login, LoginFault, type Logins, loginKey} from './login.ts'
+import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
 import {readPrivateKey, signedJwt} from './private-key.ts'
 
@@ -18,7 +18,7 @@ const OWN = new Set(['workload', 'workloadIdentity', 'metadata'])
  * Google Cloud: a token for a service account's key, or for the gateway itself: the account this machine runs under, or a federated one.
  * Source: Google Identity, "Using OAuth 2.0 for server to server applications" (HTTP/REST).
  */
-export const google: Login = {
+export const google: RequestAuth = {
   says: 'Authorization: Bearer, with a token of Google (vertex_auth_type)',
   signs_body: false,
   chosen: options => modeOf(options) !== null,

@@ -18,7 +18,7 @@ export interface LoginRequest {
 }
 
 /** Authentication that costs a call or a signature of the whole request. */
-export interface Login {
+export interface RequestAuth {
   /** As people write it. */
   readonly says: string
   /** True when the signature covers the body, which is then needed whole. */
@@ -32,7 +32,7 @@ export interface Login {
 }
 
 /** The gateway's own identity at the clouds, as the settings and the machine say it. */
-export interface OwnIdentity {
+export interface CloudIdentity {
   readonly aws?: AwsIdentity
   readonly azure?: AzureIdentity
   readonly google?: GoogleIdentity
@@ -76,7 +76,7 @@ export const USUAL_AWS_DOMAIN = 'amazonaws.com'
 export interface LoginsOptions {
   readonly fetch: CredentialFetch
   readonly now_ms: () => number
-  readonly identity?: OwnIdentity
+  readonly identity?: CloudIdentity
   /** `AWS_ENDPOINT_DOMAIN`. */
   readonly aws_domain?: string
   /** `AZURE_AUTHORITY_HOST`. */
@@ -87,7 +87,7 @@ export interface LoginsOptions {
 export interface Logins {
   readonly fetch: CredentialFetch
   readonly now_ms: () => number
-  readonly identity: OwnIdentity
+  readonly identity: CloudIdentity
   readonly azure_authority: string
   readonly aws_domain: string
   readonly tokens: TokenCache<string>

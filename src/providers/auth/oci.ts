@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import type {OutgoingHeaders} from '../headers.ts'
 import {optionIn, optionNeeded} from '../options.ts'
-import {type Login, LoginFault, type LoginRequest} from './login.ts'
+import {LoginFault, type LoginRequest, type RequestAuth} from './login.ts'
 import {readPrivateKey, rsaSha256} from './private-key.ts'
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
@@ -10,7 +10,7 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
  * Oracle Cloud's signature of a whole request with a user's API key; the private key may be the provider's key. Source: OCI documentation,
  * "Request Signatures", version 1 (draft-cavage-http-signatures-08).
  */
-export const oci: Login = {
+export const oci: RequestAuth = {
   says: 'Authorization: Signature, with the API key of a user (oracle_user …)',
   signs_body: true,
   chosen: options => optionIn(options, 'oracle_user') !== undefined || optionIn(options, 'oracle_fingerprint') !== undefined,

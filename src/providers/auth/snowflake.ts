@@ -1,13 +1,13 @@
 import {createHash, createPublicKey, type KeyObject} from 'node:crypto'
 import {optionIn, optionNeeded} from '../options.ts'
-import {type Login, loginKey} from './login.ts'
+import {loginKey, type RequestAuth} from './login.ts'
 import {readPrivateKey, signedJwt} from './private-key.ts'
 
 /** Snowflake takes no token that lives longer. */
 const LIFE_S = 3600
 
 /** Snowflake: a token made of a user's private key. Source: Snowflake REST API, authentication, key pair. */
-export const snowflakeKeyPair: Login = {
+export const snowflakeKeyPair: RequestAuth = {
   says: 'Authorization: Bearer, with a token made of a private key (snowflake_private_key)',
   signs_body: false,
   chosen: options => optionIn(options, 'snowflake_private_key') !== undefined,

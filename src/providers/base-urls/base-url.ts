@@ -1,5 +1,5 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Login} from '../auth/login.ts'
+import type {RequestAuth} from '../auth/login.ts'
 import type {OutgoingHeaders} from '../headers.ts'
 import {checkOptions, type Options} from '../options.ts'
 import type {EndpointRequest, Provider} from '../provider.ts'
@@ -36,7 +36,7 @@ export function usualHeaders(provider: Provider, options: Options): OutgoingHead
 }
 
 /** The login that the options choose; null where the key goes as `auth` says. */
-export function loginOf({login}: Provider, options: Options): Login | null {
+export function loginOf({login}: Provider, options: Options): RequestAuth | null {
   return login?.chosen(options) ? login : null
 }
 

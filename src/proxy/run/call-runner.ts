@@ -23,7 +23,7 @@ import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {buildUpstreamRequest, loggedIn, type UpstreamRequest} from '../upstream/build-request.ts'
+import {buildUpstreamRequest, type UpstreamRequest, withCredentials} from '../upstream/build-request.ts'
 import {type CacheParticipant, joinCache} from './cache.ts'
 import {serveCount, serveHit} from './local-answer.ts'
 
@@ -270,7 +270,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     const target = this.#target!
     if (admitted) call.target_admissions.push(admitted)
     const out = buildUpstreamRequest(call, target, this.#credentials, on)
-    if (out.login) return loggedIn(out, target, on).then(whole => this.#hold(whole))
+    if (out.login) return withCredentials(out, target, on).then(whole => this.#hold(whole))
     return this.#hold(out)
   }
 

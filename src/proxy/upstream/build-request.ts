@@ -21,7 +21,7 @@ import {type Credentials, type InboundRequest, messageOf} from '../inbound/reque
 import type {ProxyServices} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
-import {authenticated, authorized, type NeededLogin} from './credentials.ts'
+import {authenticated, authorized, type PendingAuth} from './credentials.ts'
 import {MultiRequest, type OperationContext} from './multi-request.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written, writtenText} from './translate.ts'
 
@@ -46,7 +46,7 @@ export interface UpstreamRequest {
   /** Reads the output of the batches that the answer tells of; null where it tells of none. */
   readonly output: MultiRequest | null
   /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
-  readonly login: NeededLogin | null
+  readonly login: PendingAuth | null
 }
 
 /** Dispatchers want an origin, also the one that answers in this process. */
@@ -173,7 +173,7 @@ function outputOf(of: OperationContext, on: ProxyServices): MultiRequest | null 
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */
-export async function loggedIn(out: UpstreamRequest, {options}: Target, on: ProxyServices): Promise<UpstreamRequest> {
+export async function withCredentials(out: UpstreamRequest, {options}: Target, on: ProxyServices): Promise<UpstreamRequest> {
   const {login: needed, provider, destination, method, path, headers, body} = out
   if (!needed) return out
   const bytes = Buffer.isBuffer(body) ? body : null
@@ -186,7 +186,7 @@ export async function loggedIn(out: UpstreamRequest, {options}: Target, on: Prox
 }
 
 /** The headers of a login for a request without a body; null where the key goes as it is. */
-export async function loginAt(
+export async function authHeaders(
   on: ProxyServices,
   {provider, options, managed, destination}: Target,
   {path, headers}: {readonly path: string; readonly headers: OutgoingHeaders},

@@ -1,6 +1,6 @@
 import {EgressFault, faultOf, refusalOf} from '../../base/egress/faults.ts'
 import {Refusal} from '../../base/errors.ts'
-import type {Login, LoginRequest} from '../../providers/auth/login.ts'
+import type {LoginRequest, RequestAuth} from '../../providers/auth/login.ts'
 import {loginOf, needsKey} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {UnsupportedInput} from '../../providers/translation.ts'
@@ -11,8 +11,8 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /** A login that is yet to be made for a request. */
-export interface NeededLogin {
-  readonly login: Login
+export interface PendingAuth {
+  readonly login: RequestAuth
   readonly key: string | null
 }
 
@@ -23,8 +23,8 @@ export function authenticated(
   target: Target,
   provider: Provider,
   credentials: Credentials,
-  own?: Login,
-): NeededLogin | null {
+  own?: RequestAuth,
+): PendingAuth | null {
   const {managed, options} = target
   const key = keyFor(target, credentials)
   const forwards_own =
@@ -55,7 +55,7 @@ export function lacksKey({options, is_custom}: Target, provider: Provider, {prov
 
 /** The headers that a login makes for one request; refuses what it cannot be made with. */
 export async function authorized(
-  {login, key}: NeededLogin,
+  {login, key}: PendingAuth,
   request: LoginRequest,
   {provider, options}: Pick<Target, 'provider' | 'options'>,
   on: ProxyServices,

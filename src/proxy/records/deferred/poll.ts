@@ -5,7 +5,7 @@ import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
 import {imagine} from '../../call/offline-call.ts'
 import type {ProxyServices} from '../../services.ts'
 import {checkManaged, resolveTarget} from '../../targets/target.ts'
-import {buildUpstreamRequest, dispatcherOf, dispatchOf, loggedIn} from '../../upstream/build-request.ts'
+import {buildUpstreamRequest, dispatcherOf, dispatchOf, withCredentials} from '../../upstream/build-request.ts'
 import {chargeTold, toldOf} from './charge.ts'
 
 const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
@@ -31,7 +31,7 @@ export function openAsking(on: ProxyServices): AskAgain {
     const target = await resolveTarget(LEAF, said, null, {incoming: call.incoming, caller: call.caller, config_id: null, on})
     if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
     checkManaged(target, on.now())
-    const out = await loggedIn(buildUpstreamRequest(call, target, credentials, on), target, on)
+    const out = await withCredentials(buildUpstreamRequest(call, target, credentials, on), target, on)
     const answer = await answerOf(dispatcherOf(out, call, on), dispatchOf(out), AbortSignal.any([lost, AbortSignal.timeout(MOST_WAIT_MS)]))
     if (answer.status === 404 || answer.status === 410) return 'gone'
     if (answer.status !== 200 || answer.plain === null) throw new Error(`${target.provider.slug} answered ${answer.status}`)

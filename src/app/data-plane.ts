@@ -21,7 +21,7 @@ import type {Pricing} from '../pricing/open.ts'
 import {openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {openGuards} from '../proxy/lookups/guardrails.ts'
-import {createDirectory} from '../proxy/lookups/lookups.ts'
+import {createLookups} from '../proxy/lookups/lookups.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
 import {openAsking} from '../proxy/records/deferred/poll.ts'
 import {callMetrics, circuitMetric} from '../proxy/records/metrics.ts'
@@ -116,7 +116,7 @@ export async function openDataPlane({
     is_shared: file === null,
     onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),
   })
-  const known = createDirectory({
+  const known = createLookups({
     db: store.db,
     seal,
     has_policies: settings.policy_enabled,

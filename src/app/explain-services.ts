@@ -10,7 +10,7 @@ import type {Prices} from '../pricing/prices.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {createExplainer} from '../proxy/explain/explain.ts'
 import {openReplayer} from '../proxy/explain/replay.ts'
-import {createDirectory} from '../proxy/lookups/lookups.ts'
+import {createLookups} from '../proxy/lookups/lookups.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
@@ -57,7 +57,7 @@ type Needed = Pick<
 >
 
 function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Needed {
-  const known = createDirectory({db: store.db, seal, has_policies: false, modelsOf: () => []})
+  const known = createLookups({db: store.db, seal, has_policies: false, modelsOf: () => []})
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
   return {
     settings,

@@ -1,4 +1,4 @@
-import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
+import type {Actual, Counters, MaybePromise} from '../ports/counters/index.ts'
 import type {LimitClaim} from './claims.ts'
 
 /** What the end of a call stands on. */
@@ -63,7 +63,7 @@ export class Admission {
     this.#isOpen = false
     const {counters} = this.#on
     try {
-      const known: Soon<boolean> = actual ? counters.settle(this.#id, actual) : counters.release(this.#id)
+      const known: MaybePromise<boolean> = actual ? counters.settle(this.#id, actual) : counters.release(this.#id)
       if (known instanceof Promise) known.then(found => this.#unlessKnown(found, actual)).catch(fault => this.#failed(fault))
       else this.#unlessKnown(known, actual)?.catch(fault => this.#failed(fault))
     } catch (fault) {

@@ -1,5 +1,5 @@
 import {Refusal, type RefusalCode} from '../base/errors.ts'
-import type {Claim, Counted, Counters, Soon} from '../ports/counters/index.ts'
+import type {Claim, Counted, Counters, MaybePromise} from '../ports/counters/index.ts'
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
@@ -69,7 +69,7 @@ const REFUSED = {
  * Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412, with what is used of
  * it, as far as the counters tell, and when it starts again).
  */
-export function refusalFrom(counters: Pick<Counters, 'read'>, claim: LimitClaim, time_ms: number): Soon<Refusal> {
+export function refusalFrom(counters: Pick<Counters, 'read'>, claim: LimitClaim, time_ms: number): MaybePromise<Refusal> {
   if (claim.kind === 'rate') return refusalOf(claim, time_ms, null)
   try {
     const read = counters.read([claim.key])

@@ -1,11 +1,11 @@
 import {Refusal} from '../base/errors.ts'
-import type {Actual, Reserved, Soon} from '../ports/counters/index.ts'
+import type {Actual, MaybePromise, Reserved} from '../ports/counters/index.ts'
 import type {SettlingOn} from './admission.ts'
 import {type LimitClaim, refusalFrom} from './claims.ts'
 import type {Asked} from './reserve.ts'
 
 export interface HoldParts extends SettlingOn {
-  readonly reserve: (asked: Asked) => Soon<readonly LimitClaim[]>
+  readonly reserve: (asked: Asked) => MaybePromise<readonly LimitClaim[]>
   readonly now: () => number
 }
 
@@ -17,7 +17,7 @@ export function reserveCounters(
   parts: HoldParts,
   asked: Pick<Asked, 'id' | 'call_id' | 'claims'>,
   first: Actual,
-): Soon<CounterReservation> {
+): MaybePromise<CounterReservation> {
   const time_ms = parts.counters.time(parts.now())
   const claims = asked.claims.map(claim => ({...claim, amount: amountOf(claim, first)}))
   const taken = parts.reserve({...asked, claims, time_ms, deadline_ms: time_ms + HOLD_MS})
@@ -52,7 +52,7 @@ export class CounterReservation {
   }
 
   /** Holds at least so much. The refusal when the limits do not have it; what is held stays held until the end. */
-  reach(wanted: Actual): Soon<Refusal | null> {
+  reach(wanted: Actual): MaybePromise<Refusal | null> {
     if (!this.#is_open || this.covers(wanted)) return null
     if (this.#growing) return this.#growing.then(refusal => refusal ?? this.reach(wanted))
     const more = {
@@ -83,7 +83,7 @@ export class CounterReservation {
     else this.#end(actual)
   }
 
-  #decide(reserved: Reserved<LimitClaim>, total: Actual): Soon<Refusal | null> {
+  #decide(reserved: Reserved<LimitClaim>, total: Actual): MaybePromise<Refusal | null> {
     switch (reserved.outcome) {
       case 'taken':
         this.#held = total

@@ -1,4 +1,4 @@
-import type {Actual, Counters, Soon} from '../ports/counters/index.ts'
+import type {Actual, Counters, MaybePromise} from '../ports/counters/index.ts'
 import {Admission} from './admission.ts'
 import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
 import {type CounterReservation, reserveCounters} from './counter-reservation.ts'
@@ -63,12 +63,12 @@ export interface Limits {
    * Claims one request of every rate limit, and the right to go on of every budget: all, or none and a refusal (429, 412, 503). Null
    * when nothing limits the call. A promise only where counters are shared, or one has to be rebuilt first.
    */
-  admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Soon<Admission | null>
+  admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): MaybePromise<Admission | null>
   /**
    * Holds `first` of each strict limit of tokens or cost (`Admission.strict_claims`) for one attempt of a call, all or none and a refusal. The
    * hold grows with the answer, and ends with what it used.
    */
-  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Actual): Soon<CounterReservation>
+  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Actual): MaybePromise<CounterReservation>
   /** How the budgets of an entity stand now, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
   readRates(limit: EntityLimit): Promise<readonly RateReading[]>

@@ -1,5 +1,5 @@
 import {Refusal} from '../base/errors.ts'
-import type {Counters, Reserved, Soon} from '../ports/counters/index.ts'
+import type {Counters, MaybePromise, Reserved} from '../ports/counters/index.ts'
 import {type LimitClaim, refusalFrom} from './claims.ts'
 import type {Rebuild} from './rebuild.ts'
 
@@ -26,8 +26,8 @@ const MOST_REBUILDS = 3
  * Claims all or none, and gives the claims that were made. Counters that are missing are restored from the ledger first; what cannot be
  * restored fails open, or closed when it is strict. Refuses with the limit that is reached (429, 412), or that cannot be held now (503).
  */
-export function createReserve({counters, rebuild, onShadow}: ReserveOptions): (asked: Asked) => Soon<readonly LimitClaim[]> {
-  function decide(asked: Asked, reserved: Reserved<LimitClaim>, rebuilds: number): Soon<readonly LimitClaim[]> {
+export function createReserve({counters, rebuild, onShadow}: ReserveOptions): (asked: Asked) => MaybePromise<readonly LimitClaim[]> {
+  function decide(asked: Asked, reserved: Reserved<LimitClaim>, rebuilds: number): MaybePromise<readonly LimitClaim[]> {
     switch (reserved.outcome) {
       case 'taken':
         for (const claim of reserved.over) onShadow?.(claim, asked.call_id)

@@ -1,4 +1,4 @@
-import type {Cache, Soon} from './index.ts'
+import type {Cache, MaybePromise} from './index.ts'
 
 export interface LenientOptions {
   readonly now: () => number
@@ -33,7 +33,7 @@ export function lenient(cache: Cache, {now, timeout_ms = 250, onFault}: LenientO
     close: async () => quiet(() => cache.close()),
   }
 
-  function quiet<T>(work: () => Soon<T>): Soon<T | undefined> {
+  function quiet<T>(work: () => MaybePromise<T>): MaybePromise<T | undefined> {
     try {
       const result = work()
       return result instanceof Promise ? result.catch(failed) : result

@@ -1,5 +1,5 @@
 /** At once where the answer is in this process; a promise where it is elsewhere. */
-export type Soon<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /** Where an answer is kept. The workspace is part of the digest, too: it stands apart so that its answers can be purged. */
 export interface CacheKey {
@@ -28,11 +28,11 @@ export interface Cache {
   /** As `get`, as far as it can be said at once: undefined also where it would have to be asked for. */
   peek(key: CacheKey): FoundEntry | undefined
   /** Undefined when there is none, or its time is over. */
-  get(key: CacheKey): Soon<FoundEntry | undefined>
+  get(key: CacheKey): MaybePromise<FoundEntry | undefined>
   /** Keeps the answer for `ttl_ms`, in place of what was there. One too large for the store is not kept, nor is what it replaces. */
-  set(key: CacheKey, entry: CacheEntry, ttl_ms: number): Soon<void>
-  delete(key: CacheKey): Soon<void>
+  set(key: CacheKey, entry: CacheEntry, ttl_ms: number): MaybePromise<void>
+  delete(key: CacheKey): MaybePromise<void>
   /** Forgets every answer of a workspace. */
-  purge(workspace_id: string): Soon<void>
+  purge(workspace_id: string): MaybePromise<void>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 /** At once where the counters are in this process; a promise where they are shared. The hot path awaits only promises. */
-export type Soon<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /** What a counter counts. Cost is in nano-dollars. */
 export type Counted = 'requests' | 'tokens' | 'cost'
@@ -72,27 +72,27 @@ export interface Counters {
   /** The time that periods are cut by: does not run back with a clock that does (`SeenTime`), and is the store's, as last heard, where counters are shared. */
   time(now_ms: number): number
   /** Takes from every counter or from none. Claims under an id that is open already are added to it. */
-  reserve<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number): Soon<Reserved<C>>
+  reserve<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number): MaybePromise<Reserved<C>>
   /** Takes more under an open reservation: all or none. */
-  extend<C extends Claim>(id: string, claims: readonly C[]): Soon<Reserved<C>>
+  extend<C extends Claim>(id: string, claims: readonly C[]): MaybePromise<Reserved<C>>
   /** Puts what was really used in place of what was held; requests stay taken. False, and nothing done, when the id is not known (any more). */
-  settle(id: string, actual: Actual): Soon<boolean>
+  settle(id: string, actual: Actual): MaybePromise<boolean>
   /** Gives everything back, requests too: the call never left. False when the id is not known (any more). */
-  release(id: string): Soon<boolean>
+  release(id: string): MaybePromise<boolean>
   /** What was used, in the order of `keys`; null where there is no counter. */
-  read(keys: readonly string[]): Soon<readonly (bigint | null)[]>
+  read(keys: readonly string[]): MaybePromise<readonly (bigint | null)[]>
   /** Gives missing counters their value; those that exist keep theirs. Does nothing when the store has lost its counters since `generation` was said. */
-  restore(bases: readonly Base[], generation: string): Soon<void>
+  restore(bases: readonly Base[], generation: string): MaybePromise<void>
   /** Adds to counters that exist; never creates one (core rule 11). */
-  adjust(changes: readonly {readonly key: string; readonly amount: number}[]): Soon<void>
+  adjust(changes: readonly {readonly key: string; readonly amount: number}[]): MaybePromise<void>
   /** The keys of all counters that were restored, as far as they are still there. */
-  restored(): Soon<readonly string[]>
+  restored(): MaybePromise<readonly string[]>
   /** How they stand, in the order of `keys`, all at one moment; null where there is none that was restored. */
-  standings(keys: readonly string[]): Soon<readonly (CounterValue | null)[]>
+  standings(keys: readonly string[]): MaybePromise<readonly (CounterValue | null)[]>
   /**
    * Adds to a counter what it differed by, unless it was restored or corrected since that `revision` was read; what calls took and settled
    * meanwhile does not change what it differed by. False when it was.
    */
-  correct(key: string, amount: bigint, revision: string): Soon<boolean>
+  correct(key: string, amount: bigint, revision: string): MaybePromise<boolean>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type {Refusal} from '../../base/errors.ts'
-import type {Soon} from '../../ports/counters/index.ts'
+import type {MaybePromise} from '../../ports/counters/index.ts'
 import type {Usage} from '../../schema/usage.ts'
 
 /** What a stream has come to so far. */
@@ -17,7 +17,7 @@ export interface Reservation {
   /** The counters that hold it. */
   readonly keys: readonly string[]
   /** Grows with a stream. Null when it may go on; a refusal ends it. */
-  reach(stream: StreamProgress): Soon<Refusal | null>
+  reach(stream: StreamProgress): MaybePromise<Refusal | null>
   /** Ends it with what was used. */
   settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
 }

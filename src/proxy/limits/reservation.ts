@@ -1,6 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {CounterReservation} from '../../limits/index.ts'
-import type {Soon} from '../../ports/counters/index.ts'
+import type {MaybePromise} from '../../ports/counters/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
@@ -71,7 +71,7 @@ export class GrowingReservation implements Reservation {
    * Sees to it that what a stream has come to is held, and asks for the next slice ahead. Null when it may go on; a refusal ends it. What a
    * report of usage alone adds is owed already: it ends nothing, unless more of the answer follows.
    */
-  reach(stream: StreamProgress): Soon<Refusal | null> {
+  reach(stream: StreamProgress): MaybePromise<Refusal | null> {
     const {pieces, usage} = stream
     const told = usage ? totals(usage) : NOTHING_TOLD
     const come = Math.max(estimateTokens(stream.text_bytes), pieces, told.completion_tokens)

@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
-import type {Soon} from '../../ports/counters/index.ts'
+import type {MaybePromise} from '../../ports/counters/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
@@ -16,7 +16,12 @@ import {GrowingReservation, NO_PROMPT, type UsageEstimate} from './reservation.t
  * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the answer where that is
  * a stream that shows what it uses, else the longest answer. Null where nothing is strict, or nothing can be used up.
  */
-export function reserveAttempt(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): Soon<GrowingReservation | null> {
+export function reserveAttempt(
+  call: Call,
+  target: Target,
+  out: UpstreamRequest,
+  on: ProxyServices,
+): MaybePromise<GrowingReservation | null> {
   const claims = strictLimitsOf(call)
   if (!claims) return null
   const worth = estimateUsage(call, target.provider.slug, out)
@@ -49,7 +54,7 @@ function open(
   price: Price | undefined,
   of: Of,
   on: ProxyServices,
-): Soon<GrowingReservation> {
+): MaybePromise<GrowingReservation> {
   const {call, provider, model, attempt = call.attempts + 1} = of
   const tokens = Math.max(...worth.forms.map(form => totals(form).total_tokens))
   const costs = worth.forms.map(form => on.prices.cost(form, price, call.incoming.at_ms))

@@ -1,4 +1,4 @@
-import type {Soon} from '../../ports/counters/index.ts'
+import type {MaybePromise} from '../../ports/counters/index.ts'
 import type {Call} from '../call/call.ts'
 import type {EntityLimit, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -12,7 +12,7 @@ export function limitsAt(
   target: Target,
   model: string | null,
   on: ProxyServices,
-): Soon<readonly EntityLimit[]> {
+): MaybePromise<readonly EntityLimit[]> {
   const own = target.managed?.limits ?? NONE
   const policies = on.findPolicies(call.caller.workspace_id)
   if (policies === null) return own

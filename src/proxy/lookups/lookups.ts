@@ -18,7 +18,7 @@ import type {Caller, EntityLimit, ManagedProvider, ProxyServices} from '../servi
 import {readPolicies} from './policies.ts'
 
 /** What calls need of the store, remembered until a change is announced. Everything is bounded. */
-export interface Directory
+export interface Lookups
   extends Pick<
     ProxyServices,
     'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'providerSlugs'
@@ -43,7 +43,7 @@ const OF_POLICIES: ReadonlySet<CacheName> = new Set(['policies', 'configs'])
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
-export function createDirectory({db, seal, has_policies, modelsOf}: DirectoryOptions): Directory {
+export function createLookups({db, seal, has_policies, modelsOf}: DirectoryOptions): Lookups {
   const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()

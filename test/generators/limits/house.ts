@@ -1,7 +1,7 @@
 import {createClock} from '../../../src/base/clock.ts'
 import {Refusal} from '../../../src/base/errors.ts'
 import {type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../../src/limits/index.ts'
-import type {Counters, Soon} from '../../../src/ports/counters/index.ts'
+import type {Counters, MaybePromise} from '../../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../../src/ports/counters/memory.ts'
 import type {Settlement} from '../../../src/schema/records.ts'
 import {usedSince} from '../../../src/store/usage.ts'
@@ -153,7 +153,7 @@ export class House {
     }
   }
 
-  #noted<T>(work: Soon<T>): Soon<T> {
+  #noted<T>(work: MaybePromise<T>): MaybePromise<T> {
     if (!(work instanceof Promise)) return work
     this.#pending.add(work)
     const done = () => void this.#pending.delete(work)

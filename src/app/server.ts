@@ -5,7 +5,7 @@ import {mountExplorer} from '../admin/explorer.ts'
 import {mountLater} from '../admin/not-available.ts'
 import type {AnyOperation} from '../admin/operation.ts'
 import {Refusal} from '../base/errors.ts'
-import {putBefore} from '../base/ingress/fast-path.ts'
+import {attachFastPath} from '../base/ingress/fast-path.ts'
 import {govern} from '../base/ingress/govern.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import {governorMetrics} from '../base/ingress/governor-metrics.ts'
@@ -56,7 +56,7 @@ export function createServer({
   })
   if (proxy && governor) {
     server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
-    putBefore(server.server, {takes: isReadWhole, handle: proxy.handle, governor})
+    attachFastPath(server.server, {takes: isReadWhole, handle: proxy.handle, governor})
     govern(server.server, governor)
   }
   if (settings.enable_cors) answerPreflights(server, settings)

@@ -1,5 +1,5 @@
 import {crc32} from 'node:zlib'
-import {Carry} from './chunk-buffer.ts'
+import {ChunkBuffer} from './chunk-buffer.ts'
 import {isObject} from './json-object.ts'
 
 /** A message may be this long: 16 MiB of payload, 128 KiB of headers, and its frame. */
@@ -46,7 +46,7 @@ const MOST_HEADERS_BYTES = 128 * 1024
 export class AwsEventStream {
   readonly #on_message: (message: AwsMessage) => void
   readonly #most_bytes: number
-  readonly #carry = new Carry()
+  readonly #carry = new ChunkBuffer()
   /** Length of the open message; 0 until its prelude is read. */
   #total = 0
   #broken: BadFrame | null = null

@@ -3,7 +3,7 @@ const KEPT_BYTES = 64 * 1024
 const EMPTY = Buffer.alloc(0)
 
 /** The bytes of something that spans the chunks of a stream, until it is whole. */
-export class Carry {
+export class ChunkBuffer {
   #bytes: Buffer = EMPTY
   #length = 0
 
@@ -42,7 +42,7 @@ export class Carry {
 /** A carry with a bound: what is longer than `most_bytes` is not kept at all, and read as null. */
 export class BoundedCarry {
   readonly #most_bytes: number
-  readonly #carry = new Carry()
+  readonly #carry = new ChunkBuffer()
   #is_opaque = false
 
   constructor(most_bytes: number) {

@@ -13,7 +13,7 @@ const HASHED_CHARACTERS = 12
  * bring about every few calls, keeps its entries and a link to the next table. Once one of them is in the old space, all that follow are
  * moved there too, with everything that was in them, until the next full collection. Nothing here outlives its deletion.
  */
-export class Register<V> {
+export class IdMap<V> {
   #buckets: (Entry<V> | undefined)[] = emptyBuckets(LEAST_BUCKETS)
   #swept = 0
   #size = 0

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {Register} from '../../src/base/id-map.ts'
+import {IdMap} from '../../src/base/id-map.ts'
 
 const key = fc.oneof(fc.integer({min: 0, max: 300}).map(String), fc.string({maxLength: 3}), fc.uuid())
 const step = fc.oneof(fc.record({set: key, value: fc.nat()}), fc.record({take: key}), fc.record({sweep: fc.nat(200), up_to: fc.nat()}))
@@ -8,7 +8,7 @@ const step = fc.oneof(fc.record({set: key, value: fc.nat()}), fc.record({take: k
 test('a register answers as a Map does, whatever is put in and taken out', () => {
   fc.assert(
     fc.property(fc.array(step, {maxLength: 600}), steps => {
-      const register = new Register<number>()
+      const register = new IdMap<number>()
       const map = new Map<string, number>()
       for (const each of steps) {
         if ('set' in each) {
@@ -32,7 +32,7 @@ test('a register answers as a Map does, whatever is put in and taken out', () =>
 })
 
 test('a sweep over all the buckets forgets all that is over and nothing else, however many there are', () => {
-  const register = new Register<number>()
+  const register = new IdMap<number>()
   for (let n = 0; n < 1000; n++) register.set(`call-${n}`, n)
   for (let n = 0; n < 512; n++) register.sweep(2, value => value % 3 === 0)
   expect(register.size).toBe(666)

@@ -1,7 +1,7 @@
 import {isIPv4, isIPv6} from 'node:net'
 import {Refusal} from '../errors.ts'
 import {endsInNumber, isName} from './hosts.ts'
-import {climbs} from './path.ts'
+import {hasDotSegments} from './path.ts'
 
 /** A base URL taken apart. */
 export interface BaseUrl {
@@ -70,7 +70,7 @@ function readBasePath(tail: string): string {
   if (tail.includes('?')) refuse('a query (?) is not allowed')
   if (tail.includes('#')) refuse('a fragment (#) is not allowed')
   if (!/^(?:[\w.~!$&'()*+,;=:/-]|%[0-9a-f]{2})*$/i.test(tail)) refuse('its path has characters that must be percent-encoded')
-  if (tail.includes('//') || climbs(tail) || /\/(?:\.|%2e)(?:\/|$)/i.test(tail)) refuse('its path must have no //, /./ or /../')
+  if (tail.includes('//') || hasDotSegments(tail) || /\/(?:\.|%2e)(?:\/|$)/i.test(tail)) refuse('its path must have no //, /./ or /../')
   return tail.endsWith('/') ? tail.slice(0, -1) : tail
 }
 

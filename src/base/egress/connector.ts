@@ -2,7 +2,7 @@ import {connect, isIP, type LookupFunction, type Socket} from 'node:net'
 import {judge, readAddress} from './address.ts'
 import {EgressFault, faultOf} from './faults.ts'
 import type {HostList} from './hosts.ts'
-import {lending} from './http1/shared-read-buffer.ts'
+import {sharedReadBuffer} from './http1/shared-read-buffer.ts'
 import type {Lookup} from './lookup.ts'
 import {opened} from './opened.ts'
 import {type ForwardProxy, type ProxyChoice, tunnel} from './proxy.ts'
@@ -78,7 +78,7 @@ async function direct({destination}: Dialling, addresses: readonly string[], sig
       null,
       addresses.map(address => ({address, family: isIP(address)})),
     )
-  const lent = destination.secure ? null : lending()
+  const lent = destination.secure ? null : sharedReadBuffer()
   const socket = connect({
     ...(lent && {onread: lent.onread}),
     host: destination.hostname,

@@ -26,7 +26,7 @@ export function hostLabel(text: string, what: string): string {
 }
 
 /** Whether a server could read `path` (no query) as one that climbs: `..` between separators, encoded or not, or before a `;`. */
-export function climbs(path: string): boolean {
+export function hasDotSegments(path: string): boolean {
   return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|[/\\;]|%2f|%5c|%3b)/i.test(path)
 }
 
@@ -35,6 +35,6 @@ function complaint(path: string, place: string): string | undefined {
   if (!/^[\x21-\x7e]+$/.test(path)) return 'must be visible ASCII characters; percent-encode all others'
   if (path.includes('#')) return 'must have no fragment (#)'
   if (place.includes('\\')) return 'must have no backslash'
-  if (climbs(place)) return 'must not climb (..)'
+  if (hasDotSegments(place)) return 'must not climb (..)'
   return undefined
 }

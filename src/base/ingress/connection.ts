@@ -2,14 +2,14 @@ import type {Socket} from 'node:net'
 import type {Governed} from './governed.ts'
 import type {Governor} from './governor.ts'
 import {readPlainHead} from './head.ts'
-import {PlainRequest} from './request.ts'
-import {type ClientResponse, PlainResponse} from './response.ts'
+import {FastRequest} from './request.ts'
+import {type ClientResponse, FastResponse} from './response.ts'
 
 /** What a front does with a connection. */
 export interface Ingress {
   /** True for a path whose plain POSTs are taken here. */
   takes(path: string): boolean
-  handle(request: PlainRequest, response: ClientResponse): void
+  handle(request: FastRequest, response: ClientResponse): void
   /** Gives the connection away, with what came of the request that is not plain. */
   handOver(socket: Socket, came: Buffer): void
   /** Whether a connection may be kept when its answer is written. */
@@ -35,8 +35,8 @@ export class Connection {
   readonly #socket: Socket
   readonly #ingress: Ingress
   readonly #governed: Governed
-  #request: PlainRequest | undefined
-  #response: PlainResponse | undefined
+  #request: FastRequest | undefined
+  #response: FastResponse | undefined
   /** The answer is written; of the request some may be yet to come. */
   #is_answered = false
   #is_closing = false
@@ -74,7 +74,7 @@ export class Connection {
   }
 
   /** Nobody reads it yet, as its caller is not known yet. */
-  #holdUp(request: PlainRequest) {
+  #holdUp(request: FastRequest) {
     this.#socket.pause()
     request.onRead = () => this.#socket.resume()
   }
@@ -109,11 +109,11 @@ export class Connection {
     if (behind) this.#keepForLater(behind)
     const {governor, keep_alive} = this.#ingress
     const goes_on = governor.begin(this.#governed, request.complete ? null : request)
-    this.#response = new PlainResponse(this.#socket, goes_on ? keep_alive : null, this.#ended)
+    this.#response = new FastResponse(this.#socket, goes_on ? keep_alive : null, this.#ended)
     this.#ingress.handle(request, this.#response)
   }
 
-  #read(bytes: Buffer): {readonly request: PlainRequest; readonly rest: Buffer | undefined} | undefined {
+  #read(bytes: Buffer): {readonly request: FastRequest; readonly rest: Buffer | undefined} | undefined {
     const end = bytes.indexOf(END_OF_HEAD)
     if (end < 0 || end > MOST_HEAD_BYTES) return undefined
     const text = bytes.toString('latin1', 0, end + 2)
@@ -124,7 +124,7 @@ export class Connection {
     const head = readPlainHead(text.slice(line + 2))
     if (!head || head.body_bytes > MOST_BODY_BYTES) return undefined
     const from = end + END_OF_HEAD.length
-    return {request: new PlainRequest('POST', path, head), rest: from < bytes.length ? bytes.subarray(from) : undefined}
+    return {request: new FastRequest('POST', path, head), rest: from < bytes.length ? bytes.subarray(from) : undefined}
   }
 
   #keepForLater(bytes: Buffer) {

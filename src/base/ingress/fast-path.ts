@@ -3,13 +3,13 @@ import type {Socket} from 'node:net'
 import {Connection, type Ingress} from './connection.ts'
 import {governedOf} from './govern.ts'
 import type {Governor} from './governor.ts'
-import type {PlainRequest} from './request.ts'
+import type {FastRequest} from './request.ts'
 import type {ClientResponse} from './response.ts'
 
 export interface FrontOptions {
   /** True for a path whose plain POSTs `handle` gets. */
   readonly takes: (path: string) => boolean
-  readonly handle: (request: PlainRequest, response: ClientResponse) => void
+  readonly handle: (request: FastRequest, response: ClientResponse) => void
   /** Of the same server, put over it when this stands before it. */
   readonly governor: Governor
 }
@@ -18,7 +18,7 @@ export interface FrontOptions {
  * Stands before a node:http (or node:https) server: it reads plain requests itself, for a third of the processor time, and gives a connection
  * on which anything else comes to the server, for good. Who speaks to the server sees no difference but the time.
  */
-export function putBefore(server: Server, {takes, handle, governor}: FrontOptions): void {
+export function attachFastPath(server: Server, {takes, handle, governor}: FrontOptions): void {
   const connected = 'setSecureContext' in server ? 'secureConnection' : 'connection'
   const accepts = server.listeners(connected) as ((this: Server, socket: Socket) => void)[]
   const ingress: Ingress = {

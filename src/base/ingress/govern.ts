@@ -4,7 +4,7 @@ import type {Socket} from 'node:net'
 import type {Refusal} from '../errors.ts'
 import type {Coming, Governed} from './governed.ts'
 import type {Governor} from './governor.ts'
-import {type ClientRequest, PlainRequest} from './request.ts'
+import {type ClientRequest, FastRequest} from './request.ts'
 
 const PLACE = Symbol('governed')
 type Placed = Socket & {[PLACE]?: Governed}
@@ -16,7 +16,7 @@ export function governedOf(socket: Socket): Governed | undefined {
 
 /** Says that the caller of a request is known: its body may take the time that its bytes take. */
 export function vouchFor(request: ClientRequest): void {
-  if (request instanceof PlainRequest) return // is not read before
+  if (request instanceof FastRequest) return // is not read before
   const coming = request.socket && governedOf(request.socket)?.coming // one that was injected has no socket
   if (coming instanceof MessageBody) coming.is_known = true
 }

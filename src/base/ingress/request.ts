@@ -4,10 +4,10 @@ import type {Coming} from './governed.ts'
 import type {PlainHead} from './head.ts'
 
 /** A request as the data plane takes it: node:http's, or a plain one. */
-export type ClientRequest = IncomingMessage | PlainRequest
+export type ClientRequest = IncomingMessage | FastRequest
 
 /** A request that is plain: its body has a length, and is read whole or not at all. */
-export class PlainRequest implements Coming {
+export class FastRequest implements Coming {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders

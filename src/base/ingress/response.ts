@@ -26,7 +26,7 @@ type Ended = (keeps: boolean) => void
 const ONE_PIECE_BYTES = 8 << 10
 
 /** The answer to a plain request, HTTP/1.1 (RFC 9112): with its length where the head says it, else in chunks. */
-export class PlainResponse implements ClientResponse {
+export class FastResponse implements ClientResponse {
   readonly socket: Socket
   readonly #ended: Ended
   readonly #keep_alive: string

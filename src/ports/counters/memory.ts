@@ -1,5 +1,5 @@
 import {SeenTime} from '../../base/clock.ts'
-import {Register} from '../../base/id-map.ts'
+import {IdMap} from '../../base/id-map.ts'
 import type {Base, Claim, Counters, CounterValue, Reserved} from './index.ts'
 import {CORRECTABLE_MS, correction, most} from './rules.ts'
 
@@ -33,7 +33,7 @@ const SWEPT_AT_ONCE = 2
  */
 export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCountersOptions = {}): Counters {
   const counters = new Map<string, Counter>()
-  const reservations = new Register<Reservation>()
+  const reservations = new IdMap<Reservation>()
   const sweepCounters = sweeper(counters, counter => counter.ends_at_ms)
   const seen = new SeenTime(steady)
   let time_ms = 0

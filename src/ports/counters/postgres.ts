@@ -1,4 +1,4 @@
-import {Register} from '../../base/id-map.ts'
+import {IdMap} from '../../base/id-map.ts'
 import {Gather} from './batching.ts'
 import type {Actual, Claim, Counters, CounterValue, Reserved} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
@@ -55,7 +55,7 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
   const reserving = new Gather(table.reserve, remote.timeout_ms)
   const settling = new Gather(table.settle, remote.timeout_ms)
   /** The counters of open reservations, as one text. */
-  const groups = new Register<string>()
+  const groups = new IdMap<string>()
   let sweeps_at_ms = options.now() + SWEEP_EVERY_MS
 
   return {

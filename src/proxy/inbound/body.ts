@@ -1,7 +1,7 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {GIVEN_UP} from '../../base/ingress/govern.ts'
-import {type ClientRequest, PlainRequest} from '../../base/ingress/request.ts'
+import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
 import {type Edits, edited, type Span, topLevel} from '../../base/json.ts'
 import type {KeyFault} from '../../base/json-keys.ts'
 import {MOST_JSON_DEPTH} from '../../base/json-shape.ts'
@@ -54,7 +54,7 @@ const LARGE_BYTES = 1 << 20
 /** Reads a request to its end; refuses one longer than `limit_mb`. */
 export function readBytes(request: ClientRequest, limit_mb: number): Buffer | Promise<Buffer> {
   if (Number(request.headers['content-length']) > limit_mb * 2 ** 20) throw new Refusal('body.too_large', {limit_mb})
-  if (!(request instanceof PlainRequest)) return readMessage(request, limit_mb)
+  if (!(request instanceof FastRequest)) return readMessage(request, limit_mb)
   const body = request.body()
   return body instanceof Promise ? body.catch(fault => Promise.reject(fault instanceof Refusal ? fault : new Refusal('client.gone'))) : body
 }

@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
-import {type ClientRequest, PlainRequest} from '../../base/ingress/request.ts'
+import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
 import {type OwnHeader, type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
 import {type Route, route} from './routes.ts'
 
@@ -53,7 +53,7 @@ export function parseRequest(request: ClientRequest, now_ms: number, administere
 
 /** The request whose body is on the wire still. */
 export function messageOf({request}: Pick<InboundRequest, 'request'>): IncomingMessage {
-  if (request instanceof PlainRequest) throw new Error('A plain request is read whole.')
+  if (request instanceof FastRequest) throw new Error('A plain request is read whole.')
   return request
 }
 

@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {Register} from '../../base/id-map.ts'
+import {IdMap} from '../../base/id-map.ts'
 import {Batch} from './batch.ts'
 import {Space} from './disk-space.ts'
 import {JournalError} from './errors.ts'
@@ -56,7 +56,7 @@ export class Journal {
   readonly #space: Space
   readonly #sync: GroupSync
   readonly #batch = new Batch()
-  readonly #open = new Register<TrackedIntent>()
+  readonly #open = new IdMap<TrackedIntent>()
   /** Records whose callers are not told yet; from `#unwritten` on they are in the batch (or refused). */
   #waiting: Waiting[] = []
   #unwritten = 0

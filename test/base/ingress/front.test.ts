@@ -2,14 +2,14 @@ import {createServer, type IncomingMessage, request as nodeRequest, type Server,
 import type {AddressInfo} from 'node:net'
 import fc from 'fast-check'
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest'
-import {putBefore} from '../../../src/base/ingress/fast-path.ts'
+import {attachFastPath} from '../../../src/base/ingress/fast-path.ts'
 import {govern} from '../../../src/base/ingress/govern.ts'
 import {Governor} from '../../../src/base/ingress/governor.ts'
-import type {PlainRequest} from '../../../src/base/ingress/request.ts'
+import type {FastRequest} from '../../../src/base/ingress/request.ts'
 import type {ClientResponse} from '../../../src/base/ingress/response.ts'
 import {dial as dialPort} from '../../support/raw.ts'
 
-type Handle = (request: PlainRequest, response: ClientResponse) => unknown
+type Handle = (request: FastRequest, response: ClientResponse) => unknown
 
 const KEEP_ALIVE_MS = 75_000
 const LIMITS = {
@@ -52,7 +52,7 @@ beforeEach(async () => {
   handle = echo
   server = createServer({keepAliveTimeout: KEEP_ALIVE_MS}, (request, response) => void answerByNode(request, response))
   const governor = new Governor({...LIMITS, now: () => Date.now()})
-  putBefore(server, {
+  attachFastPath(server, {
     takes: path => path.startsWith('/plain'),
     handle: (request, response) => {
       plain++

@@ -6,10 +6,10 @@ import {join} from 'node:path'
 import {connect as tlsConnect} from 'node:tls'
 import {onTestFinished} from 'vitest'
 import {Refusal} from '../../../src/base/errors.ts'
-import {putBefore} from '../../../src/base/ingress/fast-path.ts'
+import {attachFastPath} from '../../../src/base/ingress/fast-path.ts'
 import {GIVEN_UP, govern, vouchFor} from '../../../src/base/ingress/govern.ts'
 import {Governor, type GovernorOptions} from '../../../src/base/ingress/governor.ts'
-import type {PlainRequest} from '../../../src/base/ingress/request.ts'
+import type {FastRequest} from '../../../src/base/ingress/request.ts'
 import type {ClientResponse} from '../../../src/base/ingress/response.ts'
 import {type RawClient, rawClient} from '../../support/raw.ts'
 
@@ -42,7 +42,7 @@ export async function governed(options: Partial<GovernorOptions> = {}, {is_tls =
   const secrets = is_tls ? {key: pem('models.key.pem'), cert: pem('models.pem')} : {}
   const answer = (request: IncomingMessage, response: ServerResponse) => void byNode(request, response)
   const server: Server = is_tls ? createTlsServer(secrets, answer) : createServer(answer)
-  putBefore(server, {takes: path => path.startsWith('/plain'), handle: (...of) => void inFront(...of), governor})
+  attachFastPath(server, {takes: path => path.startsWith('/plain'), handle: (...of) => void inFront(...of), governor})
   govern(server, governor)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
@@ -75,7 +75,7 @@ export async function settled() {
   for (let turn = 0; turn < 12; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-async function inFront(request: PlainRequest, response: ClientResponse) {
+async function inFront(request: FastRequest, response: ClientResponse) {
   if (request.headers['x-key'] === undefined) return say(response, 401, 'who are you')
   try {
     const body = await request.body()

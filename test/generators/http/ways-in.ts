@@ -3,7 +3,7 @@ import type {Socket} from 'node:net'
 import {Duplex} from 'node:stream'
 import {setImmediate as turn} from 'node:timers/promises'
 import {onTestFinished} from 'vitest'
-import {putBefore} from '../../../src/base/ingress/fast-path.ts'
+import {attachFastPath} from '../../../src/base/ingress/fast-path.ts'
 import {govern} from '../../../src/base/ingress/govern.ts'
 import {Governor} from '../../../src/base/ingress/governor.ts'
 import type {ClientRequest} from '../../../src/base/ingress/request.ts'
@@ -81,7 +81,7 @@ export async function waysIn(): Promise<WaysIn> {
   const theirs = createServer(PLAIN_HTTP, (request, response) => void answer(request, response, told.theirs))
   const limits = {head_timeout_ms: 1e9, body_idle_timeout_ms: 1e9, keep_alive_ms: 5000, write_timeout_ms: 1e9, connections: 1e9}
   const governor = new Governor(limits)
-  putBefore(ours, {
+  attachFastPath(ours, {
     takes: path => PATHS.has(path),
     handle: (request, response) => {
       in_front++

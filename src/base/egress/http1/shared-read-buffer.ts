@@ -15,7 +15,7 @@ class Lent {
 }
 
 /** Options of `net.connect`, and what is to be told its socket: what that reads needs no buffer of its own. */
-export function lending(): {readonly onread: OnReadOpts; lend(socket: Socket): void} {
+export function sharedReadBuffer(): {readonly onread: OnReadOpts; lend(socket: Socket): void} {
   const lent = new Lent(() => true)
   return {
     onread: {buffer: LENT, callback: length => lent.take(LENT, length)},

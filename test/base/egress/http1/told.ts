@@ -5,7 +5,7 @@ import type {Dispatcher} from 'undici'
 import {onTestFinished} from 'vitest'
 import {refusalOf} from '../../../../src/base/egress/faults.ts'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
-import {lending} from '../../../../src/base/egress/http1/shared-read-buffer.ts'
+import {sharedReadBuffer} from '../../../../src/base/egress/http1/shared-read-buffer.ts'
 
 export const LATIN1 = 'latin1'
 const ROOM = {host: 'models.example', connections: 8, waiting_calls: 8}
@@ -144,7 +144,7 @@ function requestIn(text: string): string {
 /** A pool of sockets to a port of this machine; what they read is lent, or not. */
 export function poolTo(port: number, is_lent = true): LinePool {
   const dial = async () => {
-    const lent = is_lent ? lending() : null
+    const lent = is_lent ? sharedReadBuffer() : null
     const socket = connect({port, host: '127.0.0.1', noDelay: true, ...(lent && {onread: lent.onread})})
     lent?.lend(socket)
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))

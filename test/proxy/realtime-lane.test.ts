@@ -1,7 +1,7 @@
 import {PassThrough, Writable} from 'node:stream'
 import {describe, expect, test} from 'vitest'
 import {frame, OPCODE, type Piece, type SocketFault, textFrame} from '../../src/base/websocket/index.ts'
-import {Lane, type LaneEars} from '../../src/proxy/realtime/pipe.ts'
+import {Pipe, type PipeListener} from '../../src/proxy/realtime/pipe.ts'
 
 /** A receiver that is full at once, and takes a write when it is let. */
 function slow() {
@@ -20,7 +20,7 @@ function slow() {
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, {length}) => sum + length, 0)
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-function ears(more: Partial<LaneEars> = {}): LaneEars & {faults: SocketFault[]; failures: unknown[]; ends: number} {
+function ears(more: Partial<PipeListener> = {}): PipeListener & {faults: SocketFault[]; failures: unknown[]; ends: number} {
   const heard = {
     faults: [] as SocketFault[],
     failures: [] as unknown[],
@@ -38,7 +38,7 @@ describe('a lane', () => {
   test('takes no more from the sender while the receiver is full, and forgets nothing', async () => {
     const from = new PassThrough({highWaterMark: 1 << 16})
     const {to, taken, let: take} = slow()
-    const lane = new Lane('server', from, to, ears())
+    const lane = new Pipe('server', from, to, ears())
     lane.start(Buffer.alloc(0))
     const one = frame('server', OPCODE.binary, Buffer.alloc(10_000, 3))
     let written = 0
@@ -64,7 +64,7 @@ describe('a lane', () => {
     const to = new PassThrough()
     const passes: (() => void)[] = []
     const heard = ears({judge: (_, pass) => void passes.push(pass)})
-    new Lane('server', from, to, heard).start(textFrame('server', 'early'))
+    new Pipe('server', from, to, heard).start(textFrame('server', 'early'))
     from.end(Buffer.concat([textFrame('server', 'one'), textFrame('server', 'two')]))
     await turn()
     expect([passes.length, to.readableLength, heard.ends]).toEqual([1, 0, 0])
@@ -82,7 +82,7 @@ describe('a lane', () => {
   test('knows where a frame of our own would break one that passes in pieces', async () => {
     const from = new PassThrough()
     const to = new PassThrough()
-    const lane = new Lane('server', from, to, ears())
+    const lane = new Pipe('server', from, to, ears())
     lane.start(Buffer.alloc(0))
     const large = frame('server', OPCODE.binary, Buffer.alloc(2 << 20))
     from.write(large.subarray(0, 1000))
@@ -98,7 +98,7 @@ describe('a lane', () => {
     const from = new PassThrough()
     const to = new PassThrough()
     const heard = ears()
-    new Lane('client', from, to, heard).start(Buffer.alloc(0))
+    new Pipe('client', from, to, heard).start(Buffer.alloc(0))
     from.end(Buffer.concat([textFrame('client', 'right'), textFrame('server', 'wrong'), textFrame('client', 'late')]))
     await turn()
     await turn()
@@ -116,7 +116,7 @@ describe('a lane', () => {
         throw fault
       },
     })
-    new Lane('server', from, to, heard).start(textFrame('server', 'one'))
+    new Pipe('server', from, to, heard).start(textFrame('server', 'one'))
     from.write(textFrame('server', 'two'))
     await turn()
     expect([heard.failures, to.readableLength]).toEqual([[fault], 0])

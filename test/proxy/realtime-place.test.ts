@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest'
 import {NO_HOSTS} from '../../src/base/egress/hosts.ts'
 import {readDestination} from '../../src/base/egress/target.ts'
 import {find as findKind} from '../../src/providers/registry.ts'
-import type {Offer} from '../../src/proxy/realtime/upgrade-request.ts'
+import type {UpgradeRequest} from '../../src/proxy/realtime/upgrade-request.ts'
 import {checkOffers, namedModel, opening} from '../../src/proxy/realtime/upstream-request.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
 import type {Target} from '../../src/proxy/targets/target.ts'
@@ -26,12 +26,12 @@ function target(kind: string, base_url: string, more: Partial<Target> = {}): Tar
   } as unknown as Target
 }
 
-function offer(query: string, protocols: readonly string[] = []): Offer {
+function offer(query: string, protocols: readonly string[] = []): UpgradeRequest {
   return {
     incoming: {headers: {}, own: {prefix: 'x-gateway', values: {}}, route: {endpoint: undefined, path: '/realtime', query}},
     credentials: {service_key: 'gk', from: 'own', provider_token: null},
     protocols,
-  } as unknown as Offer
+  } as unknown as UpgradeRequest
 }
 
 const AZURE = 'https://my-resource.openai.azure.com/openai'

@@ -14,16 +14,16 @@ import {limitsAt} from '../limits/target-limits.ts'
 import {priceOf} from '../records/price.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {type End, type Facts, intentOf, settle} from './records.ts'
+import {intentOf, type SessionInfo, settle, type TurnEnd} from './records.ts'
 import {Session} from './session.ts'
-import {type Door, switching} from './upgrade.ts'
-import type {Offer} from './upgrade-request.ts'
-import {Dial, type Dialled} from './upstream-connection.ts'
-import {namedModel, type Opening, PATH} from './upstream-request.ts'
+import {switching, type UpgradeHandshake} from './upgrade.ts'
+import type {UpgradeRequest} from './upgrade-request.ts'
+import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
+import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 
 /** Where a session goes; a config counts as a single target (reference: realtime). `slug` is the `@slug` of the model. */
 export interface FindTarget {
-  find(incoming: Offer['incoming'], caller: Caller, slug: string | null): Target | Promise<Target>
+  find(incoming: UpgradeRequest['incoming'], caller: Caller, slug: string | null): Target | Promise<Target>
 }
 
 export interface RealtimeParts {
@@ -31,15 +31,22 @@ export interface RealtimeParts {
   readonly targets: FindTarget
   readonly live: CallRegistry
   /** Headers of a login that costs a call (Entra), for a target whose options choose one; null: the key goes as it is. */
-  readonly login?: (target: Target, opening: Opening, key: string | null) => Promise<OutgoingHeaders | null>
+  readonly login?: (target: Target, opening: SessionRequest, key: string | null) => Promise<OutgoingHeaders | null>
 }
 
 export const SCOPE = 'completions.write'
 
 /** Writes the intent, then asks the provider; what comes of it is settled before the client hears of it. */
-export function connect(door: Door, offer: Offer, call: Call, target: Target, opening: Opening, parts: RealtimeParts) {
+export function connect(
+  door: UpgradeHandshake,
+  offer: UpgradeRequest,
+  call: Call,
+  target: Target,
+  opening: SessionRequest,
+  parts: RealtimeParts,
+) {
   const {on, live} = parts
-  const facts: Facts = {
+  const facts: SessionInfo = {
     call,
     target,
     model: opening.model,
@@ -48,7 +55,7 @@ export function connect(door: Door, offer: Offer, call: Call, target: Target, op
   }
   const intent = intentOf(call, facts, null, on)
   const limit_ms = target.request_timeout_ms ?? on.settings.upstream_first_byte_timeout_ms
-  const dialling = new Dial(target, opening, offer.protocols, limit_ms, dialled => {
+  const dialling = new UpstreamConnection(target, opening, offer.protocols, limit_ms, dialled => {
     door.relay.setListener(null)
     try {
       if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, intent, dialling, dialled, parts)
@@ -78,11 +85,11 @@ type Answered = Extract<Dialled, {kind: 'answered'}>
 
 /** The provider opened: so do we. From here on the connection is the session's. */
 function welcome(
-  door: Door,
-  offer: Offer,
-  facts: Facts,
+  door: UpgradeHandshake,
+  offer: UpgradeRequest,
+  facts: SessionInfo,
   intent: Intent,
-  dialling: Dial,
+  dialling: UpstreamConnection,
   opened: Opened,
   {on, targets, live}: RealtimeParts,
 ) {
@@ -110,7 +117,14 @@ function welcome(
 }
 
 /** A turn is a call: the key, the provider and the limits of both are looked at anew. */
-async function admitTurn(turn: Call, least: Usage, facts: Facts, {credentials, incoming}: Offer, targets: FindTarget, on: ProxyServices) {
+async function admitTurn(
+  turn: Call,
+  least: Usage,
+  facts: SessionInfo,
+  {credentials, incoming}: UpgradeRequest,
+  targets: FindTarget,
+  on: ProxyServices,
+) {
   const caller = await authenticate(credentials, SCOPE, on)
   const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
   checkManaged(target, on.now())
@@ -137,7 +151,7 @@ async function holdingOf(
   by: Parameters<typeof strictLimitsOf>[0],
   turn: Call,
   least: Usage,
-  {target, model, said_model}: Facts,
+  {target, model, said_model}: SessionInfo,
   on: ProxyServices,
 ): Promise<GrowingReservation | null> {
   const claims = strictLimitsOf(by)
@@ -148,12 +162,19 @@ async function holdingOf(
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */
-function answer(door: Door, facts: Facts, intent: Intent, dialling: Dial, said: Refusal | Answered, {on, live}: RealtimeParts) {
+function answer(
+  door: UpgradeHandshake,
+  facts: SessionInfo,
+  intent: Intent,
+  dialling: UpstreamConnection,
+  said: Refusal | Answered,
+  {on, live}: RealtimeParts,
+) {
   const {call, target} = facts
   const {times} = dialling
   const is_refusal = said instanceof Refusal
   const left = is_refusal && (said.code === 'client.gone' || said.code === 'draining')
-  const end: End = {
+  const end: TurnEnd = {
     outcome: !is_refusal ? 'ok' : left ? 'aborted' : said.code === 'upstream.timeout' ? 'timeout' : 'failed',
     status: is_refusal ? null : said.status,
     shown_status: said.status,

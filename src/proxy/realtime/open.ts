@@ -13,15 +13,15 @@ import type {ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {keyFor} from '../upstream/credentials.ts'
 import {admitTarget, connect, ownHeaders, type RealtimeParts, release, SCOPE} from './connect.ts'
-import {type Door, openDoor} from './upgrade.ts'
-import {type Offer, readOffer} from './upgrade-request.ts'
+import {openDoor, type UpgradeHandshake} from './upgrade.ts'
+import {readOffer, type UpgradeRequest} from './upgrade-request.ts'
 import {checkOffers, namedModel, opening, PATH} from './upstream-request.ts'
 
 /** From a request to open a session to the session. Reads top to bottom in the order things happen; refusals of every step end here. */
 export async function open(request: IncomingMessage, socket: Duplex, head: Buffer, parts: RealtimeParts): Promise<void> {
   const {on, targets, live} = parts
   const door = openDoor(request, socket, head, live)
-  let offer: Offer | undefined
+  let offer: UpgradeRequest | undefined
   let call: Call | undefined
   let target: Target | undefined
   try {
@@ -54,14 +54,14 @@ export async function open(request: IncomingMessage, socket: Duplex, head: Buffe
 }
 
 interface Refused {
-  readonly incoming: Offer['incoming'] | undefined
+  readonly incoming: UpgradeRequest['incoming'] | undefined
   readonly call: Call | undefined
   readonly target: Target | null
   readonly on: ProxyServices
 }
 
 /** A session that was refused before anything left. */
-function refuse({relay, request}: Door, fault: Refusal, {incoming, call, target, on}: Refused) {
+function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, call, target, on}: Refused) {
   if (call) release(call)
   const trace_id = incoming?.trace.trace_id
   if (fault.code === 'internal') on.log.error({fault: fault.cause, trace_id, path: PATH}, 'a session failed inside the gateway')

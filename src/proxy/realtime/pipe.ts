@@ -2,7 +2,7 @@ import type {Readable, Writable} from 'node:stream'
 import {FrameReader, type Piece, SocketFault} from '../../base/websocket/index.ts'
 
 /** What a lane tells its session. */
-export interface LaneEars {
+export interface PipeListener {
   /** Asked of each piece: it goes on once `pass` is called, and nothing after it before. */
   judge(piece: Piece, pass: () => void): void
   /** The sender broke the protocol. */
@@ -17,11 +17,11 @@ export interface LaneEars {
  * One direction of a session: bytes go on as they came, frame by frame, and no faster than the receiver takes them. A reader that is not
  * emptied stops the sender, so that no more is held than a frame within the bound and what sockets hold themselves.
  */
-export class Lane {
+export class Pipe {
   readonly #reader: FrameReader
   readonly #from: Readable
   readonly #to: Writable
-  readonly #ears: LaneEars
+  readonly #ears: PipeListener
   #is_held = false
   #is_stopped = false
   #has_ended = false
@@ -34,7 +34,7 @@ export class Lane {
   is_mid_frame = false
   is_mid_message = false
 
-  constructor(sender: 'client' | 'server', from: Readable, to: Writable, ears: LaneEars) {
+  constructor(sender: 'client' | 'server', from: Readable, to: Writable, ears: PipeListener) {
     this.#reader = new FrameReader(sender)
     this.#from = from
     this.#to = to

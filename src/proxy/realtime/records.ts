@@ -8,7 +8,7 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /** A session as its records know it. */
-export interface Facts {
+export interface SessionInfo {
   /** The call that opened it; turns are calls of their own, in the same trace, below its span. */
   readonly call: Call
   readonly target: Target
@@ -19,7 +19,7 @@ export interface Facts {
 }
 
 /** How a session or a turn ended. Times are of the clock of durations; 0 where it did not get so far. */
-export interface End {
+export interface TurnEnd {
   readonly outcome: Outcome
   /** What the provider answered; null when it never did. */
   readonly status: number | null
@@ -36,7 +36,7 @@ export interface End {
 }
 
 /** A call of its own within a session: a turn, or an error told in it. */
-export function innerCall({call}: Facts, on: ProxyServices): Call {
+export function innerCall({call}: SessionInfo, on: ProxyServices): Call {
   const at_ms = on.now()
   const id = newTimeId(at_ms)
   const {trace} = call.incoming
@@ -63,14 +63,14 @@ export function innerCall({call}: Facts, on: ProxyServices): Call {
 }
 
 /** The intent of a session or a turn. `least` is what has gone to the provider for it so far. */
-export function intentOf(call: Call, facts: Facts, least: Usage | null, on: ProxyServices): Intent {
+export function intentOf(call: Call, facts: SessionInfo, least: Usage | null, on: ProxyServices): Intent {
   const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, on)
   const hold = least && price ? on.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
   return chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
 }
 
 /** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what it came to. */
-export function settle(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices, done: () => void): Actual {
+export function settle(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, on: ProxyServices, done: () => void): Actual {
   const {settlement, tokens} = settlementOf(call, facts, intent, end, on)
   const {cost_nanousd} = settlement
   call.reservation?.settle({tokens, cost_nanousd})
@@ -92,13 +92,13 @@ interface Actual {
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error told in a session. */
-export function note(call: Call, facts: Facts, end: End, on: ProxyServices): void {
+export function note(call: Call, facts: SessionInfo, end: TurnEnd, on: ProxyServices): void {
   const charge = {...chargeOf(call, facts.target, facts.model ?? facts.said_model, 0), attempt: 0, counter_keys: []}
   const {settlement} = settlementOf(call, facts, charge, end, on)
   on.recorder.note(settlement, bodies(call, end, on))
 }
 
-function settlementOf(call: Call, facts: Facts, intent: Intent, end: End, on: ProxyServices) {
+function settlementOf(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, on: ProxyServices) {
   const {usage, source} = end
   const {at_ms} = call.incoming
   const charged = usage
@@ -121,7 +121,7 @@ function settlementOf(call: Call, facts: Facts, intent: Intent, end: End, on: Pr
   return {settlement, tokens: counted ? counted.total_tokens : 0}
 }
 
-function rowOf(call: Call, {target, upstream_url}: Facts, end: End, response_status: number): LogRecord {
+function rowOf(call: Call, {target, upstream_url}: SessionInfo, end: TurnEnd, response_status: number): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at} = end.times
   const now = performance.now()
@@ -143,14 +143,14 @@ function rowOf(call: Call, {target, upstream_url}: Facts, end: End, response_sta
   return {...row, request_bytes: end.request_bytes}
 }
 
-function bodies(call: Call, {bodies}: End, on: ProxyServices): LogBodies | null {
+function bodies(call: Call, {bodies}: TurnEnd, on: ProxyServices): LogBodies | null {
   const most = on.settings.log_body_max_bytes
   const {headers, body, cut} = bodies
   const kept = body && body.length > most ? body.subarray(0, most) : body
   return bodiesOf(call, {headers, body: kept, encoding: null, cut: cut || kept !== body}, on)
 }
 
-function count(call: Call, {target}: Facts, settlement: Settlement, log: LogRecord, tokens: number, on: ProxyServices) {
+function count(call: Call, {target}: SessionInfo, settlement: Settlement, log: LogRecord, tokens: number, on: ProxyServices) {
   on.metrics.ended({
     method: call.incoming.method,
     endpoint: call.endpoint,

@@ -7,8 +7,8 @@ import type {ProxyServices} from '../services.ts'
 import {Conversation} from './conversation.ts'
 import {Estimate} from './estimate.ts'
 import {eventIn, leadOf, modelOf, text, typeOf} from './events.ts'
-import {Lane} from './pipe.ts'
-import {type Facts, settle} from './records.ts'
+import {Pipe} from './pipe.ts'
+import {type SessionInfo, settle} from './records.ts'
 import {Transcripts} from './transcripts.ts'
 import {type Admit, Turns} from './turns.ts'
 
@@ -24,7 +24,7 @@ const STOP_MS = 150
 export interface SessionParts {
   readonly client: Duplex
   readonly provider: Duplex
-  readonly facts: Facts
+  readonly facts: SessionInfo
   readonly intent: Intent
   readonly handshake: Record<string, string>
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
@@ -45,8 +45,8 @@ export class Session implements LiveCall {
   readonly #estimate = new Estimate()
   readonly #conversation: Conversation | null
   readonly #transcripts: Transcripts
-  readonly #fromClient: Lane
-  readonly #fromProvider: Lane
+  readonly #fromClient: Pipe
+  readonly #fromProvider: Pipe
   /** When the phase must be over, on the clock of durations. */
   #until = 0
   #client_closing: Closing | null = null
@@ -60,13 +60,13 @@ export class Session implements LiveCall {
     this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, on})
     const {counter_keys} = parts.intent
     this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), on)
-    this.#fromClient = new Lane('client', client, provider, {
+    this.#fromClient = new Pipe('client', client, provider, {
       judge: (piece, pass) => this.#judgeClient(piece, pass),
       broke: fault => this.#clientBroke(fault),
       failed: fault => this.#failed(fault),
       ended: () => this.#clientLeft(),
     })
-    this.#fromProvider = new Lane('server', provider, client, {
+    this.#fromProvider = new Pipe('server', provider, client, {
       judge: (piece, pass) => this.#judgeProvider(piece, pass),
       broke: fault => this.#providerBroke(fault),
       failed: fault => this.#failed(fault),

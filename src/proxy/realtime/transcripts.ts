@@ -3,7 +3,7 @@ import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {ProxyServices} from '../services.ts'
 import {text} from './events.ts'
-import {type Facts, innerCall, intentOf, settle} from './records.ts'
+import {innerCall, intentOf, type SessionInfo, settle} from './records.ts'
 
 const MOST_REMEMBERED = 64
 
@@ -13,7 +13,7 @@ const MOST_REMEMBERED = 64
  * client hears of it. It counts against limits and takes no request of them: it is a part of the turn that the sound led to.
  */
 export class Transcripts {
-  readonly #facts: Facts
+  readonly #facts: SessionInfo
   readonly #on: ProxyServices
   /** The counters of the turn that is charged with it. */
   readonly #counterKeys: () => readonly string[]
@@ -22,7 +22,7 @@ export class Transcripts {
   #open = 0
   #after: (() => void) | undefined
 
-  constructor(facts: Facts, counterKeys: () => readonly string[], on: ProxyServices) {
+  constructor(facts: SessionInfo, counterKeys: () => readonly string[], on: ProxyServices) {
     this.#facts = facts
     this.#counterKeys = counterKeys
     this.#on = on
@@ -42,7 +42,7 @@ export class Transcripts {
     if (!usage || this.#settled.includes(item)) return done() // told twice, counted once
     this.#settled.push(item)
     if (this.#settled.length > MOST_REMEMBERED) this.#settled.shift()
-    const facts: Facts = {...this.#facts, model: this.#model, said_model: null}
+    const facts: SessionInfo = {...this.#facts, model: this.#model, said_model: null}
     const call = innerCall(facts, this.#on)
     const intent = {...intentOf(call, facts, null, this.#on), counter_keys: this.#counterKeys()}
     this.#open++

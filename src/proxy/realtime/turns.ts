@@ -12,7 +12,7 @@ import type {Admission, ProxyServices} from '../services.ts'
 import type {Conversation} from './conversation.ts'
 import type {Estimate} from './estimate.ts'
 import {statusOf, text} from './events.ts'
-import {type End, type Facts, innerCall, intentOf, note, settle} from './records.ts'
+import {innerCall, intentOf, note, type SessionInfo, settle, type TurnEnd} from './records.ts'
 
 /** One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its settlement. */
 interface Turn {
@@ -33,7 +33,7 @@ export type Admit = (
 ) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]; readonly holding: GrowingReservation | null}>
 
 export interface TurnParts {
-  readonly facts: Facts
+  readonly facts: SessionInfo
   readonly admit: Admit
   readonly estimate: Estimate
   /** Null when no bodies are kept. */
@@ -246,7 +246,7 @@ export class Turns {
       .catch(fault => done(null, asRefusal(fault)))
   }
 
-  #end({outcome, error, shown_status, call, turn, usage = null, source = 'none', body = null, cut = false}: Said): End {
+  #end({outcome, error, shown_status, call, turn, usage = null, source = 'none', body = null, cut = false}: Said): TurnEnd {
     return {
       outcome,
       status: shown_status === null ? null : 200,

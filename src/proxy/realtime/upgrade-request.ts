@@ -6,7 +6,7 @@ import {type Credentials, type InboundRequest, readCredentials} from '../inbound
 const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
 
 /** A request to open a session, without secrets in the subprotocols it offers. */
-export interface Offer {
+export interface UpgradeRequest {
   /** The request; its header of subprotocols names no key any more, so that none is forwarded, echoed or kept. */
   readonly incoming: InboundRequest
   readonly credentials: Credentials
@@ -15,7 +15,7 @@ export interface Offer {
 }
 
 /** Reads key and subprotocols. The key: our header, else `Authorization: Bearer`, else a subprotocol. */
-export function readOffer(incoming: InboundRequest): Offer {
+export function readOffer(incoming: InboundRequest): UpgradeRequest {
   const offered = readProtocols(incoming.headers['sec-websocket-protocol'])
   if (!offered) throw new Refusal('header.invalid', {header: 'sec-websocket-protocol', reason: 'expected names by commas'})
   const key = offered.map(keyIn).find(found => found !== null) ?? null

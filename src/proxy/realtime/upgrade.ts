@@ -4,7 +4,7 @@ import {acceptKey} from '../../base/websocket/index.ts'
 import {ResponseWriter} from '../inbound/response.ts'
 
 /** A client's connection before it is a WebSocket: what it sent early, and the way to answer in HTTP. */
-export interface Door {
+export interface UpgradeHandshake {
   readonly request: IncomingMessage
   readonly socket: Duplex
   readonly relay: ResponseWriter
@@ -17,7 +17,7 @@ const MOST_EARLY_BYTES = 64 << 10
 /** How long a refused client has to end its connection. */
 const LINGER_MS = 2000
 
-export function openDoor(request: IncomingMessage, socket: Duplex, head: Buffer, live: {readonly draining: boolean}): Door {
+export function openDoor(request: IncomingMessage, socket: Duplex, head: Buffer, live: {readonly draining: boolean}): UpgradeHandshake {
   socket.on('error', () => undefined) // 'close' follows
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false

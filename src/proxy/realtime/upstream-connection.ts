@@ -6,7 +6,7 @@ import {acceptKey} from '../../base/websocket/index.ts'
 import type {LiveCall} from '../call/registry.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Opening} from './upstream-request.ts'
+import type {SessionRequest} from './upstream-request.ts'
 
 /** How a provider answered: with a connection, or with a status and a body of its own. */
 export type Dialled =
@@ -20,12 +20,12 @@ const MOST_BODY_BYTES = 1 << 20
  * Asks a provider for a WebSocket, over the pools of the way out: the wall, forward proxies and TLS are those of every call. `done` is
  * told once.
  */
-export class Dial implements Dispatcher.DispatchHandler, LiveCall {
+export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall {
   slot = -1
   /** On the clock of durations; 0 where it did not get so far. */
   readonly times = {queued_at: 0, sent_at: 0, answered_at: 0}
   readonly #target: Target
-  readonly #opening: Opening
+  readonly #opening: SessionRequest
   readonly #protocols: readonly string[]
   readonly #limit_ms: number
   readonly #done: (dialled: Dialled | Refusal) => void
@@ -40,7 +40,7 @@ export class Dial implements Dispatcher.DispatchHandler, LiveCall {
 
   constructor(
     target: Target,
-    opening: Opening,
+    opening: SessionRequest,
     protocols: readonly string[],
     limit_ms: number,
     done: (dialled: Dialled | Refusal) => void,

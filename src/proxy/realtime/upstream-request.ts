@@ -8,10 +8,10 @@ import type {ProxyServices} from '../services.ts'
 import {splitModel, type Target} from '../targets/target.ts'
 import {addClientHeaders, holds, leavingQuery, withoutOwn, withoutOwnLogin} from '../upstream/client-headers.ts'
 import {keyFor, lacksKey} from '../upstream/credentials.ts'
-import type {Offer} from './upgrade-request.ts'
+import type {UpgradeRequest} from './upgrade-request.ts'
 
 /** What leaves for the provider to open a session. */
-export interface Opening {
+export interface SessionRequest {
   readonly path: string
   readonly headers: OutgoingHeaders
   /** The `Sec-WebSocket-Key` in the headers. */
@@ -41,7 +41,7 @@ export function checkOffers({provider}: Target): void {
  * Path, query and headers of the upgrade: the client's query with the model under the provider's name for it, the provider's
  * credential, `OpenAI-*` headers, and of the client's own headers those that a list names.
  */
-export function opening(target: Target, offer: Offer, on: ProxyServices): Opening {
+export function opening(target: Target, offer: UpgradeRequest, on: ProxyServices): SessionRequest {
   const {incoming, credentials} = offer
   const protocols = offer.protocols.filter(name => !holds(name, credentials, on))
   const model = target.model ?? namedModel(incoming.route.query).model
@@ -76,7 +76,7 @@ function placeOf({provider, options}: Target, asked: string, model: string | nul
   }
 }
 
-function headersOf(target: Target, {incoming, credentials}: Offer, on: ProxyServices): OutgoingHeaders {
+function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, on: ProxyServices): OutgoingHeaders {
   const {provider} = target
   const headers: OutgoingHeaders = {...usualHeaders(provider, target.options), 'user-agent': `gateway/${on.version}`}
   addClientHeaders(headers, incoming, target, on.ignored, false)

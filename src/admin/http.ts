@@ -6,7 +6,7 @@ import {vouchFor} from '../base/ingress/govern.ts'
 import {checkDepth, wayToNeverKey} from '../base/json-shape.ts'
 import {may} from '../identity/may.ts'
 import {ownHeaders} from '../schema/headers.ts'
-import {wayToNul} from '../schema/nul.ts'
+import {findNul} from '../schema/nul.ts'
 import {wholeUnlessPaged} from '../schema/paging.ts'
 import {explain, type InputLocation, nameOf} from '../schema/validation-message.ts'
 import {FLAGS, type FlagName} from '../settings/flags.ts'
@@ -292,7 +292,7 @@ function checked(
 ): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(input)
-  const nul = result.success && !place.takes_nul && wayToNul(result.data)
+  const nul = result.success && !place.takes_nul && findNul(result.data)
   if (nul) throw new Refusal('body.invalid', {issues: `${nameOf(nul, place)}: must hold no NUL character.`})
   if (result.success) return result.data
   throw new Refusal('body.invalid', {issues: explain(result.error, schema, input, place)})

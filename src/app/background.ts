@@ -9,7 +9,7 @@ import type {AskAgain} from '../schema/deferred.ts'
 import {mailSettings, type Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {usageSince} from '../store/usage.ts'
-import {everyoneConcerned} from '../workers/alert-mail.ts'
+import {alertRecipients} from '../workers/alert-mail.ts'
 import {alertsJob} from '../workers/alerts.ts'
 import {budgetsJob, entityBudgets} from '../workers/budgets.ts'
 import {deferredJob} from '../workers/deferred.ts'
@@ -68,7 +68,7 @@ export function openBackground({
   after = inReal,
 }: BackgroundParts): Background {
   const write = mailer && readLetters(settings.email_templates_path, sharedFacts(settings))
-  const notices = {recipientsOf: everyoneConcerned, write, audits: settings.audit_logs_enabled}
+  const notices = {recipientsOf: alertRecipients, write, audits: settings.audit_logs_enabled}
   const enabled = settings.usage_limits_enabled
   const usage = usageIn(store)
   const budgets = [...(enabled ? [entityBudgets(store.db, usage)] : []), ...(settings.policy_enabled ? [policyBudgets(store.db)] : [])]

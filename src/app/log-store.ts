@@ -2,7 +2,7 @@ import {credentialFetch} from '../base/egress/credentials.ts'
 import {objectSender} from '../base/egress/objects.ts'
 import type {AwsCredentials} from '../base/sigv4.ts'
 import {azureDate, azureHeaders, bearerOf, sharedKey} from '../ports/blobs/azure.ts'
-import {type Guarded, guarded} from '../ports/blobs/breaker.ts'
+import {type BreakerBlobs, withBreaker} from '../ports/blobs/breaker.ts'
 import {type ObjectBlobsOptions, objectBlobs} from '../ports/blobs/objects.ts'
 import {s3GetHeaders, s3PutHeaders, s3Signature} from '../ports/blobs/s3.ts'
 import type {AwsLogin, CredentialFetch} from '../providers/auth/aws-login.ts'
@@ -15,7 +15,7 @@ import {openEgress} from './egress.ts'
 
 /** The store of objects that bodies of calls go to. */
 export interface LogStore {
-  readonly blobs: Guarded
+  readonly blobs: BreakerBlobs
   close(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function openLogStore(settings: Settings, now: () => number, fetch?: Cred
   })
   const blobs = objectBlobs({base_url: said.base_url, send: objectSender(egress, said.timeout_ms), ...wordsOf(said, logins)})
   return {
-    blobs: guarded(blobs, {threshold: said.failure_threshold, backoff_ms: said.backoff_ms, now}),
+    blobs: withBreaker(blobs, {threshold: said.failure_threshold, backoff_ms: said.backoff_ms, now}),
     close: () => egress.destroy(),
   }
 }

@@ -7,7 +7,7 @@ import {openStore, type StoreOptions} from '../store/dialect/index.ts'
 import {removeObjects} from '../workers/remove-objects.ts'
 import {bodyDays} from '../workers/retain-logs.ts'
 import {uploadBodies} from '../workers/upload-bodies.ts'
-import type {UploaderNews, UploaderOrder} from '../workers/uploader-messages.ts'
+import type {UploaderCommand, UploaderEvent} from '../workers/uploader-messages.ts'
 import {openLogStore} from './log-store.ts'
 
 /** The thread that carries bodies to the log store: what that costs is not felt by calls. */
@@ -25,9 +25,9 @@ const store_options: StoreOptions =
   given.kind === 'sqlite' ? {...given, role: 'operator', binding: sqliteBinding()} : {...given, pool_size: 2}
 const {blobs} = openLogStore(settings, Date.now)!
 const store = openStore(store_options)
-const tell = (news: UploaderNews) => port.postMessage(news)
+const tell = (news: UploaderEvent) => port.postMessage(news)
 
-port.on('message', (order: UploaderOrder) => {
+port.on('message', (order: UploaderCommand) => {
   obey(order).then(tell, fault => tell({news: 'failed', message: redacted(fault instanceof Error ? fault.message : String(fault))}))
 })
 
@@ -35,7 +35,7 @@ const spool = store.then(opened =>
   openSpool({store_options, store: opened, now: Date.now, onUnreadable: path => tell({news: 'unreadable', path})}),
 )
 
-async function obey(order: UploaderOrder): Promise<UploaderNews> {
+async function obey(order: UploaderCommand): Promise<UploaderEvent> {
   if (order.order === 'remove') {
     const {db} = await store
     return {news: 'removed', report: await removeObjects(order.before_ms, {db, blobs, now: Date.now, budget_ms: BUDGET_MS})}

@@ -50,7 +50,7 @@ export type OnThreshold = (crossing: Crossing) => void
  * once. Alerts can be told again, as the spec's states say: both once the budget starts again or its credit limit is raised, the
  * threshold alert alone once the threshold is raised or taken away. What is still above its bound then is told again at once.
  */
-export function lookAt(
+export function crossedThresholds(
   standing: BudgetStanding,
   before: AlertMark | null,
 ): {readonly mark: AlertMark; readonly crossings: readonly Crossing[]} {
@@ -80,7 +80,7 @@ export function thresholdCrossings(
   const changed = new Map<string, AlertMark>()
   for (const standing of standings) {
     const before = marks.get(standing.scope) ?? null
-    const seen = lookAt(standing, before)
+    const seen = crossedThresholds(standing, before)
     crossings.push(...seen.crossings)
     if (!before || !isSame(before, seen.mark)) changed.set(standing.scope, seen.mark)
   }

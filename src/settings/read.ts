@@ -5,7 +5,7 @@ import {SettingsFault} from './fault.ts'
 import {isMissing, parseEntries, type ReadFile, readText, reason} from './files.ts'
 import {quoted} from './kinds.ts'
 import {shown} from './show.ts'
-import {environmentLayer, fileLayer, flagLayer, type Layer, type Origin, strangers, type Texts} from './sources.ts'
+import {environmentLayer, fileLayer, flagLayer, type Layer, type Origin, type Texts, unknownNames} from './sources.ts'
 import {keyOf, NAMES, type Name, row, type Settings} from './table.ts'
 
 export interface Sources {
@@ -28,7 +28,7 @@ export function readSettings({argv = {}, env, readFile = readText}: Sources): {s
   const faults: string[] = []
   const outer = [flagLayer(argv), environmentLayer(env)]
   const layers = [...outer, ...settingsFile(outer, readFile, faults)]
-  faults.push(...layers.flatMap(strangers))
+  faults.push(...layers.flatMap(unknownNames))
 
   const values: Partial<Record<string, unknown>> = {}
   const origins: Partial<Record<Name, Origin>> = {}

@@ -59,7 +59,7 @@ export function fileLayer(entries: ReadonlyMap<string, Entry>, path: string): La
 }
 
 /** A sentence for each word of the layer that is no setting, and for each that belongs to a later version. */
-export function strangers(layer: Layer): string[] {
+export function unknownNames(layer: Layer): string[] {
   const known = NAMES.flatMap(name => layer.words(name).map(({word}) => word))
   return [...layer.entries].flatMap(([word, {text}]) => {
     if (known.includes(word)) return []

@@ -3,7 +3,7 @@ import {anyOf} from './rows.ts'
 import type {ApiKeyKind} from './tables/identity.ts'
 
 /** An entity that has limits of its own, as its row holds them. */
-export interface Limited {
+export interface LimitedEntity {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
   /** Of an integration, which is limited per workspace, both ids. */
   readonly id: string
@@ -17,7 +17,7 @@ export interface Limited {
 /** The workspace of what has a limit; null when it is not there. A policy's usage is known by the policy alone. */
 export async function workspaceOfLimited(
   db: Db,
-  {entity, id}: {readonly entity: Limited['entity'] | 'policy'; readonly id: string},
+  {entity, id}: {readonly entity: LimitedEntity['entity'] | 'policy'; readonly id: string},
 ): Promise<string | null> {
   if (entity === 'workspace') return id
   if (entity === 'policy') return ''
@@ -37,7 +37,7 @@ export interface KeysInSight {
 }
 
 /** Everything in a workspace that has limits: itself, its keys that are in sight, integrations and providers. */
-export async function limitedIn(db: Db, workspace_id: string, {kinds, user_id, key_id = ''}: KeysInSight): Promise<Limited[]> {
+export async function limitedIn(db: Db, workspace_id: string, {kinds, user_id, key_id = ''}: KeysInSight): Promise<LimitedEntity[]> {
   const workspace = await db
     .selectFrom('workspaces')
     .select(['id', 'name', 'usage_limits', 'rate_limits'])

@@ -1,16 +1,16 @@
 import type {Db} from './database.ts'
 
 /** What is deleted in time, and the ledger is held against while it is there. */
-export type Kept = 'logs' | 'hours'
+export type RetainedKind = 'logs' | 'hours'
 
 /** From when on rows of a kind are all there; ISO 8601, or the beginning of one. */
-export async function keptFrom(db: Db, kept: Kept): Promise<string> {
+export async function retainedSince(db: Db, kept: RetainedKind): Promise<string> {
   const row = await db.selectFrom('traffic.meta').select('value').where('key', '=', keyOf(kept)).executeTakeFirst()
   return row?.value ?? EVER
 }
 
 /** Says that rows before `at` may be missing from now on; what was said of a later time stays. */
-export async function keepFrom(db: Db, kept: Kept, at: string) {
+export async function keepFrom(db: Db, kept: RetainedKind, at: string) {
   await db
     .insertInto('traffic.meta')
     .values({key: keyOf(kept), value: at})
@@ -19,4 +19,4 @@ export async function keepFrom(db: Db, kept: Kept, at: string) {
 }
 
 const EVER = '0000'
-const keyOf = (kept: Kept) => `kept_from/${kept}`
+const keyOf = (kept: RetainedKind) => `kept_from/${kept}`

@@ -1,7 +1,7 @@
 import {sql} from 'kysely'
 import type {Db} from './database.ts'
 import {policyUsedSince} from './policies.ts'
-import {keptFrom} from './retention-start.ts'
+import {retainedSince} from './retention-start.ts'
 
 export interface UsageScope {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
@@ -35,7 +35,7 @@ const HOUR_MS = 3_600_000
  * flushed.
  */
 export async function usageSince(db: Db, scope: UsageScope, since_at: string): Promise<Used> {
-  const kept_ms = Date.parse(await keptFrom(db, 'hours'))
+  const kept_ms = Date.parse(await retainedSince(db, 'hours'))
   const since_ms = Date.parse(since_at)
   const next_hour_ms = Math.ceil(Math.max(since_ms, kept_ms || 0) / HOUR_MS) * HOUR_MS
   const slugs = await slugsOf(db, scope)

@@ -2,12 +2,12 @@ import type {RemoveReport} from './remove-objects.ts'
 import type {UploadReport} from './upload-bodies.ts'
 
 /** What the main thread asks of the uploader's, one thing at a time. */
-export type UploaderOrder =
+export type UploaderCommand =
   | {readonly order: 'upload'; readonly packs: readonly string[]}
   /** Remove the objects of rows made before. */
   | {readonly order: 'remove'; readonly before_ms: number}
 
-export type UploaderNews =
+export type UploaderEvent =
   | {readonly news: 'uploaded'; readonly report: UploadReport}
   | {readonly news: 'removed'; readonly report: RemoveReport}
   | {readonly news: 'unreadable'; readonly path: string}

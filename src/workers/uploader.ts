@@ -2,7 +2,7 @@ import type {Worker} from 'node:worker_threads'
 import type {Log} from '../base/log.ts'
 import type {RemoveReport} from './remove-objects.ts'
 import type {UploadReport} from './upload-bodies.ts'
-import type {UploaderNews, UploaderOrder} from './uploader-messages.ts'
+import type {UploaderCommand, UploaderEvent} from './uploader-messages.ts'
 
 /** The uploader's thread, as far as it is asked and heard. */
 export type UploaderThread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>
@@ -12,7 +12,7 @@ export interface UploaderOptions {
   readonly log: Pick<Log, 'error'>
 }
 
-type Answer = Extract<UploaderNews, {readonly report: unknown}>
+type Answer = Extract<UploaderEvent, {readonly report: unknown}>
 
 /**
  * The main thread's end of what carries bodies to the log store: one order after the other. A thread that dies is started anew with
@@ -43,7 +43,7 @@ export class Uploader {
     await this.#worker?.terminate()
   }
 
-  #ask(order: UploaderOrder): Promise<Answer> {
+  #ask(order: UploaderCommand): Promise<Answer> {
     const turn = this.#last.then(() => {
       if (this.#is_closed) throw new Error('The uploader is closed.')
       this.#under_way = Promise.withResolvers()
@@ -57,7 +57,7 @@ export class Uploader {
 
   #start(): UploaderThread {
     const worker = this.#options.start()
-    worker.on('message', (news: UploaderNews) => this.#hear(news))
+    worker.on('message', (news: UploaderEvent) => this.#hear(news))
     worker.on('error', fault => this.#options.log.error({fault}, 'the uploader failed'))
     worker.on('exit', () => {
       this.#worker = undefined
@@ -66,7 +66,7 @@ export class Uploader {
     return worker
   }
 
-  #hear(news: UploaderNews): void {
+  #hear(news: UploaderEvent): void {
     if (news.news === 'unreadable') {
       this.#options.log.error(
         {path: news.path},

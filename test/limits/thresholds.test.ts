@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {type AlertMark, type BudgetStanding, lookAt, standingsOf, tellCrossings, thresholdCrossings} from '../../src/limits/thresholds.ts'
+import {
+  type AlertMark,
+  type BudgetStanding,
+  crossedThresholds,
+  standingsOf,
+  tellCrossings,
+  thresholdCrossings,
+} from '../../src/limits/thresholds.ts'
 import {keepUsageLimits, UsageLimit} from '../../src/schema/limits.ts'
 
 const MAY = Date.UTC(2026, 4, 1)
@@ -19,7 +26,7 @@ const standing = (given: Partial<BudgetStanding> = {}): BudgetStanding => ({
 function told(...standings: readonly Partial<BudgetStanding>[]): string[][] {
   let mark: AlertMark | null = null
   return standings.map(given => {
-    const seen = lookAt(standing(given), mark)
+    const seen = crossedThresholds(standing(given), mark)
     // as a row would keep it
     mark = JSON.parse(JSON.stringify(seen.mark)) as AlertMark
     return seen.crossings.map(({kind}) => kind)
@@ -108,7 +115,7 @@ test('however usage grows, and however often it is looked at, each alert is told
           since_ms += 1
         }
         used += more
-        const look = lookAt(standing({used, since_ms}), mark)
+        const look = crossedThresholds(standing({used, since_ms}), mark)
         mark = look.mark
         for (const {kind} of look.crossings) {
           const name = `${kind} ${since_ms}`

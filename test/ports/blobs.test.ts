@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {describe, expect, onTestFinished, test} from 'vitest'
 import {openLogStore} from '../../src/app/log-store.ts'
-import {guarded} from '../../src/ports/blobs/breaker.ts'
+import {withBreaker} from '../../src/ports/blobs/breaker.ts'
 import {BlobFault, type Blobs} from '../../src/ports/blobs/index.ts'
 import {objectKey} from '../../src/ports/blobs/paths.ts'
 import type {CredentialFetch} from '../../src/providers/auth/aws-login.ts'
@@ -362,7 +362,7 @@ test('a store that fails again and again is left alone for a while, and one succ
     if (!is_up) throw new BlobFault('unreachable', 'It is away.')
     return undefined
   }
-  const blobs = guarded(
+  const blobs = withBreaker(
     {place: 'The log store', put: answer, get: answer, remove: answer},
     {threshold: 3, backoff_ms: 60_000, now: () => now_ms},
   )

@@ -3,7 +3,7 @@ import {createLog} from '../../src/base/log.ts'
 import {readLetters} from '../../src/ports/mail/mail-templates.ts'
 import {policyEntityId} from '../../src/schema/policy-entities.ts'
 import {resetEntity, updatePolicy} from '../../src/store/policies.ts'
-import {everyoneConcerned} from '../../src/workers/alert-mail.ts'
+import {alertRecipients} from '../../src/workers/alert-mail.ts'
 import {alertsJob} from '../../src/workers/alerts.ts'
 import {policyBudgets} from '../../src/workers/policy-budgets.ts'
 import {ORGANISATION, spendingOn, WORKSPACE} from '../support/budgets.ts'
@@ -31,7 +31,7 @@ describe.each(KINDS)('budgets of policies on %s', kind => {
         .execute()
     }
     const alerts = async (at: string) => {
-      const job = alertsJob({store, sources: [policyBudgets(store.db)], log, recipientsOf: everyoneConcerned, write, audits: true})
+      const job = alertsJob({store, sources: [policyBudgets(store.db)], log, recipientsOf: alertRecipients, write, audits: true})
       const before = (await told()).length
       await job.run({now_ms: Date.parse(at), lost})
       return (await told()).slice(before)
@@ -112,7 +112,7 @@ describe.each(KINDS)('budgets of policies on %s', kind => {
     expect((await letters())[0]).toContain('The policy team (metadata._user:bob) has used up its budget')
     await key('blue', null, {user_id: id, kind: 'workspace-user'})
     const of = {entity: 'key' as const, id: 'blue', name: 'blue', organisation_id: ORGANISATION, workspace_id: WORKSPACE}
-    const told = await everyoneConcerned({...of, alert_emails: ['team@example.com']}, store.db)
+    const told = await alertRecipients({...of, alert_emails: ['team@example.com']}, store.db)
     expect([...told].sort()).toEqual([
       'lead@example.com',
       'manager@example.com',
@@ -121,6 +121,6 @@ describe.each(KINDS)('budgets of policies on %s', kind => {
       'team@example.com',
     ])
     await store.db.updateTable('organisation_users').set({status: 'archived'}).where('user_id', '=', id).execute()
-    expect(await everyoneConcerned({...of, alert_emails: []}, store.db)).not.toContain('member@example.com')
+    expect(await alertRecipients({...of, alert_emails: []}, store.db)).not.toContain('member@example.com')
   })
 })

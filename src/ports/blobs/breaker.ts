@@ -1,6 +1,6 @@
 import {BlobFault, type Blobs} from './index.ts'
 
-export interface Guarded extends Blobs {
+export interface BreakerBlobs extends Blobs {
   /** Whether it is asked now: false between its failures and the next try. */
   readonly is_open: boolean
 }
@@ -17,7 +17,7 @@ export interface GuardOptions {
  * Leaves a store alone that fails again and again: what is asked of it then fails at once, and says so. After the pause it is asked
  * again; the first failure is enough for the next one, a success ends all of it.
  */
-export function guarded(blobs: Blobs, {threshold, backoff_ms, now}: GuardOptions): Guarded {
+export function withBreaker(blobs: Blobs, {threshold, backoff_ms, now}: GuardOptions): BreakerBlobs {
   let failures = 0
   let closed_until_ms = 0
   let last = ''

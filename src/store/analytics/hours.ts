@@ -1,7 +1,7 @@
 import {type RawBuilder, sql} from 'kysely'
 import type {Db} from '../database.ts'
 import type {LogFilter} from '../log-filter.ts'
-import {keptFrom} from '../retention-start.ts'
+import {retainedSince} from '../retention-start.ts'
 import {isBound} from './days.ts'
 
 const HOUR_MS = 3_600_000
@@ -49,7 +49,7 @@ export async function sourcesOfKept(db: Db, filter: LogFilter): Promise<Sources>
 
 /** The first hour from which on all rows are there and in the sums. */
 export async function soundFrom(db: Db): Promise<string> {
-  const kept = [await keptFrom(db, 'logs'), await keptFrom(db, 'hours')].filter(at => at > EVER).map(nextHour)
+  const kept = [await retainedSince(db, 'logs'), await retainedSince(db, 'hours')].filter(at => at > EVER).map(nextHour)
   return [await summedFrom(db), ...kept].reduce((one, other) => (one > other ? one : other))
 }
 

@@ -6,12 +6,12 @@ import {restoreSegment} from './restore.ts'
 import {
   beginSegment,
   discardSpare,
-  freshRoom,
+  type PreallocatedSegment,
   prepareSpare,
   prepareSpareNow,
   type Segment,
   type SegmentDirectory,
-  type Spare,
+  usableBytes,
   wipe,
   writeSeal,
 } from './segment.ts'
@@ -35,7 +35,7 @@ export class Space {
   readonly #sync: GroupSync
   #next_number: number
   #ended: Mark | undefined
-  #spares: Spare[] = []
+  #spares: PreallocatedSegment[] = []
   #spare_bytes = 0
   #spare_slots = 0
   #serial = 0
@@ -73,9 +73,9 @@ export class Space {
   judge(size: number, slots: number, gathered: number): 'here' | 'next' | 'nowhere' {
     const room = this.#room(gathered) - size
     if (room >= 0 && this.#slotsIn(room) + this.#spare_slots >= slots) return 'here'
-    const spare = this.#spares.find(each => freshRoom(each) >= size)
+    const spare = this.#spares.find(each => usableBytes(each) >= size)
     if (!spare) return 'nowhere'
-    const left = this.#slotsIn(freshRoom(spare) - size) + this.#spare_slots - this.#slotsIn(freshRoom(spare))
+    const left = this.#slotsIn(usableBytes(spare) - size) + this.#spare_slots - this.#slotsIn(usableBytes(spare))
     return left >= slots ? 'next' : 'nowhere'
   }
 
@@ -213,8 +213,8 @@ export class Space {
     return undefined
   }
 
-  #take(size: number): Spare | undefined {
-    const spare = this.#spares.find(each => freshRoom(each) >= size)
+  #take(size: number): PreallocatedSegment | undefined {
+    const spare = this.#spares.find(each => usableBytes(each) >= size)
     if (spare) this.#count(this.#spares.filter(each => each !== spare))
     return spare
   }
@@ -225,7 +225,7 @@ export class Space {
     this.#sync.finish(segment)
   }
 
-  #stockWith(spares: Spare[]): void {
+  #stockWith(spares: PreallocatedSegment[]): void {
     this.#count(spares)
     if (!this.#full) return
     this.#full = false
@@ -246,9 +246,9 @@ export class Space {
     report({code: 'no_room', segment: this.end.segment, text: 'No room can be reserved for the next journal segment.', cause})
   }
 
-  #count(spares: Spare[]): void {
+  #count(spares: PreallocatedSegment[]): void {
     this.#spares = spares
-    this.#spare_bytes = spares.reduce((sum, spare) => sum + freshRoom(spare), 0)
-    this.#spare_slots = spares.reduce((sum, spare) => sum + this.#slotsIn(freshRoom(spare)), 0)
+    this.#spare_bytes = spares.reduce((sum, spare) => sum + usableBytes(spare), 0)
+    this.#spare_slots = spares.reduce((sum, spare) => sum + this.#slotsIn(usableBytes(spare)), 0)
   }
 }

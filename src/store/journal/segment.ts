@@ -4,7 +4,7 @@ import type {Files} from './files.ts'
 import {encodeHead, encodeHeader, HEAD_BYTES, HEADER_BYTES, type SegmentHeader, segmentName} from './format.ts'
 
 /** A file whose blocks are reserved, not yet a segment: it gets its number, header and name when it is needed. */
-export interface Spare {
+export interface PreallocatedSegment {
   readonly fd: number
   readonly path: string
   readonly bytes: number
@@ -29,7 +29,7 @@ const ZEROS = Buffer.alloc(1024 * 1024)
 const SPARE_SUFFIX = '.spare'
 
 /** The room for records in a spare once it is a segment; the seal at its end is not counted. */
-export const freshRoom = (spare: Spare) => spare.bytes - HEADER_BYTES - HEAD_BYTES
+export const usableBytes = (spare: PreallocatedSegment) => spare.bytes - HEADER_BYTES - HEAD_BYTES
 
 export const isSpareName = (name: string) => name.endsWith(SPARE_SUFFIX)
 
@@ -37,7 +37,7 @@ export const isSpareName = (name: string) => name.endsWith(SPARE_SUFFIX)
  * Reserves `bytes` on the disk under a spare's name, off the loop. Zeros are written, for only that reserves blocks everywhere (a file
  * made long with ftruncate has none), and synced, so that a quota or a late allocation fails here and later syncs are short.
  */
-export async function prepareSpare(place: SegmentDirectory, serial: number, bytes: number): Promise<Spare> {
+export async function prepareSpare(place: SegmentDirectory, serial: number, bytes: number): Promise<PreallocatedSegment> {
   const {files} = place
   const path = sparePath(place, serial, bytes)
   const fd = await files.open(path, 'wx+')
@@ -52,7 +52,7 @@ export async function prepareSpare(place: SegmentDirectory, serial: number, byte
 }
 
 /** The same on the loop and without the sync: for the rare moment when a turn needs room and none is prepared. */
-export function prepareSpareNow(place: SegmentDirectory, serial: number, bytes: number): Spare {
+export function prepareSpareNow(place: SegmentDirectory, serial: number, bytes: number): PreallocatedSegment {
   const {files} = place
   const path = sparePath(place, serial, bytes)
   const fd = files.openSync(path, 'wx+')
@@ -66,7 +66,7 @@ export function prepareSpareNow(place: SegmentDirectory, serial: number, bytes: 
 }
 
 /** Gives the spare's blocks back. Never fails: what is left over is removed at the next start. */
-export async function discardSpare(files: Files, {fd, path}: Spare): Promise<void> {
+export async function discardSpare(files: Files, {fd, path}: PreallocatedSegment): Promise<void> {
   try {
     files.closeSync(fd)
     await files.remove(path)
@@ -74,7 +74,7 @@ export async function discardSpare(files: Files, {fd, path}: Spare): Promise<voi
 }
 
 /** Turns a spare into the segment of `header`. The name comes last: a file with a segment's name has its header. */
-export function beginSegment(place: SegmentDirectory, spare: Spare, header: SegmentHeader): Segment {
+export function beginSegment(place: SegmentDirectory, spare: PreallocatedSegment, header: SegmentHeader): Segment {
   const {files} = place
   if (files.writeSync(spare.fd, encodeHeader(header), 0, HEADER_BYTES, 0) !== HEADER_BYTES)
     throw new JournalError('fault', 'the header of a segment was cut short')

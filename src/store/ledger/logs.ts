@@ -1,5 +1,5 @@
 import type {Db} from '../database.ts'
-import {keptFrom} from '../retention-start.ts'
+import {retainedSince} from '../retention-start.ts'
 import type {LedgerBreak, LedgerReport} from './report.ts'
 
 const PAGE_ROWS = 500
@@ -27,7 +27,7 @@ export async function verifyLogs(
   db: Db,
   onRows: (rows: number) => void,
 ): Promise<{said: LedgerReport['logs']; breaks: readonly LedgerBreak[]}> {
-  const kept = await keptFrom(db, 'logs')
+  const kept = await retainedSince(db, 'logs')
   const breaks: LedgerBreak[] = []
   let checked = 0
   let from: string | null = null

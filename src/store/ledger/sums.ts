@@ -1,7 +1,7 @@
 import {sql} from 'kysely'
 import type {Db} from '../database.ts'
 import {SUM_KEY, SUMMED} from '../flush/columns.ts'
-import {keptFrom} from '../retention-start.ts'
+import {retainedSince} from '../retention-start.ts'
 import type {AtOnce, LedgerBreak, LedgerReport} from './report.ts'
 
 /** Numbers as text: sums may be beyond 2^53. */
@@ -47,7 +47,7 @@ interface Span {
 
 /** From the first whole hour that is kept to the end of the last that anything is known of. */
 async function boundsOf(db: Db): Promise<{from_ms: number; to_ms: number} | undefined> {
-  const kept_ms = Date.parse(await keptFrom(db, 'hours'))
+  const kept_ms = Date.parse(await retainedSince(db, 'hours'))
   const hours = await db
     .selectFrom('traffic.usage_hourly')
     .select(e => [e.fn.min('hour').as('first'), e.fn.max('hour').as('last')])

@@ -2,7 +2,7 @@ import {expect, onTestFinished} from 'vitest'
 import {createLog} from '../../../src/base/log.ts'
 import {readLetters} from '../../../src/ports/mail/mail-templates.ts'
 import {readSettings, SettingsFault} from '../../../src/settings/index.ts'
-import {everyoneConcerned} from '../../../src/workers/alert-mail.ts'
+import {alertRecipients} from '../../../src/workers/alert-mail.ts'
 import {keyExpiryJob} from '../../../src/workers/key-expiry.ts'
 import {POSTGRES} from '../../settings/support.ts'
 import {startAdmin} from '../../support/admin.ts'
@@ -151,7 +151,7 @@ fact('1.6.2', 'expired status worker', async () => {
   const status = async () =>
     (await admin.store.db.selectFrom('api_keys').select('status').where('id', '=', id).executeTakeFirstOrThrow()).status
   const log = createLog('info', 'gateway', () => {})
-  const job = keyExpiryJob({store: admin.store, log, recipientsOf: everyoneConcerned, write: undefined, audits: true})
+  const job = keyExpiryJob({store: admin.store, log, recipientsOf: alertRecipients, write: undefined, audits: true})
   const at = (time: string) => job.run({now_ms: Date.parse(time), lost: new AbortController().signal})
   await at('2026-03-04T05:59:59.000Z')
   expect(await status()).toBe('active')

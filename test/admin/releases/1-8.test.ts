@@ -1,6 +1,6 @@
 import {expect, onTestFinished} from 'vitest'
 import {putMcpCapabilities} from '../../../src/store/mcp-integrations.ts'
-import {everyoneConcerned} from '../../../src/workers/alert-mail.ts'
+import {alertRecipients} from '../../../src/workers/alert-mail.ts'
 import {startAdmin} from '../../support/admin.ts'
 import {WORKSPACE_KEY} from '../../support/gateway.ts'
 import {seedUser} from '../../support/people.ts'
@@ -58,7 +58,7 @@ fact('1.8.0', 'alert mail to workspace admins+managers', async () => {
     await seedUser(admin, 'member', {[admin.workspace_id]: role}, {email: `${role}@example.com`})
   const {organisation_id, workspace_id} = admin
   const subject = {entity: 'workspace' as const, id: workspace_id, name: 'blue', organisation_id, workspace_id, alert_emails: []}
-  expect((await everyoneConcerned(subject, admin.store.db)).toSorted()).toEqual(['admin@example.com', 'manager@example.com'])
+  expect((await alertRecipients(subject, admin.store.db)).toSorted()).toEqual(['admin@example.com', 'manager@example.com'])
 })
 
 fact('1.8.0', 'managers create keys with user_id', async () => {

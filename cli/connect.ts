@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import type {AnyOperation} from '../src/admin/operation.ts'
 import type {Settings} from '../src/settings/index.ts'
 import type {CallOperation} from './client.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, exitOf, usageFault} from './fault.ts'
 import {placeOptions, typedAgain} from './hint.ts'
 import type {Printer} from './print.ts'
@@ -18,7 +18,7 @@ export interface Input {
 
 /** A gateway that a command works on. */
 export interface Gateway {
-  readonly world: World
+  readonly world: Environment
   readonly print: Printer
   readonly operations: readonly AnyOperation[]
   readonly call: CallOperation
@@ -115,7 +115,7 @@ async function connect(session: Session): Promise<Transport> {
   const {settings, origins} = await session.found()
   const url = urlOf(session, settings, origins.GATEWAY_URL)
   const {organisation} = session.options
-  if (url === undefined) return (await import('./local.ts')).openHere(world, settings, organisation)
+  if (url === undefined) return (await import('./local.ts')).openLocal(world, settings, organisation)
   if (organisation !== undefined)
     throw usageFault('--organisation is for the data directory: at a URL the key says which one.', 'Leave it out.')
   return (await import('./remote.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})

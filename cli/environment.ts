@@ -15,7 +15,7 @@ export interface Sink {
 }
 
 /** Everything a command touches outside itself; the tests hand in their own. */
-export interface World {
+export interface Environment {
   readonly stdout: Sink
   readonly stderr: Sink
   readonly stdinIsTTY: boolean
@@ -55,7 +55,7 @@ export interface World {
 }
 
 /** The files of this machine. */
-export const DISK: Pick<World, 'readFile' | 'listFolder' | 'writeNewFile' | 'writeFile' | 'replaceFile' | 'removeFile'> = {
+export const DISK: Pick<Environment, 'readFile' | 'listFolder' | 'writeNewFile' | 'writeFile' | 'replaceFile' | 'removeFile'> = {
   readFile: path => readFileSync(path, 'utf8'),
   listFolder: path => (statSync(path).isDirectory() ? readdirSync(path) : undefined),
   writeNewFile: (path, text, secret = false) => writeFileSync(path, text, {flag: 'wx', mode: secret ? 0o600 : 0o644}),
@@ -69,7 +69,7 @@ export const DISK: Pick<World, 'readFile' | 'listFolder' | 'writeNewFile' | 'wri
 }
 
 /** The process we are. A reader that goes away (`gateway logs list | head`) is no fault: what is written after it is dropped. */
-export function thisProcess(): World {
+export function processEnvironment(): Environment {
   return {
     stdout: sinkOf(process.stdout),
     stderr: sinkOf(process.stderr),

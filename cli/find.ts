@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import {join, resolve} from 'node:path'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {CommandFault, EXIT} from './fault.ts'
 import {quoted, typedAgain} from './hint.ts'
 
@@ -18,7 +18,7 @@ function deletes({name, argv}: Pick<Seeking, 'name' | 'argv'>): boolean {
 
 /** What is asked: a command that was given no place. */
 export interface Seeking {
-  readonly world: World
+  readonly world: Environment
   readonly env: Readonly<Record<string, string | undefined>>
   /** The command by its last word. */
   readonly name: string
@@ -61,7 +61,7 @@ function unnamed(message: string, lines: readonly string[]): CommandFault {
   return new CommandFault(`${message}\n${lines.map(line => `  ${line}`).join('\n')}`, {exit: EXIT.failure, code: 'gateway_unnamed'})
 }
 
-async function installedHere({readFile}: World): Promise<{readonly data_dir: string; readonly user: string | undefined} | undefined> {
+async function installedHere({readFile}: Environment): Promise<{readonly data_dir: string; readonly user: string | undefined} | undefined> {
   let text: string
   try {
     text = readFile(CLIENT_FILE)

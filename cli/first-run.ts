@@ -1,7 +1,7 @@
 import {rmSync, writeFileSync} from 'node:fs'
 import {join, resolve} from 'node:path'
 import type {FirstRun} from '../src/admin/first-run.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, fileReason} from './fault.ts'
 
 /** Where the keys of a first run went: to the terminal, to a file, or nowhere as the operator gave them. */
@@ -11,7 +11,7 @@ export type Told = {readonly to: 'terminal'} | {readonly to: 'file'; readonly pa
  * Says the generated keys of a first run this once (decisions: first run): on the terminal, else into `first-run.txt` (0600) in the
  * data directory. Keys that bootstrap variables gave are not said.
  */
-export function tellFirstRun(first: FirstRun, data_dir: string, {stdout}: World, {terminal = stdout.isTTY} = {}): Told {
+export function tellFirstRun(first: FirstRun, data_dir: string, {stdout}: Environment, {terminal = stdout.isTTY} = {}): Told {
   const lines = linesOf(first)
   if (!lines.length) return {to: 'nobody'}
   const text = `${[...lines, `workspace      ${first.workspace_slug}`].join('\n')}\n`

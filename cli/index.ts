@@ -1,5 +1,5 @@
 import type {Command, CommanderError} from 'commander'
-import {thisProcess, type World} from './environment.ts'
+import {type Environment, processEnvironment} from './environment.ts'
 import {type CommandFault, EXIT, faultOf, usageFault} from './fault.ts'
 import {printFault} from './print.ts'
 import {buildProgram, TAKE_SETTINGS} from './program.ts'
@@ -9,7 +9,7 @@ import {placeIn} from './session.ts'
  * Runs one command line (without the program's name) and gives its exit code: 0 ok, 1 failure, 2 wrong command line or input,
  * 3 not found, 4 refused. Answers go to stdout, remarks and faults to stderr.
  */
-export async function main(argv: readonly string[], world: World = thisProcess()): Promise<number> {
+export async function main(argv: readonly string[], world: Environment = processEnvironment()): Promise<number> {
   const program = buildProgram(await settingsFlags(argv))
   placeIn(program, world, argv)
   prepare(program, world)
@@ -42,7 +42,7 @@ class Stop extends Error {
 }
 
 /** Makes every command write into our world, and throw where it would end the process. */
-function prepare(command: Command, world: World) {
+function prepare(command: Command, world: Environment) {
   command
     .configureOutput({
       writeOut: text => world.stdout.write(text),

@@ -1,13 +1,13 @@
 import type {Log} from '../src/base/log.ts'
 import type {Settings} from '../src/settings/index.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {CommandFault} from './fault.ts'
 import {humanLines} from './log-lines.ts'
 import {type OpenApp, openApp} from './open.ts'
 import type {Transport} from './transport.ts'
 
 /** The gateway of this machine's data directory, with the operator's rights; no server need run, one that does sees the change. */
-export async function openHere(world: World, settings: Settings, organisation?: string): Promise<Transport> {
+export async function openLocal(world: Environment, settings: Settings, organisation?: string): Promise<Transport> {
   const {createLog} = await import('../src/base/log.ts')
   const log = createLog('warn', settings.service_name, humanLines(world.stderr))
   const app = await openApp(world, settings, {role: 'operator', log}).catch(fault => withoutData(fault, settings, log))

@@ -23,7 +23,7 @@ export async function openApp(
   settings: Settings,
   options: OpenOptions,
 ): Promise<OpenApp> {
-  if (options.role === 'operator') lookInto(settings.data_dir)
+  if (options.role === 'operator') checkDirectory(settings.data_dir)
   // Only here and only now: a command that needs no gateway must not wait for its libraries.
   const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}, {SettingsFault}] = await Promise.all([
     given ? {createApp: given} : import('../src/app/app.ts'),
@@ -49,7 +49,7 @@ export async function openApp(
 }
 
 /** Refuses a directory that is there but closed to this user: it must not be taken for one that is missing. */
-export function lookInto(path: string, stat: (path: string) => unknown = statSync) {
+export function checkDirectory(path: string, stat: (path: string) => unknown = statSync) {
   const folder = resolve(path)
   try {
     stat(`${folder}/.`)

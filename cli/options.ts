@@ -1,6 +1,6 @@
 import {Command, Option} from 'commander'
 import {type Unchecked, unchecked} from './client.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {fileReason, usageFault} from './fault.ts'
 import {readExpiry, readJson, readWhole} from './words.ts'
 
@@ -35,7 +35,7 @@ export function withConfirm(command: Command): Command {
 }
 
 /** Asks a person at a terminal whether to go on; a pipe or a script is not asked. */
-export async function confirmed({ask}: World, deed: string, {yes}: ConfirmOption): Promise<void> {
+export async function confirmed({ask}: Environment, deed: string, {yes}: ConfirmOption): Promise<void> {
   if (yes || !ask) return
   const answer = await ask(`${deed}? [y/N] `)
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw usageFault('Nothing was done.')
@@ -82,7 +82,7 @@ export function withExpiry(command: Command): Command {
   return command.option('--expires <when>', 'for example 90d, 12h, 2030-12-31 or never')
 }
 
-export function expiryOf({expires}: ExpiryOption, {now}: World): {expires_at?: string | null} {
+export function expiryOf({expires}: ExpiryOption, {now}: Environment): {expires_at?: string | null} {
   return expires === undefined ? {} : {expires_at: readExpiry(expires, now())}
 }
 
@@ -103,7 +103,7 @@ export function withSecret(command: Command): Command {
 /** The key that was given, without the line end of its file; undefined when none was. */
 export async function secretOf(
   {key, keyFile, keyStdin}: SecretOptions,
-  world: World,
+  world: Environment,
   note: (text: string) => void,
 ): Promise<string | undefined> {
   if ([key, keyFile, keyStdin].filter(each => each !== undefined).length > 1)
@@ -120,7 +120,7 @@ export async function secretOf(
 }
 
 /** The text of a file named on the command line. */
-export function fileText(world: World, path: string, option: string): string {
+export function fileText(world: Environment, path: string, option: string): string {
   try {
     return world.readFile(path)
   } catch (cause) {
@@ -129,7 +129,7 @@ export function fileText(world: World, path: string, option: string): string {
 }
 
 /** The JSON of a file, or of stdin for `-`. */
-export async function jsonFrom(world: World, path: string, option: string): Promise<Unchecked> {
+export async function jsonFrom(world: Environment, path: string, option: string): Promise<Unchecked> {
   if (path === '-') return unchecked(readJson(await world.readStdin(), 'What stdin holds'))
   return unchecked(readJson(fileText(world, path, option), `What ${path} holds`))
 }

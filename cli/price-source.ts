@@ -2,7 +2,7 @@ import {join} from 'node:path'
 import {isObject} from '../src/base/json-object.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {type Unchecked, unchecked} from './client.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
 import type {Progress} from './progress.ts'
 import {readJson} from './words.ts'
@@ -26,7 +26,7 @@ interface Asked {
 }
 
 /** Reads a source: a URL, a directory of `{provider}.json`, or a file that holds a list or a bundle. */
-export async function readSource(world: World, said: string, asked: Asked): Promise<Source> {
+export async function readSource(world: Environment, said: string, asked: Asked): Promise<Source> {
   if (/^https?:\/\//i.test(said)) return readUrl(said, asked)
   if (asked.providers.length) throw usageFault('--provider is for a URL that holds /pricing/{provider}.')
   let names: readonly string[] | undefined
@@ -38,7 +38,7 @@ export async function readSource(world: World, said: string, asked: Asked): Prom
   return names ? readFolder(world, said, names, asked.progress) : documentOf(readFile(world, said), said, said)
 }
 
-function readFolder(world: World, folder: string, names: readonly string[], progress: Progress): Source {
+function readFolder(world: Environment, folder: string, names: readonly string[], progress: Progress): Source {
   const slugs = names
     .filter(name => name.endsWith('.json'))
     .map(name => name.slice(0, -'.json'.length))
@@ -55,7 +55,7 @@ function readFolder(world: World, folder: string, names: readonly string[], prog
   return {kind: 'list', prices: unchecked({format: LIST, providers}), origin: folder}
 }
 
-function readFile(world: World, file: string): string {
+function readFile(world: Environment, file: string): string {
   try {
     return world.readFile(file)
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import type {CommandFault} from './fault.ts'
 import {type Cell, type Column, cellText, pairLines, tableLines} from './table.ts'
 import {plain} from './width.ts'
@@ -29,7 +29,7 @@ export interface Printer extends PrintOptions {
 }
 
 /** A printer to the streams of `world`. */
-export function createPrinter(world: World, options: PrintOptions): Printer {
+export function createPrinter(world: Environment, options: PrintOptions): Printer {
   const {json, quiet, color} = options
   const line = (text: string) => world.stdout.write(`${text}\n`)
   // With --json stderr holds nothing but a fault, so that a program can read it.
@@ -69,7 +69,7 @@ export function createPrinter(world: World, options: PrintOptions): Printer {
 }
 
 /** Says on stderr why a command failed: a sentence and the next step, or with --json an object. */
-export function printFault(world: World, fault: CommandFault, json: boolean) {
+export function printFault(world: Environment, fault: CommandFault, json: boolean) {
   const {message, next, code, status} = fault
   const whole = next ? `${message} ${next}` : message
   if (json) return world.stderr.write(`${JSON.stringify({error: {message: whole, code, status}}, null, 2)}\n`)

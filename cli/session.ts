@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import type {Settings, Sources} from '../src/settings/index.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, usageFault} from './fault.ts'
 import {createPrinter, type Printer} from './print.ts'
 
@@ -19,7 +19,7 @@ export interface GlobalOptions {
 
 /** A command at work: its world, its options, how it speaks, and the settings it runs under. */
 export interface Session {
-  readonly world: World
+  readonly world: Environment
   readonly options: GlobalOptions
   readonly print: Printer
   readonly sources: Sources
@@ -31,10 +31,10 @@ export interface Session {
   readonly argv: readonly string[]
 }
 
-const worlds = new WeakMap<Command, {readonly world: World; readonly argv: readonly string[]}>()
+const worlds = new WeakMap<Command, {readonly world: Environment; readonly argv: readonly string[]}>()
 
 /** Puts a command tree into a world. */
-export function placeIn(root: Command, world: World, argv: readonly string[] = []) {
+export function placeIn(root: Command, world: Environment, argv: readonly string[] = []) {
   worlds.set(root, {world, argv})
 }
 

@@ -1,5 +1,5 @@
 import type {Log} from '../src/base/log.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {EXIT} from './fault.ts'
 
 /** A signal to a whole process group comes twice: directly, and handed on by npm. */
@@ -15,7 +15,7 @@ export interface Signals {
 }
 
 /** Listens from now on. A hang-up stops what a terminal began, and has what a service manager began read its settings again. */
-export function awaitSignal(world: World, log: Log, env: Readonly<Record<string, string | undefined>>): Signals {
+export function awaitSignal(world: Environment, log: Log, env: Readonly<Record<string, string | undefined>>): Signals {
   const {promise: heard, resolve} = Promise.withResolvers<string>()
   const had_terminal = world.hasTerminal()
   let first_at_ms: number | undefined

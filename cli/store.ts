@@ -1,7 +1,7 @@
 import type {Settings} from '../src/settings/index.ts'
 import type {Store} from '../src/store/database.ts'
 import {CommandFault, EXIT} from './fault.ts'
-import {lookInto} from './open.ts'
+import {checkDirectory} from './open.ts'
 
 /** Works on the databases of the data directory themselves, and closes them. For what no operation does: migrations, verification. */
 export async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
@@ -15,7 +15,7 @@ export async function withStore<T>(settings: Settings, work: (store: Store) => P
       import('../src/base/runtime.ts'),
     ])
   const database = databaseSettings(settings)
-  lookInto(settings.data_dir)
+  checkDirectory(settings.data_dir)
   try {
     const directory = database ? undefined : findDataDir(settings.data_dir)
     if (directory) checkPresent({...directory, binding: sqliteBinding()}, false)

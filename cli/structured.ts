@@ -1,17 +1,17 @@
 import {type Unchecked, unchecked} from './client.ts'
-import type {World} from './environment.ts'
+import type {Environment} from './environment.ts'
 import {usageFault} from './fault.ts'
 import {fileText} from './options.ts'
 
 /** What a file, or stdin for `-`, holds: JSON or YAML. What is in it is not echoed, for it may be secret. */
-export async function structuredFrom(world: World, path: string, option: string): Promise<Unchecked> {
+export async function structuredFrom(world: Environment, path: string, option: string): Promise<Unchecked> {
   const [text, source] =
     path === '-' ? [await world.readStdin(), 'What stdin holds'] : [fileText(world, path, option), `What ${path} holds`]
   return unchecked(await structured(text, source))
 }
 
 /** A config as it is named on the command line: the slug of a saved one, or what a file holds, whose name has a dot or a slash. */
-export async function configFrom(world: World, named: string, option: string): Promise<string | Unchecked> {
+export async function configFrom(world: Environment, named: string, option: string): Promise<string | Unchecked> {
   return named === '-' || /[./\\]/.test(named) ? structuredFrom(world, named, option) : named
 }
 

@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {CommandFault, usageFault} from '../fault.ts'
 import {confirmed, leaf, withConfirm} from '../options.ts'
 import type {Printer} from '../print.ts'
@@ -35,7 +35,7 @@ export function applyCommand(): Command {
 }
 
 async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> {
-  const [{snapshot}, {planOf, carryOut, kindsNamed}, {readFolder, textIf}, {called}] = await Promise.all([
+  const [{snapshot}, {planOf, applySteps, kindsNamed}, {readFolder, textIf}, {called}] = await Promise.all([
     import('../resources/snapshot.ts'),
     import('../resources/plan.ts'),
     import('../resources/folder.ts'),
@@ -67,7 +67,7 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
   const keys: [string, string][] = []
   let applied = false
   try {
-    await carryOut(steps, now, ({resource}, at, told) => {
+    await applySteps(steps, now, ({resource}, at, told) => {
       progress.step(at + 1, steps.length, called(resource))
       if (told !== undefined) keys.push([called(resource), told])
     })
@@ -75,7 +75,7 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
     if (prunes && steps.some(({action, kind}) => action === 'create' && kind.name === 'workspace')) {
       const after = await snapshot(gateway, kinds)
       const rest = await planOf(resources, after, {sources, prunes, own_key})
-      await carryOut(
+      await applySteps(
         rest.filter(({action}) => action === 'delete'),
         after,
         () => undefined,
@@ -143,7 +143,7 @@ function countsOf(steps: readonly Step[], state: keyof typeof WORDS): string {
 }
 
 /** Tells the secrets of new keys: in the file, or where it cannot be written, and without one, on stdout. Gives what is left for a reply in JSON. */
-function tellKeys(world: World, print: Printer, keys: readonly Told[], file: string | undefined): readonly Told[] {
+function tellKeys(world: Environment, print: Printer, keys: readonly Told[], file: string | undefined): readonly Told[] {
   if (!keys.length) return []
   if (file !== undefined) {
     try {

@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {BundleFault, makeBundleKeys, openBundle, writeBundle} from '../../src/base/bundle.ts'
 import {type Unchecked, unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {fileText, group, leaf} from '../options.ts'
 import {countsOf, type Diff, printDiff} from '../price-diff.ts'
@@ -178,7 +178,7 @@ function rollback(): Command {
   )
 }
 
-function bundleIn(world: World, file: string): Unchecked {
+function bundleIn(world: Environment, file: string): Unchecked {
   return unchecked(readJson(fileText(world, file, 'The bundle'), `What ${file} holds`))
 }
 
@@ -191,7 +191,7 @@ function guarded<T>(work: () => T): T {
   }
 }
 
-function written(world: World, file: string, text: string, secret = false) {
+function written(world: Environment, file: string, text: string, secret = false) {
   try {
     world.writeNewFile(file, text, secret)
   } catch (cause) {

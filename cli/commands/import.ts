@@ -1,6 +1,6 @@
 import {basename, join} from 'node:path'
 import {type Command, Option} from 'commander'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {usageFault} from '../fault.ts'
 import type {Imported} from '../importers/imported.ts'
 import {leaf} from '../options.ts'
@@ -54,7 +54,7 @@ export function importCommand(): Command {
     })
 }
 
-async function importedFrom(world: World, file: string, {from, workspace}: ImportOptions): Promise<Imported> {
+async function importedFrom(world: Environment, file: string, {from, workspace}: ImportOptions): Promise<Imported> {
   if (from === 'litellm')
     return (await import('../importers/litellm.ts')).fromLitellm(await structuredFrom(world, file, 'The file'), workspace)
   if (from === 'portkey') {

@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import {type Unchecked, unchecked} from '../client.ts'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {usageFault} from '../fault.ts'
 import {jsonFrom} from '../options.ts'
 import {readPairs} from '../words.ts'
@@ -25,7 +25,7 @@ export function withPlace(command: Command): Command {
  */
 export async function configurationsOf(
   {customHost, set, configurations}: PlaceOptions,
-  world: World,
+  world: Environment,
   current: () => Promise<object> = async () => ({}),
 ): Promise<Unchecked | undefined> {
   const given = configurations === undefined ? {} : await jsonFrom(world, configurations, '--configurations')

@@ -3,7 +3,7 @@ import type {FirstRun} from '../../src/admin/first-run.ts'
 import type {Log} from '../../src/base/log.ts'
 import type {ServiceState} from '../../src/base/notify.ts'
 import type {FlagOption, Settings} from '../../src/settings/index.ts'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {CommandFault, EXIT} from '../fault.ts'
 import {tellFirstRun} from '../first-run.ts'
 import {placeOptions} from '../hint.ts'
@@ -89,7 +89,7 @@ async function readAgain(app: OpenApp, read: Session['settings'], log: Log, noti
 }
 
 /** A database that is silent while it is closed keeps no process: what is settled stands in the journal, and the next start goes on there. */
-function endInTime(drain_timeout_ms: number, log: Log, world: World): NodeJS.Timeout {
+function endInTime(drain_timeout_ms: number, log: Log, world: Environment): NodeJS.Timeout {
   return setTimeout(() => {
     log.warn('stopped before everything was written to the database: the next start writes the rest')
     world.exit(EXIT.ok)
@@ -103,7 +103,7 @@ async function start(
   app: OpenApp,
   settings: Settings,
   log: Log,
-  world: World,
+  world: Environment,
   {demo, place}: {demo: boolean; place: string},
 ): Promise<string> {
   const told = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world)

@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {CommandFault} from '../fault.ts'
 import {type Resource, read} from './document.ts'
 import {pathOf, textIf, yamlFiles} from './folder.ts'
@@ -17,7 +17,7 @@ export interface ExportedFile {
 
 /** The files of what was found, and those that an earlier export wrote of what is there no longer. */
 export function exportedFiles(
-  world: World,
+  world: Environment,
   dir: string,
   {found, closed}: Snapshot,
   kinds: ReadonlySet<string>,
@@ -51,7 +51,7 @@ function specIn(text: string | undefined, file: string): Resource['spec'] | unde
   }
 }
 
-function filesIn(world: World, dir: string, folder: string): string[] {
+function filesIn(world: Environment, dir: string, folder: string): string[] {
   try {
     return yamlFiles(world, join(dir, folder)).map(path => path.slice(join(dir, '/').length))
   } catch {
@@ -60,7 +60,7 @@ function filesIn(world: World, dir: string, folder: string): string[] {
 }
 
 /** True for a file that holds one resource and is called as an export calls it. */
-function isExported(world: World, dir: string, path: string): boolean {
+function isExported(world: Environment, dir: string, path: string): boolean {
   try {
     const resources = read(world.readFile(join(dir, path)), path)
     return resources.length === 1 && KINDS.some(({name}) => name === resources[0]!.kind) && pathOf(resources[0]!) === path

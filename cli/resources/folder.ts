@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import type {World} from '../environment.ts'
+import type {Environment} from '../environment.ts'
 import {fileReason, usageFault} from '../fault.ts'
 import {type Address, fileName, type Resource, read} from './document.ts'
 import {KINDS} from './kinds.ts'
@@ -13,7 +13,7 @@ export function pathOf({kind, workspace, slug}: Address): string {
 const MOST_DEPTH = 10
 
 /** Every YAML file in a folder and those in it, by path, in the order of their names; those with a dot in front are left out. */
-export function yamlFiles(world: World, path: string, depth = 0): string[] {
+export function yamlFiles(world: Environment, path: string, depth = 0): string[] {
   const names = world.listFolder(path)
   if (names === undefined) return /\.ya?ml$/.test(path) || depth === 0 ? [path] : []
   if (depth > MOST_DEPTH) throw usageFault(`${path} is more than ${MOST_DEPTH} folders deep.`)
@@ -24,7 +24,7 @@ export function yamlFiles(world: World, path: string, depth = 0): string[] {
 }
 
 /** What the files say. */
-export function readFolder(world: World, path: string): Resource[] {
+export function readFolder(world: Environment, path: string): Resource[] {
   try {
     return yamlFiles(world, path).flatMap(file => read(world.readFile(file), file))
   } catch (cause) {
@@ -34,7 +34,7 @@ export function readFolder(world: World, path: string): Resource[] {
 }
 
 /** What stands at `path` of a folder; undefined where there is no such file. */
-export function textIf(world: World, path: string): string | undefined {
+export function textIf(world: Environment, path: string): string | undefined {
   try {
     return world.readFile(path)
   } catch (cause) {

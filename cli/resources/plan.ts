@@ -188,7 +188,7 @@ function removals({found, place}: Snapshot, pruned: ReadonlySet<string>): Step[]
 }
 
 /** Does the steps in order, and says after each that it is done; a failure says how far it came. */
-export async function carryOut(steps: readonly Step[], now: Snapshot, done: (step: Step, at: number, told: string | undefined) => void) {
+export async function applySteps(steps: readonly Step[], now: Snapshot, done: (step: Step, at: number, told: string | undefined) => void) {
   for (const [at, step] of steps.entries()) {
     const {kind, resource, found, changed, action} = step
     try {

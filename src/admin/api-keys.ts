@@ -26,7 +26,7 @@ import {findOrganisation} from '../store/organisations.ts'
 import type {ApiKeyKind, ApiKeysTable} from '../store/tables/identity.ts'
 import {findOrganisationUser} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
-import {type Action, isOwnOnly, KINDS, reachOf, scopeFor} from './key-reach.ts'
+import {type Action, isOwnOnly, KINDS, scopeFor, visibilityOf} from './key-reach.ts'
 import {checkGrant, expiryUnder, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
 import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
 import {newKey} from './new-key.ts'
@@ -175,7 +175,7 @@ async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>
 
 async function listed(call: Call<undefined, typeof KeysQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)
-  const reach = {...reachOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
+  const reach = {...visibilityOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
   const page = await store.listKeys(call.db, reach, call.query)
   const standings = await standingsOf(call.app, page.rows, budgetsOf)
   return list(page, row => view(row, call.now, standings.get(row)!))
@@ -272,7 +272,7 @@ async function keyOf(call: CallerScope & Named, action: Action): Promise<ApiKeys
 }
 
 function keyIf({actor, db, params}: CallerScope & Named, action: Action): Promise<ApiKeysTable | undefined> {
-  return store.findKey(db, reachOf(actor, action), params.id)
+  return store.findKey(db, visibilityOf(actor, action), params.id)
 }
 
 interface Named {

@@ -49,7 +49,7 @@ async function boundToUser(db: Db, actor: Actor, scopes: ReadonlySet<string>, us
   }
   const membership = standing.memberships.find(each => each.workspace_id === actor.workspace_id)
   if (!membership) throw new Refusal('key.unknown')
-  return {...inWorkspace(actor, membership), organisation_role: user.role, scopes: both(scopes, membership.scopes)}
+  return {...asMember(actor, membership), organisation_role: user.role, scopes: both(scopes, membership.scopes)}
 }
 
 async function callerBySession(db: Db, token: string, now: string): Promise<Actor> {
@@ -92,21 +92,21 @@ async function standingOf(
  * The user as he stands in the workspace that a call is about: the one it names by id or slug, else the only one he is in. Undefined
  * where he is in several and none is named. One that he is not in is not found.
  */
-export function placed(actor: Actor, named: string | undefined): Actor | undefined {
+export function inWorkspace(actor: Actor, named: string | undefined): Actor | undefined {
   const {memberships = []} = actor
   if (named === undefined && memberships.length !== 1) return undefined
   const membership =
     named === undefined ? memberships[0] : memberships.find(({workspace_id, slug}) => named === workspace_id || named === slug)
   if (!membership) throw new Refusal('row.not_found', {object: 'workspace'})
-  return {...inWorkspace(actor, membership), scopes: membership.scopes}
+  return {...asMember(actor, membership), scopes: membership.scopes}
 }
 
 /** True for a user of whom it is not known in which of his workspaces he calls. */
-export function isUnplaced({workspace_id}: Actor): boolean {
+export function needsWorkspace({workspace_id}: Actor): boolean {
   return workspace_id === ''
 }
 
-function inWorkspace(actor: Actor, {workspace_id, role, scopes, sees_own_only}: Membership): Actor {
+function asMember(actor: Actor, {workspace_id, role, scopes, sees_own_only}: Membership): Actor {
   return {...actor, workspace_id, workspace_role: role, role_scopes: scopes, sees_own_only}
 }
 
@@ -115,7 +115,7 @@ function both(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet
 }
 
 /** Who calls an operation that is open to everyone: nobody, who reaches no row. */
-export const ANYONE: Actor = {
+export const ANONYMOUS: Actor = {
   type: 'api_key',
   id: null,
   kind: 'workspace-user',

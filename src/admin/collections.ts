@@ -16,7 +16,7 @@ import {giveUpSlug} from '../store/rows.ts'
 import type {CollectionsTable} from '../store/tables/prompts.ts'
 import {type Call, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {type CallerScope, found, reachOf, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, visibilityOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Collections'
 const params = z.strictObject({collectionId: Handle})
@@ -157,12 +157,12 @@ async function archived(call: Call<typeof params>) {
 }
 
 async function reachCollection(call: CallerScope, named: string): Promise<CollectionsTable> {
-  return found(await store.findCollection(call.db, reachOf(call), named), 'collection')
+  return found(await store.findCollection(call.db, visibilityOf(call), named), 'collection')
 }
 
 /** The collection that a body names. */
 export async function parentOf(call: CallerScope, named: string, field = 'parent_collection_id'): Promise<CollectionsTable> {
-  const row = await store.findCollection(call.db, reachOf(call), named)
+  const row = await store.findCollection(call.db, visibilityOf(call), named)
   if (!row) throw noParent(named, field)
   return row
 }

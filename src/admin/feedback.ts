@@ -4,7 +4,7 @@ import {FeedbackBody, FeedbackChange, FeedbackPath, FeedbackReply} from '../sche
 import {insertFeedback, updateFeedback} from '../store/feedback.ts'
 import type {FeedbackTable} from '../store/tables/traffic.ts'
 import {type Call, operation} from './operation.ts'
-import {found, reachOf, workspaceOf} from './tenancy.ts'
+import {found, visibilityOf, workspaceOf} from './tenancy.ts'
 import {visibleTo} from './visible.ts'
 
 const tag = 'Feedback'
@@ -63,7 +63,7 @@ async function created(call: Call<undefined, undefined, typeof FeedbackBody>): P
 
 async function updated(call: Call<typeof FeedbackPath, undefined, typeof FeedbackChange>) {
   const {actor, app, now, params, body} = call
-  const scope = {...reachOf(call), ...visibleTo(actor)}
+  const scope = {...visibilityOf(call), ...visibleTo(actor)}
   const change = {value: body.value, weight: body.weight, metadata: JSON.stringify(body.metadata), last_updated_at: now}
   const is_there = await app.store.write(db => updateFeedback(db, scope, params.id, change))
   found(is_there || undefined, 'feedback')

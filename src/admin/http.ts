@@ -15,7 +15,7 @@ import type {Db} from '../store/database.ts'
 import {isTaken} from '../store/rows.ts'
 import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
-import {ANYONE, callerByHeaders, isUnplaced, placed} from './caller.ts'
+import {ANONYMOUS, callerByHeaders, inWorkspace, needsWorkspace} from './caller.ts'
 import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
 import {type AnyOperation, type Call, Download} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
@@ -81,7 +81,7 @@ async function admit(
   options: MountOptions,
 ) {
   const now = services.now()
-  const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANYONE}
+  const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANONYMOUS}
   visits.set(request, visit)
   reply.headers({[`${ownHeaders(request.headers).prefix}-trace-id`]: visit.request_id, 'cache-control': 'no-store'})
   if (operation.flag === 'scim' && !services.settings.scim_enabled)
@@ -106,8 +106,8 @@ function requireScope(actor: Actor, {scopes, role_needs}: AnyOperation) {
 /** Puts a user who is a member into the workspace that the call is about, as soon as it is known; his role there must allow it. */
 function place(visit: Visit, {method}: FastifyRequest, named: string | undefined, {has_body}: {has_body: boolean}) {
   const {actor, operation} = visit
-  if (!actor.memberships || !isUnplaced(actor)) return
-  const there = placed(actor, named)
+  if (!actor.memberships || !needsWorkspace(actor)) return
+  const there = inWorkspace(actor, named)
   if (there) {
     visit.actor = there
     requireScope(there, operation)

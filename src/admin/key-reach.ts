@@ -13,7 +13,7 @@ export function scopeFor(kind: ApiKeyKind, action: Action): string {
 }
 
 /** The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace. */
-export function reachOf(actor: Actor, action: Action): KeyReach {
+export function visibilityOf(actor: Actor, action: Action): KeyReach {
   const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
   const user_id = isOwnOnly(actor) ? (actor.user_id ?? '') : undefined
   return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id, kinds, user_id}
@@ -26,6 +26,6 @@ export function isOwnOnly(actor: Actor): boolean {
 
 /** The keys of which the caller sees what they used: those it may list, as far as it sees what others did, and the one that asks. */
 export function keysInSight(actor: Actor): KeysInSight {
-  const {kinds, user_id} = reachOf(actor, 'list')
+  const {kinds, user_id} = visibilityOf(actor, 'list')
   return {kinds, user_id: user_id ?? onlyOf(actor), key_id: actor.type === 'api_key' ? (actor.id ?? undefined) : undefined}
 }

@@ -6,7 +6,7 @@ import {Empty} from '../schema/paging.ts'
 import * as store from '../store/labels.ts'
 import type {LabelsTable} from '../store/tables/prompts.ts'
 import {type Call, operation} from './operation.ts'
-import {type CallerScope, found, invalid, namedWorkspace, reachOf, requireOwn, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, namedWorkspace, requireOwn, visibilityOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Labels'
 const params = z.strictObject({labelId: z.uuid()})
@@ -138,7 +138,7 @@ async function archived(call: Call<typeof params>) {
 
 /** A label that may be changed: those that everyone has may not. */
 async function ownLabel(call: CallerScope & {readonly params: z.output<typeof params>}) {
-  const row = found(await store.findLabel(call.db, reachOf(call), call.params.labelId), 'label')
+  const row = found(await store.findLabel(call.db, visibilityOf(call), call.params.labelId), 'label')
   const {organisation_id, workspace_id} = row
   if (organisation_id === null || workspace_id === null) throw invalid('labelId', `is ${row.name}, which everyone has and nobody changes`)
   return {...row, organisation_id, workspace_id}

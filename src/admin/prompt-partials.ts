@@ -18,7 +18,7 @@ import type {PromptPartialsTable} from '../store/tables/prompts.ts'
 import {insertTemplate, listTemplates} from '../store/templates.ts'
 import {type Call, operation} from './operation.ts'
 import {changeTemplate, checkPartial, newTemplate, newVersion, reachTemplate} from './prompt-templates.ts'
-import {type CallerScope, found, invalid, reachOf, workspaceOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, visibilityOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'PromptPartials'
 const params = z.strictObject({promptPartialId: Handle})
@@ -112,7 +112,7 @@ export const promptPartials = [
 
 async function listed(call: Call<undefined, typeof PartialsQuery>) {
   const {db, query} = call
-  const reach = reachOf(call)
+  const reach = visibilityOf(call)
   const collection =
     query.collection_id === undefined ? undefined : found(await findCollection(db, reach, query.collection_id), 'collection')
   const {rows} = await listTemplates(db, 'prompt_partials', {...reach, collection_id: collection?.id})

@@ -6,7 +6,7 @@ import {Handle} from '../schema/names.ts'
 import {PromptCall, RenderedCall} from '../schema/prompts.ts'
 import {findPartialForCall, findPromptForCall} from '../store/prompts-for-call.ts'
 import {type Call, operation} from './operation.ts'
-import {found, invalid, reachOf} from './tenancy.ts'
+import {found, invalid, visibilityOf} from './tenancy.ts'
 
 const params = z.strictObject({promptId: Handle})
 
@@ -30,7 +30,7 @@ export const promptRender = [
 async function rendered(call: Call<typeof params, undefined, typeof PromptCall>) {
   const {db, body} = call
   const {named, meant} = readNamed(call.params.promptId)
-  const prompt = found(await findPromptForCall(db, reachOf(call), named, meant), 'prompt')
+  const prompt = found(await findPromptForCall(db, visibilityOf(call), named, meant), 'prompt')
   const reach = {organisation_id: call.actor.organisation_id, workspace_id: prompt.workspace_id}
   const {variables, ...overrides} = body
   try {

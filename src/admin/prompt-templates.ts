@@ -8,13 +8,13 @@ import type {CollectionsTable, TemplatesTable} from '../store/tables/prompts.ts'
 import {findTemplate, type TemplateTable, templateSlugTaken, updateTemplate} from '../store/templates.ts'
 import type {Call} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {type CallerScope, found, invalid, reachOf} from './tenancy.ts'
+import {type CallerScope, found, invalid, visibilityOf} from './tenancy.ts'
 
 /** What a row of either table is called. */
 const OBJECTS = {prompts: 'prompt', prompt_partials: 'prompt partial'} as const
 
 export async function reachTemplate(call: CallerScope, table: TemplateTable, named: string): Promise<TemplatesTable> {
-  return found(await findTemplate(call.db, table, reachOf(call), named), OBJECTS[table])
+  return found(await findTemplate(call.db, table, visibilityOf(call), named), OBJECTS[table])
 }
 
 /** A new row with its first version, which is published. */

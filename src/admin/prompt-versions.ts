@@ -6,7 +6,7 @@ import {findLabel} from '../store/labels.ts'
 import * as store from '../store/prompts.ts'
 import {type Call, operation} from './operation.ts'
 import {promptView, reachPrompt} from './prompts.ts'
-import {type CallerScope, found, reachOf} from './tenancy.ts'
+import {type CallerScope, found, visibilityOf} from './tenancy.ts'
 
 const tag = 'Prompts'
 const params = z.strictObject({promptId: Handle})
@@ -72,7 +72,7 @@ async function labelled(call: Call<typeof versionParams, undefined, typeof Promp
   const {version} = await versionOf(call, row.id)
   if (body.label_id === null) await store.clearLabels(db, row.id, version)
   else if (body.label_id !== undefined) {
-    const label = found(await findLabel(db, {...reachOf(call), workspace_id: row.workspace_id}, body.label_id), 'label')
+    const label = found(await findLabel(db, {...visibilityOf(call), workspace_id: row.workspace_id}, body.label_id), 'label')
     await store.assignLabel(db, {prompt_id: row.id, label_id: label.id, version, assigned_at: now})
   }
   call.about(row.id, row.workspace_id)

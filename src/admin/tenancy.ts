@@ -70,7 +70,7 @@ export function invalid(field: string, why: string): Refusal {
 }
 
 /** What the caller reaches: its workspace, or all of its organisation. */
-export function reachOf({actor}: CallerScope): {organisation_id: string; workspace_id: string | undefined} {
+export function visibilityOf({actor}: CallerScope): {organisation_id: string; workspace_id: string | undefined} {
   return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined}
 }
 

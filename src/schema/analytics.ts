@@ -103,7 +103,7 @@ export const UserRequests = graph({total: Count, unique: Count, avg: Amount}, {t
 export const Rates = graph({rate: Amount}, {timestamp: At, rate: Amount})
 export const Stacks = graph({total: Count}, {timestamp: At, stats: z.array(z.strictObject({response_status_code: z.int(), count: Count}))})
 export const StatusCodes = graph({total_errors: Count, unique_error_codes: Count}, {status_code: z.int(), count: Count})
-export const Rescued = graph(
+export const RecoveredByRetry = graph(
   {retry: Count, fallback: Count},
   {timestamp: At, retry: z.array(z.strictObject({retry_success_count: Count, count: Count})), fallback: Count},
 )

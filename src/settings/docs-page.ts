@@ -1,4 +1,4 @@
-import {LATER} from './not-available.ts'
+import {NOT_AVAILABLE} from './not-available.ts'
 import {fileEndings, flagOf, GROUPS, keyOf, NAMES, type Name, row} from './table.ts'
 
 /** The page docs/settings.md: every setting by group, then the documented variables of later versions. */
@@ -7,7 +7,7 @@ export function settingsPage(): string {
     const names = NAMES.filter(name => row(name).group === group)
     return `## ${group}\n\n${table(['Variable', 'Flag', 'Key in the file', 'Default', 'Takes', 'Meaning'], names.map(line))}`
   })
-  const later = LATER.map(({area, instead = '', variables}) => [area, instead, Object.entries(variables).map(variable).join(', ')])
+  const later = NOT_AVAILABLE.map(({area, instead = '', variables}) => [area, instead, Object.entries(variables).map(variable).join(', ')])
   return `${[HEAD, ...groups, `${TAIL}\n\n${table(['Feature', 'Instead', 'Variables, and their allowed values'], later)}`].join('\n\n')}\n`
 }
 

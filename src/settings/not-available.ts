@@ -11,7 +11,7 @@ const NONE: readonly string[] = []
 const OFF = ['OFF', 'false'] as const
 
 // biome-ignore format: a table is read by its lines
-export const LATER: readonly Area[] = [
+export const NOT_AVAILABLE: readonly Area[] = [
   {area: 'further listeners', variables: {MCP_ENABLED: OFF, MCP_PORT: ['8788'], MCP_GATEWAY_BASE_URL: NONE, MCP_REQUEST_TIMEOUT_MS: NONE, GRPC_PORT: ['8789']}},
   {area: 'a separate control plane', instead: 'one process is gateway and control plane', variables: {
     SERVER_MODE: ['gateway'], PRIVATE_DEPLOYMENT: ['ON', 'OFF'], HYBRID_DEPLOYMENT: OFF, MANAGED_DEPLOYMENT: OFF, DISABLE_ORG_CREATION: OFF,
@@ -70,7 +70,9 @@ export interface Later {
   readonly harmless: readonly string[]
 }
 
-const exact = new Map(LATER.flatMap(area => Object.entries(area.variables).map(([name, harmless]) => [name, {...area, harmless}] as const)))
+const exact = new Map(
+  NOT_AVAILABLE.flatMap(area => Object.entries(area.variables).map(([name, harmless]) => [name, {...area, harmless}] as const)),
+)
 const open = [...exact]
   .filter(([name]) => name.includes('*'))
   .map(([name, later]) => [new RegExp(`^${name.replace('*', '[A-Z0-9_]+')}$`), later] as const)

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterEach, beforeEach, describe, expect, onTestFinished, test, vi} from 'vitest'
 import {main} from '../../cli/index.ts'
-import {type CreateApp, lookInto, type OpenApp} from '../../cli/open.ts'
+import {type CreateApp, checkDirectory, type OpenApp} from '../../cli/open.ts'
 import type {FirstRun} from '../../src/admin/first-run.ts'
 import {DataDirFault} from '../../src/store/data-dir.ts'
 import {worldOf} from './support.ts'
@@ -204,6 +204,6 @@ test('a directory that is closed to the user is not taken for a missing one', ()
   const failing = (code: string) => () => {
     throw Object.assign(new Error(code), {code})
   }
-  expect(() => lookInto('/srv/gateway', failing('EACCES'))).toThrow('The data directory /srv/gateway is closed to you.')
-  expect(() => lookInto('/srv/gateway', failing('ENOENT'))).not.toThrow()
+  expect(() => checkDirectory('/srv/gateway', failing('EACCES'))).toThrow('The data directory /srv/gateway is closed to you.')
+  expect(() => checkDirectory('/srv/gateway', failing('ENOENT'))).not.toThrow()
 })

@@ -1,5 +1,5 @@
 import {resolve} from 'node:path'
-import {DISK, type Sink, type World} from '../../cli/environment.ts'
+import {DISK, type Environment, type Sink} from '../../cli/environment.ts'
 import {main} from '../../cli/index.ts'
 import type {CreateApp} from '../../cli/open.ts'
 import type {Reply, Request, Transport} from '../../cli/transport.ts'
@@ -40,7 +40,7 @@ export async function run(argv: readonly string[], around: Surroundings = {}): P
 }
 
 /** A world that keeps what is written, and what has been said so far. */
-export function worldOf(around: Surroundings): {world: World; said(): Omit<Said, 'code'>; exits: number[]} {
+export function worldOf(around: Surroundings): {world: Environment; said(): Omit<Said, 'code'>; exits: number[]} {
   const {transport, env = {}, stdin, files, folder = '', terminal, createApp, now_ms = NOW_MS, onListening, onSleep, onWritten} = around
   const written = {stdout: '', stderr: ''}
   const exits: number[] = []
@@ -54,7 +54,7 @@ export function worldOf(around: Surroundings): {world: World; said(): Omit<Said,
   })
   const handlers = new Set<(name: string) => void>()
   const hangups = new Set<(name: string) => void>()
-  const world: World = {
+  const world: Environment = {
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     stdinIsTTY: stdin === undefined,

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest'
 import {settingsPage} from '../../src/settings/docs-page.ts'
 import {flagOptions, readSettings, type Settings} from '../../src/settings/index.ts'
-import {LATER, laterOf} from '../../src/settings/not-available.ts'
+import {laterOf, NOT_AVAILABLE} from '../../src/settings/not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, row} from '../../src/settings/table.ts'
 import {faults} from './support.ts'
 
@@ -14,7 +14,7 @@ test('no two settings share a key, a flag or a spelling in the environment', () 
 
 test('no variable is both a setting and one of a later version', () => {
   expect(NAMES.filter(name => laterOf(name))).toEqual([])
-  const names = LATER.flatMap(({variables}) => Object.keys(variables))
+  const names = NOT_AVAILABLE.flatMap(({variables}) => Object.keys(variables))
   expect(names.toSorted()).toEqual([...new Set(names)].sort())
 })
 

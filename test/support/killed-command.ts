@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import {thisProcess} from '../../cli/environment.ts'
+import {processEnvironment} from '../../cli/environment.ts'
 import {main} from '../../cli/index.ts'
 
 /** `node killed-command.ts N WORDS...`: runs a command line, and kills itself (SIGKILL) before the Nth statement that writes prices. */
@@ -10,4 +10,4 @@ Sqlite.prototype.prepare = function (this: Sqlite.Database, text: string) {
   if (/^insert into "prices"/.test(text) && --left === 0) process.kill(process.pid, 'SIGKILL')
   return prepare.call(this, text)
 } as typeof prepare
-process.exitCode = await main(argv, thisProcess())
+process.exitCode = await main(argv, processEnvironment())

@@ -1,5 +1,5 @@
 import type {z} from 'zod'
-import type {ModelFeedback, Rescued, Scores, Totals, UserRequests, WeightedFeedback} from '../../schema/analytics.ts'
+import type {ModelFeedback, RecoveredByRetry, Scores, Totals, UserRequests, WeightedFeedback} from '../../schema/analytics.ts'
 import {rescuedOf, usersOf} from '../../store/analytics/people.ts'
 import {type FeedbackSum, feedbackSums, modelFeedback} from '../../store/feedback.ts'
 import {type Asked, momentOf} from './asked.ts'
@@ -23,7 +23,7 @@ export async function userRequests({reader, filter, bucket, buckets}: Asked): Pr
   return {summary: {total: requests, unique: users, avg: mean(requests, users)}, data_points, object: GRAPH}
 }
 
-export async function rescuedGraph({reader, filter, bucket, buckets}: Asked): Promise<z.input<typeof Rescued>> {
+export async function rescuedGraph({reader, filter, bucket, buckets}: Asked): Promise<z.input<typeof RecoveredByRetry>> {
   const rows = await rescuedOf(reader, filter, bucket)
   const sum = (some: typeof rows) => some.reduce((count, {requests}) => count + requests, 0)
   const by = parted(rows, 'bucket')

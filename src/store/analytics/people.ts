@@ -118,7 +118,7 @@ export async function seenOf({kind, db}: Reader, filter: LogFilter, by: Dimensio
   return [...all.values()]
 }
 
-export interface Rescued {
+export interface RecoveredByRetry {
   readonly bucket: string
   /** 0 where another target answered at its first try. */
   readonly retry_count: number
@@ -126,7 +126,7 @@ export interface Rescued {
 }
 
 /** Calls that went well after a retry or at another target. */
-export async function rescuedOf({db}: Reader, filter: LogFilter, bucket: Bucket): Promise<Rescued[]> {
+export async function rescuedOf({db}: Reader, filter: LogFilter, bucket: Bucket): Promise<RecoveredByRetry[]> {
   const rows = await filteredRows(db, filter)
     .where(sql<boolean>`is_rescued = 1`)
     .select([

@@ -46,7 +46,6 @@ export const REFUSALS = {
   'provider.own_identity': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: 'The gateway’s own identity at {provider} is for its integrations alone; bring credentials, or name one as @slug.'},
   'provider.no_host': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} has no address of its own. Give one as {prefix}-custom-host.'},
   'provider.unavailable': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} is not available in this version.'},
-  'provider.needs_dialect': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: '{path} is not available for the provider {provider} in this version. Its own endpoints are reached as they are, below /v1/proxy/.'},
   'endpoint.unsupported': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} does not offer {endpoint}.'},
   'model.not_allowed': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'The model {model} is not allowed for the provider {provider}.'},
   'config.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: the config is not valid: {issues}'},

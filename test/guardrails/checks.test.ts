@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs'
+import {readdirSync, readFileSync} from 'node:fs'
 import {describe, expect, test} from 'vitest'
 import {BUILT_IN, CHECKS} from '../../src/guardrails/registry.ts'
 import {callCases} from './cases-call.ts'
@@ -44,5 +44,6 @@ test('every row names a check that there is', () => {
 test('every file of checks is in the registry', () => {
   const source = readFileSync('src/guardrails/registry.ts', 'utf8')
   expect(CHECKS.length).toBe(new Set(CHECKS.map(({id}) => id)).size)
-  expect(source.match(/^ {2}\w+,$/gm)).toHaveLength(CHECKS.length)
+  const forgotten = readdirSync('src/guardrails/checks').filter(name => !source.includes(`'./checks/${name}'`))
+  expect(forgotten).toEqual([])
 })

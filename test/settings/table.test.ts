@@ -1,3 +1,4 @@
+import {readdirSync, readFileSync} from 'node:fs'
 import {expect, test} from 'vitest'
 import {settingsPage} from '../../src/settings/docs-page.ts'
 import {flagOptions, readSettings, type Settings} from '../../src/settings/index.ts'
@@ -42,6 +43,17 @@ test('the types follow the table', () => {
   // @ts-expect-error a setting without default may be unset
   const total: number = settings.request_timeout
   expect([port, timeout, mode, total]).toEqual([8787, undefined, 'auto', undefined])
+})
+
+test('every setting is read by something', () => {
+  const code = ['src', 'cli', 'bin'].flatMap(folder =>
+    readdirSync(folder, {recursive: true, encoding: 'utf8'})
+      .filter(name => name.endsWith('.ts') && name !== 'settings/table.ts')
+      .map(name => readFileSync(`${folder}/${name}`, 'utf8')),
+  )
+  const words = new Set(code.flatMap(text => text.match(/\w+/g) ?? []))
+  const WITHOUT_EFFECT = NAMES.filter(name => row(name).meaning.startsWith('Accepted, without effect'))
+  expect(NAMES.filter(name => !words.has(name) && !words.has(keyOf(name)) && !WITHOUT_EFFECT.includes(name))).toEqual([])
 })
 
 test('docs/settings.md is what the table says', async () => {

@@ -1,3 +1,4 @@
+import {readdirSync} from 'node:fs'
 import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
 import {MIGRATIONS, type Migration} from '../../migrations/index.ts'
@@ -6,6 +7,12 @@ import {insertLog} from '../support/logs.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 
 const now = () => new Date('2026-01-02T03:04:05.000Z')
+
+test('every file of migrations is in the list, in the order of its number', () => {
+  const files = readdirSync('migrations').filter(name => /^\d/.test(name))
+  const numbers = [...new Set(MIGRATIONS.map(({name}) => name.slice(0, 4)))]
+  expect(numbers).toEqual(files.map(name => name.slice(0, 4)).toSorted())
+})
 
 describe.each(KINDS)('migrations on %s', kind => {
   test('an empty database gets every step once, and a second run finds nothing to do', async () => {

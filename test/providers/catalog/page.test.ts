@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs'
 import {expect, test} from 'vitest'
 import {baseUrl, usualHeaders, variantOf} from '../../../src/providers/base-urls/base-url.ts'
 import {providersPage} from '../../../src/providers/catalog/docs-page.ts'
@@ -11,6 +12,10 @@ const shown = list().filter(({slug}) => slug !== DEMO)
 
 test('docs/providers.md is what the catalogue says', async () => {
   await expect(providersPage(shown)).toMatchFileSnapshot('../../../docs/providers.md')
+})
+
+test('the README says how many providers there are', () => {
+  expect(readFileSync('README.md', 'utf8')).toContain(`The catalogue has ${shown.length} providers`)
 })
 
 test('a row says what is native, what is translated and what comes by way of chat', () => {

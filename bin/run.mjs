@@ -24,6 +24,7 @@ const SCRIPTS = {
   start: args => [['node', KEEPS_WRAPPERS, 'bin/gateway.ts', 'serve', '--demo', ...args]],
   test: args => (args.length > 0 ? [['vitest', 'run', ...args]] : [...CHECKS, ['vitest', 'run', ...report()]]),
   bench: args => [['node', KEEPS_WRAPPERS, 'test/bench/index.ts', ...args]],
+  new: args => [['node', 'bin/new.ts', ...args]],
   mutants: args => [['node', 'test/mutants/run.ts', ...args]],
   build: args => [['node', 'bin/build.ts', ...args]],
   check: () => CHECKS,

@@ -22,7 +22,7 @@ export function writeOperation(id: string, draft: Draft): readonly string[] {
   draft.insertBefore(REGISTRY, /^\]\)$/m, `  ...${camel(stem)},\n`, /^const SERVED/m)
   if (shape.has_body) draft.insertBefore(BODIES, /^\}$/m, `  '${id}': {name: 'Search'},\n`, /^export const BODIES/m)
   draft.insertBefore(MATRIX, /^\}$/m, `  '${id}': ${askedOf(shape)},\n`, /^export const ASKED/m)
-  draft.insertBefore(COMMANDS, /^\}$/m, `  '${id}': '${shape.command.join(' ')}',\n`, /^export const PERFORMED_BY/m)
+  draft.insertBefore(COMMANDS, /^\}$/m, `  '${id}': '${shape.command.join(' ')}',\n`, /^const COMMANDS/m)
   const command = writeCommand(shape, draft)
   const own = `test/admin/${stem}.test.ts`
   draft.add(own, testFile(shape))

@@ -14,7 +14,7 @@ import {optionNeeded} from '../options.ts'
 import type {Provider} from '../provider.ts'
 import {azureAiRerank} from '../rerankers/azure-ai.ts'
 import {BATCHES, CHAT, FILES, FINETUNES, MESSAGES, RESPONSES, SPEECH, TEXT} from './offers.ts'
-import {compatibleRow, nativeRow} from './row.ts'
+import {compatibleRow, type More, nativeRow} from './row.ts'
 import {vertexAi} from './vertex-ai.ts'
 
 const messages_version = {'anthropic-version': '2023-06-01'}
@@ -30,12 +30,12 @@ const azureAiClaude = nativeRow('azure-ai', 'Azure AI Foundry', null, {
   pathOf: onceV1,
 })
 
-const bedrockShared = {
-  place: bedrockPlace,
-  place_says: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
+const bedrockShared: More = {
+  baseUrlOf: bedrockPlace,
+  base_url_template: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
   login: awsSignature('bedrock'),
-  errands: bedrockErrands,
-} as const
+  operations: bedrockErrands,
+}
 
 /** Messages are Claude's alone; others are asked by way of chat. */
 const {messages: _, messagesCountTokens: __, ...others} = bedrock.endpoints

@@ -8,8 +8,8 @@ export type More = Partial<Omit<Provider, 'slug' | 'name' | 'base_url'>>
 
 /** A provider whose wire is OpenAI's. */
 export function compatibleRow(slug: string, name: string, base_url: string | null, endpoints: Offer, more: More = {}): Provider {
-  const errands = endpoints === 'all' || endpoints.includes('retrieveBatch') ? {errands: openaiErrands} : {}
-  return {slug, name, base_url, endpoints, dialect: 'openai', available: true, auth: bearer, stream_usage: false, ...errands, ...more}
+  const own: More = endpoints === 'all' || endpoints.includes('retrieveBatch') ? {operations: openaiErrands} : {}
+  return {slug, name, base_url, endpoints, dialect: 'openai', available: true, auth: bearer, stream_usage: false, ...own, ...more}
 }
 
 /** A provider with words of its own. */

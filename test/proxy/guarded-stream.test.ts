@@ -215,6 +215,16 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
     )
   })
 
+  test('the event behind a byte order mark is judged and redacted as any other', async () => {
+    const events = (content: string) => [`\uFEFF${chunk({content})}`, chunk({content: 'and more'}), finish(), DONE]
+    const told = await pass({hooks: [hook(mode, redacts)], chunks: bytes(...events('call 555-1234 '))})
+    expect([told.fault, said(told.text.replace('\uFEFF', ''))]).toEqual([null, 'call [PHONE] and more'])
+    const bad = await pass({hooks: [hook(mode, forbids)], chunks: bytes(...events(FORBIDDEN))})
+    expect([bad.fault?.code, bad.text.includes(FORBIDDEN)]).toEqual(['guardrail.denied', false])
+    const good = await pass({hooks: [hook(mode, forbids)], chunks: cut(Buffer.from(events('hello ').join('')), [1, 2, 3, 5])})
+    expect(good.text).toBe(events('hello ').join(''))
+  })
+
   test('whenever the stream ends while a part of it is told anew, its end leaves behind its text', async () => {
     const events = bytes(...Array.from({length: 12}, () => chunk({content: 'call 555-1234 or stay. '})), finish(), DONE)
     for (let turns = 0; turns < 40; turns++) {

@@ -38,7 +38,7 @@ export class EventQueue {
     this.#said = said
     this.#holds = holds
     this.#ears = ears
-    this.#framer = new SseFramer((raw, _start, end) => this.#event(raw, end))
+    this.#framer = new SseFramer((raw, start, end) => this.#event(raw, start, end))
   }
 
   get events(): QueuedEvent[] {
@@ -77,8 +77,9 @@ export class EventQueue {
     return [rest]
   }
 
-  #event(raw: Buffer | null, end: number) {
+  #event(raw: Buffer | null, start: number, end: number) {
     if (raw === null) return this.#ears.onUnreadable('an event is too long to be judged')
+    if (this.#holds && this.#raw_from === 0 && start > 0) this.#queueLead(start)
     const bytes = this.#holds ? Buffer.from(this.#raw.subarray(0, end - this.#raw_from)) : raw
     if (this.#holds) this.#cutRaw(end - this.#raw_from)
     const read = readEvents(bytes)
@@ -90,6 +91,13 @@ export class EventQueue {
       if (this.#holds) this.#events.push({...each, deltas, is_last: this.is_last})
       if (isLast(this.#endpoint, each)) this.has_last = true
     }
+  }
+
+  /** What stands before the first event, a byte order mark or line ends, leaves as it came: read with the event, it would hide it. */
+  #queueLead(length: number) {
+    const bytes = Buffer.from(this.#raw.subarray(0, length))
+    this.#events.push({bytes, event: null, name: null, deltas: [], is_last: false})
+    this.#cutRaw(length)
   }
 
   #cutRaw(length: number) {

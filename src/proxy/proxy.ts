@@ -12,6 +12,7 @@ import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
 import {CallRegistry} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
+import {CallState} from './call/state.ts'
 import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
 import {asRefusal, errorResponse, rateHeaders} from './inbound/error-response.ts'
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
@@ -101,44 +102,51 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
   const {on, routings, live} = plane
   let incoming: InboundRequest | undefined
   let call: Call | undefined
+  let state: CallState | undefined
   try {
     incoming = parseRequest(request, on.now(), on.administered)
     if (live.draining) throw new Refusal('draining')
+    state = new CallState(live)
+    relay.setListener(state)
     const credentials = readCredentials(incoming)
     const found = authenticate(credentials, SCOPE, on)
-    const caller = found instanceof Promise ? await live.during(found) : found
+    const caller = found instanceof Promise ? await state.wait('authenticating', found) : found
     vouchFor(request)
     call = openCall(incoming, caller, relay, on)
     const admission = on.limits.admit(caller.limits, call.id, incoming.at_ms)
-    const admitted = admission instanceof Promise ? await live.during(admission, late => late?.release()) : admission
+    const admitted = admission instanceof Promise ? await state.wait('admitting_caller', admission, late => late?.release()) : admission
     if (admitted) call.admissions.push(admitted)
-    if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) return await listModels(call, on)
+    if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) {
+      await listModels(call, on)
+      return void state.settle()
+    }
     if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
-    const routing = await findRouting(call, plane, prompts)
+    const routing = await findRouting(call, state, plane, prompts)
     nameUser(call)
     const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
-    new CallRunner(call, routing, credentials, plane, (fault, target, passage, tries) =>
+    new CallRunner(call, state, routing, credentials, plane, (fault, target, passage, tries) =>
       refuse(fault, {...of, target, passage, tries}),
     ).begin()
   } catch (fault) {
+    state?.settle()
     for (const admission of call?.admissions ?? []) admission.release()
     refuse(asRefusal(fault), {incoming, call, target: null, relay, request, on})
   }
 }
 
 /** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
-async function findRouting(call: Call, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
+async function findRouting(call: Call, state: CallState, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
   const {on, routings} = plane
   const {incoming, caller} = call
   if (incoming.route.endpoint?.body === 'json' || !routings.isNamed(incoming, caller)) {
-    call.body = await readBody(incoming, plane)
+    call.body = await readBody(incoming, state, on)
     if (isPrompted(incoming)) await enterPrompt(call, prompts)
     return routings.find(call.incoming, caller, slugOf(call.body))
   }
   const routing = await routings.find(incoming, caller, null)
   const {root} = routing.plan
   const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, routings, on))
-  call.body = is_read ? await readBody(incoming, plane) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  call.body = is_read ? await readBody(incoming, state, on) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }
@@ -161,26 +169,25 @@ async function readsBody(
 }
 
 /** Reads a body in a form we know; one we do not know is left on the wire. */
-async function readBody(incoming: InboundRequest, plane: Plane): Promise<Body> {
+async function readBody(incoming: InboundRequest, state: CallState, on: ProxyServices): Promise<Body> {
   const {request, route, headers} = incoming
-  const {on} = plane
   const type = headers['content-type'] ?? ''
   if (!hasBody(incoming)) {
     if (route.endpoint?.body === 'json') throw new Refusal('body.not_json', {reason: 'it is empty'})
     return {kind: 'none'}
   }
   const limit_mb = on.settings.max_json_payload_size_in_mb
-  if (/^multipart\/form-data/i.test(type)) return readForm(await bytesOf(request, limit_mb, plane), type)
+  if (/^multipart\/form-data/i.test(type)) return readForm(await bytesOf(request, limit_mb, state), type)
   if (route.endpoint?.body === 'json' && type && !/json/i.test(type)) {
     throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
   }
-  if (route.endpoint?.body === 'json' || /json/i.test(type)) return readJson(await bytesOf(request, limit_mb, plane), route.endpoint)
+  if (route.endpoint?.body === 'json' || /json/i.test(type)) return readJson(await bytesOf(request, limit_mb, state), route.endpoint)
   return {kind: 'stream'}
 }
 
-function bytesOf(request: ClientRequest, limit_mb: number, {live}: Plane): Buffer | Promise<Buffer> {
+function bytesOf(request: ClientRequest, limit_mb: number, state: CallState): Buffer | Promise<Buffer> {
   const read = readBytes(request, limit_mb)
-  return read instanceof Promise ? live.during(read) : read
+  return read instanceof Promise ? state.wait('reading_body', read) : read
 }
 
 function hasBody({headers}: InboundRequest): boolean {

@@ -3,25 +3,6 @@ import {CallRegistry, type LiveCall} from '../../src/proxy/call/registry.ts'
 
 const call = (on: Partial<LiveCall>): LiveCall => ({slot: -1, check: () => undefined, stop: () => undefined, abort: () => undefined, ...on})
 
-test('what still comes for a call that the drain refused is given back', async () => {
-  const live = new CallRegistry(() => undefined)
-  const {promise, resolve} = Promise.withResolvers<string>()
-  const back: string[] = []
-  const waited = live.during(promise, late => back.push(late))
-  const drained = live.drain(1000)
-  await expect(waited).rejects.toMatchObject({code: 'draining'})
-  await drained
-  resolve('a reservation')
-  await promise
-  expect([back, live.size]).toEqual([['a reservation'], 0])
-})
-
-test('what is waited for once the gateway stops is refused', async () => {
-  const live = new CallRegistry(() => undefined)
-  await live.drain(1000)
-  await expect(live.during(Promise.resolve('a body'))).rejects.toMatchObject({code: 'draining'})
-})
-
 test('a call that was being settled when its time was over is told again, until it ends', async () => {
   vi.useFakeTimers()
   try {

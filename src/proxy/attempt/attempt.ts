@@ -5,8 +5,8 @@ import {Refusal} from '../../base/errors.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
 import type {Call} from '../call/call.ts'
 import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
+import type {CallState, StateOwner} from '../call/state.ts'
 import {errorResponse} from '../inbound/error-response.ts'
-import type {ClientEvents} from '../inbound/response.ts'
 import {type AttemptResult, intentOf, settle} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -24,13 +24,13 @@ import {type Rewritten, rewrite} from './whole-response.ts'
  * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
  * ones that tell a client that the answer is whole: those wait until the settlement is written.
  */
-export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
+export class Attempt implements Dispatcher.DispatchHandler, StateOwner {
   readonly #call: Call
+  readonly #state: CallState
   readonly #target: Target
   readonly #outgoing: UpstreamRequest
   readonly #on: ProxyServices
   readonly #host: AttemptHost
-  #phase: Phase = 'recording'
   #intent!: Intent
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
@@ -56,18 +56,24 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   #fault: Refusal | null = null
   readonly #times = notYet()
 
-  constructor(call: Call, target: Target, outgoing: UpstreamRequest, host: AttemptHost, on: ProxyServices) {
+  constructor(call: Call, state: CallState, target: Target, outgoing: UpstreamRequest, host: AttemptHost, on: ProxyServices) {
     this.#call = call
+    this.#state = state
     this.#target = target
     this.#outgoing = outgoing
     this.#host = host
     this.#on = on
     this.#copy = new Copy(on.settings.log_body_max_bytes)
-    call.relay.setListener(this)
+  }
+
+  /** How far it is: the call's state while that is its own. */
+  get #phase(): Phase {
+    return this.#state.isOwnedBy(this) ? (this.#state.name as Phase) : 'over'
   }
 
   /** Writes the intent, then sends. A journal that takes no intent refuses the call. */
   begin(): void {
+    this.#state.enter('recording', this)
     this.#call.attempts++
     this.#intent = intentOf(this.#call, this.#target, this.#outgoing.model, this.#on)
     this.#on.recorder.begin(this.#intent, fault => {
@@ -82,17 +88,12 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   check(now: number): void {
     const late = overdue(this.#phase, this.#times, now, this.#on.settings, this.#verdict, this.#opened.judged)
     if (late === 'client') this.#call.relay.cut()
-    else if (late === 'dropped') this.refuse(notPassed(this.#stream, this.#target, this.#status))
-    else if (late !== null) this.refuse(timeout(this.#target, late))
-  }
-
-  /** What waits for a connection does not leave any more; what has left is ended only `at_once`. */
-  stop(at_once: boolean): void {
-    if (at_once || this.#phase === 'queued') this.refuse(new Refusal('draining'))
+    else if (late === 'dropped') this.end(notPassed(this.#stream, this.#target, this.#status))
+    else if (late !== null) this.end(timeout(this.#target, late))
   }
 
   clientGone(): void {
-    if (!this.#host.cached?.leave()) this.refuse(new Refusal('client.gone')) // else others wait for the answer
+    if (!this.#host.cached?.leave()) this.end(new Refusal('client.gone')) // else others wait for the answer
   }
 
   clientReady(): void {
@@ -104,10 +105,9 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
 
   #dispatch() {
     const {request_timeout_ms} = this.#outgoing
-    this.#phase = 'queued'
+    this.#state.enter('queued', this)
     this.#times.queued_at = performance.now()
-    if (request_timeout_ms !== null)
-      this.#timer = setTimeout(() => this.refuse(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
+    if (request_timeout_ms !== null) this.#timer = setTimeout(() => this.end(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
     try {
       dispatcherOf(this.#outgoing, this.#call, this.#on).dispatch(dispatchOf(this.#outgoing), this)
     } catch (fault) {
@@ -118,7 +118,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#phase !== 'queued') return controller.abort(new Refusal('client.gone')) // given up while it waited for a connection
-    this.#phase = 'sent'
+    this.#state.enter('sent', this)
     this.#times.sent_at = performance.now()
   }
 
@@ -129,7 +129,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
     if (status < 200 || this.#phase !== 'sent') return
     this.#controller = controller
-    this.#phase = 'answering'
+    this.#state.enter('answering', this)
     this.#status = status
     this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = performance.now()
     this.#headers = inTexts(headers)
@@ -140,7 +140,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     const {stream, source, rewrites, begins, fault} = this.#opened
     this.#stream = stream ?? undefined
     this.#times.source = source
-    if (fault) return this.refuse(fault)
+    if (fault) return this.end(fault)
     if (!stream && !rewrites && status < 300) this.#copy.readOn(this.#headers['content-type'], this.#encoding)
     const {reservation: holding} = this.#call
     if (stream && holding) this.#held = new ReservedStream(holding, stream, controller, this.#times, this)
@@ -164,7 +164,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
     if (this.#opened.rewrites) return
     if (!this.#verdict) this.#judgeWhole(chunk)
     if (!this.#verdict?.passes)
-      return this.#received > MOST_HELD_BYTES ? this.refuse(notPassed(this.#stream, this.#target, this.#status)) : undefined
+      return this.#received > MOST_HELD_BYTES ? this.end(notPassed(this.#stream, this.#target, this.#status)) : undefined
     this.#pending.push(chunk)
     if (this.#expected === null || this.#received < this.#expected) this.#flush ??= setImmediate(() => this.#flushPending())
   }
@@ -208,14 +208,14 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
         if (this.#phase !== 'answering') return // it did not pass, and is given up
         this.#flushPending()
       } else this.#write(send)
-      if (stream.ends_on_fault && stream.failed) return this.refuse(stream.fault!)
+      if (stream.ends_on_fault && stream.failed) return this.end(stream.fault!)
       if (hold === null) return
       this.#pending.push(hold)
       this.#settle('ok', null)
     } else {
       this.#pending.push(send)
       if (hold !== null) this.#pending.push(hold)
-      if (this.#phase === 'settled') this.#flushPending()
+      if (this.#phase === 'responding') this.#flushPending()
     }
   }
 
@@ -223,13 +223,13 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   #judgeStream() {
     const failed = this.#stream?.failed ?? null
     this.#judge(failed ? statusOf(failed) : shownStatus(this.#call, this.#status))
-    if (this.#verdict && !this.#verdict.passes) this.refuse(notPassed(this.#stream, this.#target, this.#status))
+    if (this.#verdict && !this.#verdict.passes) this.end(notPassed(this.#stream, this.#target, this.#status))
   }
 
   /** What is no stream is worth something by its coming, if it is what was asked for; null: nothing came. */
   #judgeWhole(first: Buffer | null) {
     const fault = this.#opened.begins?.(first)
-    if (fault) this.refuse(fault)
+    if (fault) this.end(fault)
     else this.#judge(this.#status)
   }
 
@@ -292,11 +292,11 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   #end() {
     this.#ended = true
     if (this.#phase === 'answering') this.#settle('ok', null)
-    else if (this.#phase === 'settled') this.#finish()
+    else if (this.#phase === 'responding') this.#finish()
   }
 
   /** Ends the attempt from our side; the provider is told, and the bookkeeping does not wait for it. */
-  refuse(fault: Refusal): void {
+  end(fault: Refusal): void {
     if (this.#phase === 'recording' || this.#phase === 'over') return
     this.#fail(fault)
     this.#controller?.abort(fault)
@@ -304,7 +304,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
 
   #fail(fault: Refusal) {
     this.#ended ||= this.#phase === 'settling' // it ends as soon as it is settled, and waits for nobody
-    if (this.#phase === 'settled') this.#finish()
+    if (this.#phase === 'responding') this.#finish()
     if (this.#phase === 'settling' || this.#phase === 'over') return
     if (this.#opened.rewrites && this.#call.guardrails?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
     const {outcome, kind} = outcomeOf(fault, this.#ended)
@@ -315,7 +315,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
 
   /** Nothing left, and no intent stands: the call is given back. */
   #refuse(fault: Refusal) {
-    this.#phase = 'over'
+    this.#state.release(this)
     this.#host.spend(NOTHING_USED, {is_retried: false, is_last: true})
     this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
     this.#call.relay.refuse(errorResponse(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
@@ -324,7 +324,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
 
   /** The attempt's one terminal transition: reads the usage and writes the settlement; only then the answer may end. */
   #settle(outcome: Outcome, fault: Refusal | null) {
-    this.#phase = 'settling'
+    this.#state.enter('settling', this)
     this.#fault = fault
     clearTimeout(this.#timer)
     clearImmediate(this.#flush)
@@ -358,17 +358,16 @@ export class Attempt implements Dispatcher.DispatchHandler, ClientEvents {
   }
 
   #settled() {
-    this.#phase = 'settled'
+    this.#state.enter('responding', this)
     if (this.#ended || this.#fault) this.#finish()
     else this.#flushPending()
   }
 
   #finish() {
-    this.#phase = 'over'
+    this.#state.release(this)
     this.#stream?.close()
     this.#copy.close()
     const {relay, incoming} = this.#call
-    relay.setListener(null)
     if (this.#verdict?.passes === false) return this.#host.resume()
     this.#host.over()
     const fault = this.#fault

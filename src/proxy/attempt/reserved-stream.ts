@@ -7,7 +7,7 @@ import type {Times} from './timeouts.ts'
 export interface ReservedStreamListener {
   pass(send: Buffer, hold: Buffer | null): void
   /** What has come cannot be held: it goes no further. */
-  refuse(fault: Refusal): void
+  end(fault: Refusal): void
 }
 
 /** Bytes of a stream under a strict limit, on their way to the client: none passes before what it came to is held. */
@@ -40,7 +40,7 @@ export class ReservedStream {
     if (this.waits) return void this.#queue.push({send, hold})
     const reached = this.#holding.reach(this.#stream)
     if (reached === null) return this.#ears.pass(send, hold)
-    if (!(reached instanceof Promise)) return this.#ears.refuse(reached)
+    if (!(reached instanceof Promise)) return this.#ears.end(reached)
     this.waits = true
     this.#queue.push({send, hold})
     this.#provider.pause()
@@ -57,7 +57,7 @@ export class ReservedStream {
     this.waits = false
     const queue = this.#queue
     this.#queue = []
-    if (refusal) return this.#ears.refuse(refusal)
+    if (refusal) return this.#ears.end(refusal)
     // the stream has come to all of the queue by now, and so is asked for all of it at its next piece
     for (const {send, hold} of queue) {
       if (this.waits) this.#queue.push({send, hold})

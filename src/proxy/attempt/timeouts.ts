@@ -1,14 +1,15 @@
 import {Refusal} from '../../base/errors.ts'
 import type {Settings} from '../../settings/index.ts'
+import type {StateName} from '../call/state.ts'
 import type {Target} from '../targets/target.ts'
 import type {Source} from '../upstream/stream.ts'
 import type {RoutingDecision} from './host.ts'
 
 /**
- * How far an attempt is. `settling` comes once: at the event or the byte that makes the answer whole, an error, an abort or a timeout.
- * `settled`: what is left of the answer goes on to its end. `over` is never left.
+ * How far an attempt is: the states of its call that it owns. `settling` comes once: at the event or the byte that makes the answer whole, an
+ * error, an abort or a timeout. `responding`: what is left of the answer goes on to its end. `over` is never left.
  */
-export type Phase = 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'settled' | 'over'
+export type Phase = Extract<StateName, 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'responding'> | 'over'
 
 /** When an attempt came how far, on the clock that durations are taken with; 0 where it did not get so far. */
 export interface Times {
@@ -69,7 +70,7 @@ export function overdue(
   // What guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's either.
   if (phase === 'answering' && judged?.is_said) return null
   if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms)) return Math.max(first_ms, idle_ms)
-  if (phase === 'answering' || phase === 'settled') return now - last_byte_at > idle_ms ? idle_ms : null
+  if (phase === 'answering' || phase === 'responding') return now - last_byte_at > idle_ms ? idle_ms : null
   return null
 }
 

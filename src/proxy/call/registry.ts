@@ -1,5 +1,3 @@
-import {Refusal} from '../../base/errors.ts'
-
 /** A call under way, as the clock and the shutdown see it. */
 export interface LiveCall {
   /** Its place among the live calls; theirs to write. */
@@ -51,39 +49,6 @@ export class CallRegistry {
     this.#free.push(call.slot)
     this.#counted(--this.size)
     if (this.size === 0) this.#empty?.()
-  }
-
-  /**
-   * Waits for what a call needs before it may leave, and no longer than the gateway takes calls: it is refused then, and what still comes
-   * is given to `late`.
-   */
-  during<T>(work: Promise<T>, late: (value: T) => void = () => undefined): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let is_over = false
-      const end = () => {
-        is_over = true
-        this.delete(wait)
-      }
-      const stop = () => {
-        end()
-        reject(new Refusal('draining'))
-      }
-      const wait: LiveCall = {slot: -1, check: () => undefined, stop, abort: stop}
-      this.add(wait)
-      work.then(
-        value => {
-          if (is_over) return late(value)
-          end()
-          resolve(value)
-        },
-        fault => {
-          if (is_over) return
-          end()
-          reject(fault)
-        },
-      )
-      if (this.draining) stop()
-    })
   }
 
   /** Resolves when no call is left: from now on none begins anything, and after `limit_ms` those that are left are ended. */

@@ -7,14 +7,14 @@ import {Attempt} from '../attempt/attempt.ts'
 import {type AttemptHost, NOTHING_USED, type RoutingDecision} from '../attempt/host.ts'
 import type {Call, RouteInfo, Used} from '../call/call.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
-import type {CallRegistry, LiveCall} from '../call/registry.ts'
+import type {CallRegistry} from '../call/registry.ts'
 import {CallFacts} from '../call/routing-facts.ts'
+import type {CallState, StateOwner} from '../call/state.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import type {Body} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {Credentials} from '../inbound/request.ts'
-import type {ClientEvents} from '../inbound/response.ts'
 import type {GrowingReservation} from '../limits/reservation.ts'
 import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -41,9 +41,9 @@ type Refuse = (fault: Refusal, target: Target | null, passage: RouteInfo, tries:
  * A call's way through its plan: asks target after target as the plan says, until an answer passes or nothing is left. The router says
  * what is next; here it is done. At any time one attempt is under way, or a wait, or nothing any more.
  */
-export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
-  slot = -1
+export class CallRunner implements AttemptHost, StateOwner {
   readonly #call: Call
+  readonly #state: CallState
   readonly #routing: ResolvedPlan
   readonly #credentials: Credentials
   readonly #plane: Plane
@@ -56,9 +56,6 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   #fault: Refusal | undefined
   /** Calls off the wait for a retry. */
   #wait: (() => void) | undefined
-  #attempt: Attempt | undefined
-  /** Answered or refused: what was still waited for is given back when it comes. */
-  #is_over = false
   /** The cache is being asked, or another call's answer is waited for. */
   #looking: CacheParticipant | null = null
   /** Attempts that were made before this target was visited. */
@@ -70,8 +67,9 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   passage!: RouteInfo
   cached: CacheParticipant | null = null
 
-  constructor(call: Call, routing: ResolvedPlan, credentials: Credentials, plane: Plane, refuse: Refuse) {
+  constructor(call: Call, state: CallState, routing: ResolvedPlan, credentials: Credentials, plane: Plane, refuse: Refuse) {
     this.#call = call
+    this.#state = state
     this.#body = call.body
     this.#routing = routing
     this.#credentials = credentials
@@ -90,7 +88,6 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   }
 
   begin(): void {
-    this.#plane.live.add(this)
     this.#take(this.#way.first())
   }
 
@@ -125,14 +122,11 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   }
 
   resume(): void {
-    this.#attempt = undefined
     this.#take(this.#next!)
   }
 
   over(): void {
-    this.#attempt = undefined
-    this.#is_over = true
-    this.#plane.live.delete(this)
+    this.#state.settle()
   }
 
   get called_off(): Refusal | null {
@@ -140,30 +134,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     return this.#plane.live.draining ? new Refusal('draining') : null
   }
 
-  check(now: number): void {
-    this.#attempt?.check(now)
-  }
-
-  /** What would lead to a call to a provider ends here; what waits for another's answer may still have it. */
-  stop(): void {
-    if (this.#attempt) this.#attempt.stop(false)
-    else if (!this.#looking?.follows) this.#end(new Refusal('draining'))
-  }
-
-  abort(): void {
-    if (this.#attempt) this.#attempt.stop(true)
-    else this.#end(new Refusal('draining'))
-  }
-
-  /** Gone while something is waited for; an attempt hears of it itself. */
-  clientGone(): void {
-    this.#end(new Refusal('client.gone'))
-  }
-
-  clientReady(): void {}
-
-  /** The rest of its request does not come. */
-  refuse(fault: Refusal): void {
+  end(fault: Refusal): void {
     this.#end(fault)
   }
 
@@ -172,8 +143,8 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
       this.#ask = step
       const {called_off} = this
       if (called_off) return this.#end(called_off)
-      this.#call.relay.setListener(this)
       if (step.wait_ms === 0) return this.#enter()
+      this.#state.enter('retry_wait', this)
       this.#wait = this.#plane.on.after(step.wait_ms, () => {
         this.#wait = undefined
         this.#enter()
@@ -194,6 +165,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
 
   /** To the target that is to be asked. A promise only where something must be waited for: most calls find all they need in memory. */
   #visit(): Promise<void> | undefined {
+    this.#state.enter('resolving', this)
     const {leaf, retry, mode} = this.#ask
     const cache_status = retry > 0 ? this.passage.cache_status : 'DISABLED'
     this.passage = {mode, option_path: leaf.path, retry_count: retry, cache_status, warning: this.#routing.warning}
@@ -213,7 +185,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
 
   /** At a target: still to be called, for this model, and not answered otherwise. */
   #arrive(target: Target): Promise<void> | undefined {
-    if (this.#is_over) return undefined
+    if (this.#state.is_settled) return undefined
     const {on} = this.#plane
     const call = this.#call
     this.#target = target
@@ -225,8 +197,9 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   /** Past the guardrails of the request, with the body that they leave. */
   async #judged(target: Target, guards: TargetGuardrails): Promise<void> {
     const call = this.#call
+    this.#state.enter('guarding', this)
     const body = await evaluateRequest(guards, call, target, this.#plane.on)
-    if (this.#is_over) return
+    if (this.#state.is_settled) return
     if (body) {
       call.body = body
       checkModel(target, call)
@@ -242,7 +215,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
       return undefined
     }
     return target.cache
-      ? this.#isServed(target).then(is_served => (is_served || this.#is_over ? undefined : this.#admit(target)))
+      ? this.#isServed(target).then(is_served => (is_served || this.#state.is_settled ? undefined : this.#admit(target)))
       : this.#admit(target)
   }
 
@@ -250,13 +223,14 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   #admit(target: Target): Promise<void> | undefined {
     const {on} = this.#plane
     const call = this.#call
+    this.#state.enter('admitting_target', this)
     const limits = limitsAt(call, target, askedModel(call, target), on)
     if (limits instanceof Promise) return limits.then(known => this.#claim(known))
     return this.#claim(limits)
   }
 
   #claim(limits: readonly EntityLimit[]): Promise<void> | undefined {
-    if (this.#is_over) return undefined
+    if (this.#state.is_settled) return undefined
     const call = this.#call
     const admitted = limits.length ? this.#plane.on.limits.admit(limits, call.id, call.incoming.at_ms) : null
     if (admitted instanceof Promise) return admitted.then(admission => this.#try(admission))
@@ -264,19 +238,21 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   }
 
   #try(admitted: Admission | null = null): Promise<void> | undefined {
-    if (this.#is_over) return void admitted?.release()
+    if (this.#state.is_settled) return void admitted?.release()
     const {on} = this.#plane
     const call = this.#call
     const target = this.#target!
     if (admitted) call.target_admissions.push(admitted)
     const out = buildUpstreamRequest(call, target, this.#credentials, on)
+    this.#state.enter('logging_in', this)
     if (out.login) return withCredentials(out, target, on).then(whole => this.#hold(whole))
     return this.#hold(out)
   }
 
   /** Within its strict limits, which hold what the attempt may use. */
   #hold(out: UpstreamRequest): Promise<void> | undefined {
-    if (this.#is_over) return undefined
+    if (this.#state.is_settled) return undefined
+    this.#state.enter('reserving', this)
     const held = reserveAttempt(this.#call, this.#target!, out, this.#plane.on)
     if (held instanceof Promise) return held.then(holding => this.#send(out, holding))
     this.#send(out, held)
@@ -284,13 +260,12 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   }
 
   #send(out: UpstreamRequest, holding: GrowingReservation | null) {
-    if (this.#is_over) return holding?.settle(NOTHING_USED)
+    if (this.#state.is_settled) return holding?.settle(NOTHING_USED)
     const call = this.#call
     call.reservation = holding
     if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
-    const attempt = new Attempt(call, this.#target!, out, this, this.#plane.on)
-    this.#attempt = attempt
-    this.cached?.asking(() => attempt.refuse(new Refusal('client.gone')))
+    const attempt = new Attempt(call, this.#state, this.#target!, out, this, this.#plane.on)
+    this.cached?.asking(() => attempt.end(new Refusal('client.gone')))
     attempt.begin()
   }
 
@@ -302,8 +277,9 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
     if (!cached) return false
     this.passage = {...this.passage, cache_status: cached.status}
     this.#looking = cached
+    this.#state.enter(cached.follows ? 'following' : 'looking_up', this)
     const found = await cached.result()
-    if (this.#is_over) return false
+    if (this.#state.is_settled) return false
     this.#looking = null
     if (found) {
       const passage: RouteInfo = {...this.passage, cache_status: cached.status === 'REFRESH' ? 'REFRESH' : 'HIT'}
@@ -324,7 +300,7 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
 
   /** A target that could not be asked is one that failed: the plan may know another. */
   #refused(fault: Refusal) {
-    if (this.#is_over) return
+    if (this.#state.is_settled) return
     this.cached?.handOver()
     this.#leave()
     this.#fault = fault
@@ -339,11 +315,10 @@ export class CallRunner implements AttemptHost, LiveCall, ClientEvents {
   }
 
   #end(fault: Refusal) {
-    if (this.#is_over) return
+    if (this.#state.is_settled) return
     const call = this.#call
     this.#wait?.()
     if (this.#looking?.leave()) this.#looking.handOver() // it was to lead just now
-    call.relay.setListener(null)
     call.reservation?.settle(NOTHING_USED)
     call.reservation = null
     const tries = call.attempts - this.#tried_before

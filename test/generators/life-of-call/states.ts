@@ -1,3 +1,4 @@
+import type {StateName} from '../../../src/proxy/call/state.ts'
 import type {Double} from './double.ts'
 
 /** What a call asks for, and how it comes to where it is held. */
@@ -15,6 +16,8 @@ export interface Request {
 /** A place on a call's way where something beyond the gateway can hold it. */
 export interface State {
   readonly name: string
+  /** Where it is in the life of a call; null before one is registered, and for sessions. */
+  readonly at: StateName | null
   readonly request: (tag: string, double: Double, patience_ms: number) => Request
   /** What the double hears once the call is there; null: nothing, the gateway waits for its client. */
   readonly hears: 'chat' | 'judge' | 'login' | 'dial' | 'session' | null
@@ -36,16 +39,18 @@ const webhook = (tag: string, {url}: Double, timeout: number) => ({
 })
 
 export const STATES: readonly State[] = [
-  {name: 'head', hears: null, attempts: 0, request: tag => ({config: MAIN, body: chat(tag), part: 'head'})},
-  {name: 'body', hears: null, attempts: 0, request: tag => ({config: MAIN, body: chat(tag), part: 'body'})},
+  {name: 'head', at: null, hears: null, attempts: 0, request: tag => ({config: MAIN, body: chat(tag), part: 'head'})},
+  {name: 'body', at: 'reading_body', hears: null, attempts: 0, request: tag => ({config: MAIN, body: chat(tag), part: 'body'})},
   {
     name: 'guarding',
+    at: 'guarding',
     hears: 'judge',
     attempts: 0,
     request: (tag, double, ms) => ({config: {...MAIN, input_guardrails: [webhook(tag, double, ms)]}, body: chat(tag)}),
   },
   {
     name: 'following',
+    at: 'following',
     hears: null,
     attempts: 0,
     follows: true,
@@ -53,6 +58,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'login',
+    at: 'logging_in',
     hears: 'login',
     attempts: 0,
     request: (tag, double) => ({
@@ -70,25 +76,35 @@ export const STATES: readonly State[] = [
       body: chat(tag),
     }),
   },
-  {name: 'connecting', hears: 'dial', attempts: 1, request: tag => ({config: {provider: '@silent'}, body: chat(tag)})},
-  {name: 'sent', hears: 'chat', attempts: 1, request: tag => ({config: MAIN, body: chat(tag)})},
+  {name: 'connecting', at: 'queued', hears: 'dial', attempts: 1, request: tag => ({config: {provider: '@silent'}, body: chat(tag)})},
+  {name: 'sent', at: 'sent', hears: 'chat', attempts: 1, request: tag => ({config: MAIN, body: chat(tag)})},
   {
     name: 'first event',
+    at: 'answering',
     hears: 'chat',
     attempts: 1,
     request: tag => ({config: {strategy: {mode: 'fallback'}, targets: [MAIN, {provider: '@second'}]}, body: streamed(tag)}),
   },
-  {name: 'stream', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: streamed(tag)})},
-  {name: 'terminal event', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: streamed(tag)})},
-  {name: 'last byte', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: chat(tag)})},
+  {name: 'stream', at: 'answering', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: streamed(tag)})},
+  {
+    name: 'terminal event',
+    at: 'answering',
+    hears: 'chat',
+    attempts: 1,
+    is_answered: true,
+    request: tag => ({config: MAIN, body: streamed(tag)}),
+  },
+  {name: 'last byte', at: 'answering', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: chat(tag)})},
   {
     name: 'judging the answer',
+    at: 'answering',
     hears: 'judge',
     attempts: 1,
     request: (tag, double, ms) => ({config: {...MAIN, output_guardrails: [webhook(tag, double, ms)]}, body: chat(tag)}),
   },
   {
     name: 'retry wait',
+    at: 'retry_wait',
     hears: 'chat',
     attempts: 1,
     request: tag => ({
@@ -99,9 +115,10 @@ export const STATES: readonly State[] = [
       body: chat(tag),
     }),
   },
-  {name: 'session', hears: 'session', attempts: 1, is_answered: true, request: () => ({config: MAIN, body: {}, opens: true})},
+  {name: 'session', at: null, hears: 'session', attempts: 1, is_answered: true, request: () => ({config: MAIN, body: {}, opens: true})},
   {
     name: 'slow reader',
+    at: 'answering',
     hears: 'chat',
     attempts: 1,
     is_answered: true,

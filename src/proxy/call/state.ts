@@ -1,0 +1,157 @@
+import {Refusal} from '../../base/errors.ts'
+import type {ClientEvents} from '../inbound/response.ts'
+import type {CallRegistry, LiveCall} from './registry.ts'
+
+/**
+ * What an event does to a call. `ends`: its owner ends it at once, and gives back what it holds. `owner decides`: it may be wanted all the same.
+ * `goes on`: nothing happens now; the call may not enter a state that leads to a provider afterwards.
+ */
+type Effect = 'ends' | 'owner decides' | 'goes on'
+
+interface StateRow {
+  /** The file whose object hears of events there. */
+  readonly owner: string
+  /** What bounds the time spent there, and what it leads to. */
+  readonly deadline: string
+  readonly client_gone: Effect
+  /** The gateway was told to stop. When `DRAIN_TIMEOUT_MS` is over as well, every state ends. */
+  readonly drain: Effect
+}
+
+/**
+ * The life of a call, in the order of its states. A call is registered when its request is parsed, is in one state at any time, and leaves the
+ * registry once, when it is settled. A target that fails leads back to `resolving`, or to `retry_wait`.
+ */
+export const LIFE = {
+  authenticating: {owner: 'proxy.ts', deadline: 'that of the store', client_gone: 'goes on', drain: 'ends'},
+  admitting_caller: {owner: 'proxy.ts', deadline: 'that of the counters', client_gone: 'goes on', drain: 'ends'},
+  reading_body: {owner: 'proxy.ts', deadline: 'CLIENT_BODY_IDLE_TIMEOUT_MS: 408', client_gone: 'ends', drain: 'ends'},
+  planning: {owner: 'proxy.ts', deadline: 'that of the store', client_gone: 'goes on', drain: 'goes on'},
+  resolving: {owner: 'run/call-runner.ts', deadline: 'that of the store', client_gone: 'ends', drain: 'ends'},
+  guarding: {owner: 'run/call-runner.ts', deadline: 'that of each check', client_gone: 'ends', drain: 'ends'},
+  looking_up: {owner: 'run/call-runner.ts', deadline: '0.25 s: a miss', client_gone: 'ends', drain: 'ends'},
+  following: {owner: 'run/call-runner.ts', deadline: '180 s: it asks for itself', client_gone: 'ends', drain: 'goes on'},
+  admitting_target: {owner: 'run/call-runner.ts', deadline: 'that of the counters', client_gone: 'ends', drain: 'ends'},
+  logging_in: {owner: 'run/call-runner.ts', deadline: '10 s: 502', client_gone: 'ends', drain: 'ends'},
+  reserving: {owner: 'run/call-runner.ts', deadline: 'that of the counters', client_gone: 'ends', drain: 'ends'},
+  recording: {owner: 'attempt/attempt.ts', deadline: 'that of the journal: 503', client_gone: 'owner decides', drain: 'goes on'},
+  queued: {owner: 'attempt/attempt.ts', deadline: 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS', client_gone: 'owner decides', drain: 'ends'},
+  sent: {owner: 'attempt/attempt.ts', deadline: 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS', client_gone: 'owner decides', drain: 'goes on'},
+  answering: {owner: 'attempt/attempt.ts', deadline: 'UPSTREAM_IDLE_TIMEOUT_MS', client_gone: 'owner decides', drain: 'goes on'},
+  settling: {owner: 'attempt/attempt.ts', deadline: 'that of the journal', client_gone: 'owner decides', drain: 'goes on'},
+  responding: {owner: 'attempt/attempt.ts', deadline: 'CLIENT_WRITE_TIMEOUT_MS: cut', client_gone: 'owner decides', drain: 'goes on'},
+  retry_wait: {owner: 'run/call-runner.ts', deadline: 'the wait itself', client_gone: 'ends', drain: 'ends'},
+  settled: {owner: 'nobody', deadline: 'none', client_gone: 'goes on', drain: 'goes on'},
+} as const satisfies Record<string, StateRow>
+
+export type StateName = keyof typeof LIFE
+
+/** What a call is at, for the events that reach it there. */
+export interface StateOwner {
+  /** The call ends now. What had begun and still comes is given back. */
+  end(fault: Refusal): void
+  /** The client left in a state whose owner decides. */
+  clientGone?(): void
+  /** A client's socket that was full takes bytes again. */
+  clientReady?(): void
+  /** Looks at deadlines of its own; `now` is of the clock that durations are taken with. */
+  check?(now: number): void
+}
+
+const NO_OWNER: StateOwner = {end: () => undefined}
+
+/** Where a call is in its life. What happens to it from outside comes in here, and `LIFE` says what it does. */
+export class CallState implements LiveCall, ClientEvents {
+  slot = -1
+  /** `planning` also stands for what is done between two waits. */
+  name: StateName = 'planning'
+  readonly #registry: CallRegistry
+  #owner: StateOwner = NO_OWNER
+
+  /** A call that is accepted: registered until it is settled. */
+  constructor(registry: CallRegistry) {
+    this.#registry = registry
+    registry.add(this)
+  }
+
+  /** False when the call has ended: the caller gives back what it has just got. */
+  enter(name: StateName, owner: StateOwner): boolean {
+    if (this.name === 'settled') return false
+    this.name = name
+    this.#owner = owner
+    return true
+  }
+
+  /** `owner` is done, and says next what follows. */
+  release(owner: StateOwner): void {
+    if (this.#owner === owner) this.#owner = NO_OWNER
+  }
+
+  /** True while `owner` is what the call is at. */
+  isOwnedBy(owner: StateOwner): boolean {
+    return this.#owner === owner
+  }
+
+  /** Waits in a state. An event that ends the call rejects; what still comes then is given to `late`. */
+  wait<T>(name: StateName, work: Promise<T>, late: (value: T) => void = () => undefined): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let is_over = false
+      const owner: StateOwner = {
+        end: fault => {
+          is_over = true
+          reject(fault)
+        },
+      }
+      this.enter(name, owner)
+      work.then(
+        value => {
+          if (is_over) return late(value)
+          this.enter('planning', NO_OWNER)
+          resolve(value)
+        },
+        fault => is_over || reject(fault),
+      )
+      if (this.#registry.draining) this.stop()
+    })
+  }
+
+  /** The one end of a call: it leaves the registry. False when it has ended before. */
+  settle(): boolean {
+    if (this.name === 'settled') return false
+    this.name = 'settled'
+    this.#owner = NO_OWNER
+    this.#registry.delete(this)
+    return true
+  }
+
+  get is_settled(): boolean {
+    return this.name === 'settled'
+  }
+
+  check(now: number): void {
+    this.#owner.check?.(now)
+  }
+
+  stop(): void {
+    if (LIFE[this.name].drain === 'ends') this.#owner.end(new Refusal('draining'))
+  }
+
+  abort(): void {
+    this.#owner.end(new Refusal('draining'))
+  }
+
+  clientGone(): void {
+    const effect = LIFE[this.name].client_gone
+    if (effect === 'ends') this.#owner.end(new Refusal('client.gone'))
+    else if (effect === 'owner decides') this.#owner.clientGone?.()
+  }
+
+  clientReady(): void {
+    this.#owner.clientReady?.()
+  }
+
+  /** The rest of its request does not come. */
+  refuse(fault: Refusal): void {
+    this.#owner.end(fault)
+  }
+}

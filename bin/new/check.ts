@@ -21,10 +21,10 @@ export function writeCheck(name: string, draft: Draft): readonly string[] {
   draft.insertBefore(CASES, /^\]$/m, template('check-cases', {camel: id, says: SAYS}), /^export const textCases/m)
   return [
     `Fill in ${file}: title, about, sides, parameters, and the judgement. Parameters need: import {z} from 'zod'.`,
-    `Fill in the cases at the end of ${CASES}. Cases about the call belong into cases-call.ts, cases with HTTP into cases-service.ts.`,
+    `Fill in the cases at the end of ${CASES}. Cases about the call belong in cases-call.ts, cases with HTTP in cases-service.ts.`,
     'Add a line to PARAMETERS in test/guardrails/hostile.ts when a parameter is required.',
     'npm test -- test/guardrails/checks.test.ts test/guardrails/hostile.test.ts',
     'npm test -- test/guardrails/page.test.ts -u      # writes docs/guardrails.md; read its chapter',
-    'npm run check && npm test -- test/filled-in.test.ts',
+    'npm run format && npm run check && npm test -- test/filled-in.test.ts',
   ]
 }

@@ -34,7 +34,7 @@ export function writeOperation(id: string, draft: Draft): readonly string[] {
     `Change its line in ${MATRIX} when it asks for something in a workspace.`,
     `npm test -- ${own} test/admin/matrix.test.ts test/admin/openapi.test.ts test/admin/openapi-examples.test.ts test/admin/hostile.test.ts`,
     'npm test -- test/cli/help-examples.test.ts',
-    'npm run check && npm test -- test/floors.test.ts test/filled-in.test.ts',
+    'npm run format && npm run check && npm test -- test/floors.test.ts test/filled-in.test.ts',
   ]
 }
 

@@ -22,9 +22,9 @@ export function writeProvider(name: string, {own_wire}: {readonly own_wire: bool
   draft.replace('README.md', /catalogue has (\d+) providers/, (_, count) => `catalogue has ${Number(count) + 1} providers`)
   return [
     ...steps,
-    'npm test -- test/providers/catalog test/providers/registry.test.ts',
     'npm test -- test/providers/catalog/page.test.ts -u      # writes docs/providers.md; read its row',
-    'npm run check && npm test -- test/floors.test.ts test/filled-in.test.ts',
+    'npm test -- test/providers/catalog test/providers/registry.test.ts',
+    'npm run format && npm run check && npm test -- test/floors.test.ts test/filled-in.test.ts',
   ]
 }
 

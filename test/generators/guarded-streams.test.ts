@@ -28,6 +28,7 @@ interface Case {
 
 const FORBIDDEN = 'forbidden'
 const PHONE = /\d{3}-\d{4}/g
+const REDACTS = {id: 'default.regexReplace', parameters: {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}}
 const redacted = (text: string) => text.replace(PHONE, '[PHONE]')
 
 function caseAt(index: number): Case {
@@ -58,6 +59,23 @@ test('what a client reads of a judged stream is the whole answer judged at once,
   expect(faults).toEqual([])
 })
 
+test('what came before an error leaves, at whatever turn the stream ends while a text is told anew', async () => {
+  const words = Array.from({length: 8}, () => 'call 555-1234 or stay. ')
+  const hooks = [unsavedHook([REDACTS] as never, {deny: true, stream_mode: 'window', stream_window_chars: 60} as never)!]
+  for (const wire of WIRES.filter(({provider, is_sse}) => provider !== null && is_sse)) {
+    const told = wire.told([...words, 'The end.']).filter(({text, is_end}) => !is_end && text !== 'The end.')
+    const chunks = [...told.map(({bytes}) => bytes), wire.error]
+    for (let turns = 0; turns < 40; turns++) {
+      // three numbers a chunk: whether turns pass behind it, whether one of the event loop does, as behind all but the last, how many others
+      let drawn = 0
+      const random = () => [0.5, drawn < 3 * chunks.length - 3 ? 0 : 0.5, turns / 24][drawn++ % 3]!
+      const played = await play({wire, hooks, chunks, last: 'ends', delay: 'at once', broken_verdict: 0, random})
+      const {text} = understood(wire.endpoint, played.bytes)
+      expect([wire.name, turns, played.fault, text]).toEqual([wire.name, turns, 'upstream.told', redacted(words.join(''))])
+    }
+  }
+})
+
 test('the stages of a judged stream: its end is told once, from one of them, and nothing is left behind', () => {
   const stages = Object.keys(STAGES) as Stage[]
   const events: readonly StageEvent[] = ['last_event', 'end', 'ask', 'verdict', 'left', 'refusal', 'close']
@@ -85,10 +103,7 @@ async function tried({wire, mode, verdict, delay, ending, style, cut}: Case, of:
   const all = wire.told(words)
   const {told, last} = endedBy(ending, all, wire, mode, random)
   const chunks = cutBy(cut, styled(style, told, wire, ending), random)
-  const checks = [
-    {id: 'default.contains', parameters: {words: [FORBIDDEN], operator: 'none'}},
-    {id: 'default.regexReplace', parameters: {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}},
-  ]
+  const checks = [{id: 'default.contains', parameters: {words: [FORBIDDEN], operator: 'none'}}, REDACTS]
   const hook = unsavedHook(checks as never, {deny: true, stream_mode: mode, stream_window_chars: 20 + Math.floor(random() * 100)} as never)!
   const broken_verdict = verdict === 'broken' ? 1 + Math.floor(random() * 3) : 0
   const played = await play({wire, hooks: [hook], chunks, last, delay, broken_verdict, random})
@@ -203,9 +218,11 @@ function endedBy(ending: Case['ending'], all: readonly Told[], wire: Wire, mode:
     case 'gone':
       return {told: random() < 0.3 ? all : some(), last: 'left'}
     case 'text behind the end': {
+      // A provider that says why it ends with its only piece of text has none before its end.
+      if (wire.provider !== null || mode === 'after') return {told: all, last: 'ends'}
       const again = all[last_text]!
       const forbidden = Buffer.from(again.bytes.toString().replace('The end.', ` ${FORBIDDEN}`))
-      return {told: wire.provider === null && mode !== 'after' ? [...all, bytesOf(forbidden)] : all, last: 'ends'}
+      return {told: [...all, bytesOf(forbidden)], last: 'ends'}
     }
     default:
       return {told: all, last: 'ends'}

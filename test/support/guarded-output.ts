@@ -10,9 +10,10 @@ export function guardedOutput(
   endpoint: EndpointName,
   output: readonly Hook[],
   judge: Judge,
-  judgeLate: Judge = async () => undefined,
+  evaluateInBackground: Judge = async () => undefined,
 ): CallGuardrails {
-  return {
+  // by its own names, so that the compiler tells when one of them changes
+  const guarded: Partial<Record<keyof CallGuardrails, unknown>> = {
     guards: {input: [], output, digest: ''},
     endpoint,
     is_stream: true,
@@ -23,8 +24,9 @@ export function guardedOutput(
     denied: () => new Refusal('guardrail.denied'),
     unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
     judge,
-    judgeLate,
-  } as unknown as CallGuardrails
+    evaluateInBackground,
+  }
+  return guarded as unknown as CallGuardrails
 }
 
 /** What those hooks are told of the call. */

@@ -218,9 +218,9 @@ export class GuardedStream implements Stream {
     return this.is_held && this.#has_sent && this.#inner.ends_on_fault && this.#inner.failed !== null
   }
 
-  /** True once all that came was judged, and has left. */
+  /** True once all that came was judged, and has left: what is told anew has been taken out of the queue before it leaves. */
   get #isAllOut(): boolean {
-    return this.#is_judged && this.#queue.events.length === 0
+    return this.#is_judged && !waits(this.#stage) && this.#queue.events.length === 0
   }
 
   get has_begun(): boolean {

@@ -94,9 +94,9 @@ export const STRICTER: readonly Difference[] = [
     has: /^HTTP\/1\.[01] \d{3}[^\n]*\r[^\n]/m,
   },
   {
-    why: 'an extension of a chunk has a name, and a value where there is an equals sign (RFC 9112, 7.1.1)',
+    why: 'an extension of a chunk has a name, and behind an equals sign a value, a token or a quoted text, not both (RFC 9112, 7.1.1)',
     refusal: /Invalid character in a chunked body/,
-    has: /^[\da-f]+[^\r\n]*(;;|;=|=[;\r]|;\r)/im,
+    has: /^[\da-f]+[^\r\n]*(;;|;=|=[;\r]|;\r|=[^;"\r\n]+")/im,
   },
 ]
 

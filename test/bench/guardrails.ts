@@ -3,7 +3,7 @@ import {CHECKS} from '../../src/guardrails/registry.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
 import {CROWDED, HOSTILE, hostileWorld, PARAMETERS, REDACTIONS} from '../guardrails/hostile.ts'
 import {hooks, said, type World, world} from '../guardrails/support.ts'
-import {everyString, MOST_RATIO} from './every-string.ts'
+import {everyString} from './every-string.ts'
 import {windowDelays} from './windows.ts'
 
 /** Milliseconds that a check may keep everybody else waiting, on a megabyte of whatever a client sends. */
@@ -149,8 +149,8 @@ export async function guardrailsBench(): Promise<GuardrailsBench> {
     lines: [
       `ten checks on a prompt of 4 KB: ${ten_us.toFixed(0)} µs of processor time (at most ${MOST_TEN_US})`,
       ...walked.map(
-        ({name, texts_us, strings_us, ratio}) =>
-          `4 KB of chat redacted by default.pii, ${name}: ${texts_us.toFixed(0)} µs for its texts alone, ${strings_us.toFixed(0)} µs for every string: ${ratio.toFixed(2)} (at most ${MOST_RATIO})`,
+        ({name, texts_us, strings_us, ratio, most_ratio}) =>
+          `4 KB of chat redacted by default.pii, ${name}: ${texts_us.toFixed(0)} µs for its texts alone, ${strings_us.toFixed(0)} µs for every string: ${ratio.toFixed(2)} (at most ${most_ratio})`,
       ),
       `a chunk of a stream in window mode, four checks: p50 ${delays_ms[delays_ms.length >> 1]!.toFixed(2)} ms, p95 ${window_ms.toFixed(2)} ms (at most ${MOST_WINDOW_MS})`,
       `1 MB of hostile text, at most ${MOST_BLOCKED_MS} ms:`,
@@ -160,7 +160,7 @@ export async function guardrailsBench(): Promise<GuardrailsBench> {
     above: [
       ...above,
       ...(ten_us > MOST_TEN_US ? ['ten checks on a prompt of 4 KB'] : []),
-      ...walked.flatMap(({name, ratio}) => (ratio > MOST_RATIO ? [`every string of a chat of 4 KB, ${name}`] : [])),
+      ...walked.flatMap(({name, ratio, most_ratio}) => (ratio > most_ratio ? [`every string of a chat of 4 KB, ${name}`] : [])),
       ...(window_ms > MOST_WINDOW_MS ? ['a chunk in window mode'] : []),
     ],
   }

@@ -1,13 +1,16 @@
-import {afterAll, beforeAll} from 'vitest'
+import {afterAll, beforeAll, describe} from 'vitest'
+import {forRing} from '../support/ring.ts'
 import {clientRows, errandRows, openaiRows} from './clients.ts'
 import {testGoldens} from './files.ts'
 import {dialectRows} from './fixtures.ts'
 import {openScene, type Scene} from './scene.ts'
 
-let scene: Scene
-beforeAll(async () => {
-  scene = await openScene()
-})
-afterAll(() => scene.close())
+describe.runIf(forRing({own: false, ci: true, full: true}))('bytes and rows by dialect', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene()
+  })
+  afterAll(() => scene.close())
 
-testGoldens('dialects', {...dialectRows(), ...clientRows(), ...openaiRows(), ...errandRows()}, () => scene)
+  testGoldens('dialects', {...dialectRows(), ...clientRows(), ...openaiRows(), ...errandRows()}, () => scene)
+})

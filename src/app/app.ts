@@ -27,7 +27,7 @@ import {openBackground} from './background.ts'
 import {openChecking} from './check-environment.ts'
 import {openGovernor} from './connections.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
-import {makeDemo} from './demo.ts'
+import {DemoFault, makeDemo} from './demo.ts'
 import {openExplaining} from './explain-services.ts'
 import {openClock} from './house-clock.ts'
 import {type LogStore, openLogStore} from './log-store.ts'
@@ -189,7 +189,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
       close,
     }
   } catch (fault) {
-    const damage = damageFault(fault, directory.folder, binding)
+    const damage = damageFault(fault, directory.folder, binding, fault instanceof DemoFault)
     await close().catch(() => undefined)
     throw damage ?? fault
   }

@@ -2,10 +2,16 @@ import {DEMO} from '../providers/registry.ts'
 
 type Call = (request: {method: string; url: string; body?: unknown}) => Promise<{status: number; body: unknown}>
 
+/** The demo provider cannot be looked for, or made. An answer does not name what failed within: it may be damage. */
+export class DemoFault extends Error {
+  override readonly name = 'DemoFault'
+}
+
 /** Makes the integration and the provider `@demo`, open to every workspace, unless they are there. */
 export async function makeDemo(call: Call): Promise<void> {
   const known = await call({method: 'GET', url: `/v1/integrations/${DEMO}`})
   if (known.status === 200) return
+  if (known.status !== 404) throw new DemoFault(`The demo provider could not be looked for: ${JSON.stringify(known.body)}`)
   await made(call({method: 'POST', url: '/v1/integrations', body: {name: 'Demo', slug: DEMO, ai_provider_id: DEMO}}))
   const free = {price: 0}
   const echo = {
@@ -27,5 +33,5 @@ export async function makeDemo(call: Call): Promise<void> {
 
 async function made(reply: ReturnType<Call>) {
   const {status, body} = await reply
-  if (status !== 200) throw new Error(`The demo provider could not be made: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new DemoFault(`The demo provider could not be made: ${JSON.stringify(body)}`)
 }

@@ -54,14 +54,18 @@ export function checkAfterUncleanEnd(folder: string, binding: object | undefined
   })
 }
 
-/** The sentence for what SQLite found when it came upon damage; undefined for any other fault. */
-export function damageFault(fault: unknown, folder: string, binding: object | undefined): DataDirFault | undefined {
-  if (!isDamage(fault)) return undefined
+/**
+ * The sentence for what SQLite found when it came upon damage; undefined for any other fault. `may_be_damage`: the fault does not say what it
+ * came from, and the databases are checked all the same.
+ */
+export function damageFault(fault: unknown, folder: string, binding: object | undefined, may_be_damage = false): DataDirFault | undefined {
+  const is_damage = isDamage(fault)
+  if (!is_damage && !may_be_damage) return undefined
   for (const name of FILES) {
     const found = checked(folder, name, binding)
     if (found) return damaged(folder, name, found)
   }
-  return damaged(folder, `${CONTROL_FILE} or ${TRAFFIC_FILE}`, (fault as Error).message)
+  return is_damage ? damaged(folder, `${CONTROL_FILE} or ${TRAFFIC_FILE}`, (fault as Error).message) : undefined
 }
 
 function isDamage(fault: unknown): boolean {

@@ -44,7 +44,7 @@ function caseAt(index: number): Case {
 const CASES = forRing({own: 1_000, ci: 8_000, full: 80_000})
 
 test('what a client reads of a judged stream is the whole answer judged at once, however it comes and ends', {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   const faults: string[] = []
   const from = seed() % COMBINATIONS

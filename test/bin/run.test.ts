@@ -21,6 +21,14 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, {recursive: true, force: true}))
 
+test('threads that load TypeScript keep their wrappers: in tests, from the sources and in the executable', () => {
+  // V8 that replaces one frees what a thread that has ended left behind, and the process dies (bin/run.mjs)
+  const flag = '--no-wasm-generic-wrapper'
+  expect(process.execArgv).toContain(flag)
+  expect(readFileSync(runner, 'utf8')).toContain(`start: args => [['node', KEEPS_WRAPPERS`)
+  expect(readFileSync(resolve(import.meta.dirname, '../../bin/build/executable.ts'), 'utf8')).toContain(`'${flag}'`)
+})
+
 test('a fresh clone installs first, and a failed install ends with what to do', async () => {
   const {code, stderr} = await run('check')
   expect(readFileSync(join(folder, 'npm-calls'), 'utf8')).toBe('ci --include=dev --include=optional --loglevel=error\n')

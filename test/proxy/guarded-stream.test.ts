@@ -73,7 +73,8 @@ async function pass({
       sent += send
       if (hold) sent += hold
     })
-    if (settle) await soon()
+    // a turn has time for all of it, unless the machine is busy: then a piece of it
+    for (let turn = 0; settle && turn < 50; turn++) await soon()
     for (let turn = 0; turn < turns; turn++) await null
     steps.push(sent)
   }

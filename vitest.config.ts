@@ -3,7 +3,8 @@ import {defineConfig} from 'vitest/config'
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/seed.ts'],
+    globalSetup: ['test/support/bundle-threads.ts'],
+    setupFiles: ['test/support/seed.ts', 'test/support/threads.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/binary.test.ts', 'test/bench/**'],
     pool: 'forks',

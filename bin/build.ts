@@ -13,7 +13,7 @@ const USAGE = `usage: npm run build -- [--arch x64|arm64] [--node PATH] [--out F
   --out    the file to write; dist/gateway for this machine, dist/gateway-linux-ARCH for another
   --all    both processors`
 const ARCHES: readonly Arch[] = ['x64', 'arm64']
-const MOST_BYTES = 140_000_000
+const MAX_BYTES = 140_000_000
 
 const root = resolve(import.meta.dirname, '..')
 process.chdir(root)
@@ -25,20 +25,20 @@ try {
 }
 
 async function main(): Promise<void> {
-  const asked = readFlags()
+  const flags = readFlags()
   const {version} = JSON.parse(readFileSync('package.json', 'utf8')) as {version: string}
   const work = resolve('dist', '.work')
   mkdirSync(work, {recursive: true})
   const bundles = await timed('bundle', () => bundle(work, version))
-  for (const arch of asked.arches) {
-    const out = resolve(asked.out ?? (isHost(arch) ? 'dist/gateway' : `dist/gateway-linux-${arch}`))
+  for (const arch of flags.arches) {
+    const out = resolve(flags.out ?? (isHost(arch) ? 'dist/gateway' : `dist/gateway-linux-${arch}`))
     mkdirSync(dirname(out), {recursive: true})
-    const node = asked.node ?? lockedNode(root, arch)
+    const node = flags.node ?? lockedNode(root, arch)
     await timed(basename(out), () => makeExecutable({bundles, node, out, work, sameArch: isHost(arch), sqlite: sqliteLibrary(arch)}))
     chmodSync(out, 0o755)
     const bytes = statSync(out).size
     console.log(`${out}: ${(bytes / 1e6).toFixed(1)} MB`)
-    if (bytes > MOST_BYTES) throw new Error(`${out} is larger than ${MOST_BYTES / 1e6} MB`)
+    if (bytes > MAX_BYTES) throw new Error(`${out} is larger than ${MAX_BYTES / 1e6} MB`)
   }
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(lock, bundles.inputs, version), null, 2)}\n`)

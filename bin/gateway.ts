@@ -3,12 +3,12 @@ import {beginFrugally} from './frugal.ts'
 
 const args = process.argv.slice(2)
 if (isExecutable && args[0] === 'serve') beginFrugally()
-const said = versionAsked(args)
-if (said === undefined) run()
-else console.log(said)
+const answer = versionAnswer(args)
+if (answer === undefined) run()
+else console.log(answer)
 
 /** The answer to `gateway version [--json]`, `--version` and `-V`, given before anything else is loaded: it has to be instant. */
-function versionAsked([first, second, ...rest]: readonly string[]): string | undefined {
+function versionAnswer([first, second, ...rest]: readonly string[]): string | undefined {
   if (rest.length > 0 || !['version', '--version', '-V'].includes(first ?? '')) return undefined
   if (second === undefined) return version
   if (second !== '--json') return undefined

@@ -3,11 +3,11 @@ import {join, resolve} from 'node:path'
 import {runNew} from './new/run.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const {code, said, written} = runNew(process.argv.slice(2), root)
+const {code, output, written} = runNew(process.argv.slice(2), root)
 if (code === 0) {
   formatted(written.filter(path => path.endsWith('.ts')))
-  console.log(said)
-} else console.error(said)
+  console.log(output)
+} else console.error(output)
 process.exitCode = code
 
 /** The templates leave line breaks and the order of imports to biome. */

@@ -4,7 +4,7 @@ import type {InputOf, OperationId} from './client.ts'
 import {dataOf} from './commands/rows.ts'
 import type {Gateway, Input} from './connect.ts'
 import {CommandFault, EXIT} from './fault.ts'
-import {type Budget, budgetsOf, limitWords, money} from './limit-words.ts'
+import {type BudgetWords, budgetsOf, limitWords, money} from './limit-words.ts'
 import {valueText} from './print.ts'
 
 export interface DryRunOption {
@@ -16,14 +16,14 @@ export function withDryRun(command: Command): Command {
   return command.option('--dry-run', 'only say what would change')
 }
 
-/** The answer of an update that is asked to tell; a caller who may not read what he changes gets the plain one. */
-interface Told {
+/** The reply of an update with its changes; a caller who may not read what he changes gets the plain one. */
+interface ReportedChange {
   readonly before: object
   readonly after: object
   readonly changed: readonly string[]
 }
 
-const isTold = (reply: object): reply is Told => 'changed' in reply
+const isReported = (reply: object): reply is ReportedChange => 'changed' in reply
 
 /** Performs an update and says each field that it changed, before and after. `what` is the thing by its name: `the API key blue`. */
 export async function change<Id extends OperationId>(
@@ -34,11 +34,11 @@ export async function change<Id extends OperationId>(
   {dryRun}: DryRunOption,
 ): Promise<void> {
   const {print} = gateway
-  const asked: Input = input
-  const query = {...asked.query, changes: 'true', ...(dryRun && {dry_run: 'true'})}
-  const reply = await gateway.perform(operation, {...asked, query})
-  if (!isTold(reply) && dryRun) throw noDryRun(what)
-  if (!isTold(reply)) return print.done(reply, `Changed ${what}.`)
+  const request: Input = input
+  const query = {...request.query, changes: 'true', ...(dryRun && {dry_run: 'true'})}
+  const reply = await gateway.perform(operation, {...request, query})
+  if (!isReported(reply) && dryRun) throw noDryRun(what)
+  if (!isReported(reply)) return print.done(reply, `Changed ${what}.`)
   if (print.json) return print.json_reply(reply)
   const lines = [...linesOf(reply), ...(resetsUsage(input) ? ['used: counted from zero again'] : [])]
   print.done(reply, lines.length ? `${dryRun ? 'Would change' : 'Changed'} ${what}.` : `Nothing changed: ${what} is so already.`)
@@ -58,7 +58,7 @@ function noDryRun(what: string): CommandFault {
 }
 
 /** `field: old -> new`, limits in the words of the options. */
-function linesOf({before, after}: Told): string[] {
+function linesOf({before, after}: ReportedChange): string[] {
   const limits = changesBetween(limitWords(before), limitWords(after))
   const rest = changesBetween(before, after).filter(({field}) => !isLimit(field, after))
   return [...limits, ...rest].map(line)
@@ -72,8 +72,13 @@ const isLimit = (field: string, view: object) =>
 const line = ({field, before, after}: Change) => `${field}: ${text(before)} -> ${text(after)}`
 const text = (value: unknown) => (value === null || value === undefined || value === '' ? 'none' : valueText(value))
 
-/** Budgets with what is used of them, asked where one was changed. */
-async function usedOf({perform}: Gateway, operation: string, {params, query}: Input, {before, after}: Told): Promise<readonly Budget[]> {
+/** Budgets with what is used of them, read where one was changed. */
+async function usedOf(
+  {perform}: Gateway,
+  operation: string,
+  {params, query}: Input,
+  {before, after}: ReportedChange,
+): Promise<readonly BudgetWords[]> {
   if (!('usage_limits' in after) || !changesBetween(before, after).some(({field}) => field.startsWith('usage_limits'))) return []
   const {workspace_id} = query ?? {}
   const reply = await perform(operation.replace(/\.update$/, '.get'), {
@@ -84,11 +89,11 @@ async function usedOf({perform}: Gateway, operation: string, {params, query}: In
 }
 
 /** What of a changed budget is unchanged, and what is used of it: so that nobody has to ask. */
-function withBudgetNote(lines: readonly string[], {before, after}: Told, used: readonly Budget[]): string[] {
+function withBudgetNote(lines: readonly string[], {before, after}: ReportedChange, used: readonly BudgetWords[]): string[] {
   return lines.map(text => {
     const [, prefix] = /^(token )?budget: /.exec(text) ?? []
     if (!/^(token )?budget: /.test(text)) return text
-    const same = (budget: Budget) => budget.label === `${prefix ?? ''}budget`
+    const same = (budget: BudgetWords) => budget.label === `${prefix ?? ''}budget`
     const [old, now, known] = [budgetsOf(before).find(same), budgetsOf(after).find(same), used.find(same)]
     if (!old || !now) return text
     const stays = [
@@ -101,7 +106,7 @@ function withBudgetNote(lines: readonly string[], {before, after}: Told, used: r
   })
 }
 
-function warningsOf({after}: Told, used: readonly Budget[], what: string, is_dry: boolean): string[] {
+function warningsOf({after}: ReportedChange, used: readonly BudgetWords[], what: string, is_dry: boolean): string[] {
   return budgetsOf(after).flatMap(budget => {
     const spent = used.find(({label}) => label === budget.label)?.used
     if (spent === undefined || spent < budget.amount) return []

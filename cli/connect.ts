@@ -6,7 +6,7 @@ import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, exitOf, usageFault} from './fault.ts'
 import {placeOptions, typedAgain} from './hint.ts'
 import type {Printer} from './print.ts'
-import {type GlobalOptions, openSession, type Session} from './session.ts'
+import {type CommandSession, type GlobalOptions, openSession} from './session.ts'
 import type {Request, Transport} from './transport.ts'
 
 /** The input of an operation, as its schemas take it. */
@@ -61,7 +61,11 @@ function withHint(fault: unknown, {parent}: Command, place: string): unknown {
 export function gatewayOver(
   transport: Transport,
   operations: readonly AnyOperation[],
-  {world, print, options}: Pick<Session, 'world' | 'print'> & {readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'organisation'>},
+  {
+    world,
+    print,
+    options,
+  }: Pick<CommandSession, 'world' | 'print'> & {readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'organisation'>},
 ): Gateway {
   const ask = async (request: Request) => {
     const {status, body} = await transport.send(request)
@@ -109,7 +113,7 @@ export function requestOf({method, path}: Pick<AnyOperation, 'method' | 'path'>,
   return {method, path: `/v1${filled}${search.size ? `?${search}` : ''}`, ...(body !== undefined && {body})}
 }
 
-async function connect(session: Session): Promise<Transport> {
+async function connect(session: CommandSession): Promise<Transport> {
   const {world} = session
   if (world.transport) return world.transport
   const {settings, origins} = await session.found()
@@ -121,15 +125,15 @@ async function connect(session: Session): Promise<Transport> {
   return (await import('./remote.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
 }
 
-/** Where there is no data directory, the whole line to type is said besides the one that makes a directory. */
-function unfound(fault: unknown, {argv, options}: Session): unknown {
+/** Where there is no data directory, the whole line to type stands beside the one that makes a directory. */
+function unfound(fault: unknown, {argv, options}: CommandSession): unknown {
   if (!(fault instanceof CommandFault) || fault.code !== 'data_directory' || fault.next || options.dataDir !== undefined) return fault
   const {message, exit, code} = fault
   return new CommandFault(message, {exit, code, next: `For example: ${typedAgain(argv, ' --data-dir DIR')}`, cause: fault})
 }
 
 /** The URL to talk to; undefined for the data directory. A flag goes before the environment, whichever of the two it names. */
-function urlOf({options}: Session, {url}: Settings, origin: string): string | undefined {
+function urlOf({options}: CommandSession, {url}: Settings, origin: string): string | undefined {
   if (options.url !== undefined && options.dataDir !== undefined) throw usageFault('--url and --data-dir are both given; keep one.')
   const here = url === undefined || (options.dataDir !== undefined && origin !== 'flag')
   if (here && options.apiKey !== undefined)
@@ -152,14 +156,14 @@ export function refused(status: number, body: unknown, kind: Transport['kind']):
 
 /** The message and code of a refusal: the administration's, or a model call's. */
 function saidOf(body: unknown): {message: string | undefined; code: string | undefined} {
-  const said = (body ?? {}) as {
+  const error_body = (body ?? {}) as {
     message?: unknown
     data?: {message?: unknown; errorCode?: unknown}
     error?: {message?: unknown; code?: unknown; type?: unknown}
   }
   const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
   return {
-    message: text(said.data?.message) ?? text(said.error?.message) ?? text(said.message) ?? text(said.error),
-    code: text(said.data?.errorCode) ?? text(said.error?.code) ?? text(said.error?.type),
+    message: text(error_body.data?.message) ?? text(error_body.error?.message) ?? text(error_body.message) ?? text(error_body.error),
+    code: text(error_body.data?.errorCode) ?? text(error_body.error?.code) ?? text(error_body.error?.type),
   }
 }

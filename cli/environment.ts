@@ -1,6 +1,6 @@
 import {closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs'
 import {dirname} from 'node:path'
-import type {Sources} from '../src/settings/index.ts'
+import type {SettingSources} from '../src/settings/index.ts'
 import type {CreateApp} from './open.ts'
 import type {Transport} from './transport.ts'
 
@@ -21,7 +21,7 @@ export interface Environment {
   readonly stdinIsTTY: boolean
   /** All of stdin, as text. */
   readStdin(): Promise<string>
-  /** Asks on the terminal and reads a line; absent where nobody can be asked. */
+  /** Asks on the terminal and reads a line; absent where nobody can answer. */
   readonly ask?: (question: string) => Promise<string>
   /** The text of a file; throws as node:fs does. */
   readFile(path: string): string
@@ -36,7 +36,7 @@ export interface Environment {
   /** Takes a file away; throws as node:fs does. */
   removeFile(path: string): void
   /** What settings are read from: the given flags, the environment, the disk. */
-  sources(flags: Readonly<Record<string, string | undefined>>): Promise<Sources>
+  sources(flags: Readonly<Record<string, string | undefined>>): Promise<SettingSources>
   now(): number
   /** Resolves after `ms`, or at once when `signal` is raised. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>

@@ -3,7 +3,7 @@ import {plain} from './width.ts'
 
 /**
  * An explanation as a tree of the config. A number is the turn of a target when all before it fail; `→` marks those that the call goes to
- * as it was asked, `×` those that refuse. Of conditions `✓` holds, `✗` does not, `·` is not asked.
+ * as it was called, `×` those that refuse. Of conditions `✓` holds, `✗` does not, `·` is not evaluated.
  */
 export function explanationLines(explanation: Explanation): string[] {
   const {call, config, seed, at, way, failing, warnings} = explanation
@@ -23,11 +23,11 @@ export function explanationLines(explanation: Explanation): string[] {
 
 /** `config.targets[0] 429, after 1000 ms 200; answered with 200`. */
 export function wayLine({visits, end}: ExplainedWay): string {
-  const asked = visits.map(
+  const targets = visits.map(
     ({target, tries}) => `${target} ${tries.map(({wait_ms, status}) => (wait_ms ? `after ${wait_ms} ms ${status}` : status)).join(', ')}`,
   )
   const ending = end.refusal ? `refused with ${end.status}: ${end.refusal.message}` : `answered with ${end.status}`
-  return [...asked, ending].join('; ')
+  return [...targets, ending].join('; ')
 }
 
 interface Node {
@@ -38,16 +38,16 @@ interface Node {
 
 function treeLines({branches, targets, way, failing}: Explanation): string[] {
   const nodes = new Map<string, Node>()
-  // Where the call goes itself is told first; a branch that only a failure leads to, as it would be.
+  // Where the call goes itself comes first; a branch that only a failure leads to, as it would be.
   const choices = new Map([...choicesOf(failing), ...choicesOf(way)].map(choice => [choice.path, choice]))
   for (const {path, name, mode} of branches) {
     const choice = choices.get(path)
     nodes.set(path, {title: `${stepOf(path)} ${nameOf(name)}${mode}`, lines: choice ? choiceLines(choice) : [], children: []})
   }
   const turns = new Map(failing.visits.map(({target}, index) => [target, index + 1]))
-  const asked = new Set(way.visits.map(({target}) => target))
+  const wanted = new Set(way.visits.map(({target}) => target))
   for (const target of targets) {
-    const mark = target.refusal ? '×' : asked.has(target.path) ? '→' : ' '
+    const mark = target.refusal ? '×' : wanted.has(target.path) ? '→' : ' '
     const title = `${mark} ${turns.get(target.path) ?? '-'} ${stepOf(target.path)} ${nameOf(target.name)}${placeOf(target)}`
     nodes.set(target.path, {title, lines: targetLines(target), children: []})
   }

@@ -8,7 +8,7 @@ import {readJson} from './words.ts'
 type Place = 'params' | 'query' | 'body'
 
 /** One input of an operation, as a flag. */
-export interface Field {
+export interface InputField {
   readonly name: string
   /** Without the hyphens in front: `workspace-id`. */
   readonly flag: string
@@ -36,8 +36,8 @@ interface Schema {
  * The inputs of an operation, from its schemas: those of the path first, then the query, then the body. A name that stands twice is
  * a flag once, for the place that comes first; the other is given in the body's JSON.
  */
-export function fieldsOf(operation: AnyOperation): Field[] {
-  const fields = new Map<string, Field>()
+export function fieldsOf(operation: AnyOperation): InputField[] {
+  const fields = new Map<string, InputField>()
   for (const place of ['params', 'query', 'body'] as const) {
     const {properties = {}, required = []} = schemaOf(operation[place])
     for (const [name, schema] of Object.entries(properties))
@@ -54,7 +54,7 @@ export function fieldsOf(operation: AnyOperation): Field[] {
 }
 
 /** How a field's flag is written in help. */
-export function usageOf({flag, kind, choices}: Field): string {
+export function usageOf({flag, kind, choices}: InputField): string {
   const value = {text: 'text', number: 'number', boolean: '', texts: 'text...', json: 'json'}[kind]
   return `--${flag}${value && ` <${choices.length ? choices.join('|') : value}>`}`
 }
@@ -64,7 +64,7 @@ export function usageOf({flag, kind, choices}: Field): string {
  * for any of them. What the words say goes over what `body` holds.
  */
 export function readInput(
-  fields: readonly Field[],
+  fields: readonly InputField[],
   words: readonly string[],
   body: unknown,
   readFile: (path: string) => string,
@@ -84,10 +84,10 @@ export function readInput(
       input.params[next.name] = word
       continue
     }
-    const [, said = '', joined] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? []
-    const {field, from_file} = find(fields, said)
+    const [, option = '', joined] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? []
+    const {field, from_file} = find(fields, option)
     const text = joined ?? (takesNext(field, from_file, rest) ? rest.shift() : undefined)
-    if (text === undefined && (field.kind !== 'boolean' || from_file)) throw usageFault(`--${said} needs a value.`)
+    if (text === undefined && (field.kind !== 'boolean' || from_file)) throw usageFault(`--${option} needs a value.`)
     put(input, field, text === undefined ? true : readValue(field, from_file ? readFile(text).trim() : text))
   }
   const missing = fields.find(({place, name}) => place === 'params' && !(name in input.params))
@@ -95,8 +95,8 @@ export function readInput(
   return {params: input.params, query: input.query, body: input.body}
 }
 
-function find(fields: readonly Field[], said: string): {field: Field; from_file: boolean} {
-  const flag = flagOf(said)
+function find(fields: readonly InputField[], option: string): {field: InputField; from_file: boolean} {
+  const flag = flagOf(option)
   const field = fields.find(each => each.flag === flag)
   if (field) return {field, from_file: false}
   const filed = flag.endsWith('-file') && fields.find(each => each.flag === flag.slice(0, -'-file'.length))
@@ -105,18 +105,18 @@ function find(fields: readonly Field[], said: string): {field: Field; from_file:
     flag,
     fields.map(each => each.flag),
   )
-  throw usageFault(`The operation has no field --${said.slice(0, 80)}.`, near ? `The nearest is --${near}.` : 'See its --help.')
+  throw usageFault(`The operation has no field --${option.slice(0, 80)}.`, near ? `The nearest is --${near}.` : 'See its --help.')
 }
 
 /** A switch takes the next word only where that says true or false. */
-function takesNext({kind}: Field, from_file: boolean, [next]: readonly string[]): boolean {
+function takesNext({kind}: InputField, from_file: boolean, [next]: readonly string[]): boolean {
   if (next === undefined) return false
   return kind === 'boolean' && !from_file ? next === 'true' || next === 'false' : true
 }
 
 function put(
   input: {params: Record<string, string>; query: Record<string, unknown>; body: Record<string, unknown> | undefined},
-  {place, name, kind}: Field,
+  {place, name, kind}: InputField,
   value: unknown,
 ) {
   if (place === 'params') input.params[name] = String(value)
@@ -128,7 +128,7 @@ function put(
   }
 }
 
-function readValue({kind, nullable, flag}: Field, text: string): unknown {
+function readValue({kind, nullable, flag}: InputField, text: string): unknown {
   if (nullable && text === 'null') return null
   if (kind === 'text') return text
   if (kind === 'number') {
@@ -154,7 +154,7 @@ function schemaOf(schema: z.ZodType | undefined): Schema {
   return schema ? (z.toJSONSchema(schema, {io: 'input', unrepresentable: 'any'}) as Schema) : {}
 }
 
-function formOf(schema: Schema, place: Place): Pick<Field, 'kind' | 'nullable' | 'choices'> {
+function formOf(schema: Schema, place: Place): Pick<InputField, 'kind' | 'nullable' | 'choices'> {
   const all = alternatives(schema)
   const types = new Set(all.flatMap(({type = []}) => type as string | string[]))
   const nullable = types.delete('null')

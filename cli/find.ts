@@ -16,7 +16,7 @@ function deletes({name, argv}: Pick<Seeking, 'name' | 'argv'>): boolean {
   return name === 'api' && argv.some(word => DELETING_OPERATION.test(word))
 }
 
-/** What is asked: a command that was given no place. */
+/** The question, for a command without a place. */
 export interface Seeking {
   readonly world: Environment
   readonly env: Readonly<Record<string, string | undefined>>
@@ -30,7 +30,7 @@ export interface Seeking {
 
 /**
  * The data directory that a command means which names none: the usual one if it is there, else the one that is served here, else the one that is
- * installed. Undefined where there is nothing of the kind. Several, or a command that deletes, are asked to be named.
+ * installed. Undefined where there is nothing of the kind. Several, or a command that deletes, have to be named.
  */
 export async function findGateway({world, env, name, argv, usual, note}: Seeking): Promise<string | undefined> {
   if (existsSync(resolve(usual))) return undefined

@@ -5,13 +5,13 @@ import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, fileReason} from './fault.ts'
 
 /** Where the keys of a first run went: to the terminal, to a file, or nowhere as the operator gave them. */
-export type Told = {readonly to: 'terminal'} | {readonly to: 'file'; readonly path: string} | {readonly to: 'nobody'}
+export type KeysShown = {readonly to: 'terminal'} | {readonly to: 'file'; readonly path: string} | {readonly to: 'nobody'}
 
 /**
  * Says the generated keys of a first run this once (decisions: first run): on the terminal, else into `first-run.txt` (0600) in the
- * data directory. Keys that bootstrap variables gave are not said.
+ * data directory. Keys from bootstrap variables are not shown.
  */
-export function tellFirstRun(first: FirstRun, data_dir: string, {stdout}: Environment, {terminal = stdout.isTTY} = {}): Told {
+export function tellFirstRun(first: FirstRun, data_dir: string, {stdout}: Environment, {terminal = stdout.isTTY} = {}): KeysShown {
   const lines = linesOf(first)
   if (!lines.length) return {to: 'nobody'}
   const text = `${[...lines, `workspace      ${first.workspace_slug}`].join('\n')}\n`

@@ -35,7 +35,7 @@ export function withDefaultGuardrails(command: Command, whom: string): Command {
     .option('--no-output-guardrails', 'none of these')
 }
 
-/** The same as the operations take them; what was not said is absent. */
+/** The same as the operations take them; what was not given is absent. */
 export function defaultGuardrailsOf({inputGuardrails: input, outputGuardrails: output}: DefaultGuardrailOptions) {
   return {
     ...(input !== undefined && {input_guardrails: input || null}),

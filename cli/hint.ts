@@ -20,11 +20,11 @@ export function placeOptions({dataDir, url, organisation}: PlaceGiven): string {
   return given.flatMap(([flag, value]) => (value === undefined ? [] : [` ${flag} ${quoted(value)}`])).join('')
 }
 
-/** Values of these are for nobody's eyes; of `--set`, which may hold secrets, the names are said. */
+/** Values of these are for nobody's eyes; of `--set`, which may hold secrets, the names are shown. */
 const SECRET = /^--(?:api-)?key$/
 const SECRET_PARTS = /^(--(?:api-)?key=|--set=[^=]*=).*/s
 
-/** A command line as it was typed, with more at its end; secrets are not said again. */
+/** A command line as it was typed, with more at its end; secrets are not repeated. */
 export function typedAgain(argv: readonly string[], more: string): string {
   const words = argv.map((word, at) => {
     if (SECRET.test(argv[at - 1] ?? '')) return '…'

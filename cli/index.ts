@@ -71,10 +71,10 @@ function ended(error: CommanderError, command: Command): Stop | CommandFault {
 
 /** Commander's complaint as a sentence, without the values that were typed: one of them may be a key in the wrong place. */
 function sentence({code, message}: CommanderError): string {
-  let said = message.replace(/^error: /, '')
-  if (code === 'commander.unknownOption') said = said.replace(/(unknown option '--?[^'=]{1,80})[^']*'/, "$1'")
-  if (code === 'commander.excessArguments') said = said.replace(/: [\s\S]*$/, '')
-  const [first = '', ...rest] = said.split('\n').map(line => line.trim().replace(/^\((.*)\)$/, '$1'))
+  let text = message.replace(/^error: /, '')
+  if (code === 'commander.unknownOption') text = text.replace(/(unknown option '--?[^'=]{1,80})[^']*'/, "$1'")
+  if (code === 'commander.excessArguments') text = text.replace(/: [\s\S]*$/, '')
+  const [first = '', ...rest] = text.split('\n').map(line => line.trim().replace(/^\((.*)\)$/, '$1'))
   return [`${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.$/, '')}.`, ...rest].join(' ')
 }
 

@@ -34,7 +34,7 @@ export function withLimits(command: Command, {clears = false} = {}): Command {
   return command.optionsGroup('Options:')
 }
 
-/** The limits of something new, as the operations take them; what was not said is absent. */
+/** The limits of something new, as the operations take them; what was not given is absent. */
 export function limitsOf(options: LimitOptions) {
   const {budget, tokenBudget, reset, alert, rate, tokenRate = []} = options
   const amount = amountOf(options)
@@ -44,11 +44,11 @@ export function limitsOf(options: LimitOptions) {
   const terms = {...(typeof reset === 'string' && readReset(reset)), ...(typeof alert === 'string' && alertOf(alert))}
   const credit_limit = amount ? readNumber(amount, budget ? '--budget' : '--token-budget') : 0
   const budgets = amount ? [{type: tokenBudget === undefined ? 'cost' : 'tokens', credit_limit, ...terms, ...held}] : []
-  const said = [...(rate || []).map(each => readRate(each, 'requests')), ...tokenRate.map(each => readRate(each, 'tokens'))]
-  if (held.enforcement && !budgets.length && !said.length) throw usageFault('--enforcement says more of a limit: add one.')
+  const rates = [...(rate || []).map(each => readRate(each, 'requests')), ...tokenRate.map(each => readRate(each, 'tokens'))]
+  if (held.enforcement && !budgets.length && !rates.length) throw usageFault('--enforcement says more of a limit: add one.')
   return {
     ...(budgets.length && {usage_limits: budgets}),
-    ...(said.length && {rate_limits: said.map(each => ({...each, ...held}))}),
+    ...(rates.length && {rate_limits: rates.map(each => ({...each, ...held}))}),
   }
 }
 
@@ -56,8 +56,8 @@ export function limitsOf(options: LimitOptions) {
 type RateRow = ReplyOf<'api_keys.get'>['rate_limits'][number]
 
 /**
- * What an update changes of limits, as the operations take it: what was not said stays. `current` tells the rate limits there are, asked
- * only where several are said at once.
+ * What an update changes of limits, as the operations take it: what was not given stays. `current` reads the rate limits, called
+ * only where several are given at once.
  */
 export async function limitChangesOf(options: LimitOptions, current: () => Promise<readonly RateRow[]>) {
   const {rate, tokenRate} = options
@@ -80,7 +80,7 @@ function amountOf({budget, tokenBudget}: LimitOptions): string | undefined {
 
 const alertOf = (alert: string) => ({alert_threshold: readNumber(alert, '--alert')})
 
-/** The change of one budget; the others stay. Undefined where nothing was said of one. */
+/** The change of one budget; the others stay. Undefined where none is given. */
 function budgetChange(options: LimitOptions) {
   const {budget, tokenBudget, reset, alert} = options
   const amount = amountOf(options)
@@ -100,16 +100,16 @@ async function rateChanges(options: LimitOptions, current: () => Promise<readonl
   if (rate === false) return null
   const held = enforcementOf(options)
   const none = [rate?.includes(NONE) && 'requests', tokenRate?.includes(NONE) && 'tokens']
-  const said = [
+  const terms = [
     ...(rate ?? []).flatMap(each => (each === NONE ? [] : [{...readRate(each, 'requests'), ...held}])),
     ...(tokenRate ?? []).flatMap(each => (each === NONE ? [] : [{...readRate(each, 'tokens'), ...held}])),
   ]
   if (!none.some(Boolean)) {
-    if (!said.length) return undefined
-    if (said.length === 1) return said[0]
+    if (!terms.length) return undefined
+    if (terms.length === 1) return terms[0]
   }
   const stay = (await current()).filter(
-    ({type, unit}) => !none.includes(type) && !said.some(each => each.type === type && each.unit === unit),
+    ({type, unit}) => !none.includes(type) && !terms.some(each => each.type === type && each.unit === unit),
   )
-  return [...stay, ...said]
+  return [...stay, ...terms]
 }

@@ -1,5 +1,5 @@
 /** A budget as replies show it, in the words of the command line. */
-export interface Budget {
+export interface BudgetWords {
   /** `budget`, or `token budget` where there may be one of each. */
   readonly label: string
   readonly type: string
@@ -35,14 +35,14 @@ interface Limited {
 }
 
 /** The budgets of a view: of a key one, of a workspace one of each type; a policy is one itself. */
-export function budgetsOf(view: object): Budget[] {
+export function budgetsOf(view: object): BudgetWords[] {
   const {usage_limits} = view as Limited
   if ('credit_limit' in view) return [budget({...(view as BudgetRow), next_usage_reset_at: null}, false)]
   if (!usage_limits) return []
   return [usage_limits].flat().map(row => budget(row as BudgetRow, Array.isArray(usage_limits)))
 }
 
-function budget(row: BudgetRow, has_others: boolean): Budget {
+function budget(row: BudgetRow, has_others: boolean): BudgetWords {
   const {type, credit_limit, periodic_reset, periodic_reset_days, enforcement = 'compatible', current_usage} = row
   return {
     label: has_others && type === 'tokens' ? 'token budget' : 'budget',
@@ -57,7 +57,7 @@ function budget(row: BudgetRow, has_others: boolean): Budget {
 }
 
 /** An amount of a budget: US dollars, or tokens. */
-export function money({type}: Pick<Budget, 'type'>, amount: number): string {
+export function money({type}: Pick<BudgetWords, 'type'>, amount: number): string {
   if (type === 'tokens') return `${amount.toLocaleString('en-US')} tokens`
   const cents = amount.toFixed(2)
   return `$${Number(cents) === amount ? cents : String(amount)}`

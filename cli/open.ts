@@ -30,7 +30,7 @@ export async function openApp(
     import('../src/store/data-dir.ts'),
     import('../src/store/migrate.ts'),
     import('../src/base/seal.ts'),
-    import('../src/ports/mail/mustache.ts'),
+    import('../src/base/mustache/parse.ts'),
     import('../src/settings/index.ts'),
   ])
   try {

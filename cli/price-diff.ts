@@ -1,5 +1,5 @@
 import type {Printer} from './print.ts'
-import type {Column} from './table.ts'
+import type {TableColumn} from './table.ts'
 
 /** US cents for one. */
 interface Price {
@@ -9,7 +9,7 @@ interface Side {
   readonly pay_as_you_go: Readonly<Record<string, Price | Readonly<Record<string, Price>> | undefined>>
 }
 
-export interface Change {
+export interface PriceDifference {
   readonly provider: string
   readonly model: string
   readonly change: 'added' | 'changed' | 'removed'
@@ -22,12 +22,12 @@ export interface Diff {
   readonly added: number
   readonly changed: number
   readonly removed: number
-  readonly changes: readonly Change[]
+  readonly changes: readonly PriceDifference[]
 }
 
-const MOST_ROWS = 50
+const MAX_ROWS = 50
 
-const COLUMNS: readonly Column<Change>[] = [
+const COLUMNS: readonly TableColumn<PriceDifference>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'change', value: row => row.change},
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Change>[] = [
 /** What changes, as a table and a sentence; the first rows of a long one, unless `whole`. */
 export function printDiff(print: Printer, diff: Diff, {whole = false} = {}): void {
   const {changes} = diff
-  const rows = whole ? changes : changes.slice(0, MOST_ROWS)
+  const rows = whole ? changes : changes.slice(0, MAX_ROWS)
   if (rows.length) print.list(diff, rows, COLUMNS)
   if (rows.length < changes.length) print.note(`${rows.length} of ${changes.length} changes are shown; --all shows the others.`)
 }
@@ -49,7 +49,7 @@ export function countsOf({total, added, changed, removed}: Omit<Diff, 'changes'>
   return `${total} ${total === 1 ? 'price' : 'prices'}: ${added} added, ${changed} changed, ${removed} removed`
 }
 
-function turned({change, before, after}: Change, rate: string): string {
+function turned({change, before, after}: PriceDifference, rate: string): string {
   const one = dollars(before, rate)
   const other = dollars(after, rate)
   if (change === 'added') return other
@@ -63,7 +63,7 @@ function dollars(side: Side | null, rate: string): string {
 }
 
 /** How many other rates and units differ. */
-function others({before, after}: Change): number {
+function others({before, after}: PriceDifference): number {
   const flat = (side: Side | null) => {
     const {request_token: _in, response_token: _out, ...rest} = side?.pay_as_you_go ?? {}
     return new Map(Object.entries(rest).map(([name, price]) => [name, JSON.stringify(price)]))

@@ -3,7 +3,7 @@ import {minute} from './commands/rows.ts'
 import type {Gateway} from './connect.ts'
 import {fileText} from './options.ts'
 import {countsOf, type Diff, printDiff} from './price-diff.ts'
-import type {Source} from './price-source.ts'
+import type {PriceSource} from './price-source.ts'
 import {readMoment} from './words.ts'
 
 export interface Installed extends Diff {
@@ -21,29 +21,29 @@ export function withPublicKey(command: Command): Command {
 }
 
 /** What was installed, and since when it holds. */
-export function printInstalled({print}: Gateway, said: Installed, {all}: {readonly all?: true} = {}): void {
-  if (print.json) return print.json_reply(said)
-  if (!print.quiet) printDiff(print, said, {whole: all === true})
-  const {revision, effective_at} = said
+export function printInstalled({print}: Gateway, installed: Installed, {all}: {readonly all?: true} = {}): void {
+  if (print.json) return print.json_reply(installed)
+  if (!print.quiet) printDiff(print, installed, {whole: all === true})
+  const {revision, effective_at} = installed
   print.done(
-    said,
+    installed,
     revision === null
-      ? `${countsOf(said)}. Nothing changes.`
-      : `${countsOf(said)}. Revision ${revision} holds from ${minute(effective_at)} UTC.`,
+      ? `${countsOf(installed)}. Nothing changes.`
+      : `${countsOf(installed)}. Revision ${revision} holds from ${minute(effective_at)} UTC.`,
   )
 }
 
-export function from({from: said}: {readonly from?: string}): {readonly effective_at?: string} {
-  return said === undefined ? {} : {effective_at: readMoment(said, '--from')}
+export function from({from: time}: {readonly from?: string}): {readonly effective_at?: string} {
+  return time === undefined ? {} : {effective_at: readMoment(time, '--from')}
 }
 
 export function printWithdrawn(
   {print}: Gateway,
-  said: {readonly withdrawn: readonly {readonly revision: number; readonly origin: string}[]},
+  result: {readonly withdrawn: readonly {readonly revision: number; readonly origin: string}[]},
 ): void {
-  const named = said.withdrawn.map(({revision, origin}) => `${revision} (${origin})`)
+  const named = result.withdrawn.map(({revision, origin}) => `${revision} (${origin})`)
   print.done(
-    said,
+    result,
     named.length
       ? `Withdrawn: revision ${named.join(', ')}. Calls from now on have the prices of before.`
       : 'Nothing was installed after it.',
@@ -51,7 +51,7 @@ export function printWithdrawn(
 }
 
 /** Installs a bundle that was read. */
-export function applyBundle(gateway: Gateway, {bundle, origin}: Source & {kind: 'bundle'}, options: KeyOption): Promise<Installed> {
+export function applyBundle(gateway: Gateway, {bundle, origin}: PriceSource & {kind: 'bundle'}, options: KeyOption): Promise<Installed> {
   return gateway.call('bundles.apply', {body: {bundle, origin, ...publicKeyOf(gateway, options), ...from(options)}})
 }
 

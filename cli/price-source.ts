@@ -7,18 +7,18 @@ import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
 import type {Progress} from './progress.ts'
 import {readJson} from './words.ts'
 
-/** What a source of prices holds: a list, or a signed bundle of one. `origin` is said to people, without credentials. */
-export type Source =
+/** What a source of prices holds: a list, or a signed bundle of one. `origin` is shown to people, without credentials. */
+export type PriceSource =
   | {readonly kind: 'list'; readonly prices: Unchecked; readonly origin: string}
   | {readonly kind: 'bundle'; readonly bundle: Unchecked; readonly origin: string}
 
 const LIST = 'gateway-prices/1'
 const BUNDLE = 'gateway-bundle/1'
 const SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 const PATIENCE_MS = 30_000
 
-interface Asked {
+interface SourceAccess {
   /** Providers to ask a pricing service for. */
   readonly providers: readonly string[]
   readonly progress: Progress
@@ -26,19 +26,19 @@ interface Asked {
 }
 
 /** Reads a source: a URL, a directory of `{provider}.json`, or a file that holds a list or a bundle. */
-export async function readSource(world: Environment, said: string, asked: Asked): Promise<Source> {
-  if (/^https?:\/\//i.test(said)) return readUrl(said, asked)
-  if (asked.providers.length) throw usageFault('--provider is for a URL that holds /pricing/{provider}.')
+export async function readSource(world: Environment, source: string, request: SourceAccess): Promise<PriceSource> {
+  if (/^https?:\/\//i.test(source)) return readUrl(source, request)
+  if (request.providers.length) throw usageFault('--provider is for a URL that holds /pricing/{provider}.')
   let names: readonly string[] | undefined
   try {
-    names = world.listFolder(said)
+    names = world.listFolder(source)
   } catch (cause) {
-    throw usageFault(`${said} cannot be read: ${fileReason(cause)}.`)
+    throw usageFault(`${source} cannot be read: ${fileReason(cause)}.`)
   }
-  return names ? readFolder(world, said, names, asked.progress) : documentOf(readFile(world, said), said, said)
+  return names ? readFolder(world, source, names, request.progress) : documentOf(readFile(world, source), source, source)
 }
 
-function readFolder(world: Environment, folder: string, names: readonly string[], progress: Progress): Source {
+function readFolder(world: Environment, folder: string, names: readonly string[], progress: Progress): PriceSource {
   const slugs = names
     .filter(name => name.endsWith('.json'))
     .map(name => name.slice(0, -'.json'.length))
@@ -63,7 +63,7 @@ function readFile(world: Environment, file: string): string {
   }
 }
 
-async function readUrl(url: string, {providers, progress, settings}: Asked): Promise<Source> {
+async function readUrl(url: string, {providers, progress, settings}: SourceAccess): Promise<PriceSource> {
   const origin = shown(url)
   const {EnvHttpProxyAgent} = await import('undici')
   const {http_proxy: httpProxy, https_proxy: httpsProxy, no_proxy} = settings
@@ -71,7 +71,7 @@ async function readUrl(url: string, {providers, progress, settings}: Asked): Pro
     ...(httpProxy && {httpProxy}),
     ...(httpsProxy && {httpsProxy}),
     noProxy: no_proxy.join(','),
-    maxResponseSize: MOST_BYTES,
+    maxResponseSize: MAX_BYTES,
   })
   const get = async (place: string) => {
     const {request} = await import('undici')
@@ -105,16 +105,16 @@ async function readUrl(url: string, {providers, progress, settings}: Asked): Pro
   }
 }
 
-function documentOf(text: string, place: string, origin: string): Source {
-  const said = unchecked(readJson(text, `What ${place} holds`))
-  const format = typeof said === 'object' && said !== null && 'format' in said ? said.format : undefined
-  if (format === BUNDLE) return {kind: 'bundle', bundle: said, origin}
-  if (format === LIST) return {kind: 'list', prices: said, origin}
+function documentOf(text: string, place: string, origin: string): PriceSource {
+  const parsed = unchecked(readJson(text, `What ${place} holds`))
+  const format = typeof parsed === 'object' && parsed !== null && 'format' in parsed ? parsed.format : undefined
+  if (format === BUNDLE) return {kind: 'bundle', bundle: parsed, origin}
+  if (format === LIST) return {kind: 'list', prices: parsed, origin}
   throw usageFault(`${place} holds neither a list of prices (${LIST}) nor a bundle (${BUNDLE}).`)
 }
 
-function rowsIn(said: unknown, place: string): Readonly<Record<string, unknown>> {
-  if (isObject(said)) return said
+function rowsIn(value: unknown, place: string): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value
   throw usageFault(`${place} should hold an object of models.`)
 }
 

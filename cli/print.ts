@@ -1,6 +1,6 @@
 import type {Environment} from './environment.ts'
 import type {CommandFault} from './fault.ts'
-import {type Cell, type Column, cellText, pairLines, tableLines} from './table.ts'
+import {type Cell, cellText, pairLines, type TableColumn, tableLines} from './table.ts'
 import {plain} from './width.ts'
 
 export interface PrintOptions {
@@ -14,7 +14,7 @@ export interface PrintOptions {
 /** What a command says: answers on stdout, remarks on stderr. */
 export interface Printer extends PrintOptions {
   /** A list as a table; `total` is how many there are beyond this page. */
-  list<Row>(reply: unknown, rows: readonly Row[], columns: readonly Column<Row>[], total?: number): void
+  list<Row>(reply: unknown, rows: readonly Row[], columns: readonly TableColumn<Row>[], total?: number): void
   /** One object as names and values; fields that are not worth a line are left out by name. */
   view(reply: unknown, object: object, without?: readonly string[]): void
   /** Something was made: its key or slug, and a sentence. */

@@ -31,10 +31,10 @@ export async function promptFields(
   {world}: Gateway,
   {file, provider, model, description}: PromptOptions,
 ): Promise<Record<string, unknown> & Unchecked> {
-  const said = file === undefined ? {} : await structuredFrom(world, file, '--file')
-  if (typeof said !== 'object' || said === null || Array.isArray(said))
+  const result = file === undefined ? {} : await structuredFrom(world, file, '--file')
+  if (typeof result !== 'object' || result === null || Array.isArray(result))
     throw usageFault(`${file === '-' ? 'Stdin' : file} should hold an object with messages, parameters, model and provider.`)
-  const {messages, provider: named, ...rest}: Readonly<Record<string, unknown>> = {...said}
+  const {messages, provider: named, ...rest}: Readonly<Record<string, unknown>> = {...result}
   const fields: Record<string, unknown> = {
     ...rest,
     ...(messages !== undefined && {string: JSON.stringify(messages)}),
@@ -71,15 +71,15 @@ export function withVariables(command: Command): Command {
 
 /** The body of a call of a prompt. */
 export async function callBody({world}: Gateway, {var: words = [], file}: CallOptions): Promise<Unchecked> {
-  const said = file === undefined ? {} : await structuredFrom(world, file, '--file')
-  if (typeof said !== 'object' || said === null || Array.isArray(said))
+  const fields = file === undefined ? {} : await structuredFrom(world, file, '--file')
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw usageFault(`${file === '-' ? 'Stdin' : file} should hold an object with variables.`)
   const pairs = words.map(word => {
     const at = word.indexOf('=')
     if (at < 1) throw usageFault(`--var takes name=value, not ${word.slice(0, 80)}.`)
     return [word.slice(0, at), word.slice(at + 1)] as const
   })
-  const body: Readonly<Record<string, unknown>> = {...said}
+  const body: Readonly<Record<string, unknown>> = {...fields}
   return unchecked({...body, variables: Object.assign({}, body.variables, Object.fromEntries(pairs))})
 }
 

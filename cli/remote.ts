@@ -1,5 +1,5 @@
 import {CommandFault, EXIT} from './fault.ts'
-import type {Reply, Transport} from './transport.ts'
+import type {Transport, TransportReply} from './transport.ts'
 
 export interface There {
   /** Base address of a gateway, with or without `/v1` at its end. */
@@ -8,16 +8,16 @@ export interface There {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-const MOST_REPLY_BYTES = 256 * 2 ** 20
+const MAX_REPLY_BYTES = 256 * 2 ** 20
 
 /** A gateway at a URL, called with an API key. Redirects are not followed: the key goes nowhere but to the address it was given for. */
 export async function openThere({url, api_key}: There): Promise<Transport> {
   const {Agent, request} = await import('undici')
-  const dispatcher = new Agent({connect: {timeout: CONNECT_TIMEOUT_MS}, maxResponseSize: MOST_REPLY_BYTES})
+  const dispatcher = new Agent({connect: {timeout: CONNECT_TIMEOUT_MS}, maxResponseSize: MAX_REPLY_BYTES})
   const root = url.replace(/\/+$/, '').replace(/\/v1$/, '')
   return {
     kind: 'there',
-    async send({method, path, body}): Promise<Reply> {
+    async send({method, path, body}): Promise<TransportReply> {
       const headers = {
         accept: 'application/json',
         ...(body !== undefined && {'content-type': 'application/json'}),

@@ -65,7 +65,7 @@ function namesIn(folder: string): string[] {
 function readNote(path: string): Served | undefined {
   try {
     const {uid, size} = statSync(path)
-    if ((uid !== process.getuid?.() && uid !== 0) || size > MOST_BYTES) return undefined
+    if ((uid !== process.getuid?.() && uid !== 0) || size > MAX_BYTES) return undefined
     const {data_dir, url, pid, started_at} = JSON.parse(readFileSync(path, 'utf8')) as Served
     const is_whole = typeof data_dir === 'string' && data_dir.startsWith('/') && Number.isSafeInteger(pid) && pid > 0
     return is_whole ? {data_dir, url: String(url), pid, started_at: String(started_at)} : undefined
@@ -74,7 +74,7 @@ function readNote(path: string): Served | undefined {
   }
 }
 
-const MOST_BYTES = 65_536
+const MAX_BYTES = 65_536
 
 function isAlive(pid: number): boolean {
   try {

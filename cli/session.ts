@@ -1,5 +1,5 @@
 import type {Command} from 'commander'
-import type {Settings, Sources} from '../src/settings/index.ts'
+import type {SettingSources, Settings} from '../src/settings/index.ts'
 import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, usageFault} from './fault.ts'
 import {createPrinter, type Printer} from './print.ts'
@@ -18,15 +18,15 @@ export interface GlobalOptions {
 }
 
 /** A command at work: its world, its options, how it speaks, and the settings it runs under. */
-export interface Session {
+export interface CommandSession {
   readonly world: Environment
   readonly options: GlobalOptions
   readonly print: Printer
-  readonly sources: Sources
+  readonly sources: SettingSources
   /** Reads and checks the settings; faults are of exit code 2. */
   settings(): Promise<{settings: Settings; origins: Awaited<ReturnType<typeof readAll>>['origins']}>
   /** The same for a command that works on a gateway: one that names none finds the one that is served or installed here. */
-  found(): ReturnType<Session['settings']>
+  found(): ReturnType<CommandSession['settings']>
   /** The command line, without the program's name. */
   readonly argv: readonly string[]
 }
@@ -39,7 +39,7 @@ export function placeIn(root: Command, world: Environment, argv: readonly string
 }
 
 /** The session of a command that is about to act. `flags` are settings given to this command, by flag without its hyphens. */
-export async function openSession(command: Command, flags: Readonly<Record<string, string | undefined>> = {}): Promise<Session> {
+export async function openSession(command: Command, flags: Readonly<Record<string, string | undefined>> = {}): Promise<CommandSession> {
   let root = command
   while (root.parent) root = root.parent
   const placed = worlds.get(root)
@@ -67,7 +67,7 @@ export async function openSession(command: Command, flags: Readonly<Record<strin
   return {world, options, print, sources, argv, settings, found}
 }
 
-async function readAll(sources: Sources) {
+async function readAll(sources: SettingSources) {
   const {readSettings, SettingsFault} = await import('../src/settings/index.ts')
   try {
     return readSettings(sources)

@@ -5,7 +5,7 @@ import {EXIT} from './fault.ts'
 /** A signal to a whole process group comes twice: directly, and handed on by npm. */
 const SAME_SIGNAL_MS = 1000
 
-/** What a gateway that serves is told by signals. */
+/** What signals do to a gateway that serves. */
 export interface Signals {
   /** Resolves with the first signal to stop; one more, later than its echo, ends the process at once. */
   readonly heard: Promise<string>

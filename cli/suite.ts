@@ -12,7 +12,7 @@ const Expected = z
   .strictObject({
     /** The one that answers the client. */
     target: TargetWord.optional(),
-    /** All that are asked, retries apart. */
+    /** All that are called, without retries. */
     order: z.array(TargetWord).min(1).optional(),
     model: z.string().optional(),
     status: z.int().optional(),
@@ -34,7 +34,7 @@ const Config = z.union([z.string().min(1), z.record(z.string(), z.unknown())])
 const Case = z.strictObject({
   name: z.string().min(1).max(500),
   request: DescribedRequest,
-  /** What targets answer, by path; 200 where nothing is said. */
+  /** What targets answer, by path; 200 by default. */
   when: Answers.optional(),
   seed: z.int().min(0).optional(),
   at: Time.optional(),
@@ -46,7 +46,7 @@ export type SuiteCase = z.output<typeof Case>
 const Suite = z.strictObject({config: Config, cases: z.array(Case).min(1).max(10_000)})
 export type Suite = z.output<typeof Suite>
 
-export interface Difference {
+export interface SuiteDifference {
   readonly field: string
   readonly expected: string
   readonly found: string
@@ -55,7 +55,7 @@ export interface Difference {
 export interface CaseResult {
   readonly name: string
   readonly ok: boolean
-  readonly differences: readonly Difference[]
+  readonly differences: readonly SuiteDifference[]
 }
 
 /** Reads a suite; what does not belong in it is refused with its path and the nearest key. */
@@ -71,25 +71,28 @@ export function judge({name, expect}: SuiteCase, explanation: Explanation): Case
   return {name, ok: !differences.length, differences}
 }
 
-/** A case that could not be asked. */
+/** A case that could not be run. */
 export function unasked({name}: SuiteCase, why: string): CaseResult {
   return {name, ok: false, differences: [{field: 'explain', expected: 'an explanation', found: why}]}
 }
 
-function difference(field: keyof Expected, expected: Expected, {way, targets}: Explanation): Difference[] {
+function difference(field: keyof Expected, expected: Expected, {way, targets}: Explanation): SuiteDifference[] {
   const {visits, end} = way
   const named = (path: string | null) => targets.find(target => target.path === path)
   const answering = named(end.target)
   const visit = visits.findLast(({target}) => target === end.target)
   const differs = (found: unknown, is_same = same(found, expected[field])) =>
-    is_same ? [] : [{field, expected: said(expected[field]), found: said(found)}]
+    is_same ? [] : [{field, expected: formatValue(expected[field]), found: formatValue(found)}]
   switch (field) {
     case 'target':
       return differs(answering ? wordOf(answering) : refusalOf(end), answering !== undefined && isCalled(answering, expected.target!))
     case 'order': {
-      const asked = visits.map(({target}) => named(target)!)
+      const targets = visits.map(({target}) => named(target)!)
       const {order = []} = expected
-      return differs(asked.map(wordOf), asked.length === order.length && asked.every((target, index) => isCalled(target, order[index]!)))
+      return differs(
+        targets.map(wordOf),
+        targets.length === order.length && targets.every((target, index) => isCalled(target, order[index]!)),
+      )
     }
     case 'refused': {
       const {refused} = expected
@@ -133,7 +136,7 @@ function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-function said(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'string') return value
   return Array.isArray(value) && value.length && value.every(each => typeof each === 'string')
     ? value.join(', then ')

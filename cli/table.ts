@@ -3,7 +3,7 @@ import {cut, pad, plain, width} from './width.ts'
 export type Cell = string | number | boolean | null | undefined
 
 /** A column of a table of `Row`s. */
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly title: string
   readonly value: (row: Row) => Cell
   /** Never cut, however narrow the terminal: ids and slugs are copied from it. */
@@ -30,7 +30,7 @@ const LEAST = 6
  * The lines of an aligned table, titles first. Where it is too wide, the widest columns that may be cut are cut, then optional ones are left
  * out, then whole ones are cut too: no line is wider than the terminal.
  */
-export function tableLines<Row>(rows: readonly Row[], all: readonly Column<Row>[], {columns: room, style}: TableOptions): string[] {
+export function tableLines<Row>(rows: readonly Row[], all: readonly TableColumn<Row>[], {columns: room, style}: TableOptions): string[] {
   const columns = room === undefined ? all : fitting(rows, all, room)
   const cells = rows.map(row => columns.map(({value}) => cellText(value(row))))
   const titles = columns.map(({title}) => title.toUpperCase())
@@ -64,7 +64,7 @@ export function cellText(value: Cell): string {
 }
 
 /** The columns that have room: those that are optional are left out while even the narrowest of the others have none. */
-function fitting<Row>(rows: readonly Row[], all: readonly Column<Row>[], room: number): readonly Column<Row>[] {
+function fitting<Row>(rows: readonly Row[], all: readonly TableColumn<Row>[], room: number): readonly TableColumn<Row>[] {
   let columns = all
   for (;;) {
     const widths = widthsOf(rows, columns)
@@ -76,16 +76,16 @@ function fitting<Row>(rows: readonly Row[], all: readonly Column<Row>[], room: n
   }
 }
 
-function widthsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): number[] {
+function widthsOf<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): number[] {
   return columns.map(({title, least = 0, value}) => Math.max(width(title), least, ...rows.map(row => width(cellText(value(row))))))
 }
 
 const totalOf = (widths: readonly number[]) => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1)
 // a number that is cut would say another
-const isCuttable = ({whole, align}: Pick<Column<never>, 'whole' | 'align'>) => !whole && align !== 'right'
+const isCuttable = ({whole, align}: Pick<TableColumn<never>, 'whole' | 'align'>) => !whole && align !== 'right'
 
-function shrink<Row>(widths: number[], columns: readonly Column<Row>[], room: number) {
-  const narrow = (may: (column: Column<Row>) => boolean, least: number) => {
+function shrink<Row>(widths: number[], columns: readonly TableColumn<Row>[], room: number) {
+  const narrow = (may: (column: TableColumn<Row>) => boolean, least: number) => {
     while (totalOf(widths) > room) {
       let widest = -1
       for (const [at, each] of widths.entries())

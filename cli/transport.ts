@@ -5,7 +5,7 @@ export interface Request {
   readonly body?: unknown
 }
 
-export interface Reply {
+export interface TransportReply {
   readonly status: number
   /** The reply as JSON; a text where it is none; undefined where it is empty. */
   readonly body: unknown
@@ -14,6 +14,6 @@ export interface Reply {
 /** A way to a gateway: this machine's data directory, or a URL. */
 export interface Transport {
   readonly kind: 'here' | 'there'
-  send(request: Request): Promise<Reply>
+  send(request: Request): Promise<TransportReply>
   close(): Promise<void>
 }

@@ -2,77 +2,77 @@ import {usageFault} from './fault.ts'
 
 const MINUTE_MS = 60_000
 const UNITS_MS: Readonly<Record<string, number>> = {m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS, w: 7 * 1440 * MINUTE_MS}
-const MOST_MS = 100 * 366 * 1440 * MINUTE_MS
+const MAX_MS = 100 * 366 * 1440 * MINUTE_MS
 
 /** A moment in words: `90d`, `12h`, `2w`, `30m` from `now_ms` on, a date, or `never` (null). ISO 8601 UTC. */
-export function readExpiry(said: string, now_ms: number): string | null {
-  if (said === 'never') return null
-  const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(said) ?? []
+export function readExpiry(text: string, now_ms: number): string | null {
+  if (text === 'never') return null
+  const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text) ?? []
   const at_ms =
-    count && unit ? now_ms + Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+    count && unit ? now_ms + Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at_ms))
-    throw usageFault(`--expires ${said} is no time: expected 90d, 12h, 2w, 30m, a date such as 2030-12-31, or never.`)
-  if (at_ms <= now_ms) throw usageFault(`--expires ${said} is not in the future.`)
-  if (at_ms > now_ms + MOST_MS) throw usageFault(`--expires ${said} is more than 100 years away: use never.`)
+    throw usageFault(`--expires ${text} is no time: expected 90d, 12h, 2w, 30m, a date such as 2030-12-31, or never.`)
+  if (at_ms <= now_ms) throw usageFault(`--expires ${text} is not in the future.`)
+  if (at_ms > now_ms + MAX_MS) throw usageFault(`--expires ${text} is more than 100 years away: use never.`)
   return new Date(at_ms).toISOString()
 }
 
 /** A moment that prices begin at: a date, which begins at midnight UTC, or a time with its zone. ISO 8601 UTC. */
-export function readMoment(said: string, option: string): string {
-  const text = /^\d{4}-\d\d-\d\d$/.test(said) ? `${said}T00:00:00Z` : said
+export function readMoment(value: string, option: string): string {
+  const text = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value
   const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at_ms)) throw usageFault(`${option} ${said} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
+  if (Number.isNaN(at_ms)) throw usageFault(`${option} ${value} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
   return new Date(at_ms).toISOString()
 }
 
 /** A moment in the past: so long ago, or a date. ISO 8601 UTC. */
-export function readSince(said: string, now_ms: number, option = '--since'): string {
-  const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(said) ?? []
+export function readSince(text: string, now_ms: number, option = '--since'): string {
+  const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(text) ?? []
   const at_ms =
-    count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+    count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isFinite(at_ms) && at_ms <= now_ms && at_ms >= 0) return new Date(at_ms).toISOString()
-  throw usageFault(`${option} ${said} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
+  throw usageFault(`${option} ${text} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
 }
 
 /** A length of time in words, in milliseconds: `30m`, `12h`, `90d`, `2w`. */
-export function readDuration(said: string, option: string): number {
-  const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(said) ?? []
+export function readDuration(text: string, option: string): number {
+  const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text) ?? []
   if (count && unit) return Number(count) * UNITS_MS[unit]!
-  throw usageFault(`${option} ${said} is no length of time: expected 30m, 12h, 90d or 2w.`)
+  throw usageFault(`${option} ${text} is no length of time: expected 30m, 12h, 90d or 2w.`)
 }
 
 /** A rate in words: `60rpm`, `1000rph`, `5000rpd`. */
-export function readRate(said: string, type: 'requests' | 'tokens') {
-  const [, value, unit] = /^(\d{1,15})(rpm|rph|rpd)$/.exec(said) ?? []
+export function readRate(text: string, type: 'requests' | 'tokens') {
+  const [, value, unit] = /^(\d{1,15})(rpm|rph|rpd)$/.exec(text) ?? []
   if (value && unit) return {type, unit, value: Number(value)}
-  throw usageFault(`${said} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`)
+  throw usageFault(`${text} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`)
 }
 
 /** How often a budget starts again: `weekly`, `monthly` or every so many days, `30d`. */
-export function readReset(said: string): {periodic_reset: string} | {periodic_reset_days: number} {
-  if (said === 'weekly' || said === 'monthly') return {periodic_reset: said}
-  const [, days] = /^(\d{1,3})d$/.exec(said) ?? []
+export function readReset(text: string): {periodic_reset: string} | {periodic_reset_days: number} {
+  if (text === 'weekly' || text === 'monthly') return {periodic_reset: text}
+  const [, days] = /^(\d{1,3})d$/.exec(text) ?? []
   if (days) return {periodic_reset_days: Number(days)}
-  throw usageFault(`--reset ${said} is no period: expected weekly, monthly, or days such as 30d.`)
+  throw usageFault(`--reset ${text} is no period: expected weekly, monthly, or days such as 30d.`)
 }
 
 /** A number of an option, at least 0. */
-export function readNumber(said: string, option: string): number {
-  if (/^\d+(\.\d+)?$/.test(said) && Number.isFinite(Number(said))) return Number(said)
-  throw usageFault(`${option} ${said} is not a number.`)
+export function readNumber(text: string, option: string): number {
+  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(Number(text))) return Number(text)
+  throw usageFault(`${option} ${text} is not a number.`)
 }
 
 /** A whole number of an option within bounds. */
-export function readWhole(said: string, option: string, least: number, most: number): number {
-  const value = /^\d{1,15}$/.test(said) ? Number(said) : Number.NaN
+export function readWhole(text: string, option: string, least: number, most: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (value >= least && value <= most) return value
-  throw usageFault(`${option} ${said} is not a whole number from ${least} to ${most}.`)
+  throw usageFault(`${option} ${text} is not a whole number from ${least} to ${most}.`)
 }
 
 /** `name=value` words as an object; the value of `name=` is an empty text. */
-export function readPairs(said: readonly string[], option: string): Record<string, string> {
+export function readPairs(pairs: readonly string[], option: string): Record<string, string> {
   return Object.fromEntries(
-    said.map(pair => {
+    pairs.map(pair => {
       const at = pair.indexOf('=')
       if (at <= 0) throw usageFault(`${option} takes name=value.`)
       return [pair.slice(0, at), pair.slice(at + 1)]

@@ -12,33 +12,33 @@ interface WorkspaceRow {
 const DEFAULT = 'default'
 
 /**
- * The slug of the workspace that a command is about: the one said by slug, id, name, or the word `default`. Where none is said, the
- * only one there is. Undefined where a key may not list workspaces and none is said: the gateway then takes the key's own.
+ * The slug of the workspace that a command is about: the one given by slug, id, name, or the word `default`. Where none is given, the
+ * only one there is. Undefined where a key may not list workspaces and none is given: the gateway then takes the key's own.
  */
-export async function workspaceFor(gateway: Gateway, said: string | undefined): Promise<string | undefined> {
+export async function workspaceFor(gateway: Gateway, workspace: string | undefined): Promise<string | undefined> {
   const all = await activeWorkspaces(gateway)
-  if (!all) return said
-  if (said === undefined) {
+  if (!all) return workspace
+  if (workspace === undefined) {
     if (all.length === 1) return all[0]!.slug
     throw usageFault(`There are ${all.length} workspaces: name one with --workspace.`, known(all))
   }
-  return named(all, said)
+  return named(all, workspace)
 }
 
-/** The same for commands that are about all workspaces when none is said. */
-export async function workspaceIfSaid(gateway: Gateway, said: string | undefined): Promise<string | undefined> {
-  return said === undefined ? undefined : workspaceFor(gateway, said)
+/** The same for commands that are about all workspaces when none is given. */
+export async function workspaceIfSaid(gateway: Gateway, workspace: string | undefined): Promise<string | undefined> {
+  return workspace === undefined ? undefined : workspaceFor(gateway, workspace)
 }
 
-function named(all: readonly WorkspaceRow[], said: string): string {
-  const exact = all.find(({slug, id}) => slug === said || id === said)
+function named(all: readonly WorkspaceRow[], workspace: string): string {
+  const exact = all.find(({slug, id}) => slug === workspace || id === workspace)
   if (exact) return exact.slug
-  const called = all.filter(({name}) => name === said)
+  const called = all.filter(({name}) => name === workspace)
   if (called.length === 1) return called[0]!.slug
-  if (called.length > 1) throw usageFault(`${called.length} workspaces have the name ${said}: give a slug.`, known(called))
-  const usual = said === DEFAULT && all.find(({is_default}) => is_default)
+  if (called.length > 1) throw usageFault(`${called.length} workspaces have the name ${workspace}: give a slug.`, known(called))
+  const usual = workspace === DEFAULT && all.find(({is_default}) => is_default)
   if (usual) return usual.slug
-  throw new CommandFault(`No workspace is called ${said}.`, {exit: EXIT.not_found, code: 'workspace_not_found', next: known(all)})
+  throw new CommandFault(`No workspace is called ${workspace}.`, {exit: EXIT.not_found, code: 'workspace_not_found', next: known(all)})
 }
 
 async function activeWorkspaces({call}: Gateway): Promise<readonly WorkspaceRow[] | undefined> {

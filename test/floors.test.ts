@@ -39,8 +39,8 @@ const PROXY_FLOORS = [
   'explain',
   'proxy.ts',
 ]
-const MOST_LINES = 400
-const MOST_PROXY_FILES = 15
+const MAX_LINES = 400
+const MAX_PROXY_FILES = 15
 const root = resolve(import.meta.dirname, '..')
 const files = ['src', 'cli', 'bin', 'migrations'].flatMap(folder => walk(join(root, folder)))
 const code = files.map(file => ({file: relative(root, file), text: readFileSync(file, 'utf8')}))
@@ -60,12 +60,12 @@ test('no file of the data plane imports upward', () => {
   expect(wrong).toEqual([])
 })
 
-test(`no folder of the data plane has more than ${MOST_PROXY_FILES} files`, () => {
+test(`no folder of the data plane has more than ${MAX_PROXY_FILES} files`, () => {
   const folders = Map.groupBy(
     code.filter(({file}) => file.startsWith('src/proxy/')),
     ({file}) => dirname(file),
   )
-  expect([...folders].filter(([, files]) => files.length > MOST_PROXY_FILES).map(([folder]) => folder)).toEqual([])
+  expect([...folders].filter(([, files]) => files.length > MAX_PROXY_FILES).map(([folder]) => folder)).toEqual([])
 })
 
 test('no import goes in a circle', () => {
@@ -82,8 +82,8 @@ test('no import goes in a circle', () => {
   expect(circles).toEqual([])
 })
 
-test(`no file is longer than ${MOST_LINES} lines`, () => {
-  expect(code.filter(({text}) => text.split('\n').length > MOST_LINES + 1).map(({file}) => file)).toEqual([])
+test(`no file is longer than ${MAX_LINES} lines`, () => {
+  expect(code.filter(({text}) => text.split('\n').length > MAX_LINES + 1).map(({file}) => file)).toEqual([])
 })
 
 test('only the settings and the entry read the environment', () => {

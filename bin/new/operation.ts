@@ -91,13 +91,13 @@ function adminFile({id, noun, verb, stem, method, path, param, has_body}: Shape)
     ...{id, stem, method, path, reply, made},
     ids: made.includes('newId') ? `import {newId} from '../base/ids.ts'\n` : '',
     schemas: [reply, ...(param ? [`${name}Params`] : []), ...(has_body ? [`${name}Body`] : [])].join(', '),
-    imported: param ? 'type Call, operation' : 'operation',
+    imported: param ? 'type OperationCall, operation' : 'operation',
     camel: camel(stem),
     tag: title(noun),
     scope: `organisation_settings.${is_read ? 'read' : 'update'}`,
     members: members.map(member => `    ${member},\n`).join(''),
     handle: `handle${camel(`_${verb}`)}`,
-    call: param ? `call: Call<typeof ${name}Params${has_body ? `, undefined, typeof ${name}Body` : ''}>` : '',
+    call: param ? `call: OperationCall<typeof ${name}Params${has_body ? `, undefined, typeof ${name}Body` : ''}>` : '',
   })
 }
 

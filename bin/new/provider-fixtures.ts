@@ -26,8 +26,8 @@ export const FAULT_CASE = {
   faults: [[401, 'FILL IN: the body of a refusal, as it is', {message: 'PROVIDER error: FILL IN: what the client is told of it'}]],
 }
 
-export function caseFile(said: object, {provider}: Hole): string {
-  return `${JSON.stringify(said, null, 1).replaceAll('PROVIDER', provider)}\n`
+export function caseFile(fixture: object, {provider}: Hole): string {
+  return `${JSON.stringify(fixture, null, 1).replaceAll('PROVIDER', provider)}\n`
 }
 
 export function answer(): string {

@@ -17,24 +17,24 @@ const OPTIONS = {'own-wire': {type: 'boolean'}, 'dry-run': {type: 'boolean'}} as
 export interface Done {
   /** The exit code: 0, 1 for what cannot be made, 2 for a wrong command line. */
   readonly code: 0 | 1 | 2
-  readonly said: string
+  readonly output: string
   readonly written: readonly string[]
 }
 
 /** Writes a skeleton into the tree at `root`, not formatted yet. `words` are those of the command line. */
 export function runNew(words: readonly string[], root: string): Done {
   const read = readWords(words)
-  if (typeof read === 'string') return {code: 2, said: `gateway: ${read}\n${USAGE}`, written: []}
+  if (typeof read === 'string') return {code: 2, output: `gateway: ${read}\n${USAGE}`, written: []}
   const draft = new Draft(root)
   try {
     const steps = stepsOf(read, draft)
     const files = draft.changes.map(({path, is_new}) => `${is_new ? 'new ' : 'edit'}  ${path}`).join('\n')
-    if (read.is_dry) return {code: 0, said: `${files}\n\nNothing was written (--dry-run).`, written: []}
+    if (read.is_dry) return {code: 0, output: `${files}\n\nNothing was written (--dry-run).`, written: []}
     draft.save()
     const next = steps.map((step, at) => `  ${at + 1}. ${step}`).join('\n')
-    return {code: 0, said: `${files}\n\nNext:\n${next}`, written: draft.changes.map(({path}) => path)}
+    return {code: 0, output: `${files}\n\nNext:\n${next}`, written: draft.changes.map(({path}) => path)}
   } catch (error) {
-    if (error instanceof Unfit) return {code: 1, said: `gateway: ${error.message}`, written: []}
+    if (error instanceof Unfit) return {code: 1, output: `gateway: ${error.message}`, written: []}
     throw error
   }
 }
@@ -52,10 +52,10 @@ interface Read {
 function readWords(words: readonly string[]): Read | string {
   try {
     const {values, positionals} = parseArgs({args: [...words], options: OPTIONS, allowPositionals: true})
-    const [said, name, ...more] = positionals
-    if (!said || !name || more.length > 0) return 'give a kind and one name'
-    const kind = KINDS.find(each => each === said)
-    if (!kind) return `${said} is not a kind: use provider, operation or check`
+    const [text, name, ...more] = positionals
+    if (!text || !name || more.length > 0) return 'give a kind and one name'
+    const kind = KINDS.find(each => each === text)
+    if (!kind) return `${text} is not a kind: use provider, operation or check`
     if (values['own-wire'] && kind !== 'provider') return '--own-wire is for a provider'
     return {kind, name, own_wire: values['own-wire'] === true, is_dry: values['dry-run'] === true}
   } catch (error) {

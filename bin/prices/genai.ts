@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {type Period, type RateName, type Rates, SPEECH, type Tier, type UnitRate} from '../../src/pricing/price.ts'
+import {type PricePeriod, type RateName, type Rates, SPEECH, type Tier, type UnitRate} from '../../src/pricing/price.ts'
 import {UNIT} from '../../src/schema/usage.ts'
 import {readLiteralAfter} from './literal.ts'
 import {type Offer, picoOf, type Reading, type Refused, saysFree, tokenPico} from './offer.ts'
@@ -103,7 +103,7 @@ function placesOf(provider: string, {id}: Model): readonly Place[] {
   return slug === null ? [] : [{provider: slug, suffix: ''}]
 }
 
-function toOffer({provider, suffix}: Place, entry: Model, periods: readonly Period[]): Offer {
+function toOffer({provider, suffix}: Place, entry: Model, periods: readonly PricePeriod[]): Offer {
   const matches = (id: string) => id.endsWith(suffix) && accepts(entry.match, suffix ? id.slice(0, -suffix.length) : id)
   const equal = equalsOf(entry.match)
   // "regional.anthropic..." is how the source names every Bedrock region but the global one: the id itself has no such word.
@@ -138,14 +138,14 @@ function accepts(rule: Match, id: string): boolean {
   return new RegExp(rule.regex).test(id)
 }
 
-function readPeriods(entry: Model, refuse: (what: string, why: string) => void): Period[] | undefined {
+function readPeriods(entry: Model, refuse: (what: string, why: string) => void): PricePeriod[] | undefined {
   const dated = Array.isArray(entry.prices) ? entry.prices : [{prices: entry.prices}]
   const free = saysFree(entry.id, entry.name, entry.price_comments)
   const periods = dated.map(({constraint: when, prices: terms}) => ({...readWhen(when), ...readTerms(terms, free, refuse)}))
   return periods.every(({rates, units}) => Object.keys(rates).length === 0 && !units) ? undefined : periods
 }
 
-function readWhen(when: z.infer<typeof constraint> | undefined): Pick<Period, 'from' | 'hours'> {
+function readWhen(when: z.infer<typeof constraint> | undefined): Pick<PricePeriod, 'from' | 'hours'> {
   if (!when) return {}
   return when.type === 'start_date' ? {from: when.start_date} : {hours: [minuteOf(when.start_time), minuteOf(when.end_time)]}
 }
@@ -156,7 +156,7 @@ function minuteOf(time: string): number {
   return Number(hour) * 60 + Number(minute)
 }
 
-function readTerms(terms: Prices, free: boolean, refuse: (what: string, why: string) => void): Omit<Period, 'from' | 'hours'> {
+function readTerms(terms: Prices, free: boolean, refuse: (what: string, why: string) => void): Omit<PricePeriod, 'from' | 'hours'> {
   if (Object.keys(terms).length === 0) return {rates: free ? {input: 0, output: 0} : {}}
   const rates: Partial<Record<RateName, number>> = {}
   const units: Record<string, UnitRate> = {}

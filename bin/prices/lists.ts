@@ -24,8 +24,8 @@ const pi_models = z.record(
 export function readPiAi([text = '']: readonly string[]): Reading {
   const listed = Object.entries(pi_models.parse(readLiteralAfter(text, /^export const MODELS = /m))).flatMap(([group, models]) =>
     Object.values(models).map(({id, name, cost}) => {
-      const said = {input: cost.input, output: cost.output, cache_read: cost.cacheRead, cache_write_5m: cost.cacheWrite}
-      return {provider: slugOf(PI_SLUGS, group, 'pi-ai'), id, name, said}
+      const rates = {input: cost.input, output: cost.output, cache_read: cost.cacheRead, cache_write_5m: cost.cacheWrite}
+      return {provider: slugOf(PI_SLUGS, group, 'pi-ai'), id, name, rates}
     }),
   )
   return toReading('pi-ai', 'dollars_per_million', listed)
@@ -61,14 +61,14 @@ export function readTokenlens(texts: readonly string[]): Reading {
     const {id: group, models} = tokenlens_provider.parse(readLiteralAfter(text, /^export const \w+Models = /m))
     const provider = slugOf(TOKENLENS_SLUGS, group, 'tokenlens')
     return Object.values(models).map(({id, name, modalities, cost}) => {
-      const said = {
+      const rates = {
         input: cost?.input,
         output: cost?.output,
         cache_read: cost?.cache_read,
         cache_write_5m: cost?.cache_write,
         reasoning: cost?.reasoning,
       }
-      return {provider, id, name, said, by_token: [modalities.input, modalities.output].every(kinds => kinds.includes('text'))}
+      return {provider, id, name, rates, by_token: [modalities.input, modalities.output].every(kinds => kinds.includes('text'))}
     })
   })
   const reading = toReading(
@@ -76,14 +76,14 @@ export function readTokenlens(texts: readonly string[]): Reading {
     'dollars_per_million',
     listed.filter(({by_token}) => by_token),
   )
-  const others = listed.filter(({provider, by_token, said}) => provider !== null && !by_token && said.input)
-  const refused = others.map(({provider, id, said}) => {
+  const others = listed.filter(({provider, by_token, rates}) => provider !== null && !by_token && rates.input)
+  const refused = others.map(({provider, id, rates}) => {
     return {
       source: 'tokenlens',
       provider: provider!,
       model: id,
       what: 'input',
-      why: `${said.input} dollars is not the price of a token: the model is sold otherwise`,
+      why: `${rates.input} dollars is not the price of a token: the model is sold otherwise`,
     } as const
   })
   return {offers: reading.offers, refused: [...reading.refused, ...refused]}
@@ -115,8 +115,8 @@ export function readAicost([text = '']: readonly string[]): Reading {
     return models
       .filter(({name}) => !NOT_A_MODEL.test(name))
       .map(({name, inputCost, inputCostUnit, outputCost, outputCostUnit}) => {
-        const said = {input: inputCostUnit === 'token' ? inputCost : null, output: outputCostUnit === 'token' ? outputCost : null}
-        return {provider, id: withoutGroup(group, name), name: '', said}
+        const rates = {input: inputCostUnit === 'token' ? inputCost : null, output: outputCostUnit === 'token' ? outputCost : null}
+        return {provider, id: withoutGroup(group, name), name: '', rates}
       })
   })
   return toReading('aicost', 'dollars', listed)
@@ -134,18 +134,18 @@ interface Listed {
   readonly provider: string | null
   readonly id: string
   readonly name: string
-  readonly said: Readonly<Partial<Record<RateName, number | null | undefined>>>
+  readonly rates: Readonly<Partial<Record<RateName, number | null | undefined>>>
 }
 
 /** A row with an absurd price is refused whole; a class finer than a pico-dollar alone. */
 function toReading(source: SourceName, unit: PriceUnit, listed: readonly Listed[]): Reading {
   const offers: Offer[] = []
   const refused: Refused[] = []
-  for (const {provider, id, name, said} of listed) {
+  for (const {provider, id, name, rates: fields} of listed) {
     if (provider === null) continue
     const rates: Partial<Record<RateName, number>> = {}
     let absurd = false
-    for (const [rate, price] of Object.entries(said) as [RateName, number | null | undefined][]) {
+    for (const [rate, price] of Object.entries(fields) as [RateName, number | null | undefined][]) {
       if (!price || price < 0) continue
       const pico = tokenPico(price, unit)
       if (typeof pico === 'number') {

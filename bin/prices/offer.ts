@@ -1,6 +1,6 @@
 import type {CatalogueFile} from '../../src/pricing/catalogue.ts'
 import {PICO_DIGITS, type PriceUnit, scaleDecimal, toPico} from '../../src/pricing/decimal.ts'
-import type {Period} from '../../src/pricing/price.ts'
+import type {PricePeriod} from '../../src/pricing/price.ts'
 
 /** The packages, in order of precedence: of two that price the same model the earlier wins. */
 export const SOURCES = {
@@ -23,7 +23,7 @@ export interface Offer {
   readonly matches?: (id: string) => boolean
   /** The rule covers the id with a date behind it. */
   readonly dated?: boolean
-  readonly periods: readonly Period[]
+  readonly periods: readonly PricePeriod[]
 }
 
 /** A price that was not taken, and why. */
@@ -42,7 +42,7 @@ export interface Reading {
 }
 
 /** Dearest token anyone sells, with room: 1000 USD a million. What is above was written in another unit by mistake. */
-const MOST_PICO_A_TOKEN = 1_000_000_000
+const MAX_PICO_A_TOKEN = 1_000_000_000
 /** A double has 15 to 17 significant digits: a text this long is the trace of a multiplication. */
 const ARTEFACT_DIGITS = 15
 const ARTEFACT_PARTS = 10n ** 12n
@@ -60,7 +60,7 @@ export function picoOf(price: number, unit: PriceUnit): number | {readonly why: 
 /** As `picoOf`, for one token: absurd prices are refused too. */
 export function tokenPico(price: number, unit: PriceUnit): number | {readonly why: string} {
   const pico = picoOf(price, unit)
-  if (typeof pico === 'number' && pico > MOST_PICO_A_TOKEN)
+  if (typeof pico === 'number' && pico > MAX_PICO_A_TOKEN)
     return {why: `${price} ${unit.replaceAll('_', ' ')} a token is above 1000 USD a million tokens`}
   return pico
 }

@@ -1,5 +1,5 @@
 import type {CatalogueRow} from '../../src/pricing/catalogue.ts'
-import {type Period, RATE_NAMES, type Rates, type Terms} from '../../src/pricing/price.ts'
+import {type PricePeriod, RATE_NAMES, type Rates, type Terms} from '../../src/pricing/price.ts'
 import type {Conflict, Entry, Merged} from './merge.ts'
 import {type Refused, SOURCE_NAMES, SOURCES} from './offer.ts'
 
@@ -98,7 +98,7 @@ function toRow({offer, aliases}: Entry): CatalogueRow {
   return {source: offer.source, periods: offer.periods.map(toPeriod), ...extra}
 }
 
-function toPeriod(period: Period): Period {
+function toPeriod(period: PricePeriod): PricePeriod {
   return {...(period.from && {from: period.from}), ...(period.hours && {hours: period.hours}), ...toTerms(period)}
 }
 

@@ -15,7 +15,7 @@ export function withAllowed(command: Command): Command {
     .option('--everywhere', 'for every workspace of the organisation')
 }
 
-/** The same as operations take it; what was not said is absent. */
+/** The same as operations take it; what was not given is absent. */
 export async function allowedOf(gateway: Gateway, {only, everywhere}: AllowedOptions) {
   if (only && everywhere) throw usageFault('--only and --everywhere are both given; keep one.')
   if (everywhere) return {allow_all_workspaces: true}

@@ -3,7 +3,7 @@ import {type Bar, barLines} from '../bars.ts'
 import type {OperationId, ReplyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readPairs, readSince} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
@@ -218,7 +218,7 @@ function metadata(): Command {
   )
 }
 
-function columnsOf(rows: readonly Row[], names: readonly string[]): Column<Row>[] {
+function columnsOf(rows: readonly Row[], names: readonly string[]): TableColumn<Row>[] {
   const there = names.filter((name, at) => at === 0 || rows.some(row => name in row))
   return there.map((name, at) => ({
     title: name === 'cost' ? 'cost $' : name.replaceAll('_', ' '),

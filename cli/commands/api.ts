@@ -7,11 +7,11 @@ import {fieldsOf, readInput, usageOf} from '../fields.ts'
 import {PERFORMED_BY} from '../operations.ts'
 import {fileText, jsonFrom, leaf} from '../options.ts'
 import {openSession} from '../session.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']
 
-const COLUMNS: readonly Column<AnyOperation>[] = [
+const COLUMNS: readonly TableColumn<AnyOperation>[] = [
   {title: 'operation', value: row => row.id, whole: true},
   {title: 'method', value: row => row.method},
   {title: 'path', value: row => row.path},

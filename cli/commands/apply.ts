@@ -5,7 +5,7 @@ import {CommandFault, usageFault} from '../fault.ts'
 import {confirmed, leaf, withConfirm} from '../options.ts'
 import type {Printer} from '../print.ts'
 import {progressOn} from '../progress.ts'
-import type {Step} from '../resources/plan.ts'
+import type {ApplyStep} from '../resources/plan.ts'
 import {plain} from '../width.ts'
 
 interface ApplyOptions {
@@ -67,9 +67,9 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
   const keys: [string, string][] = []
   let applied = false
   try {
-    await applySteps(steps, now, ({resource}, at, told) => {
+    await applySteps(steps, now, ({resource}, at, detail) => {
       progress.step(at + 1, steps.length, called(resource))
-      if (told !== undefined) keys.push([called(resource), told])
+      if (detail !== undefined) keys.push([called(resource), detail])
     })
     // A workspace comes with providers of what is open to all: they are seen now alone.
     if (prunes && steps.some(({action, kind}) => action === 'create' && kind.name === 'workspace')) {
@@ -86,7 +86,7 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
     progress.end()
     const untold = tellKeys(world, print, keys, keysFile)
     const reply = {...replyOf(steps, called, applied), ...(untold.length && {keys: Object.fromEntries(untold)})}
-    // What was made before a failure has its keys told too: they are told this once.
+    // What was made before a failure shows its keys too: they are shown this once.
     if (applied) print.done(reply, countsOf(steps, 'done'))
     else if (print.json && untold.length) print.json_reply(reply)
   }
@@ -102,9 +102,9 @@ async function ownKey(gateway: Gateway): Promise<string | undefined> {
   }
 }
 
-type Called = (resource: Step['resource']) => string
+type Called = (resource: ApplyStep['resource']) => string
 
-function replyOf(steps: readonly Step[], called: Called, applied: boolean) {
+function replyOf(steps: readonly ApplyStep[], called: Called, applied: boolean) {
   const changes = steps.map(({action, resource, differences}) => ({
     action,
     resource: called(resource),
@@ -117,7 +117,7 @@ function replyOf(steps: readonly Step[], called: Called, applied: boolean) {
 const SIGNS = {create: ['+', '32'], update: ['~', '33'], delete: ['-', '31']} as const
 const LONGEST = 60
 
-function printSteps(print: Printer, steps: readonly Step[], called: Called) {
+function printSteps(print: Printer, steps: readonly ApplyStep[], called: Called) {
   for (const {action, resource, differences} of steps) {
     const [sign, color] = SIGNS[action]
     const line = `${sign} ${plain(called(resource))}`
@@ -134,7 +134,7 @@ function short(value: unknown): string {
 
 const WORDS = {planned: ['to make', 'to change', 'to take away'], done: ['made', 'changed', 'taken away']} as const
 
-function countsOf(steps: readonly Step[], state: keyof typeof WORDS): string {
+function countsOf(steps: readonly ApplyStep[], state: keyof typeof WORDS): string {
   const counted = (['create', 'update', 'delete'] as const).map((action, at) => {
     const count = steps.filter(step => step.action === action).length
     return `${count} ${WORDS[state][at]}`
@@ -143,7 +143,7 @@ function countsOf(steps: readonly Step[], state: keyof typeof WORDS): string {
 }
 
 /** Tells the secrets of new keys: in the file, or where it cannot be written, and without one, on stdout. Gives what is left for a reply in JSON. */
-function tellKeys(world: Environment, print: Printer, keys: readonly Told[], file: string | undefined): readonly Told[] {
+function tellKeys(world: Environment, print: Printer, keys: readonly CreatedKey[], file: string | undefined): readonly CreatedKey[] {
   if (!keys.length) return []
   if (file !== undefined) {
     try {
@@ -158,4 +158,4 @@ function tellKeys(world: Environment, print: Printer, keys: readonly Told[], fil
   return keys
 }
 
-type Told = readonly [name: string, key: string]
+type CreatedKey = readonly [name: string, key: string]

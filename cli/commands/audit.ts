@@ -3,7 +3,7 @@ import type {InputOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readPairs, readWhole} from '../words.ts'
 
 interface AuditRow {
@@ -16,7 +16,7 @@ interface AuditRow {
   readonly client_ip: string | null
 }
 
-const COLUMNS: readonly Column<AuditRow>[] = [
+const COLUMNS: readonly TableColumn<AuditRow>[] = [
   {title: 'time', value: row => row.timestamp.slice(0, 19).replace('T', ' '), whole: true},
   {title: 'who', value: row => row.user_type},
   {title: 'id', value: row => row.user_id},
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
   {title: 'which', value: row => row.resource_id},
   {title: 'address', value: row => row.client_ip},
 ]
-const MOST_PAGE = 100
+const MAX_PAGE = 100
 const DAY_MS = 86_400_000
 
 /** `gateway audit`: every administrative write. */
@@ -53,7 +53,7 @@ function list(): Command {
   ])
   return withPage(withRange(command)).action((options: PageOptions & RangeOptions, self: Command) =>
     withGateway(self, async gateway => {
-      readWhole(options.limit, '--limit', 1, MOST_PAGE)
+      readWhole(options.limit, '--limit', 1, MAX_PAGE)
       const reply = await page(gateway, {...queryOf(gateway, options), ...pageOf(options)})
       gateway.print.list(reply, reply.records, COLUMNS, reply.total)
     }),
@@ -70,8 +70,8 @@ function verify(): Command {
       const older = reply.unlinked ? ` ${reply.unlinked} older rows are not linked.` : ''
       if (reply.holds) return print.done(reply, `The chain holds: ${reply.rows} rows.${older}`)
       if (print.json) print.json_reply(reply)
-      const said = reply.breaks.map(({text}) => text).join(' ')
-      throw new CommandFault(`The audit log is not what was recorded. ${said}`, {exit: EXIT.failure, code: 'audit_broken'})
+      const sentence = reply.breaks.map(({text}) => text).join(' ')
+      throw new CommandFault(`The audit log is not what was recorded. ${sentence}`, {exit: EXIT.failure, code: 'audit_broken'})
     }),
   )
 }
@@ -86,9 +86,9 @@ function exported(): Command {
       // one end for all pages: rows that come meanwhile would move them
       const query = queryOf(gateway, options)
       for (let current_page = 0; ; current_page++) {
-        const {records, total} = await page(gateway, {...query, current_page, page_size: MOST_PAGE})
+        const {records, total} = await page(gateway, {...query, current_page, page_size: MAX_PAGE})
         for (const record of records) gateway.print.line(JSON.stringify(record))
-        if (!records.length || (current_page + 1) * MOST_PAGE >= total) return
+        if (!records.length || (current_page + 1) * MAX_PAGE >= total) return
       }
     }),
   )
@@ -100,10 +100,10 @@ function queryOf({world}: Gateway, {since, before, filter}: RangeOptions) {
   return {...(filter && readPairs(filter, '--filter')), start_time, end_time}
 }
 
-function momentOf(said: string, option: string): string {
-  const at_ms = /^\d{4}-\d\d-\d\d(T.+)?$/.test(said) ? Date.parse(said) : Number.NaN
+function momentOf(text: string, option: string): string {
+  const at_ms = /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at_ms))
-    throw usageFault(`${option} ${said} is no time: expected a date such as 2030-12-31, or a moment such as 2030-12-31T08:00:00Z.`)
+    throw usageFault(`${option} ${text} is no time: expected a date such as 2030-12-31, or a moment such as 2030-12-31T08:00:00Z.`)
   return new Date(at_ms).toISOString()
 }
 

@@ -9,7 +9,7 @@ import {countsOf, type Diff, printDiff} from '../price-diff.ts'
 import {applyBundle, type KeyOption, printInstalled, printWithdrawn, publicKeyOf, withPublicKey} from '../price-install.ts'
 import {readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
-import {openSession, type Session} from '../session.ts'
+import {type CommandSession, openSession} from '../session.ts'
 import {readJson, readWhole} from '../words.ts'
 
 /** `gateway bundle`: prices signed at one place and carried by hand to another. */
@@ -73,7 +73,7 @@ function create(): Command {
     })
 }
 
-async function listOf(session: Session, {prices, provider = []}: CreateOptions): Promise<unknown> {
+async function listOf(session: CommandSession, {prices, provider = []}: CreateOptions): Promise<unknown> {
   if (prices === undefined) {
     const {bundledList} = await import('../../src/pricing/catalogue.ts')
     return {format: 'gateway-prices/1', ...bundledList()}
@@ -130,10 +130,10 @@ function verify(): Command {
       if (options.offline) return verifyHere(file, options, self)
       await withGateway(self, async gateway => {
         const {call, print, world} = gateway
-        const said = await call('bundles.verify', {body: {bundle: bundleIn(world, file), ...publicKeyOf(gateway, options)}})
-        if (print.json) return print.json_reply(said)
-        if (said.prices) printDiff(print, said.prices, {whole: options.all === true})
-        print.line(`${sentence(said)} ${said.prices ? `${countsOf(said.prices)}. ` : ''}Nothing was installed.`)
+        const verification = await call('bundles.verify', {body: {bundle: bundleIn(world, file), ...publicKeyOf(gateway, options)}})
+        if (print.json) return print.json_reply(verification)
+        if (verification.prices) printDiff(print, verification.prices, {whole: options.all === true})
+        print.line(`${sentence(verification)} ${verification.prices ? `${countsOf(verification.prices)}. ` : ''}Nothing was installed.`)
       })
     })
 }
@@ -142,8 +142,8 @@ async function verifyHere(file: string, {publicKey}: VerifyOptions, self: Comman
   const {world, print} = await openSession(self)
   if (publicKey === undefined) throw usageFault('--offline needs --public-key: no gateway is asked for the keys it trusts.')
   const {bundle, key_id} = guarded(() => openBundle(bundleIn(world, file), fileText(world, publicKey, '--public-key')))
-  const {contents: _, ...said} = bundle
-  print.done({...said, key_id}, sentence({...said, key_id}))
+  const {contents: _, ...fields} = bundle
+  print.done({...fields, key_id}, sentence({...fields, key_id}))
 }
 
 function sentence({serial, created_at, key_id, note}: Omit<Verified, 'prices'>): string {

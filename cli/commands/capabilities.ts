@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {leaf} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {inputOf, listed, type Noun, named} from './rows.ts'
 
 interface CapabilityRow {
@@ -12,7 +12,7 @@ interface CapabilityRow {
   readonly description: string | null
 }
 
-const COLUMNS: readonly Column<CapabilityRow>[] = [
+const COLUMNS: readonly TableColumn<CapabilityRow>[] = [
   {title: 'type', value: row => row.type},
   {title: 'name', value: row => row.name, whole: true},
   {title: 'on', value: row => row.enabled},
@@ -45,8 +45,8 @@ export function capabilitiesCommand<Name extends ToolServers>(noun: Noun<Name>):
         const {params} = await inputOf(gateway, noun, name, {})
         const both = enable.find(each => disable.includes(each))
         if (both !== undefined) throw usageFault(`${both} is both enabled and disabled; keep one.`)
-        const asked = (names: readonly string[], enabled: boolean) => names.map(each => ({name: each, type: type ?? 'tool', enabled}))
-        const capabilities = [...asked(enable, true), ...asked(disable, false)]
+        const format = (names: readonly string[], enabled: boolean) => names.map(each => ({name: each, type: type ?? 'tool', enabled}))
+        const capabilities = [...format(enable, true), ...format(disable, false)]
         if (capabilities.length) await gateway.perform(`${operations}.update_capabilities`, {params, body: {capabilities}})
         const query = {type, page_size: 500}
         const reply = await listed<CapabilityRow>(gateway, `${operations}.list_capabilities`, {params, query})
@@ -55,7 +55,7 @@ export function capabilitiesCommand<Name extends ToolServers>(noun: Noun<Name>):
     )
 }
 
-/** Shows what a server of tools told of itself. */
+/** Shows what a server of tools reports of itself. */
 export function metadataCommand<Name extends ToolServers>(noun: Noun<Name>): Command {
   const {command, operations, example} = noun
   return named(leaf('metadata', 'Show what the server told of itself, and when', [`gateway ${command} metadata ${example}`]), noun).action(

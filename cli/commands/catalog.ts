@@ -1,11 +1,11 @@
 import type {Command} from 'commander'
-import type {CatalogueRow} from '../../src/providers/catalog/view.ts'
+import type {ProviderListing} from '../../src/providers/catalog/view.ts'
 import {withGateway} from '../connect.ts'
 import {leaf} from '../options.ts'
 import {openSession} from '../session.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 
-const COLUMNS: readonly Column<CatalogueRow>[] = [
+const COLUMNS: readonly TableColumn<ProviderListing>[] = [
   {title: 'slug', value: row => row.slug, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'host', value: row => row.host ?? '(custom_host)'},

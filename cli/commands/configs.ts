@@ -3,7 +3,7 @@ import {withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {group, jsonFrom, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {openSession} from '../session.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {explain} from './explain.ts'
 import {
@@ -37,7 +37,7 @@ const configNoun: Noun<'configs'> = {
   ],
 }
 
-const VERSIONS: readonly Column<VersionOf<'configs'>>[] = [...VERSION_COLUMNS, {title: 'config', value: row => row.config}]
+const VERSIONS: readonly TableColumn<VersionOf<'configs'>>[] = [...VERSION_COLUMNS, {title: 'config', value: row => row.config}]
 
 /** `gateway configs`: saved routing. */
 export function configs(): Command {

@@ -7,7 +7,7 @@ import {openApp} from '../open.ts'
 import {leaf} from '../options.ts'
 import {openSession} from '../session.ts'
 import {withStore} from '../store.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {flagsOf, withSettings} from './settings.ts'
 
 /** `gateway init`: a data directory with its keys, and no server. */
@@ -39,8 +39,8 @@ async function bringUp(self: Command, flags: readonly FlagOption[]): Promise<voi
   const log = createLog('warn', settings.service_name, humanLines(world.stderr))
   const app = await openApp(world, settings, {role: 'server', log})
   try {
-    const told = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world, {terminal: world.stdout.isTTY && !print.json})
-    const path = told?.to === 'file' ? told.path : null
+    const shown = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world, {terminal: world.stdout.isTTY && !print.json})
+    const path = shown?.to === 'file' ? shown.path : null
     const data_dir = resolve(settings.data_dir)
     const sentences = [
       ...app.notes,
@@ -58,7 +58,7 @@ interface Step {
   readonly state: 'applied' | 'pending'
 }
 
-const STEP_COLUMNS: readonly Column<Step>[] = [
+const STEP_COLUMNS: readonly TableColumn<Step>[] = [
   {title: 'step', value: row => row.name, whole: true},
   {title: 'state', value: row => row.state},
 ]

@@ -38,9 +38,9 @@ function add(): Command {
   return withWorkspace(withSaying(command), 'the workspace of the trace').action(
     (trace_id: string, options: SayOptions & WorkspaceOption & {value: string}, self: Command) =>
       withGateway(self, async gateway => {
-        const said = bodyOf(options.value, options)
+        const fields = bodyOf(options.value, options)
         const workspace_id = await workspaceFor(gateway, options.workspace)
-        const body = {trace_id, ...said, ...(workspace_id !== undefined && {workspace_id})}
+        const body = {trace_id, ...fields, ...(workspace_id !== undefined && {workspace_id})}
         const reply = await gateway.call('feedback.create', {body})
         gateway.print.made(reply, reply.feedback_ids[0]!, `The feedback ${reply.feedback_ids[0]} was kept.`)
       }),

@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
 import {type ConfirmOption, confirmed, group, leaf, type WorkspaceOption, withConfirm, withWorkspace} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 
 interface MappingRow {
@@ -12,7 +12,7 @@ interface MappingRow {
   readonly role: string
 }
 
-const COLUMNS: readonly Column<MappingRow>[] = [
+const COLUMNS: readonly TableColumn<MappingRow>[] = [
   {title: 'group', value: row => row.scim_group, whole: true},
   {title: 'role', value: row => row.role},
   {title: 'workspace', value: row => row.workspace_id},

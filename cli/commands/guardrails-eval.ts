@@ -6,7 +6,7 @@ import {usageFault} from '../fault.ts'
 import {type GuardrailOption, guardrailOf, withGuardrail} from '../guardrail.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {progressOn} from '../progress.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {plain} from '../width.ts'
 import {readSince, readWhole} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
@@ -18,17 +18,17 @@ interface EvalOptions extends WorkspaceOption, GuardrailOption {
 }
 
 const PAGE = 100
-const MOST_EXAMPLES = 3
+const MAX_EXAMPLES = 3
 const COUNTS = ['passed', 'failed', 'errored', 'skipped', 'transformed'] as const
 const SUMS = ['calls', 'judged', 'failed', 'denied', 'transformed', 'left_out', 'without_body'] as const
 
-const COLUMNS: readonly Column<EvaluatedCheck>[] = [
+const COLUMNS: readonly TableColumn<EvaluatedCheck>[] = [
   {title: 'side', value: row => row.side},
   {title: 'check', value: row => row.id, whole: true},
   ...COUNTS.map(title => ({title, value: (row: EvaluatedCheck) => row[title], align: 'right'}) as const),
 ]
 
-/** `gateway guardrails eval`: what a guardrail would have said of calls that were made. Pages of the operation, added up. */
+/** `gateway guardrails eval`: what a guardrail would have done with calls that were made. Pages of the operation, added up. */
 export function evaluate(): Command {
   const command = leaf('eval', 'Say which calls of the log a guardrail would have denied; no model is asked', [
     'gateway guardrails eval pg-house-1a2b3c --since 7d',
@@ -41,13 +41,13 @@ export function evaluate(): Command {
   return withWorkspace(command, 'workspace whose calls they are').action((name: string | undefined, options: EvalOptions, self: Command) =>
     withGateway(self, async gateway => {
       const {world, print} = gateway
-      const asked = {
+      const request = {
         guardrail: await guardrailOf(gateway, name, options),
         since: readSince(options.since, world.now()),
         ...(options.side !== undefined && {sides: [sideOf(options.side)]}),
         workspace_id: await workspaceFor(gateway, options.workspace),
       }
-      const whole = await evaluated(gateway, asked, readWhole(options.limit, '--limit', 1, 10_000_000))
+      const whole = await evaluated(gateway, request, readWhole(options.limit, '--limit', 1, 10_000_000))
       print.list(whole, whole.checks, COLUMNS)
       if (print.json || print.quiet) return
       for (const line of whole.checks.flatMap(exampleLines)) print.line(plain(line))
@@ -56,22 +56,22 @@ export function evaluate(): Command {
   )
 }
 
-function sideOf(said: string): string {
-  if (said === 'input' || said === 'output') return said
-  throw usageFault(`--side ${said} is no side: expected input or output.`)
+function sideOf(side: string): string {
+  if (side === 'input' || side === 'output') return side
+  throw usageFault(`--side ${side} is no side: expected input or output.`)
 }
 
-type Asked = Omit<BodyOf<'guardrails.evaluate'>, 'limit' | 'before'>
+type EvaluationRequest = Omit<BodyOf<'guardrails.evaluate'>, 'limit' | 'before'>
 type Whole = Omit<GuardrailEvaluated, 'next'>
 
-async function evaluated(gateway: Gateway, asked: Asked, limit: number): Promise<Whole> {
-  const [from_ms, to_ms] = [Date.parse(asked.since), gateway.world.now()]
+async function evaluated(gateway: Gateway, request: EvaluationRequest, limit: number): Promise<Whole> {
+  const [from_ms, to_ms] = [Date.parse(request.since), gateway.world.now()]
   const progress = progressOn(gateway.world, gateway.print)
   let whole: Whole | undefined
   let before: string | null | undefined
   try {
     for (let left = limit; left > 0 && before !== null; left -= PAGE) {
-      const body = {...asked, limit: Math.min(left, PAGE), ...(before && {before})}
+      const body = {...request, limit: Math.min(left, PAGE), ...(before && {before})}
       const {next, ...page} = await gateway.call('guardrails.evaluate', {body})
       whole = whole ? sum(whole, page) : page
       before = next
@@ -91,7 +91,7 @@ function sum(whole: Whole, page: Whole): Whole {
     const more = page.checks.find(each => isSame(check, each))
     if (!more) return check
     const counts = Object.fromEntries(COUNTS.map(name => [name, check[name] + more[name]])) as Pick<EvaluatedCheck, (typeof COUNTS)[number]>
-    return {...check, ...counts, examples: [...check.examples, ...more.examples].slice(0, MOST_EXAMPLES)}
+    return {...check, ...counts, examples: [...check.examples, ...more.examples].slice(0, MAX_EXAMPLES)}
   })
   return {...whole, ...sums, checks: [...known, ...fresh]}
 }

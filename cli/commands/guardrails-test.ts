@@ -45,8 +45,8 @@ export function test(): Command {
 const PARTS: readonly string[] = ['method', 'path', 'headers', 'body']
 
 /** A request as it is described, or the body of a chat call alone. */
-function requestIn(said: Unchecked): Unchecked {
-  return isObject(said) && PARTS.some(part => Object.hasOwn(said, part)) ? said : unchecked({body: said})
+function requestIn(entry: Unchecked): Unchecked {
+  return isObject(entry) && PARTS.some(part => Object.hasOwn(entry, part)) ? entry : unchecked({body: entry})
 }
 
 function tell({sides}: GuardrailTested, {print}: Gateway) {

@@ -6,7 +6,7 @@ import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {structuredFrom} from '../structured.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {evaluate} from './guardrails-eval.ts'
 import {test} from './guardrails-test.ts'
@@ -39,7 +39,7 @@ const noun: Noun<'guardrails'> = {
   ],
 }
 
-const VERSIONS: readonly Column<VersionOf<'guardrails'>>[] = [
+const VERSIONS: readonly TableColumn<VersionOf<'guardrails'>>[] = [
   ...VERSION_COLUMNS,
   {title: 'denies', value: row => row.actions.deny === true},
   {title: 'checks', value: row => row.checks.map(({id}) => id).join(', ')},
@@ -76,8 +76,8 @@ function create(): Command {
     .option('--shared', 'for every workspace of the organisation')
   return withWorkspace(command, 'workspace it is for').action((name: string, options: WriteOptions & {file: string}, self: Command) =>
     withGateway(self, async gateway => {
-      const said = await guardrailIn(gateway, options.file)
-      const body = {actions: {}, ...said, name, ...(await placeOf(gateway, options))}
+      const guardrail = await guardrailIn(gateway, options.file)
+      const body = {actions: {}, ...guardrail, name, ...(await placeOf(gateway, options))}
       const reply = await gateway.call('guardrails.create', {body})
       gateway.print.made(reply, reply.slug, `Saved the guardrail ${name}: ${reply.slug}`)
     }),
@@ -107,8 +107,8 @@ function update(): Command {
     .option('--name <name>', 'a new name')
     .action((slug: string, options: WriteOptions, self: Command) =>
       withGateway(self, async gateway => {
-        const said = options.file === undefined ? {} : await guardrailIn(gateway, options.file)
-        const body = {...said, ...(options.name !== undefined && {name: options.name})}
+        const guardrail = options.file === undefined ? {} : await guardrailIn(gateway, options.file)
+        const body = {...guardrail, ...(options.name !== undefined && {name: options.name})}
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway guardrails update --help')
         const reply = await gateway.call('guardrails.update', {...(await inputOf(gateway, noun, slug, options)), body})
         gateway.print.done(reply, `Changed the guardrail ${slug}.`)
@@ -132,7 +132,7 @@ function defaults(): Command {
 }
 
 async function guardrailIn({world}: Gateway, path: string): Promise<Unchecked> {
-  const said = await structuredFrom(world, path, '--file')
-  if (isObject(said)) return said
+  const parsed = await structuredFrom(world, path, '--file')
+  if (isObject(parsed)) return parsed
   throw usageFault(`${path === '-' ? 'Stdin' : path} should hold an object with checks and actions.`)
 }

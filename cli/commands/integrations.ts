@@ -4,7 +4,7 @@ import {withGateway} from '../connect.ts'
 import {warnOfNoCredential} from '../credential.ts'
 import {usageFault} from '../fault.ts'
 import {group, jsonFrom, leaf, type SecretOptions, secretOf, type WorkspaceOption, withSecret, withWorkspace} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
@@ -95,7 +95,7 @@ interface ModelRow {
   readonly pricing_config: object | null
 }
 
-const MODEL_COLUMNS: readonly Column<ModelRow>[] = [
+const MODEL_COLUMNS: readonly TableColumn<ModelRow>[] = [
   {title: 'model', value: row => row.slug, whole: true},
   {title: 'enabled', value: row => row.enabled},
   {title: 'custom', value: row => row.is_custom},
@@ -166,7 +166,7 @@ interface AccessRow {
   readonly enabled: boolean
 }
 
-const ACCESS_COLUMNS: readonly Column<AccessRow>[] = [
+const ACCESS_COLUMNS: readonly TableColumn<AccessRow>[] = [
   {title: 'slug', value: row => row.slug, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'open', value: row => row.enabled},

@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type ConfirmOption, confirmed, group, leaf, type PageOptions, withConfirm, withPage} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {minute} from './rows.ts'
 import {camelPageOf} from './users.ts'
@@ -15,7 +15,7 @@ interface InviteRow {
   readonly expires_at: string
 }
 
-const COLUMNS: readonly Column<InviteRow>[] = [
+const COLUMNS: readonly TableColumn<InviteRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'email', value: row => row.email},
   {title: 'role', value: row => row.role},
@@ -47,7 +47,7 @@ function create(): Command {
     .action((email: string, options: CreateOptions, self: Command) =>
       withGateway(self, async gateway => {
         const workspaces = []
-        for (const said of options.workspace ?? []) workspaces.push(await placeOf(gateway, said))
+        for (const place of options.workspace ?? []) workspaces.push(await placeOf(gateway, place))
         const scopes = options.keyScope
         const body = {email, role: options.role, workspaces, ...(scopes && {workspace_api_key_details: {scopes}})}
         const reply = await gateway.call('invites.create', {body})
@@ -134,9 +134,9 @@ function accept(): Command {
 }
 
 /** `research:manager` as an invite takes it. */
-async function placeOf(gateway: Gateway, said: string) {
-  const [, name, role] = /^(.+):(\w+)$/.exec(said) ?? []
+async function placeOf(gateway: Gateway, place: string) {
+  const [, name, role] = /^(.+):(\w+)$/.exec(place) ?? []
   if (!name || !role)
-    throw usageFault(`--workspace ${said} says no role: expected a workspace and admin, manager or member, as research:member.`)
+    throw usageFault(`--workspace ${place} says no role: expected a workspace and admin, manager or member, as research:member.`)
   return {id: (await workspaceFor(gateway, name)) ?? name, role}
 }

@@ -181,8 +181,8 @@ async function homeOf(gateway: Gateway, {admin, user, workspace}: CreateOptions)
 }
 
 async function scopesFor({admin, user, scope}: CreateOptions): Promise<readonly string[]> {
-  const said = scope ?? [admin ? 'all' : 'completions.write']
-  if (!said.includes('all')) return said
+  const scopes = scope ?? [admin ? 'all' : 'completions.write']
+  if (!scopes.includes('all')) return scopes
   const {scopesOf} = await import('../../src/identity/scopes.ts')
   return [...scopesOf(admin ? 'organisation-service' : user === undefined ? 'workspace-service' : 'workspace-user')]
 }

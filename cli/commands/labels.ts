@@ -73,11 +73,11 @@ function update(): Command {
 }
 
 /** The id of the label of this name; an id is its own. */
-async function idOf(gateway: Gateway, said: string): Promise<string> {
-  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(said)) return said
-  const {data} = await gateway.call('labels.list', {query: {search: said, page_size: 1000}})
-  const found = data.filter(({name}) => name === said)
-  if (found.length > 1) throw usageFault(`Several workspaces have a label ${said}: give an id.`, 'See: gateway labels list')
+async function idOf(gateway: Gateway, label: string): Promise<string> {
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(label)) return label
+  const {data} = await gateway.call('labels.list', {query: {search: label, page_size: 1000}})
+  const found = data.filter(({name}) => name === label)
+  if (found.length > 1) throw usageFault(`Several workspaces have a label ${label}: give an id.`, 'See: gateway labels list')
   if (found[0]) return found[0].id
-  throw new CommandFault(`No label is called ${said}.`, {exit: EXIT.not_found, code: 'label_not_found', next: 'See: gateway labels list'})
+  throw new CommandFault(`No label is called ${label}.`, {exit: EXIT.not_found, code: 'label_not_found', next: 'See: gateway labels list'})
 }

@@ -7,14 +7,14 @@ import type {Printer} from '../print.ts'
 import {progressOn} from '../progress.ts'
 import {openSession} from '../session.ts'
 import {withStore} from '../store.ts'
-import {type Column, tableLines} from '../table.ts'
+import {type TableColumn, tableLines} from '../table.ts'
 import {minute} from './rows.ts'
 
 type Recovered = LedgerReport['recovered']['newest'][number]
 
-const MOST_LISTED = 20
+const MAX_LISTED = 20
 const WORDS = {entries: 'Entries', sums: 'Sums', logs: 'Log rows'} as const
-const COLUMNS: readonly Column<Recovered>[] = [
+const COLUMNS: readonly TableColumn<Recovered>[] = [
   {title: 'call', value: row => row.call_id, whole: true},
   {title: 'attempt', value: row => row.attempt, align: 'right'},
   {title: 'admitted', value: row => minute(row.admitted_at)},
@@ -67,7 +67,7 @@ function say(report: LedgerReport, print: Printer) {
   print.line(
     `${counted(recovered.entries, 'entry is', 'entries are')} recovered, ${cost}: estimates of calls that an end of the process cut off.`,
   )
-  for (const line of tableLines(recovered.newest.slice(0, MOST_LISTED), COLUMNS, {columns: undefined, style: (_, text) => text}))
+  for (const line of tableLines(recovered.newest.slice(0, MAX_LISTED), COLUMNS, {columns: undefined, style: (_, text) => text}))
     print.line(line)
 }
 

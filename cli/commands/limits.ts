@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
-import {type Column, tableLines} from '../table.ts'
+import {type TableColumn, tableLines} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {minute} from './rows.ts'
 
@@ -24,7 +24,7 @@ const BAR_WIDTH = 20
 const WATCH_EVERY_MS = 2000
 const CLEAR = '\x1b[H\x1b[2J'
 
-const COLUMNS: readonly Column<LimitRow>[] = [
+const COLUMNS: readonly TableColumn<LimitRow>[] = [
   {title: 'limit', value: row => row.label},
   {title: 'left', value: barOf, whole: true},
   {title: 'used', value: row => (row.used === null ? null : amountOf(row.type, row.used)), align: 'right'},

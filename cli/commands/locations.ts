@@ -20,7 +20,7 @@ export function withPlace(command: Command): Command {
 }
 
 /**
- * The `configurations` of an integration; undefined where nothing was said. One setting alone leaves those that there are, which `current` tells
+ * The `configurations` of an integration; undefined where none is given. One setting alone leaves the others, which `current` reads
  * (a secret among them by its mask, which stands for what it was); a file says all of them.
  */
 export async function configurationsOf(

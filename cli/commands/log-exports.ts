@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, fileReason} from '../fault.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readPairs, readSince} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {minute} from './rows.ts'
@@ -14,7 +14,7 @@ interface ExportRow {
   readonly created_at: string
 }
 
-const COLUMNS: readonly Column<ExportRow>[] = [
+const COLUMNS: readonly TableColumn<ExportRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'status', value: row => row.status},
   {title: 'what became of it', value: row => row.description},
@@ -142,11 +142,11 @@ function show(): Command {
     )
 }
 
-function deed(word: 'start' | 'cancel', about: string, said: string): Command {
+function deed(word: 'start' | 'cancel', about: string, sentence: string): Command {
   return leaf(word, about, [`gateway logs export ${word} 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11`])
     .argument('<id>', 'id of the export')
     .action((exportId: string, _: object, self: Command) =>
-      withGateway(self, async ({call, print}) => print.done(await call(`log_exports.${word}`, {params: {exportId}}), said)),
+      withGateway(self, async ({call, print}) => print.done(await call(`log_exports.${word}`, {params: {exportId}}), sentence)),
     )
 }
 
@@ -159,13 +159,13 @@ function download(): Command {
     .action((exportId: string, {out}: {out: string}, self: Command) => withGateway(self, gateway => fetchTo(gateway, exportId, out)))
 }
 
-/** The address of the file is asked for at the gateway that the command talks to, whatever name it has elsewhere. */
+/** The address of the file is taken from the gateway that the command talks to, whatever name it has elsewhere. */
 async function fetchTo({ask, call, print, world}: Gateway, exportId: string, out: string): Promise<void> {
   const reply = await call('log_exports.download', {params: {exportId}})
   const {pathname, search} = new URL(reply.signed_url)
-  const said = await ask({method: 'GET', path: `${pathname}${search}`})
+  const input = await ask({method: 'GET', path: `${pathname}${search}`})
   // a file of one line is JSON, and came as such
-  const text = said === undefined ? '' : typeof said === 'string' ? said : `${JSON.stringify(said)}\n`
+  const text = input === undefined ? '' : typeof input === 'string' ? input : `${JSON.stringify(input)}\n`
   try {
     world.writeFile(out, text)
   } catch (cause) {

@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
-import {type Column, tableLines} from '../table.ts'
+import {type TableColumn, tableLines} from '../table.ts'
 import {plain} from '../width.ts'
 import {readPairs, readWhole} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
@@ -28,7 +28,7 @@ interface LogRow {
   readonly error?: string | null
 }
 
-const COLUMNS: readonly Column<LogRow>[] = [
+const COLUMNS: readonly TableColumn<LogRow>[] = [
   {title: 'time', value: row => row.created_at?.slice(0, 19).replace('T', ' '), whole: true},
   {title: 'id', value: row => row.id, whole: true, essential: true},
   {title: 'status', value: row => row.response_status_code, align: 'right'},
@@ -43,8 +43,8 @@ const COLUMNS: readonly Column<LogRow>[] = [
 
 const TAIL_EVERY_MS = 1000
 const TAIL_PAGE = 100
-const MOST_PAGES = 50
-const REMEMBERED = 2 * MOST_PAGES * TAIL_PAGE
+const MAX_PAGES = 50
+const REMEMBERED = 2 * MAX_PAGES * TAIL_PAGE
 
 /** `gateway logs`: the calls that were made. */
 export function logs(): Command {
@@ -114,7 +114,7 @@ async function follow(gateway: Gateway, options: FilterOptions & {lines: string}
   const seen = new Set<string>()
   try {
     for (let first = true; !ended.signal.aborted && !world.stdout.closed; first = false) {
-      const fresh = (await unseen(gateway, query, seen, first ? 1 : MOST_PAGES)).reverse()
+      const fresh = (await unseen(gateway, query, seen, first ? 1 : MAX_PAGES)).reverse()
       const shown = first ? fresh.slice(fresh.length - lines) : fresh
       for (const {id} of fresh) remember(seen, id)
       for (const text of linesOf(shown, gateway, first)) print.line(text)

@@ -3,7 +3,7 @@ import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {structuredFrom} from '../structured.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
@@ -51,7 +51,7 @@ interface WriteOptions {
   readonly secret?: readonly string[]
 }
 
-/** Of something new all three are there: the first is asked for, the others have a default. */
+/** Of something new all three are there: the first is required, the others have a default. */
 interface ServerOptions {
   readonly server: string
   readonly auth: string
@@ -126,7 +126,7 @@ interface AccessRow {
   readonly enabled: boolean
 }
 
-const ACCESS_COLUMNS: readonly Column<AccessRow>[] = [
+const ACCESS_COLUMNS: readonly TableColumn<AccessRow>[] = [
   {title: 'workspace', value: row => row.id, whole: true},
   {title: 'open', value: row => row.enabled},
 ]

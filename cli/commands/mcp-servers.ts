@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {memberFor} from '../user.ts'
 import {workspaceFor} from '../workspace.ts'
 import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
@@ -89,7 +89,7 @@ interface UserRow {
   readonly has_override: boolean
 }
 
-const USER_COLUMNS: readonly Column<UserRow>[] = [
+const USER_COLUMNS: readonly TableColumn<UserRow>[] = [
   {title: 'user', value: row => row.user_id, whole: true},
   {title: 'name', value: row => [row.first_name, row.last_name].filter(Boolean).join(' ')},
   {title: 'may use it', value: row => row.enabled},
@@ -128,11 +128,11 @@ function users(): Command {
 }
 
 async function accessOf(gateway: Gateway, slug: string, {allow = [], deny = [], others}: UserOptions): Promise<object> {
-  const said = [...allow.map(user => ({user, enabled: true})), ...deny.map(user => ({user, enabled: false}))]
+  const users = [...allow.map(user => ({user, enabled: true})), ...deny.map(user => ({user, enabled: false}))]
   const user_access = []
-  if (said.length) {
+  if (users.length) {
     const {workspace_id} = await gateway.call('mcp_servers.get', {params: {mcpServerId: slug}})
-    for (const {user, enabled} of said) user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
+    for (const {user, enabled} of users) user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
   }
   return {...(user_access.length && {user_access}), ...(others !== undefined && {default_user_access: others})}
 }

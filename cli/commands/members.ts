@@ -13,7 +13,7 @@ import {
   withPage,
   withWorkspace,
 } from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {memberFor, userFor} from '../user.ts'
 import {workspaceFor} from '../workspace.ts'
 import {minute} from './rows.ts'
@@ -26,7 +26,7 @@ interface MemberRow {
   readonly created_at: string
 }
 
-const COLUMNS: readonly Column<MemberRow>[] = [
+const COLUMNS: readonly TableColumn<MemberRow>[] = [
   {title: 'email', value: row => row.email, whole: true},
   {title: 'role', value: row => row.role},
   {title: 'in the organisation', value: row => row.org_role},
@@ -46,13 +46,13 @@ function add(): Command {
     .argument('<user...>', 'e-mail addresses or ids')
     .option('--role <role>', 'admin, manager or member', 'member')
   return withWorkspace(command, 'which workspace').action(
-    (said: string[], {role, workspace}: WorkspaceOption & {role: string}, self: Command) =>
+    (values: string[], {role, workspace}: WorkspaceOption & {role: string}, self: Command) =>
       withGateway(self, async gateway => {
         const users = []
-        for (const user of said) users.push({id: await userFor(gateway, user), role})
+        for (const user of values) users.push({id: await userFor(gateway, user), role})
         const params = {workspaceId: await placeOf(gateway, workspace)}
         const reply = await gateway.call('members.add', {params, body: {users}})
-        gateway.print.done(reply, `${said.join(', ')}: ${role} now.`)
+        gateway.print.done(reply, `${values.join(', ')}: ${role} now.`)
       }),
   )
 }
@@ -119,8 +119,8 @@ async function memberAt(gateway: Gateway, user: string, {workspace}: WorkspaceOp
   return {workspaceId, userId: await memberFor(gateway, workspaceId, user)}
 }
 
-async function placeOf(gateway: Gateway, said: string | undefined): Promise<string> {
-  const workspace = await workspaceFor(gateway, said)
+async function placeOf(gateway: Gateway, text: string | undefined): Promise<string> {
+  const workspace = await workspaceFor(gateway, text)
   if (workspace !== undefined) return workspace
   throw usageFault('Which workspace is not said.', 'Name it with --workspace.')
 }

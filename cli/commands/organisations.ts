@@ -2,7 +2,7 @@ import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {group, leaf} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readWhole} from '../words.ts'
 import {minute} from './rows.ts'
 
@@ -13,7 +13,7 @@ interface OrganisationRow {
   readonly created_at: string
 }
 
-const COLUMNS: readonly Column<OrganisationRow>[] = [
+const COLUMNS: readonly TableColumn<OrganisationRow>[] = [
   {title: 'slug', value: row => row.slug, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'id', value: row => row.id, whole: true},
@@ -43,12 +43,12 @@ function create(): Command {
       withGateway(self, async ({call, print}) => {
         const body = {name, ...(slug !== undefined && {slug})}
         const reply = await call('organisations.create', {body})
-        const said = [
+        const fields = [
           `Created the organisation ${name}: ${reply.slug}`,
           `Admin key: ${reply.admin_key}`,
           `Workspace key: ${reply.workspace_key}`,
         ]
-        print.made(reply, reply.slug, said.join('\n'))
+        print.made(reply, reply.slug, fields.join('\n'))
         print.note('Keep the keys now: they are not shown again.')
       }),
     )
@@ -119,15 +119,15 @@ function settingsOf({security, override, keyDays, maxKeyDays, maxUserKeys}: Upda
   }
 }
 
-function limitOf(said: string, option: string, least: number): number | null {
-  return said === 'none' ? null : readWhole(said, option, least, 1_000_000)
+function limitOf(text: string, option: string, least: number): number | null {
+  return text === 'none' ? null : readWhole(text, option, least, 1_000_000)
 }
 
 /** Security settings in words, by category. */
-export function readSecurity(said: readonly string[]): Record<string, Record<string, boolean | null>> {
+export function readSecurity(pairs: readonly string[]): Record<string, Record<string, boolean | null>> {
   const VALUES: Readonly<Record<string, boolean | null>> = {true: true, false: false, default: null}
   const settings: Record<string, Record<string, boolean | null>> = {}
-  for (const word of said) {
+  for (const word of pairs) {
     const [, category, name, value] = /^(\w+)\.(\w+)=(true|false|default)$/.exec(word) ?? []
     if (!category || !name || !value) throw usageFault(`--security ${word} is no setting: expected ${SECURITY_WORDS}.`)
     settings[category] = {...settings[category], [name]: VALUES[value]!}

@@ -97,9 +97,9 @@ function publish(): Command {
   ])
   return named(command, noun)
     .argument('<version>', 'its number')
-    .action((slug: string, said: string, _: object, self: Command) =>
+    .action((slug: string, name: string, _: object, self: Command) =>
       withGateway(self, async gateway => {
-        const version = versionNumber(said)
+        const version = versionNumber(name)
         const reply = await gateway.call('prompt_partials.publish', {params: {promptPartialId: slug}, body: {version}})
         gateway.print.done(reply, `Published version ${version} of the prompt partial ${slug}.`)
       }),

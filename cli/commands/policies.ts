@@ -14,7 +14,7 @@ import {
   withPage,
   withWorkspace,
 } from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readNumber, readPairs, readRate, readReset} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, inputOf, listCommand, listed, minute, type Noun, named, showCommand} from './rows.ts'
@@ -41,7 +41,7 @@ interface EntityRow {
 }
 
 const EXAMPLE = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d20'
-const WHO: readonly Column<PolicyRow>[] = [
+const WHO: readonly TableColumn<PolicyRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'when', value: row => row.conditions.map(conditionText).join(' ')},
@@ -79,7 +79,7 @@ const rateNoun: Noun<'rate_policies'> = {
   ],
 }
 
-const ENTITY_COLUMNS: readonly Column<EntityRow>[] = [
+const ENTITY_COLUMNS: readonly TableColumn<EntityRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'entity', value: row => row.value_key},
   {title: 'used', value: row => row.current_usage, align: 'right'},
@@ -130,10 +130,10 @@ function withCover(command: Command): Command {
 
 async function coverOf({when, except = [], per, name, workspace, ...options}: CoverOptions, gateway: Gateway) {
   const excludes = new Map(Object.entries(readPairs(except, '--except')))
-  const conditions = Object.entries(readPairs(when, '--when')).map(([key, said]) => {
+  const conditions = Object.entries(readPairs(when, '--when')).map(([key, value]) => {
     const out = excludes.get(key)
     excludes.delete(key)
-    return {key, value: oneOrMore(said), ...(out !== undefined && {excludes: oneOrMore(out)})}
+    return {key, value: oneOrMore(value), ...(out !== undefined && {excludes: oneOrMore(out)})}
   })
   const [alone] = excludes.keys()
   if (alone !== undefined)
@@ -208,7 +208,7 @@ function updateUsage(): Command {
     )
 }
 
-/** The limit in words, as the operations take it; what was not said is absent. */
+/** The limit in words, as the operations take it; what was not given is absent. */
 function termsOf({budget, tokenBudget, reset, alert}: BudgetOptions) {
   const amount = budget ?? tokenBudget
   const never = reset === false || reset === 'none'
@@ -242,9 +242,9 @@ function createRate(): Command {
   ])
   return withRate(withCover(command)).action((options: CoverOptions & RateOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const said = rateOf(options)
-      if (!said) throw usageFault('Give one of --rate and --token-rate.')
-      const reply = await gateway.call('rate_policies.create', {body: {...(await coverOf(options, gateway)), ...said}})
+      const rate = rateOf(options)
+      if (!rate) throw usageFault('Give one of --rate and --token-rate.')
+      const reply = await gateway.call('rate_policies.create', {body: {...(await coverOf(options, gateway)), ...rate}})
       gateway.print.made(reply, reply.id, `Created the rate policy ${reply.id}.`)
     }),
   )
@@ -258,10 +258,10 @@ function updateRate(): Command {
     .option('--name <name>', 'what to call it')
     .action((id: string, options: RateOptions & DryRunOption, self: Command) =>
       withGateway(self, async gateway => {
-        const said = rateOf(options)
+        const rate = rateOf(options)
         const body = {
           ...(options.name !== undefined && {name: options.name}),
-          ...(said && {unit: said.unit, value: said.value}),
+          ...(rate && {unit: rate.unit, value: rate.value}),
           ...enforcementOf(options),
         }
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies rate update --help')
@@ -311,9 +311,9 @@ function reset(): Command {
     )
 }
 
-function oneOrMore(said: string): string | string[] {
-  const values = said.split(',').filter(Boolean)
-  return values.length > 1 ? values : said
+function oneOrMore(text: string): string | string[] {
+  const values = text.split(',').filter(Boolean)
+  return values.length > 1 ? values : text
 }
 
 function conditionText({key, value, excludes}: PolicyRow['conditions'][number]): string {

@@ -4,10 +4,10 @@ import {usageFault} from '../fault.ts'
 import {jsonFrom, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import {countsOf, printDiff} from '../price-diff.ts'
 import {applyBundle, from, type KeyOption, printInstalled, printWithdrawn, publicKeyOf, withPublicKey} from '../price-install.ts'
-import {readSource, type Source} from '../price-source.ts'
+import {type PriceSource, readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {openSession} from '../session.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readWhole} from '../words.ts'
 import {minute} from './rows.ts'
 
@@ -23,7 +23,7 @@ interface Revision {
   readonly removed: number
 }
 
-const REVISIONS: readonly Column<Revision>[] = [
+const REVISIONS: readonly TableColumn<Revision>[] = [
   {title: 'revision', value: row => row.revision, align: 'right'},
   {title: 'kind', value: row => row.kind},
   {title: 'holds from', value: row => minute(row.effective_at)},
@@ -79,14 +79,14 @@ function sync(): Command {
     )
 }
 
-type Work = (gateway: Gateway, source: Source, options: SourceOptions) => Promise<void>
+type Work = (gateway: Gateway, source: PriceSource, options: SourceOptions) => Promise<void>
 
 /** Reads the source before anything is opened, with a bar where that is seen. */
-async function withSourceRead(said: string, options: SourceOptions, self: Command, work: Work): Promise<void> {
+async function withSourceRead(text: string, options: SourceOptions, self: Command, work: Work): Promise<void> {
   const session = await openSession(self)
   const {settings} = await session.settings()
   const progress = progressOn(session.world, session.print)
-  const source = await readSource(session.world, said, {providers: options.provider ?? [], progress, settings}).finally(() =>
+  const source = await readSource(session.world, text, {providers: options.provider ?? [], progress, settings}).finally(() =>
     progress.end(),
   )
   await withGateway(self, gateway => work(gateway, source, options))
@@ -94,14 +94,14 @@ async function withSourceRead(said: string, options: SourceOptions, self: Comman
 
 const compare: Work = async (gateway, source, options) => {
   const {call, print} = gateway
-  const said =
+  const fields =
     source.kind === 'bundle'
       ? // one that holds no prices is refused
         (await call('bundles.verify', {body: {bundle: source.bundle, ...publicKeyOf(gateway, options)}})).prices!
       : await call('pricing.diff', {body: {prices: source.prices, origin: source.origin, ...from(options)}})
-  if (print.json) return print.json_reply(said)
-  printDiff(print, said, {whole: options.all === true})
-  print.line(`${countsOf(said)}. Nothing was installed.`)
+  if (print.json) return print.json_reply(fields)
+  printDiff(print, fields, {whole: options.all === true})
+  print.line(`${countsOf(fields)}. Nothing was installed.`)
 }
 
 const install: Work = async (gateway, source, options) => {
@@ -162,8 +162,8 @@ const TOKEN_OPTIONS = {
 
 async function configOf({world}: Gateway, options: SetOptions) {
   const named = Object.entries(TOKEN_OPTIONS).flatMap(([option, key]) => {
-    const said = options[option as keyof typeof TOKEN_OPTIONS]
-    return said === undefined ? [] : [[key, {price: shifted(said, -4, hyphened(option))}] as const]
+    const text = options[option as keyof typeof TOKEN_OPTIONS]
+    return text === undefined ? [] : [[key, {price: shifted(text, -4, hyphened(option))}] as const]
   })
   const units = (options.unit ?? []).map(pair => {
     const [name = '', usd = ''] = pair.split('=', 2)
@@ -180,9 +180,9 @@ async function configOf({world}: Gateway, options: SetOptions) {
 }
 
 /** A decimal with its point moved, without arithmetic on fractions: what was written is what is sent. */
-function shifted(said: string, places: number, option: string): number {
-  if (!/^\d{1,12}(\.\d{1,12})?$/.test(said)) throw usageFault(`${option} ${said} is no price: expected US dollars, for example 2.50.`)
-  return Number(`${said}e${places}`)
+function shifted(text: string, places: number, option: string): number {
+  if (!/^\d{1,12}(\.\d{1,12})?$/.test(text)) throw usageFault(`${option} ${text} is no price: expected US dollars, for example 2.50.`)
+  return Number(`${text}e${places}`)
 }
 
 function hyphened(option: string): string {

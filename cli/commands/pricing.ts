@@ -3,7 +3,7 @@ import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT} from '../fault.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import {inDollars} from '../price-diff.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readWhole} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 import {priceChanges} from './price-changes.ts'
@@ -31,9 +31,9 @@ interface UnpricedRow {
   readonly priced_now: boolean
 }
 
-const MOST_PAGE = 1000
+const MAX_PAGE = 1000
 
-const COLUMNS: readonly Column<PriceRow>[] = [
+const COLUMNS: readonly TableColumn<PriceRow>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'input $/M', value: row => perMillion(row, 'request_token'), align: 'right'},
@@ -41,8 +41,8 @@ const COLUMNS: readonly Column<PriceRow>[] = [
   {title: 'cache read $/M', value: row => perMillion(row, 'cache_read_input_token'), align: 'right'},
   {title: 'cache write $/M', value: row => perMillion(row, 'cache_write_input_token'), align: 'right'},
 ]
-const SOURCE: Column<PriceRow> = {title: 'source', value: row => row.source}
-const UNPRICED_COLUMNS: readonly Column<UnpricedRow>[] = [
+const SOURCE: TableColumn<PriceRow> = {title: 'source', value: row => row.source}
+const UNPRICED_COLUMNS: readonly TableColumn<UnpricedRow>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'calls', value: row => row.requests, align: 'right'},
@@ -87,7 +87,7 @@ interface Prices {
 
 /** The catalogue is looked through as a whole: its pages are put together, in the shape of one. */
 async function everyPrice({call}: Pick<Gateway, 'call'>, {provider, search}: ShowOptions): Promise<Prices> {
-  const page = (current_page: number) => call('pricing.list', {query: {page_size: MOST_PAGE, current_page, provider, search}})
+  const page = (current_page: number) => call('pricing.list', {query: {page_size: MAX_PAGE, current_page, provider, search}})
   const first = await page(0)
   const data = [...first.data]
   for (let current_page = 1; data.length < first.total; current_page++) {

@@ -56,10 +56,10 @@ function create(): Command {
   return withWorkspace(command, 'workspace it is for').action(
     (name: string, options: PromptOptions & WorkspaceOption & {collection?: string}, self: Command) =>
       withGateway(self, async gateway => {
-        const said = await promptFields(gateway, options)
-        if (said.string === undefined) throw usageFault('What the prompt says is missing: give messages with --file.')
+        const fields = await promptFields(gateway, options)
+        if (fields.string === undefined) throw usageFault('What the prompt says is missing: give messages with --file.')
         const collection_id = await collectionFor(gateway, options.collection, options)
-        const body = {parameters: {}, collection_id, ...said, name}
+        const body = {parameters: {}, collection_id, ...fields, name}
         const reply = await gateway.call('prompts.create', {body})
         gateway.print.made(reply, reply.slug, `Saved the prompt ${name}: ${reply.slug}`)
       }),
@@ -89,13 +89,13 @@ function show(): Command {
   ])
     .argument('<name>', 'which prompt; name@3, name@latest or name@label for another than the published version')
     .option('--version-id <id>', 'the version of this id')
-  return command.action((said: string, {versionId}: {versionId?: string}, self: Command) =>
+  return command.action((prompt: string, {versionId}: {versionId?: string}, self: Command) =>
     withGateway(self, async gateway => {
       if (versionId !== undefined) {
-        const reply = await gateway.call('prompts.get_version', {params: {promptId: said, versionId}})
+        const reply = await gateway.call('prompts.get_version', {params: {promptId: prompt, versionId}})
         return gateway.print.view(reply, reply)
       }
-      const [, promptId = said, version] = /^(.+?)@(.+)$/.exec(said) ?? []
+      const [, promptId = prompt, version] = /^(.+?)@(.+)$/.exec(prompt) ?? []
       const reply = await gateway.call('prompts.get', {params: {promptId}, query: {version}})
       gateway.print.view(reply, reply)
     }),
@@ -113,8 +113,8 @@ function update(): Command {
     .action((slug: string, options: PromptOptions & {name?: string; collection?: string}, self: Command) =>
       withGateway(self, async gateway => {
         const {name, collection: collection_id} = options
-        const said = await promptFields(gateway, options)
-        const body = {...said, ...(name !== undefined && {name}), ...(collection_id !== undefined && {collection_id})}
+        const fields = await promptFields(gateway, options)
+        const body = {...fields, ...(name !== undefined && {name}), ...(collection_id !== undefined && {collection_id})}
         if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway prompts update --help')
         const reply = await gateway.call('prompts.update', {params: {promptId: slug}, body: {patch: true, ...body}})
         const is_new = 'prompt_version_id' in reply
@@ -128,9 +128,9 @@ function publish(): Command {
   const command = leaf('publish', 'Publish a version: it runs where a call names none', ['gateway prompts publish pp-greeting-1a2b3c 3'])
   return named(command, noun)
     .argument('<version>', 'its number')
-    .action((slug: string, said: string, _: object, self: Command) =>
+    .action((slug: string, text: string, _: object, self: Command) =>
       withGateway(self, async gateway => {
-        const version = versionNumber(said)
+        const version = versionNumber(text)
         const reply = await gateway.call('prompts.publish', {params: {promptId: slug}, body: {version}})
         gateway.print.done(reply, `Published version ${version} of the prompt ${slug}.`)
       }),
@@ -146,10 +146,10 @@ function label(): Command {
     .argument('<version>', 'its number')
     .argument('[label]', 'name of the label')
     .option('--none', 'take every label from it')
-    .action((slug: string, said: string, label: string | undefined, {none}: {none?: true}, self: Command) =>
+    .action((slug: string, text: string, label: string | undefined, {none}: {none?: true}, self: Command) =>
       withGateway(self, async gateway => {
         if ((label === undefined) !== Boolean(none)) throw usageFault('Name one label, or say --none.')
-        const number = versionNumber(said)
+        const number = versionNumber(text)
         const all = await gateway.call('prompts.list_versions', {params: {promptId: slug}})
         const version = all.find(each => each.prompt_version === number)
         if (!version) throw usageFault(`The prompt ${slug} has no version ${number}.`, `See: gateway prompts versions ${slug}`)

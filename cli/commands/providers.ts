@@ -23,7 +23,7 @@ import {capabilities, catalog} from './catalog.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-export interface ProviderRow {
+export interface ListedProvider {
   readonly slug: string
   readonly name: string
   readonly status: string

@@ -4,7 +4,7 @@ import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {configFrom} from '../structured.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readSince, readWhole} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 
@@ -15,9 +15,9 @@ interface ReplayOptions extends WorkspaceOption {
 }
 
 const PAGE = 500
-const MOST_EXAMPLES = 3
+const MAX_EXAMPLES = 3
 
-const COLUMNS: readonly Column<ReplayMove>[] = [
+const COLUMNS: readonly TableColumn<ReplayMove>[] = [
   {title: 'calls', value: row => row.calls, align: 'right'},
   {title: 'from', value: row => row.from},
   {title: 'to', value: row => row.to},
@@ -37,26 +37,26 @@ export function replay(): Command {
   return withWorkspace(command, 'workspace whose calls they are').action((options: ReplayOptions, self: Command) =>
     withGateway(self, async gateway => {
       const {world, print} = gateway
-      const asked = {
+      const request = {
         config: await configFrom(world, options.config, '--config'),
         since: readSince(options.since, world.now()),
         workspace_id: await workspaceFor(gateway, options.workspace),
       }
-      const whole = await replayed(gateway, asked, readWhole(options.limit, '--limit', 1, 10_000_000))
+      const whole = await replayed(gateway, request, readWhole(options.limit, '--limit', 1, 10_000_000))
       print.list(whole, whole.moves, COLUMNS)
       print.note(summary(whole))
     }),
   )
 }
 
-type Asked = Omit<BodyOf<'configs.replay'>, 'limit' | 'before'>
+type ReplayRequest = Omit<BodyOf<'configs.replay'>, 'limit' | 'before'>
 
-async function replayed(gateway: Gateway, asked: Asked, limit: number): Promise<Omit<Replay, 'object' | 'next'>> {
+async function replayed(gateway: Gateway, request: ReplayRequest, limit: number): Promise<Omit<Replay, 'object' | 'next'>> {
   const sums = {calls: 0, changed: 0, left_out: 0, without_body: 0}
   const moves = new Map<string, ReplayMove>()
   let before: string | null | undefined
   for (let left = limit; left > 0 && before !== null; left -= PAGE) {
-    const body = {...asked, limit: Math.min(left, PAGE), ...(before && {before})}
+    const body = {...request, limit: Math.min(left, PAGE), ...(before && {before})}
     const page = await gateway.call('configs.replay', {body})
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += page[name]
     for (const move of page.moves) add(moves, move)
@@ -68,7 +68,7 @@ async function replayed(gateway: Gateway, asked: Asked, limit: number): Promise<
 function add(moves: Map<string, ReplayMove>, {from, to, calls, by_lot, examples}: ReplayMove) {
   const key = JSON.stringify([from, to])
   const known = moves.get(key) ?? {from, to, calls: 0, by_lot: 0, examples: []}
-  const some = [...known.examples, ...examples].slice(0, MOST_EXAMPLES)
+  const some = [...known.examples, ...examples].slice(0, MAX_EXAMPLES)
   moves.set(key, {...known, calls: known.calls + calls, by_lot: known.by_lot + by_lot, examples: some})
 }
 

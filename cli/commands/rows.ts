@@ -12,7 +12,7 @@ import {
   withPage,
   withWorkspace,
 } from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
 /** What operations begin with: `api_keys`. */
@@ -28,7 +28,7 @@ export interface Noun<Name extends NounName> {
   readonly param: ParamOf<`${Name}.get`>
   /** What a row is called by, in examples too. */
   readonly example: string
-  readonly columns: readonly Column<RowOf<`${Name}.list`>>[]
+  readonly columns: readonly TableColumn<RowOf<`${Name}.list`>>[]
   /** False where the operations on one row take no `workspace_id` in their query. */
   readonly one_in_workspace: boolean
   /** True where rows are the organisation's alone: their list takes no workspace. */
@@ -91,14 +91,14 @@ type Versioned = 'configs' | 'guardrails'
 export type VersionOf<Name extends Versioned> = RowOf<`${Name}.list_versions`>
 
 /** What the versions of all kinds show. */
-export const VERSION_COLUMNS: readonly Column<Pick<VersionOf<Versioned>, 'version' | 'version_id' | 'updated_by' | 'created_at'>>[] = [
+export const VERSION_COLUMNS: readonly TableColumn<Pick<VersionOf<Versioned>, 'version' | 'version_id' | 'updated_by' | 'created_at'>>[] = [
   {title: 'version', value: row => row.version, align: 'right'},
   {title: 'id', value: row => row.version_id, whole: true},
   {title: 'by', value: row => row.updated_by ?? 'operator'},
   {title: 'at', value: row => minute(row.created_at)},
 ]
 
-export function versionsCommand<Name extends Versioned>(noun: Noun<Name>, columns: readonly Column<VersionOf<Name>>[]): Command {
+export function versionsCommand<Name extends Versioned>(noun: Noun<Name>, columns: readonly TableColumn<VersionOf<Name>>[]): Command {
   const versions = leaf('versions', `List the versions of ${article(noun.one)}, the newest first`, [
     `gateway ${noun.command} versions ${noun.example}`,
   ])

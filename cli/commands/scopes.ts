@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {group, leaf} from '../options.ts'
 import {openSession} from '../session.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 
 interface ScopeRow {
   readonly scope: string
@@ -12,11 +12,11 @@ interface ScopeRow {
 }
 
 const cell = (role: string) => (row: ScopeRow) => {
-  const said = row.roles[role]
-  return said === true ? 'yes' : said === false ? '-' : said
+  const scopes = row.roles[role]
+  return scopes === true ? 'yes' : scopes === false ? '-' : scopes
 }
 
-const COLUMNS: readonly Column<ScopeRow>[] = [
+const COLUMNS: readonly TableColumn<ScopeRow>[] = [
   {title: 'scope', value: row => row.scope, whole: true},
   {title: 'keys', value: row => row.keys.join(' ')},
   {title: 'owner', value: cell('organisation owner')},

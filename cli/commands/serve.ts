@@ -10,7 +10,7 @@ import {placeOptions} from '../hint.ts'
 import {humanLines} from '../log-lines.ts'
 import {type OpenApp, openApp} from '../open.ts'
 import {leaf} from '../options.ts'
-import {openSession, type Session} from '../session.ts'
+import {type CommandSession, openSession} from '../session.ts'
 import {awaitSignal} from '../signals.ts'
 import {flagsOf, withSettings} from './settings.ts'
 
@@ -77,7 +77,7 @@ export function serve(flags: readonly FlagOption[]): Command {
 }
 
 /** Settings that may change while it serves, as they are now; where any of them is wrong, all stay as they were. */
-async function readAgain(app: OpenApp, read: Session['settings'], log: Log, notify: (state: ServiceState) => Promise<boolean>) {
+async function readAgain(app: OpenApp, read: CommandSession['settings'], log: Log, notify: (state: ServiceState) => Promise<boolean>) {
   await notify('reloading')
   try {
     const {taken, need_restart} = app.reload((await read()).settings)
@@ -93,10 +93,10 @@ function endInTime(drain_timeout_ms: number, log: Log, world: Environment): Node
   return setTimeout(() => {
     log.warn('stopped before everything was written to the database: the next start writes the rest')
     world.exit(EXIT.ok)
-  }, drain_timeout_ms + MOST_CLOSING_MS).unref()
+  }, drain_timeout_ms + MAX_CLOSING_MS).unref()
 }
 
-const MOST_CLOSING_MS = 700 // of a second: threads have to end too
+const MAX_CLOSING_MS = 700 // of a second: threads have to end too
 
 /** Says the keys before it listens, as they are in the database already: a port in use must not lose them. */
 async function start(
@@ -106,8 +106,8 @@ async function start(
   world: Environment,
   {demo, place}: {demo: boolean; place: string},
 ): Promise<string> {
-  const told = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world)
-  if (told?.to === 'file') log.info({path: told.path}, 'first run: the keys are in a file')
+  const shown = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world)
+  if (shown?.to === 'file') log.info({path: shown.path}, 'first run: the keys are in a file')
   const {url} = await app.listen().catch((cause: NodeJS.ErrnoException) => {
     throw listenFault(cause, settings)
   })
@@ -115,7 +115,7 @@ async function start(
   if (!world.stdout.isTTY || !world.stderr.isTTY) log.info({url}, 'listening')
   if (!world.stdout.isTTY) return url
   world.stdout.write(`Listening on ${url}\n`)
-  if (told?.to === 'terminal') world.stdout.write(`\n${demo ? tryIt(url, app.first_run!) : nextSteps(place)}\n`)
+  if (shown?.to === 'terminal') world.stdout.write(`\n${demo ? tryIt(url, app.first_run!) : nextSteps(place)}\n`)
   return url
 }
 

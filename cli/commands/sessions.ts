@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withConfirm, withPage} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {userFor} from '../user.ts'
 import {readDuration} from '../words.ts'
 import {minute} from './rows.ts'
@@ -13,7 +13,7 @@ interface SessionRow {
   readonly expires_at: string
 }
 
-const COLUMNS: readonly Column<SessionRow>[] = [
+const COLUMNS: readonly TableColumn<SessionRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'user', value: row => row.email},
   {title: 'opened', value: row => minute(row.created_at)},

@@ -3,7 +3,7 @@ import {Option} from 'commander'
 import type {FlagOption} from '../../src/settings/index.ts'
 import {group, leaf} from '../options.ts'
 import {openSession} from '../session.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 
 /** Flags that every command has, whatever the settings table says of them. */
 const EVERYWHERE = ['data-dir', 'settings', 'url', 'api-key-file']
@@ -45,7 +45,7 @@ function show(flags: readonly FlagOption[]): Command {
     const {settingRows} = await import('../../src/settings/index.ts')
     const rows = settingRows(await session.settings()).filter(row => !changed || row.origin !== 'default')
     type Row = (typeof rows)[number]
-    const columns: Column<Row>[] = [
+    const columns: TableColumn<Row>[] = [
       {title: 'setting', value: row => row.name, whole: true},
       {title: 'value', value: row => row.value},
       ...(origin ? [{title: 'origin', value: (row: Row) => row.origin}] : []),

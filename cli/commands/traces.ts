@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {group, jsonFrom, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {minute} from './rows.ts'
@@ -14,7 +14,7 @@ interface TraceRow {
   readonly last_at: string
 }
 
-const TRACES: readonly Column<TraceRow>[] = [
+const TRACES: readonly TableColumn<TraceRow>[] = [
   {title: 'trace', value: row => row.trace_id, whole: true},
   {title: 'calls', value: row => row.requests, align: 'right'},
   {title: 'failed', value: row => row.error_count, align: 'right'},
@@ -37,7 +37,7 @@ interface SpanRow {
   readonly response_time: number
 }
 
-const SPANS: readonly Column<SpanRow>[] = [
+const SPANS: readonly TableColumn<SpanRow>[] = [
   {title: 'log', value: row => row.id, whole: true},
   {title: 'trace', value: row => row.trace_id},
   {title: 'span', value: row => row.span_id},
@@ -121,7 +121,7 @@ interface FilterRow {
   readonly workspace_slug: string
 }
 
-const FILTERS: readonly Column<FilterRow>[] = [
+const FILTERS: readonly TableColumn<FilterRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'workspace', value: row => row.workspace_slug},

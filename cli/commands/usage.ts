@@ -4,7 +4,7 @@ import type {UsageSum} from '../../src/schema/usage-sums.ts'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
-import type {Cell, Column} from '../table.ts'
+import type {Cell, TableColumn} from '../table.ts'
 import {readSince} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
@@ -42,15 +42,15 @@ export function usage(): Command {
   )
 }
 
-function dimensionsOf(said: string): UsageDimension[] {
-  const names = said.split(',').map(each => each.trim())
+function dimensionsOf(text: string): UsageDimension[] {
+  const names = text.split(',').map(each => each.trim())
   const known = names.map(name => USAGE_DIMENSIONS.find(each => each === name))
   const unknown = names.find((_, at) => known[at] === undefined)
   if (unknown !== undefined) throw usageFault(`--by ${unknown} is not known: expected ${USAGE_DIMENSIONS.join(', ')}.`)
   return known.filter(each => each !== undefined)
 }
 
-function columnsOf(by: readonly UsageDimension[]): Column<UsageSum>[] {
+function columnsOf(by: readonly UsageDimension[]): TableColumn<UsageSum>[] {
   return [
     ...by.map(dimension => ({title: dimension, value: (row: UsageSum) => shown(row, dimension)})),
     {title: 'requests', value: row => row.requests, align: 'right'},

@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withConfirm, withPage} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 import {userFor} from '../user.ts'
 import {minute} from './rows.ts'
 
@@ -15,7 +15,7 @@ interface UserRow {
   readonly created_at: string
 }
 
-const COLUMNS: readonly Column<UserRow>[] = [
+const COLUMNS: readonly TableColumn<UserRow>[] = [
   {title: 'email', value: row => row.email, whole: true},
   {title: 'name', value: row => [row.first_name, row.last_name].filter(Boolean).join(' ')},
   {title: 'role', value: row => row.role},

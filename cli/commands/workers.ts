@@ -3,13 +3,13 @@ import type {z} from 'zod'
 import type {WorkerView} from '../../src/schema/workers.ts'
 import {withGateway} from '../connect.ts'
 import {leaf} from '../options.ts'
-import type {Column} from '../table.ts'
+import type {TableColumn} from '../table.ts'
 
 type Row = z.output<typeof WorkerView>
 
 const second = (at: string | null) => at?.slice(0, 19).replace('T', ' ')
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly TableColumn<Row>[] = [
   {title: 'name', value: row => row.name, whole: true},
   {title: 'status', value: row => row.status},
   {title: 'last run', value: row => second(row.last_run_at)},

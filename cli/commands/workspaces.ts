@@ -112,7 +112,7 @@ function remove(): Command {
       withGateway(self, async gateway => {
         await confirmed(gateway.world, `Archive the workspace ${name}`, {yes})
         const workspaceId = (await workspaceFor(gateway, name)) ?? name
-        // The operation asks for the exact name as a guard against a wrong id; who typed a slug here has said which one.
+        // The operation asks for the exact name as a guard against a wrong id; a slug names one already.
         const {name: exact} = await gateway.call('workspaces.get', {params: {workspaceId}})
         const reply = await gateway.call('workspaces.delete', {
           params: {workspaceId},

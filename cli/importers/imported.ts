@@ -10,7 +10,7 @@ export interface Imported {
 }
 
 /** One way to serve a model: at a provider, with a credential. */
-export interface Deployment {
+export interface ImportedDeployment {
   /** Name that clients call. */
   readonly model: string
   /** A kind of provider. */
@@ -71,7 +71,7 @@ export function referenceTo(secret: string, name: string, secrets: Map<string, s
 }
 
 /** Integrations, their providers, and one config that sends each model where it is served: the default of the workspace, so that clients go on calling by model. */
-export function resourcesOf(deployments: readonly Deployment[], routing: Routing, secrets: Map<string, string>): Resource[] {
+export function resourcesOf(deployments: readonly ImportedDeployment[], routing: Routing, secrets: Map<string, string>): Resource[] {
   const names = new Names()
   const {workspace} = routing
   const made = new Map<string, {readonly slug: string; readonly resources: Resource[]}>()

@@ -1,7 +1,7 @@
 import {isObject} from '../../src/base/json-object.ts'
 import {find} from '../../src/providers/registry.ts'
 import {usageFault} from '../fault.ts'
-import {type Deployment, type Imported, resourcesOf} from './imported.ts'
+import {type Imported, type ImportedDeployment, resourcesOf} from './imported.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -40,7 +40,7 @@ export function fromLitellm(value: unknown, workspace: string): Imported {
   return {resources: resourcesOf(deployments, {workspace, name: 'litellm', ...routing}, secrets), losses, secrets}
 }
 
-function deploymentOf(value: unknown, path: string, losses: string[]): Deployment[] {
+function deploymentOf(value: unknown, path: string, losses: string[]): ImportedDeployment[] {
   const params = isObject(value) ? value.litellm_params : undefined
   if (!isObject(value) || typeof value.model_name !== 'string' || !isObject(params) || typeof params.model !== 'string') {
     losses.push(`${path}: has no model_name or no litellm_params.model`)
@@ -148,24 +148,24 @@ function routingOf(value: Params, served: ReadonlySet<string>, losses: string[])
   let retries: number | undefined
   let request_timeout: number | undefined
   for (const section of ['litellm_settings', 'router_settings'])
-    for (const [name, said] of Object.entries(isObject(value[section]) ? value[section] : {})) {
+    for (const [name, entry] of Object.entries(isObject(value[section]) ? value[section] : {})) {
       const path = `${section}.${name}`
-      if (name === 'num_retries') retries = numberOf(said)
-      else if (name === 'timeout' || name === 'request_timeout') request_timeout = (numberOf(said) ?? 600) * 1000
-      else if (name === 'fallbacks' && Array.isArray(said))
-        for (const [model, others] of said.flatMap(each => (isObject(each) ? Object.entries(each) : []))) {
+      if (name === 'num_retries') retries = numberOf(entry)
+      else if (name === 'timeout' || name === 'request_timeout') request_timeout = (numberOf(entry) ?? 600) * 1000
+      else if (name === 'fallbacks' && Array.isArray(entry))
+        for (const [model, others] of entry.flatMap(each => (isObject(each) ? Object.entries(each) : []))) {
           const known = (Array.isArray(others) ? others.map(String) : []).filter(other => served.has(other))
           if (!served.has(model) || !Array.isArray(others) || known.length < others.length)
             losses.push(`${path}.${model}: names models that are not carried over`)
           fallbacks.set(model, known)
         }
-      else if (name === 'model_group_alias' && isObject(said))
-        for (const [alias, model] of Object.entries(said)) {
+      else if (name === 'model_group_alias' && isObject(entry))
+        for (const [alias, model] of Object.entries(entry)) {
           const named = String(isObject(model) ? model.model : model)
           if (served.has(named)) aliases.set(alias, named)
           else losses.push(`${path}.${alias}: names a model that is not carried over`)
         }
-      else if (!(name === 'routing_strategy' && said === 'simple-shuffle')) losses.push(`${path}: is not carried over`)
+      else if (!(name === 'routing_strategy' && entry === 'simple-shuffle')) losses.push(`${path}: is not carried over`)
     }
   if (retries !== undefined && retries > 5) losses.push(`num_retries: ${retries} is above the most that a config takes, 5`)
   return {fallbacks, aliases, retries, request_timeout}

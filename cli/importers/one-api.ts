@@ -2,7 +2,7 @@ import {isObject, object, parsed} from '../../src/base/json-object.ts'
 import {find} from '../../src/providers/registry.ts'
 import {usageFault} from '../fault.ts'
 import type {Resource} from '../resources/document.ts'
-import {type Deployment, type Imported, Names, resourcesOf} from './imported.ts'
+import {type Imported, type ImportedDeployment, Names, resourcesOf} from './imported.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -52,7 +52,7 @@ export function fromOneApi(value: unknown, workspace: string): Imported {
   return {resources: [...resources, ...keys], losses, secrets}
 }
 
-function deploymentsOf(row: Row, losses: string[]): Deployment[] {
+function deploymentsOf(row: Row, losses: string[]): ImportedDeployment[] {
   const name = text(row.name) ?? `channel-${row.id}`
   const lost = (what: string) => void losses.push(`channels ${row.id} (${name}): ${what}`)
   const kind = find(KINDS[Number(row.type)] ?? '')?.slug

@@ -3,21 +3,21 @@ import {mapApiKeys, nodesOf, readConfig} from '../../src/schema/configs.ts'
 import {usageFault} from '../fault.ts'
 import {type Imported, Names, referenceTo} from './imported.ts'
 
-const MOST_TRIES = 100
+const MAX_TRIES = 100
 
 /** Portkey configs: one as JSON, the reply that shows one (`{"data": {"name", "slug", "config"}}`), or a list of those. Source: portkey.ai/docs, configs. */
 export function fromPortkey(value: unknown, workspace: string, called: string): Imported {
   const losses: string[] = []
   const secrets = new Map<string, string>()
   const names = new Names()
-  const said = isObject(value) && value.data !== undefined ? value.data : value
-  const resources = (Array.isArray(said) ? said : [said]).flatMap((each, at) => {
+  const rows = isObject(value) && value.data !== undefined ? value.data : value
+  const resources = (Array.isArray(rows) ? rows : [rows]).flatMap((each, at) => {
     if (!isObject(each)) throw usageFault('The file holds no config of Portkey: expected an object, or a list of them.')
     const is_row = each.config !== undefined
     const name = is_row && typeof each.name === 'string' ? each.name : called
     const slug = is_row && typeof each.slug === 'string' && /^[\w-]+$/.test(each.slug) ? each.slug : `pc-${names.slug(name)}`
     const config = is_row ? (typeof each.config === 'string' ? parsed(each.config) : each.config) : each
-    const path = Array.isArray(said) ? `[${at}]` : slug
+    const path = Array.isArray(rows) ? `[${at}]` : slug
     const read = readable(config, path, losses)
     if (!read) return []
     for (const {node, path: where} of nodesOf(read))
@@ -43,7 +43,7 @@ function parsed(text: string): unknown {
 /** The config without what this gateway has no use for, each of which is a loss. */
 function readable(value: unknown, name: string, losses: string[]) {
   let config = structuredClone(value)
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = readConfig(config, {saved: true})
     const wrong = 'issues' in read ? read.issues : read.warnings
     if (!wrong.length && 'config' in read) return read.config

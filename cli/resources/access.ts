@@ -1,6 +1,6 @@
 import {isObject} from '../../src/base/json-object.ts'
 import {called, type Spec} from './document.ts'
-import type {ApplyTarget, Field, Known} from './kind.ts'
+import type {ApplyTarget, Known, SpecField} from './kind.ts'
 
 /** Objects of a list in the order of what names them, each in its one form; those without a form are left out. */
 export function inOrder(value: unknown, name: string, change: (each: unknown) => unknown): unknown {
@@ -22,7 +22,7 @@ export function compared(a: string, b: string): number {
 }
 
 /** The workspaces that a resource of the organisation is for; without the field it is for all. */
-export const ALLOWED: Field = {normal: textsInOrder}
+export const ALLOWED: SpecField = {normal: textsInOrder}
 
 /** The field as the gateway shows it, its workspaces by their words. */
 export function allowedOf({allow_all_workspaces, allowed_workspaces}: Spec, {handleOf}: ApplyTarget): unknown {

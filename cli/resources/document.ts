@@ -79,7 +79,7 @@ export function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
 }
 
-/** `value` with every text in it put through `change`, which is told the way to it. */
+/** `value` with every text in it put through `change`, which gets the path to it. */
 export function mapTexts(
   value: unknown,
   change: (text: string, path: readonly (string | number)[]) => unknown,

@@ -1,6 +1,6 @@
 import {isObject} from '../../src/base/json-object.ts'
 import {RateLimit, UsageLimit, type UsageLimitStanding} from '../../src/schema/limits.ts'
-import type {Field} from './kind.ts'
+import type {SpecField} from './kind.ts'
 
 /** What replies say of a budget beside what it is. */
 const STANDING: ReadonlySet<string> = new Set(['current_usage', 'status'] satisfies (keyof UsageLimitStanding)[])
@@ -23,22 +23,22 @@ function withoutStanding(limit: unknown): unknown {
   return isObject(limit) ? Object.fromEntries(Object.entries(limit).filter(([name]) => !STANDING.has(name))) : limit
 }
 
-export const TEXT: Field = {}
-export const CLEARED: Field = {none: null}
-export const TAGS: Field = {none: {}}
+export const TEXT: SpecField = {}
+export const CLEARED: SpecField = {none: null}
+export const TAGS: SpecField = {none: {}}
 export const LIMITS = {
   usage_limits: {none: null, normal: limits(UsageLimit)},
   rate_limits: {none: null, normal: limits(RateLimit)},
-} as const satisfies Record<string, Field>
+} as const satisfies Record<string, SpecField>
 
 /** A moment, always in UTC. */
-export const MOMENT: Field = {
+export const MOMENT: SpecField = {
   none: null,
   normal: value => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : value),
 }
 
 /** Members of an object that say something: not null, not empty, not what they are without. */
-export function told(value: unknown, usual: Readonly<Record<string, unknown>> = {}): unknown {
+export function withoutDefaults(value: unknown, usual: Readonly<Record<string, unknown>> = {}): unknown {
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).filter(

@@ -10,13 +10,13 @@ export function pathOf({kind, workspace, slug}: Address): string {
   return join(folder, ...(workspace === null ? [] : [fileName(workspace)]), `${fileName(slug)}.yaml`)
 }
 
-const MOST_DEPTH = 10
+const MAX_DEPTH = 10
 
 /** Every YAML file in a folder and those in it, by path, in the order of their names; those with a dot in front are left out. */
 export function yamlFiles(world: Environment, path: string, depth = 0): string[] {
   const names = world.listFolder(path)
   if (names === undefined) return /\.ya?ml$/.test(path) || depth === 0 ? [path] : []
-  if (depth > MOST_DEPTH) throw usageFault(`${path} is more than ${MOST_DEPTH} folders deep.`)
+  if (depth > MAX_DEPTH) throw usageFault(`${path} is more than ${MAX_DEPTH} folders deep.`)
   return [...names]
     .sort()
     .filter(name => !name.startsWith('.') && name !== 'node_modules')

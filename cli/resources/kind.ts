@@ -4,7 +4,7 @@ import type {Address, Resource, Spec} from './document.ts'
 import type {SecretPlaces} from './secrets.ts'
 
 /** A resource that the gateway has, as far as files can say it; secrets are masks. */
-export interface Found extends Resource {
+export interface ExistingResource extends Resource {
   /** What operations name it by. */
   readonly id: string
   /** The fields as the gateway shows them, where taking it away asks for one. */
@@ -12,7 +12,7 @@ export interface Found extends Resource {
 }
 
 /** A member of `spec`. */
-export interface Field {
+export interface SpecField {
   /** What is sent to take it away; a field without cannot be absent once it is there. */
   readonly none?: unknown
   /** Stays as it was made. */
@@ -50,7 +50,7 @@ export interface ApplyTarget {
  * A kind of resource: which operations list, show, make, change and take it away, what it says, what it needs, what of it is secret.
  * The table of kinds is in order: each needs only what stands before it.
  */
-export interface Kind {
+export interface ResourceKind {
   readonly name: string
   /** Folder of its files. */
   readonly folder: string
@@ -65,14 +65,14 @@ export interface Kind {
   readonly remark?: string
   /** The operation whose body `spec` is, for checking it before anything is sent. */
   readonly create: OperationId
-  readonly fields: Readonly<Record<string, Field>>
+  readonly fields: Readonly<Record<string, SpecField>>
   readonly secrets: SecretPlaces
-  read(place: ApplyTarget): Promise<Found[]>
-  /** Sends a new one; gives what is told this once, such as the secret of a key. */
+  read(place: ApplyTarget): Promise<ExistingResource[]>
+  /** Sends a new one; gives what is shown this once, such as the secret of a key. */
   make(place: ApplyTarget, resource: Resource): Promise<string | undefined>
   /** Sends what changed: `changed` names the fields. */
-  change(place: ApplyTarget, resource: Resource, found: Found, changed: readonly string[]): Promise<void>
-  remove(place: ApplyTarget, found: Found): Promise<void>
+  change(place: ApplyTarget, resource: Resource, found: ExistingResource, changed: readonly string[]): Promise<void>
+  remove(place: ApplyTarget, found: ExistingResource): Promise<void>
   /** The body of the operation `create`, where that is not `bodyOf`. */
   body?(resource: Resource, place: ApplyTarget): unknown
   /** What is wrong in a spec beyond its schema, in words that begin with the field's path; throws nothing. */
@@ -80,7 +80,7 @@ export interface Kind {
   /** The slug of the one of its own kind that it stands in. */
   within?(resource: Resource): string | undefined
   /** Why this one is never taken away for not being in the files. */
-  stays?(found: Found, place: ApplyTarget): boolean
+  stays?(found: ExistingResource, place: ApplyTarget): boolean
 }
 
 /** What has an address, in the files or in the gateway. */
@@ -115,8 +115,8 @@ export async function everyRow<Id extends ListId>(
 export function plainWrites(
   noun: NounWith<'create'> & NounWith<'update'> & NounWith<'delete'>,
   param: string,
-  kind: () => Kind,
-): Pick<Kind, 'make' | 'change' | 'remove'> {
+  kind: () => ResourceKind,
+): Pick<ResourceKind, 'make' | 'change' | 'remove'> {
   return {
     async make(place, resource) {
       const body = (kind().body ?? bodyOf)(resource, place)
@@ -150,7 +150,7 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promi
 }
 
 /** The fields of a kind that a row has something in, in their one form. */
-export function specOf(fields: Kind['fields'], row: Spec): Spec {
+export function specOf(fields: ResourceKind['fields'], row: Spec): Spec {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
       const value = normal(field, row[name], row)
@@ -159,7 +159,7 @@ export function specOf(fields: Kind['fields'], row: Spec): Spec {
   )
 }
 
-export function normal({normal}: Field, value: unknown, spec: Spec): unknown {
+export function normal({normal}: SpecField, value: unknown, spec: Spec): unknown {
   if (value === undefined || value === null) return undefined
   const made = normal ? normal(value, spec) : value
   return isEmpty(made) ? undefined : made
@@ -170,16 +170,16 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** What files say of a resource, as an operation takes it. */
-export type Body = Spec & Unchecked
+export type OperationBody = Spec & Unchecked
 
 /** The body that makes a resource. */
-export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: ApplyTarget): Body {
+export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: ApplyTarget): OperationBody {
   const body: Spec = {slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...spec}
   return unchecked(body)
 }
 
 /** The body that changes the fields named. */
-export function changesOf({fields}: Pick<Kind, 'fields'>, spec: Spec, changed: readonly string[]): Body {
+export function changesOf({fields}: Pick<ResourceKind, 'fields'>, spec: Spec, changed: readonly string[]): OperationBody {
   const entries = changed.map((name): [string, unknown] => {
     const {none, sent} = fields[name]!
     const value = spec[name]

@@ -1,4 +1,4 @@
-import type {Kind} from './kind.ts'
+import type {ResourceKind} from './kind.ts'
 import {apiKey} from './kinds/api-keys.ts'
 import {collection} from './kinds/collections.ts'
 import {config} from './kinds/configs.ts'
@@ -25,7 +25,7 @@ import {workspace} from './kinds/workspaces.ts'
  * Every kind of resource that files hold, each after what it needs. The organisation's settings are last: its rules for keys hold for those made
  * from then on.
  */
-export const KINDS: readonly Kind[] = [
+export const KINDS: readonly ResourceKind[] = [
   workspace,
   workspaceSettings,
   member,

@@ -1,11 +1,11 @@
 import {isObject} from '../../src/base/json-object.ts'
 import {inOrder} from './access.ts'
 import type {Spec} from './document.ts'
-import {told} from './fields.ts'
-import type {ApplyTarget, Field, Known} from './kind.ts'
+import {withoutDefaults} from './fields.ts'
+import type {ApplyTarget, Known, SpecField} from './kind.ts'
 
 /** Fields that are filled from secret references, which files name by slug. */
-export const MAPPINGS: Field = {none: [], normal: value => inOrder(value, 'target_field', each => told(each))}
+export const MAPPINGS: SpecField = {none: [], normal: value => inOrder(value, 'target_field', each => withoutDefaults(each))}
 
 /** The field as the gateway shows it, its references by their slugs. */
 export function mappingsOf({secret_mappings}: Spec, {named}: Pick<ApplyTarget, 'named'>): Spec[] {

@@ -2,43 +2,43 @@ import {isObject} from '../../src/base/json-object.ts'
 import {explain, fieldPath} from '../../src/schema/validation-message.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {type Address, called, mapTexts, type Resource, type Spec, same} from './document.ts'
-import {bodyOf, type Found, type Kind, normal, specOf} from './kind.ts'
+import {bodyOf, type ExistingResource, normal, type ResourceKind, specOf} from './kind.ts'
 import {KINDS} from './kinds.ts'
-import {resolved, type Sources} from './secrets.ts'
+import {resolved, type SecretSources} from './secrets.ts'
 import type {Snapshot} from './snapshot.ts'
 
 /** One member that differs, as it may be shown. */
-export interface Difference {
+export interface MemberDifference {
   readonly path: string
   readonly before: unknown
   readonly after: unknown
 }
 
 /** One thing to do. */
-export interface Step {
+export interface ApplyStep {
   readonly action: 'create' | 'update' | 'delete'
-  readonly kind: Kind
+  readonly kind: ResourceKind
   readonly resource: Resource
-  readonly found?: Found
+  readonly found?: ExistingResource
   /** Fields of `spec` that differ. */
   readonly changed: readonly string[]
-  readonly differences: readonly Difference[]
+  readonly differences: readonly MemberDifference[]
 }
 
 export interface PlanOptions {
-  readonly sources: Sources
+  readonly sources: SecretSources
   /** Takes away what is not in the files, of the kinds named; undefined: takes nothing away. */
   readonly prunes?: ReadonlySet<string> | undefined
   /** The API key that asks: it is never taken away. */
   readonly own_key?: string | undefined
 }
 
-const MOST_FAULTS = 20
+const MAX_FAULTS = 20
 /** Stands for a secret where values are shown. */
 const SECRET = '(secret)'
 
-/** What is to be done so that the gateway is as `resources` say, in order. Everything is checked; all that is wrong is said at once. */
-export async function planOf(resources: readonly Resource[], now: Snapshot, options: PlanOptions): Promise<Step[]> {
+/** What is to be done so that the gateway is as `resources` say, in order. Everything is checked; all faults are reported at once. */
+export async function planOf(resources: readonly Resource[], now: Snapshot, options: PlanOptions): Promise<ApplyStep[]> {
   const faults: string[] = []
   const files = byName(resources, faults)
   const there = new Map(now.found.map(each => [called(each), each]))
@@ -50,7 +50,7 @@ export async function planOf(resources: readonly Resource[], now: Snapshot, opti
     if (now.closed.has(address.kind)) return {...address, spec: {}}
     return files.get(name) ?? (pruned.has(name) ? undefined : there.get(name))
   }
-  const steps: Step[] = []
+  const steps: ApplyStep[] = []
   for (const kind of KINDS)
     for (const resource of outermostFirst(
       kind,
@@ -61,8 +61,8 @@ export async function planOf(resources: readonly Resource[], now: Snapshot, opti
       if (judged.step) steps.push(judged.step)
     }
   if (faults.length) {
-    const some = faults.slice(0, MOST_FAULTS)
-    if (faults.length > MOST_FAULTS) some.push(`And ${faults.length - MOST_FAULTS} more.`)
+    const some = faults.slice(0, MAX_FAULTS)
+    if (faults.length > MAX_FAULTS) some.push(`And ${faults.length - MAX_FAULTS} more.`)
     throw new CommandFault(some.join('\n'), {exit: EXIT.usage, code: 'resources', next: 'Nothing was changed.'})
   }
   return [...steps, ...removals(now, pruned)]
@@ -84,13 +84,13 @@ function byName(resources: readonly Resource[], faults: string[]): Map<string, R
 }
 
 async function judge(
-  kind: Kind,
+  kind: ResourceKind,
   given: Resource,
   now: Snapshot,
-  there: ReadonlyMap<string, Found>,
+  there: ReadonlyMap<string, ExistingResource>,
   known: (address: Address) => Resource | undefined,
-  sources: Sources,
-): Promise<{faults: readonly string[]; step?: Step}> {
+  sources: SecretSources,
+): Promise<{faults: readonly string[]; step?: ApplyStep}> {
   const misplaced = placeFault(kind, given, known, now)
   if (misplaced) return {faults: [misplaced]}
   const unknown = Object.keys(given.spec).filter(name => !Object.hasOwn(kind.fields, name))
@@ -118,7 +118,7 @@ async function judge(
 }
 
 function placeFault(
-  kind: Kind,
+  kind: ResourceKind,
   {workspace, slug, ...rest}: Resource,
   known: (address: Address) => Resource | undefined,
   now: Snapshot,
@@ -136,7 +136,7 @@ function placeFault(
 }
 
 /** Why the body that would make the resource is refused, by the operation's own schema. */
-function schemaFault(kind: Kind, resource: Resource, {place}: Snapshot): string | undefined {
+function schemaFault(kind: ResourceKind, resource: Resource, {place}: Snapshot): string | undefined {
   const schema = place.gateway.operations.find(({id}) => id === kind.create)?.body
   if (!schema) return undefined
   const body = (kind.body ?? bodyOf)(resource, place)
@@ -149,7 +149,7 @@ function shown(sent: unknown, secrets: ReadonlySet<string>): unknown {
   return mapTexts(sent, text => (secrets.has(text) ? SECRET : text))
 }
 
-function differ(after: unknown, before: unknown, path: readonly (string | number)[]): Difference[] {
+function differ(after: unknown, before: unknown, path: readonly (string | number)[]): MemberDifference[] {
   if (same(after, before)) return []
   if (after === SECRET) return [{path: fieldPath(path), before: before === undefined ? undefined : SECRET, after}]
   const lists = Array.isArray(after) && Array.isArray(before)
@@ -161,7 +161,7 @@ function differ(after: unknown, before: unknown, path: readonly (string | number
 }
 
 /** Those of a kind in order, each after the one it stands in. */
-function outermostFirst<T extends Resource>(kind: Kind, resources: readonly T[]): readonly T[] {
+function outermostFirst<T extends Resource>(kind: ResourceKind, resources: readonly T[]): readonly T[] {
   if (!kind.within) return resources
   const by_name = new Map(resources.map(each => [called(each), each]))
   const ordered = new Set<T>()
@@ -176,7 +176,7 @@ function outermostFirst<T extends Resource>(kind: Kind, resources: readonly T[])
 }
 
 /** What is taken away, what needs others first. */
-function removals({found, place}: Snapshot, pruned: ReadonlySet<string>): Step[] {
+function removals({found, place}: Snapshot, pruned: ReadonlySet<string>): ApplyStep[] {
   return KINDS.toReversed().flatMap(kind =>
     outermostFirst(
       kind,
@@ -188,15 +188,19 @@ function removals({found, place}: Snapshot, pruned: ReadonlySet<string>): Step[]
 }
 
 /** Does the steps in order, and says after each that it is done; a failure says how far it came. */
-export async function applySteps(steps: readonly Step[], now: Snapshot, done: (step: Step, at: number, told: string | undefined) => void) {
+export async function applySteps(
+  steps: readonly ApplyStep[],
+  now: Snapshot,
+  done: (step: ApplyStep, at: number, detail: string | undefined) => void,
+) {
   for (const [at, step] of steps.entries()) {
     const {kind, resource, found, changed, action} = step
     try {
-      const told =
+      const detail =
         action === 'create'
           ? await kind.make(now.place, resource)
           : await (action === 'update' ? kind.change(now.place, resource, found!, changed) : kind.remove(now.place, found!))
-      done(step, at, told ?? undefined)
+      done(step, at, detail ?? undefined)
     } catch (cause) {
       if (!(cause instanceof CommandFault)) throw cause
       const where = action === 'delete' ? '' : ` (${resource.file})`
@@ -213,9 +217,9 @@ export async function applySteps(steps: readonly Step[], now: Snapshot, done: (s
 }
 
 /** The kinds that were named, by name or folder. */
-export function kindsNamed(said: readonly string[]): ReadonlySet<string> {
-  const wrong = said.find(name => !KINDS.some(kind => kind.name === name || kind.folder === name))
+export function kindsNamed(names: readonly string[]): ReadonlySet<string> {
+  const wrong = names.find(name => !KINDS.some(kind => kind.name === name || kind.folder === name))
   if (wrong !== undefined)
     throw usageFault(`There is no kind ${wrong.slice(0, 80)}.`, `There are: ${KINDS.map(kind => kind.name).join(', ')}.`)
-  return new Set(KINDS.filter(kind => said.includes(kind.name) || said.includes(kind.folder)).map(kind => kind.name))
+  return new Set(KINDS.filter(kind => names.includes(kind.name) || names.includes(kind.folder)).map(kind => kind.name))
 }

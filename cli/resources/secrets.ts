@@ -43,7 +43,7 @@ export function withReferences({kind, workspace, slug, spec}: Resource, places: 
 }
 
 /** Where references lead. */
-export interface Sources {
+export interface SecretSources {
   readonly env: Readonly<Record<string, string | undefined>>
   readFile(path: string): string
   /** Every secret that has a value is written, also one that looks as it was. */
@@ -56,7 +56,7 @@ export interface Sources {
  * `spec` as it is sent: each reference resolved; one without a value, or with the value that is kept already, turned into the mask of what is
  * kept, which the gateway puts back. Refuses a secret that stands in the file itself, and a reference that nothing is known for.
  */
-export function resolved(resource: Resource, places: SecretPlaces, current: Spec | undefined, sources: Sources): Spec {
+export function resolved(resource: Resource, places: SecretPlaces, current: Spec | undefined, sources: SecretSources): Spec {
   const {spec, file = 'the file'} = resource
   return mapTexts(spec, (text, path) => {
     if (!places.below.includes(String(path[0]))) return text
@@ -83,7 +83,7 @@ export function resolved(resource: Resource, places: SecretPlaces, current: Spec
   }) as Spec
 }
 
-/** In a list a secret is told by its place alone; it is known again only where its list has the same length and its entry says the same. */
+/** In a list a secret is known by its place alone; it is known again only where its list has the same length and its entry says the same. */
 function standsAsItDid(spec: Spec, current: Spec | undefined, path: Path): boolean {
   const hidden = (value: unknown) => mapTexts(value, text => (isReference(text) || MASK.test(text) ? null : text))
   return path.every((key, index) => {
@@ -93,7 +93,7 @@ function standsAsItDid(spec: Spec, current: Spec | undefined, path: Path): boole
   })
 }
 
-function lookUp(source: string, name: string, file: string, place: string, {env, readFile}: Sources): string | undefined {
+function lookUp(source: string, name: string, file: string, place: string, {env, readFile}: SecretSources): string | undefined {
   if (source === 'env') return env[name]?.trim() || undefined
   const path = isAbsolute(name) ? name : join(dirname(file.replace(/ \(document \d+\)$/, '')), name)
   try {

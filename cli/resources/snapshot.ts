@@ -1,13 +1,13 @@
 import type {Gateway} from '../connect.ts'
 import {CommandFault} from '../fault.ts'
 import {type Address, called} from './document.ts'
-import {type ApplyTarget, everyRow, type Found, type Kind} from './kind.ts'
+import {type ApplyTarget, type ExistingResource, everyRow, type ResourceKind} from './kind.ts'
 import {KINDS} from './kinds.ts'
 
 /** What a gateway has of some kinds. */
 export interface Snapshot {
   readonly place: ApplyTarget
-  readonly found: readonly Found[]
+  readonly found: readonly ExistingResource[]
   /** Kinds that the key may not read. */
   readonly closed: ReadonlySet<string>
   /** Resources that files cannot tell apart, as they share a name. */
@@ -21,7 +21,7 @@ export async function snapshot(
   step: (kind: string, at: number, of: number) => void = () => undefined,
 ): Promise<Snapshot> {
   const place = await placeOf(gateway)
-  const found: Found[] = []
+  const found: ExistingResource[] = []
   const closed = new Set<string>()
   const needed = withNeeds(kinds)
   const read = KINDS.filter(({name}) => needed.has(name))
@@ -45,7 +45,7 @@ function withNeeds(kinds: Iterable<string>): ReadonlySet<string> {
   return all
 }
 
-async function readable(kind: Kind, place: ApplyTarget): Promise<Found[] | undefined> {
+async function readable(kind: ResourceKind, place: ApplyTarget): Promise<ExistingResource[] | undefined> {
   try {
     return await kind.read(place)
   } catch (fault) {

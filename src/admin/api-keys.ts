@@ -28,9 +28,9 @@ import {findOrganisationUser} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {type Action, isOwnOnly, KINDS, scopeFor, visibilityOf} from './key-reach.ts'
 import {checkGrant, expiryUnder, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
-import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
+import {type Budgeted, type EntityLimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
 import {newKey} from './new-key.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {organisationView} from './organisation-views.ts'
 import type {Actor} from './services.ts'
 import {type CallerScope, found, invalid, namedWorkspace, workspaceOf} from './tenancy.ts'
@@ -38,9 +38,9 @@ import {type CallerScope, found, invalid, namedWorkspace, workspaceOf} from './t
 const tag = 'Api-Keys'
 
 const params = z.strictObject({id: Handle})
-type One<Body extends z.ZodType | undefined = undefined> = Call<typeof params, undefined, Body>
+type One<Body extends z.ZodType | undefined = undefined> = OperationCall<typeof params, undefined, Body>
 
-/** Service keys. The key itself is said once, when it is made; only its hash is kept. */
+/** Service keys. The key itself is shown once, when it is made; only its hash is kept. */
 export const apiKeys = [
   operation({
     id: 'api_keys.create',
@@ -131,7 +131,7 @@ export const apiKeys = [
   }),
 ] as const
 
-async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>) {
+async function created(call: OperationCall<typeof KeyParams, undefined, typeof KeyCreate>) {
   const {actor, db, body, now} = call
   const kind = kindOf(call.params)
   if (!holds(actor, scopeFor(kind, 'create'))) throw new Refusal('scope.missing', {scope: scopeFor(kind, 'create')})
@@ -169,11 +169,11 @@ async function created(call: Call<typeof KeyParams, undefined, typeof KeyCreate>
     now,
   )
   await store.insertKey(db, row)
-  call.about(row.id, workspace_id)
+  call.auditTarget(row.id, workspace_id)
   return {id: row.id, key, object: 'api-key' as const}
 }
 
-async function listed(call: Call<undefined, typeof KeysQuery>) {
+async function listed(call: OperationCall<undefined, typeof KeysQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)
   const reach = {...visibilityOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
   const page = await store.listKeys(call.db, reach, call.query)
@@ -204,14 +204,14 @@ async function updated(call: One<typeof KeyUpdate>) {
     status: statusAfter(before, body, limits),
     last_updated_at: now,
   })
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {}
 }
 
 async function deleted(call: One) {
   const key = await keyOf(call, 'delete')
   await store.updateKey(call.db, key.id, {status: 'archived', last_updated_at: call.now})
-  call.about(key.id, key.workspace_id)
+  call.auditTarget(key.id, key.workspace_id)
   return {}
 }
 
@@ -235,11 +235,11 @@ async function rotated(call: One<typeof KeyRotate>) {
     previous_key_expires_at: key_transition_expires_at,
     last_updated_at: now,
   })
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {id: before.id, key, key_transition_expires_at}
 }
 
-async function ownDetails(call: Call<undefined, typeof SelfQuery>): Promise<z.input<typeof SelfView>> {
+async function ownDetails(call: OperationCall<undefined, typeof SelfQuery>): Promise<z.input<typeof SelfView>> {
   const {actor, app, db, query, now} = call
   const {organisation_id, workspace_id} = actor
   const reach = {organisation_id, workspace_id, kinds: KINDS}

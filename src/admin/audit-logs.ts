@@ -5,7 +5,7 @@ import {listAuditLogs} from '../store/audit-logs.ts'
 import type {AuditLogsTable} from '../store/tables/identity.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {changesOf} from './changes.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {found} from './tenancy.ts'
 
 /** The audit log: every administrative write, for admin keys to read and for nobody to change. */
@@ -34,7 +34,7 @@ export const auditLogs = [
   }),
 ] as const
 
-async function listed({actor, app, db, query}: Call<undefined, typeof AuditQuery>): Promise<z.input<typeof AuditRecords>> {
+async function listed({actor, app, db, query}: OperationCall<undefined, typeof AuditQuery>): Promise<z.input<typeof AuditRecords>> {
   const {organisation_id} = actor
   found(query.organisation_id === undefined || query.organisation_id === organisation_id || undefined, 'organisation')
   const none = !app.settings.audit_logs_enabled || query.country !== undefined
@@ -58,7 +58,7 @@ async function listed({actor, app, db, query}: Call<undefined, typeof AuditQuery
   return {records: rows.map(view), total, object: 'analytics-graph'}
 }
 
-async function verified({actor, db}: Call): Promise<z.input<typeof AuditVerdict>> {
+async function verified({actor, db}: OperationCall): Promise<z.input<typeof AuditVerdict>> {
   const {breaks, ...counts} = await verifyAuditChain(db, actor.organisation_id)
   return {holds: !breaks.length, ...counts, breaks: [...breaks], object: 'audit-chain'}
 }

@@ -52,7 +52,7 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
 }
 
 const MASK = '***'
-const MOST_CHARACTERS = 65_536
+const MAX_CHARACTERS = 65_536
 const SECRET_NAME =
   /^(custom_)?headers$|(^|[_-])(api|access|private|secret)?[_-]?key$|secret|token$|password|passphrase|credential|private|authorization|cookie|access_key|service_account/i
 /** True for names of fields that hold secrets. */
@@ -84,5 +84,5 @@ function isEmpty(query: unknown): boolean {
 }
 
 function cut(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }

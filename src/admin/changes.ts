@@ -3,13 +3,13 @@ import {may} from '../identity/may.ts'
 import {type Change, changesBetween} from '../schema/changes.ts'
 import {hasMask} from '../schema/secrets.ts'
 import {isSecretName, masked} from './audit.ts'
-import type {AnyOperation, Call} from './operation.ts'
+import type {AnyOperation, OperationCall} from './operation.ts'
 import type {AdminServices} from './services.ts'
 
-type AnyCall = Call<never, never, never>
+type AnyCall = OperationCall<never, never, never>
 
 /** What a write did to what it is about, as the operation that shows it says before and after. */
-export interface Done {
+export interface WriteResult {
   readonly before: object
   readonly after: object
   readonly changes: readonly Change[]
@@ -33,21 +33,21 @@ export function viewsOf(operations: readonly AnyOperation[]): ReadonlyMap<AnyOpe
 const SHOWS_ONE = /^(?!pricing\.).*\.(?:get(?:_version)?|list_workspaces)$/
 
 /** Does `work`, which changes what `view` shows, and tells what it changed; undefined where that cannot be shown. */
-export async function watched<Said>(
+export async function watched<Result>(
   view: AnyOperation,
   call: AnyCall,
-  work: () => Promise<Said>,
+  work: () => Promise<Result>,
   idAfter: () => string | undefined,
-): Promise<{said: Said; done: Done | undefined}> {
+): Promise<{result: Result; done: WriteResult | undefined}> {
   const before = await look(view, call)
-  const said = await work()
-  if (!before) return {said, done: undefined}
+  const result = await work()
+  if (!before) return {result, done: undefined}
   const after = (await look(view, call)) ?? (await look(view, renamed(call, idAfter())))
-  if (!after) return {said, done: undefined}
+  if (!after) return {result, done: undefined}
   const secrets = givenSecrets(call.body, before.shown).filter(way => [before, after].every(({shown}) => placeOf(shown, way)))
   const [old, now] = [marked(before.shown, secrets, 'before'), marked(after.shown, secrets, 'after')]
   const [replaced, may_see] = [new Set(secrets.map(way => way.join('.'))), before.may_see && after.may_see]
-  return {said, done: {before: old, after: now, changes: changesBetween(old, now), replaced, may_see}}
+  return {result, done: {before: old, after: now, changes: changesBetween(old, now), replaced, may_see}}
 }
 
 /** The answer to `?changes=true`: what there was, what there is, and the names of the fields that changed. */
@@ -56,7 +56,7 @@ export class Shown {
   readonly after: object
   readonly changed: readonly string[]
   readonly dry_run?: true
-  constructor({before, after, changes}: Done, is_dry: boolean) {
+  constructor({before, after, changes}: WriteResult, is_dry: boolean) {
     this.before = before
     this.after = after
     this.changed = changes.map(({field}) => field)
@@ -73,7 +73,7 @@ export class DryRun extends Error {
   }
 }
 
-export function shown(done: Done | undefined, is_dry: boolean): Shown {
+export function shown(done: WriteResult | undefined, is_dry: boolean): Shown {
   if (!done?.may_see) throw new Refusal('scope.missing', {scope: 'to read it'})
   return new Shown(done, is_dry)
 }
@@ -96,16 +96,16 @@ export function refuseDryRun(operation: AnyOperation, {query}: {query: unknown})
 }
 
 /** As the audit log keeps it, always whole JSON: long values are left out, then fields; secrets are masked. */
-export function changesText({changes, replaced}: Pick<Done, 'changes' | 'replaced'>): string {
+export function changesText({changes, replaced}: Pick<WriteResult, 'changes' | 'replaced'>): string {
   const short = changes.map(({field, ...pair}) => {
     const hides = field.split(/[. ]/).some(isSecretName) && !(replaced.has(field) && pair.after === REPLACED)
     const kept = (value: unknown) => cut(value === null ? null : masked(value, hides))
     return {field, before: kept(pair.before), after: kept(pair.after)}
   })
   const text = JSON.stringify(short)
-  if (text.length <= MOST_CHARACTERS) return text
+  if (text.length <= MAX_CHARACTERS) return text
   const rows: Change[] = []
-  let left = MOST_CHARACTERS - JSON.stringify([AND_MORE]).length
+  let left = MAX_CHARACTERS - JSON.stringify([AND_MORE]).length
   for (const {field} of short) {
     const row = {field, before: TOO_LONG, after: TOO_LONG}
     left -= JSON.stringify(row).length + 1
@@ -124,18 +124,18 @@ export function changesOf(text: string | null | undefined): Change[] | null {
   }
 }
 
-const MOST_CHARACTERS = 65_536
-const MOST_OF_A_VALUE = 8_192
+const MAX_CHARACTERS = 65_536
+const MAX_OF_A_VALUE = 8_192
 const TOO_LONG = '(too long to keep)'
 const AND_MORE: Change = {field: '(and more)', before: null, after: null}
 const SET = 'set'
 const REPLACED = 'set (replaced)'
 
 function cut(value: unknown): unknown {
-  return JSON.stringify(value).length > MOST_OF_A_VALUE ? TOO_LONG : value
+  return JSON.stringify(value).length > MAX_OF_A_VALUE ? TOO_LONG : value
 }
 
-/** Usage changes with every call and is read elsewhere: what is asked inside a transaction is the database of this one. */
+/** Usage changes with every call and is read elsewhere: a transaction reads its own database. */
 const NOTHING_USED = {read: async () => [], readRates: async () => []} as unknown as NonNullable<AdminServices['limits']>
 
 async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; may_see: boolean} | undefined> {
@@ -144,7 +144,7 @@ async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; 
     .map(each => view.query?.safeParse(each))
     .find(each => each === undefined || each.success)
   const {settled: _, ...app} = {...call.app, limits: NOTHING_USED}
-  const input = {...call, app, query: query?.data, body: undefined, about: () => undefined}
+  const input = {...call, app, query: query?.data, body: undefined, auditTarget: () => undefined}
   for (const actor of [...(sees(view, call) ? [call.actor] : []), {...call.actor, scopes: 'all' as const}]) {
     try {
       const shown = (await view.handle({...input, actor} as never)) as object
@@ -156,7 +156,7 @@ async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; 
   return undefined
 }
 
-/** Whether the caller could have asked for the view himself. */
+/** Whether the caller could have requested the view. */
 function sees({scopes, role_needs, flag}: AnyOperation, {actor, app}: AnyCall): boolean {
   if (role_needs && actor.role_scopes && !actor.role_scopes.has(role_needs)) return false
   if (flag && !app.settings[`${flag}_enabled`]) return false

@@ -14,7 +14,7 @@ import {Empty} from '../schema/paging.ts'
 import * as store from '../store/collections.ts'
 import {giveUpSlug} from '../store/rows.ts'
 import type {CollectionsTable} from '../store/tables/prompts.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
 import {type CallerScope, found, visibilityOf, workspaceOf} from './tenancy.ts'
 
@@ -84,7 +84,7 @@ export const collections = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof CollectionsQuery>) {
+async function listed(call: OperationCall<undefined, typeof CollectionsQuery>) {
   const {db, query} = call
   const workspace = await workspaceOf(call, query.workspace_id)
   const {total, rows} = await store.listCollections(db, {workspace_id: workspace.id, search: query.search}, query)
@@ -95,7 +95,7 @@ async function listed(call: Call<undefined, typeof CollectionsQuery>) {
   return {total, data: rows.map(row => ({...view(row), collection_details: contents.get(row.id)!}))}
 }
 
-async function created(call: Call<undefined, undefined, typeof CollectionCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof CollectionCreate>) {
   const {db, body, now} = call
   const parent = body.parent_collection_id === undefined ? undefined : await parentOf(call, body.parent_collection_id)
   const workspace = await workspaceOf(call, body.workspace_id ?? parent?.workspace_id)
@@ -117,11 +117,11 @@ async function created(call: Call<undefined, undefined, typeof CollectionCreate>
     last_updated_at: now,
   }
   await store.insertCollection(db, row)
-  call.about(row.id, workspace.id)
+  call.auditTarget(row.id, workspace.id)
   return {id: row.id, slug: row.slug}
 }
 
-async function shown(call: Call<typeof params>) {
+async function shown(call: OperationCall<typeof params>) {
   const {db} = call
   const row = await reachCollection(call, call.params.collectionId)
   const children = await store.childCollections(db, row.id)
@@ -136,14 +136,14 @@ async function shown(call: Call<typeof params>) {
   return {...view(row), child_collections}
 }
 
-async function renamed(call: Call<typeof params, undefined, typeof CollectionUpdate>) {
+async function renamed(call: OperationCall<typeof params, undefined, typeof CollectionUpdate>) {
   const row = await reachCollection(call, call.params.collectionId)
   await store.updateCollection(call.db, row.id, {name: call.body.name, last_updated_at: call.now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 
-async function archived(call: Call<typeof params>) {
+async function archived(call: OperationCall<typeof params>) {
   const row = await reachCollection(call, call.params.collectionId)
   if (row.is_default) throw new Refusal('row.not_found', {object: 'collection that may be deleted'})
   const dependants = await store.collectionDependants(call.db, row.id)
@@ -152,7 +152,7 @@ async function archived(call: Call<typeof params>) {
     throw new Refusal('row.in_use', {object: 'collection', dependants: dependants.join(', '), cure})
   }
   await store.updateCollection(call.db, row.id, {status: 'archived', last_updated_at: call.now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 

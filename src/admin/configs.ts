@@ -24,7 +24,7 @@ import {findGuardrails} from '../store/guardrails.ts'
 import {giveUpSlug} from '../store/rows.ts'
 import type {ConfigsTable} from '../store/tables/catalog.ts'
 import {kindOf} from './integrations/credentials.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
 import {type CallerScope, found, namedWorkspace, workspaceOf} from './tenancy.ts'
@@ -113,7 +113,7 @@ export const configs = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof PageQuery>) {
+async function listed(call: OperationCall<undefined, typeof PageQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id)
   const {rows, total} = await store.listConfigs(
     call.db,
@@ -123,7 +123,7 @@ async function listed(call: Call<undefined, typeof PageQuery>) {
   return {success: true as const, data: rows.map(row => ({...view(row), object: 'config' as const})), total}
 }
 
-async function created(call: Call<undefined, undefined, typeof ConfigCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof ConfigCreate>) {
   const {actor, app, db, body, now} = call
   const workspace = await workspaceOf(call, body.workspace_id)
   const config = await checkedConfig(call, workspace, body.config)
@@ -150,17 +150,17 @@ async function created(call: Call<undefined, undefined, typeof ConfigCreate>) {
     ...store.sealConfig(app.seal, owner, config),
   }
   await store.insertConfig(db, row)
-  call.about(row.id, workspace.id)
+  call.auditTarget(row.id, workspace.id)
   return {success: true as const, data: {id: row.id, slug: row.slug, version_id: row.version_id}}
 }
 
-async function shown(call: Call<typeof params, typeof WorkspaceQuery>) {
+async function shown(call: OperationCall<typeof params, typeof WorkspaceQuery>) {
   const row = await reachConfig(call, call.params.slug, call.query.workspace_id)
   const config = JSON.parse(row.config) as Record<string, unknown>
   return {success: true as const, data: {...view(row), version_id: row.version_id, config, object: 'config' as const}}
 }
 
-async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof ConfigUpdate>) {
+async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery, typeof ConfigUpdate>) {
   const {actor, db, body, now} = call
   const before = await reachConfig(call, call.params.slug, call.query.workspace_id ?? body.workspace_id)
   if (body.status === 'archived') await requireUnused(call, before)
@@ -176,7 +176,7 @@ async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof C
   const after = {...before, ...change}
   await store.updateConfig(db, before.id, change)
   if (change.version_id) await store.insertVersion(db, after)
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {success: true as const, data: {version_id: after.version_id}}
 }
 
@@ -194,15 +194,15 @@ async function nextVersion(
   return {...store.sealConfig(app.seal, before, config), version: before.version + 1, version_id: newId()}
 }
 
-async function archived(call: Call<typeof params, typeof WorkspaceQuery>) {
+async function archived(call: OperationCall<typeof params, typeof WorkspaceQuery>) {
   const row = await reachConfig(call, call.params.slug, call.query.workspace_id)
   await requireUnused(call, row)
   await store.updateConfig(call.db, row.id, {status: 'archived', last_updated_at: call.now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 
-async function versionsListed(call: Call<typeof params, typeof WorkspaceQuery>) {
+async function versionsListed(call: OperationCall<typeof params, typeof WorkspaceQuery>) {
   const row = await reachConfig(call, call.params.slug, call.query.workspace_id)
   const versions = await store.configVersions(call.db, row.id)
   const data = versions.map(({id, version, config, updated_by, created_at}) => ({

@@ -3,7 +3,7 @@ import type {Db} from '../store/database.ts'
 import {findGuardrail} from '../store/guardrails.ts'
 
 /** Guardrails that run on every call besides, by id or slug, as they were given. */
-export interface DefaultGuardrails {
+export interface DefaultGuardrailsInput {
   readonly input_guardrails?: readonly string[] | null | undefined
   readonly output_guardrails?: readonly string[] | null | undefined
 }
@@ -17,14 +17,14 @@ export interface DefaultsOf {
 const SIDES = ['input_guardrails', 'output_guardrails'] as const
 
 /** Refuses those that calls could not find: each call would be refused for them. `before` goes before the field's name. */
-export async function requireGuardrails(db: Db, of: DefaultsOf, defaults: DefaultGuardrails | null | undefined, before = '') {
+export async function requireGuardrails(db: Db, of: DefaultsOf, defaults: DefaultGuardrailsInput | null | undefined, before = '') {
   for (const side of SIDES)
     for (const value of defaults?.[side] ?? [])
       if (!(await isFound(db, of, value))) throw new Refusal('parent.not_found', {field: before + side, object: 'guardrail', value})
 }
 
 /** Those of them that calls find. */
-export async function foundGuardrails(db: Db, of: DefaultsOf, defaults: DefaultGuardrails): Promise<DefaultGuardrails> {
+export async function foundGuardrails(db: Db, of: DefaultsOf, defaults: DefaultGuardrailsInput): Promise<DefaultGuardrailsInput> {
   const kept = await Promise.all(
     SIDES.map(async side => {
       const named = defaults[side] ?? []

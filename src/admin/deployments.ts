@@ -9,7 +9,7 @@ import type {Db} from '../store/database.ts'
 import * as store from '../store/deployments.ts'
 import type {DeploymentsTable} from '../store/tables/registry.ts'
 import {keepAllowed} from './allowed-workspaces.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {freeSlug} from './slugs.ts'
 import {type CallerScope, found} from './tenancy.ts'
 
@@ -80,7 +80,7 @@ export const deployments = [
   }),
 ] as const
 
-async function listed({actor, db, query}: Call<undefined, typeof DeploymentsQuery>) {
+async function listed({actor, db, query}: OperationCall<undefined, typeof DeploymentsQuery>) {
   const {organisation_id} = actor
   const {rows, total} = await store.listDeployments(db, {organisation_id, type: query.type}, query)
   const data = []
@@ -88,7 +88,7 @@ async function listed({actor, db, query}: Call<undefined, typeof DeploymentsQuer
   return {object: 'list' as const, total, data}
 }
 
-async function created(call: Call<undefined, undefined, typeof DeploymentCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof DeploymentCreate>) {
   const {actor, db, body, now} = call
   const owner = {id: newId(), organisation_id: actor.organisation_id}
   if (body.slug) await requireFree(call, body.slug)
@@ -104,11 +104,11 @@ async function created(call: Call<undefined, undefined, typeof DeploymentCreate>
     last_updated_at: now,
   }
   await store.insertDeployment(db, row)
-  call.about(row.id, null)
+  call.auditTarget(row.id, null)
   return {id: row.id, slug: row.slug, object: 'deployment' as const}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof DeploymentUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof DeploymentUpdate>) {
   const {db, body, now} = call
   const before = await reach(call)
   if (body.slug !== undefined && body.slug !== before.slug) await requireFree(call, body.slug)
@@ -120,14 +120,14 @@ async function updated(call: Call<typeof params, undefined, typeof DeploymentUpd
     allow_all_workspaces: await keepAllowed(db, before, body),
     last_updated_at: now,
   })
-  call.about(before.id, null)
+  call.auditTarget(before.id, null)
   return {}
 }
 
-async function deleted(call: Call<typeof params>) {
+async function deleted(call: OperationCall<typeof params>) {
   const {id} = await reach(call)
   await store.updateDeployment(call.db, id, {status: 'archived', last_updated_at: call.now})
-  call.about(id, null)
+  call.auditTarget(id, null)
   return {}
 }
 

@@ -5,7 +5,7 @@ import {type LoggedCall, labelOf, Replay, ReplayCreate, type Replayer, type Repl
 import {type ReplayedRow, replayedRows} from '../store/logs-for-replay.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import type {LogBodiesTable} from '../store/tables/traffic.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {onlyOf, workspaceOf} from './tenancy.ts'
 
@@ -39,13 +39,13 @@ export const explain = [
   }),
 ] as const
 
-async function explained(call: Call<undefined, undefined, typeof ExplainCreate>) {
-  const {workspace_id, ...asked} = call.body
+async function explained(call: OperationCall<undefined, undefined, typeof ExplainCreate>) {
+  const {workspace_id, ...request} = call.body
   const workspace = await workspaceOf(call, workspace_id)
-  return there(call.app.explain)(asked, callerOf(workspace))
+  return there(call.app.explain)(request, callerOf(workspace))
 }
 
-async function replayed(call: Call<undefined, undefined, typeof ReplayCreate>) {
+async function replayed(call: OperationCall<undefined, undefined, typeof ReplayCreate>) {
   const {app, db, body, now} = call
   if (!may(call.actor, ['logs.list'])) throw new Refusal('scope.missing', {scope: 'logs.list'})
   const workspace = await workspaceOf(call, body.workspace_id)
@@ -69,7 +69,7 @@ function callerOf({id, organisation_id, slug, defaults}: WorkspacesTable): Imagi
   return {organisation_id, workspace_id: id, workspace_slug: slug, metadata: metadata ?? {}, config_id: config_id || null}
 }
 
-const MOST_EXAMPLES = 3
+const MAX_EXAMPLES = 3
 /** Other work of this process is let in after so many calls. */
 const AT_A_TIME = 50
 
@@ -87,11 +87,11 @@ async function replay(calls: readonly ReplayedCall[], replayer: Replayer, app: A
     sums.calls++
     if (replayer.reads_bodies && body === null) sums.without_body++
     const {to, by_lot} = await replayer.decide({...call, body})
-    if (to === from || (is_hit && isAt(to, call.asked.at(-1)!.provider))) continue
+    if (to === from || (is_hit && isAt(to, call.targets.at(-1)!.provider))) continue
     sums.changed++
     const key = JSON.stringify([from, to])
     const move = moves.get(key) ?? {from, to, calls: 0, by_lot: 0, examples: []}
-    const examples = move.examples.length < MOST_EXAMPLES ? [...move.examples, call.id] : move.examples
+    const examples = move.examples.length < MAX_EXAMPLES ? [...move.examples, call.id] : move.examples
     moves.set(key, {...move, calls: move.calls + 1, by_lot: move.by_lot + (by_lot ? 1 : 0), examples})
   }
   return {...sums, moves: [...moves.values()].sort(byWeight)}
@@ -137,19 +137,19 @@ function plainMembers(bytes: Uint8Array): Members | null {
 interface ReplayedCall {
   /** The one that ended the call. */
   readonly row: ReplayedRow
-  /** Where it ended, in words; null when no config was asked for it. */
+  /** Where it ended, in words; null when no config applied. */
   readonly from: string | null
-  /** Answered from the cache: its row has the model that was asked for, not the one that a target would have set. */
+  /** Answered from the cache: its row has the requested model, not the one that a target would have set. */
   readonly is_hit: boolean
   readonly call: LoggedCall
 }
 
-/** The calls of these rows, in the order of their last rows; the targets of each in the order they were asked. */
+/** The calls of these rows, in the order of their last rows; the targets of each in the order of the calls. */
 function callsOf(rows: readonly ReplayedRow[]): ReplayedCall[] {
   const byCall = Map.groupBy(rows, row => row.call_id)
   return [...byCall.values()].map(newest => {
-    const asked = newest.toReversed()
-    const [first, row] = [asked[0]!, newest[0]!]
+    const targets = newest.toReversed()
+    const [first, row] = [targets[0]!, newest[0]!]
     return {
       row,
       from: endOf(row),
@@ -163,7 +163,7 @@ function callsOf(rows: readonly ReplayedRow[]): ReplayedCall[] {
         metadata: JSON.parse(row.metadata) as Record<string, string>,
         model: first.model,
         is_stream: row.is_stream,
-        asked: asked.map(each => ({provider: providerOf(each), model: bare(each.model), status: each.status})),
+        targets: targets.map(each => ({provider: providerOf(each), model: bare(each.model), status: each.status})),
         body: null,
       },
     }
@@ -174,7 +174,7 @@ function providerOf({provider_slug, provider}: ReplayedRow): string | null {
   return provider_slug ? `@${provider_slug}` : provider || null
 }
 
-/** Rows of calls that were not sent have the model with its provider's slug, as it was asked for. */
+/** Rows of calls that were not sent have the model with its provider's slug, as requested. */
 function bare(model: string | null): string | null {
   const [, rest] = /^@[^/]*\/(.*)$/s.exec(model ?? '') ?? []
   return rest ?? model
@@ -184,7 +184,7 @@ function isAt(label: string, provider: string | null): boolean {
   return provider !== null && (label === provider || label.startsWith(`${provider}/`))
 }
 
-/** Refusals of a config begin so; others came before it was asked (a limit, a bad body). */
+/** Refusals of a config begin so; others came before it applied (a limit, a bad body). */
 const OF_CONFIG = /^(?:AB01|No provider)/
 
 function endOf(row: ReplayedRow): string | null {

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 }
 
-/** Nothing is run, styled or asked for but what this server sends; images in its style sheets are `data:`. */
+/** Nothing is run, styled or loaded but what this server sends; images in its style sheets are `data:`. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -3,7 +3,7 @@ import {newId} from '../base/ids.ts'
 import {FeedbackBody, FeedbackChange, FeedbackPath, FeedbackReply} from '../schema/feedback.ts'
 import {insertFeedback, updateFeedback} from '../store/feedback.ts'
 import type {FeedbackTable} from '../store/tables/traffic.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {found, visibilityOf, workspaceOf} from './tenancy.ts'
 import {visibleTo} from './visible.ts'
 
@@ -39,10 +39,10 @@ export const feedback = [
   }),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof FeedbackBody>): Promise<z.input<typeof FeedbackReply>> {
+async function created(call: OperationCall<undefined, undefined, typeof FeedbackBody>): Promise<z.input<typeof FeedbackReply>> {
   const {actor, app, now, body} = call
   const rows: FeedbackTable[] = []
-  for (const {workspace_id, metadata, ...said} of Array.isArray(body) ? body : [body]) {
+  for (const {workspace_id, metadata, ...fields} of Array.isArray(body) ? body : [body]) {
     const workspace = await workspaceOf(call, workspace_id)
     rows.push({
       id: newId(),
@@ -51,7 +51,7 @@ async function created(call: Call<undefined, undefined, typeof FeedbackBody>): P
       api_key_id: actor.id,
       user_id: actor.user_id,
       source: 'api',
-      ...said,
+      ...fields,
       metadata: JSON.stringify(metadata),
       created_at: now,
       last_updated_at: now,
@@ -61,7 +61,7 @@ async function created(call: Call<undefined, undefined, typeof FeedbackBody>): P
   return {status: 'success', message: 'The feedback was kept.', feedback_ids: rows.map(({id}) => id)}
 }
 
-async function updated(call: Call<typeof FeedbackPath, undefined, typeof FeedbackChange>) {
+async function updated(call: OperationCall<typeof FeedbackPath, undefined, typeof FeedbackChange>) {
   const {actor, app, now, params, body} = call
   const scope = {...visibilityOf(call), ...visibleTo(actor)}
   const change = {value: body.value, weight: body.weight, metadata: JSON.stringify(body.metadata), last_updated_at: now}

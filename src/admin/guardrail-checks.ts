@@ -28,16 +28,16 @@ export function checksKnown(): Known {
   return loaded
 }
 
-const MOST_FAULTS = 5
+const MAX_FAULTS = 5
 
-/** Checks that may be saved: each one known, its parameters its own, the services that it asks ones that may be asked. */
+/** Checks that may be saved: each one known, its parameters its own, the services that it calls allowed ones. */
 export function checked({settings}: AdminServices, checks: readonly GuardrailCheck[]): GuardrailCheck[] {
   const {faultsOf, addressesOf} = checksKnown()
   const faults = faultsOf(checks)
   if (faults.length) {
-    const said = faults.slice(0, MOST_FAULTS).map(({path, message}) => `${path}: ${message}`)
-    const more = faults.length - said.length
-    throw new Refusal('body.invalid', {issues: [...said, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')})
+    const sentences = faults.slice(0, MAX_FAULTS).map(({path, message}) => `${path}: ${message}`)
+    const more = faults.length - sentences.length
+    throw new Refusal('body.invalid', {issues: [...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')})
   }
   const trusted = readTrusted(settings.trusted_custom_hosts)
   for (const {path, url} of addressesOf(checks)) {

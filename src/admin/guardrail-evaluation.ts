@@ -3,11 +3,11 @@ import type {TriedSide} from '../guardrails/trial.ts'
 import type {EvaluatedCheck, GuardrailEvaluated} from '../schema/guardrail-trials.ts'
 import type {CheckResult} from '../schema/guardrails.ts'
 
-const MOST_EXAMPLES = 3
+const MAX_EXAMPLES = 3
 
 type Sums = Pick<GuardrailEvaluated, 'judged' | 'failed' | 'denied' | 'transformed' | 'without_body' | 'checks'>
 
-/** What was said of the sides of a logged call. */
+/** The results of both sides of a logged call. */
 export interface JudgedCall {
   readonly log_id: string
   readonly tried: readonly TriedSide[]
@@ -17,7 +17,7 @@ export interface JudgedCall {
 
 export interface Evaluation {
   add(call: JudgedCall): void
-  told(): Sums
+  sums(): Sums
 }
 
 /** Counts what a guardrail says of many calls. */
@@ -41,7 +41,7 @@ export function evaluation(hook: Hook): Evaluation {
         }
       }
     },
-    told: () => ({
+    sums: () => ({
       ...sums,
       checks: [...checks.values()].sort((one, other) => one.side.localeCompare(other.side) || one.index - other.index),
     }),
@@ -59,12 +59,12 @@ function count(sum: Writable<EvaluatedCheck>, check: CheckResult, log_id: string
   else if (check.verdict) sum.passed++
   else {
     sum.failed++
-    if (sum.examples.length < MOST_EXAMPLES)
-      sum.examples.push({log_id, explanation: said(check, 'explanation'), excerpt: said(check, 'textExcerpt')})
+    if (sum.examples.length < MAX_EXAMPLES)
+      sum.examples.push({log_id, explanation: dataText(check, 'explanation'), excerpt: dataText(check, 'textExcerpt')})
   }
 }
 
-function said({data}: CheckResult, name: 'explanation' | 'textExcerpt'): string | null {
+function dataText({data}: CheckResult, name: 'explanation' | 'textExcerpt'): string | null {
   const value = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined
   return typeof value === 'string' ? value : null
 }

@@ -3,7 +3,7 @@ import {newId} from '../base/ids.ts'
 import {isObject} from '../base/json-object.ts'
 import type {CheckEnvironment} from '../guardrails/check-environment.ts'
 import type {Hook} from '../guardrails/hook.ts'
-import type {Json} from '../guardrails/json.ts'
+import type {JsonValue} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
 import {may} from '../identity/may.ts'
 import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
@@ -16,13 +16,13 @@ import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {checked, checksKnown, loadChecks, whole} from './guardrail-checks.ts'
 import {evaluation, type JudgedCall} from './guardrail-evaluation.ts'
 import {readLogBody} from './log-bodies.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {type CallerScope, found, invalid, onlyOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Guardrails'
 
-/** What a guardrail says: of a call that is not made, and of calls that were. Services that its checks ask are asked. */
+/** What a guardrail says: of a call that is not made, and of calls that were. Services that its checks need are called. */
 export const guardrailTrials = [
   operation({
     id: 'guardrails.test',
@@ -52,39 +52,39 @@ export const guardrailTrials = [
   }),
 ] as const
 
-async function tested(call: Call<undefined, undefined, typeof GuardrailTest>) {
+async function tested(call: OperationCall<undefined, undefined, typeof GuardrailTest>) {
   const {guardrail, request, response, workspace_id} = call.body
   const workspace = await workspaceOf(call, workspace_id)
   const {hook, running} = await opened(call, workspace, guardrail)
   const world = await worldOf(call.app, workspace)
-  const asked = readBody(request.body)
+  const body = readBody(request.body)
   const headers = Object.fromEntries(Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
   const tried: TriedCall = {
     endpoint: checksKnown().endpointAt(request.method, request.path, ENDPOINTS),
     provider: '',
-    model: textIn(asked, 'model'),
+    model: textIn(body, 'model'),
     metadata: metadataOf(headers),
     headers,
     trace: {trace_id: newId(), span_id: newId()},
-    is_streaming: isObject(asked) && asked.stream === true,
-    request: asked,
+    is_streaming: isObject(body) && body.stream === true,
+    request: body,
     response: response ? {status: response.status, body: readBody(response.body)} : null,
   }
   const sides: TriedSide[] = []
   for (const side of response ? SIDES : (['input'] as const)) sides.push(await checksKnown().trySide(hook, side, tried, world))
-  const said = sides.map(({result, headers, ...each}) => ({...each, headers: {...headers}, result: {...result}}))
+  const results = sides.map(({result, headers, ...each}) => ({...each, headers: {...headers}, result: {...result}}))
   return {
     object: 'guardrail_test' as const,
     guardrail: running,
     is_denied: sides.some(({outcome}) => outcome === 'denied'),
-    sides: said,
+    sides: results,
   }
 }
 
 /** So many calls are judged side by side: a check may wait for a service. */
 const AT_A_TIME = 8
 
-async function evaluated(call: Call<undefined, undefined, typeof GuardrailEvaluate>) {
+async function evaluated(call: OperationCall<undefined, undefined, typeof GuardrailEvaluate>) {
   const {app, db, body, now} = call
   if (!may(call.actor, ['logs.view'])) throw new Refusal('scope.missing', {scope: 'logs.view'})
   const workspace = await workspaceOf(call, body.workspace_id)
@@ -108,7 +108,7 @@ async function evaluated(call: Call<undefined, undefined, typeof GuardrailEvalua
     guardrail: running,
     calls: calls.length,
     left_out: calls.length - guarded.length,
-    ...sums.told(),
+    ...sums.sums(),
     next: rows.length < body.limit ? null : rows.at(-1)!.created_at,
   }
 }
@@ -134,7 +134,7 @@ async function judge(row: ReplayedRow, bodies: LogBodiesTable | undefined, {hook
     headers: JSON.parse(bodies.request_headers) as Record<string, string>,
     trace: {trace_id: row.call_id, span_id: row.id},
     is_streaming: row.is_stream,
-    request: request as Json,
+    request: request as JsonValue,
     response: answer,
   }
   const tried: TriedSide[] = []
@@ -144,13 +144,14 @@ async function judge(row: ReplayedRow, bodies: LogBodiesTable | undefined, {hook
 
 /** The answer as JSON, a stream's put together; null where it is not kept whole. */
 async function answerOf({endpoint}: ReplayedRow, {response_body, response_encoding}: LogBodiesTable): Promise<TriedCall['response']> {
-  const said = response_body ? await readLogBody(response_body, response_encoding) : null
-  if (typeof said !== 'string') return isObject(said) && !('base64' in said) ? {status: 200, body: said as Json} : null
+  const logged_body = response_body ? await readLogBody(response_body, response_encoding) : null
+  if (typeof logged_body !== 'string')
+    return isObject(logged_body) && !('base64' in logged_body) ? {status: 200, body: logged_body as JsonValue} : null
   const {assemble, isStreamed} = await streams()
   // The log has a stream in the words of its provider, which the client's need not be.
   for (const words of [endpoint as EndpointName, ...WORDS]) {
-    const answer = isStreamed(words) ? assemble(words, Buffer.from(said)) : null
-    if (answer) return {status: 200, body: JSON.parse(answer.toString()) as Json, endpoint: words}
+    const answer = isStreamed(words) ? assemble(words, Buffer.from(logged_body)) : null
+    if (answer) return {status: 200, body: JSON.parse(answer.toString()) as JsonValue, endpoint: words}
   }
   return null
 }
@@ -174,11 +175,11 @@ async function bodiesOf(rows: readonly ReplayedRow[], {bodies, many_bodies}: Adm
 }
 
 /** The guardrail that is meant, ready to run in a workspace. */
-async function opened({app, actor, db}: CallerScope & {readonly app: AdminServices}, workspace: WorkspacesTable, said: NamedGuardrail) {
+async function opened({app, actor, db}: CallerScope & {readonly app: AdminServices}, workspace: WorkspacesTable, named: NamedGuardrail) {
   const {hookOf, unsavedHook} = checksKnown()
   const place = {organisation_id: actor.organisation_id, workspace_id: workspace.id}
-  const row = typeof said === 'string' ? found((await findGuardrails(db, {...place, refs: [said]}, app.seal))[0], 'guardrail') : undefined
-  const hook = typeof said === 'string' ? row && hookOf(row) : unsavedHook(checked(app, said.checks), whole(said.actions ?? {}))
+  const row = typeof named === 'string' ? found((await findGuardrails(db, {...place, refs: [named]}, app.seal))[0], 'guardrail') : undefined
+  const hook = typeof named === 'string' ? row && hookOf(row) : unsavedHook(checked(app, named.checks), whole(named.actions ?? {}))
   if (!hook) throw invalid('guardrail', 'has no check that is switched on')
   return {hook, running: {id: row?.id ?? null, slug: row?.slug ?? null, version_id: row?.version_id ?? null}}
 }
@@ -189,19 +190,21 @@ function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<C
   return check_world(id)
 }
 
-function readBody(said: unknown): Json {
-  if (typeof said !== 'string') return (said ?? null) as Json
+function readBody(value: unknown): JsonValue {
+  if (typeof value !== 'string') return (value ?? null) as JsonValue
   try {
-    return JSON.parse(said) as Json
+    return JSON.parse(value) as JsonValue
   } catch {
     return null
   }
 }
 
 function metadataOf(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const said = readBody(headers['x-gateway-metadata'] ?? headers['x-portkey-metadata'] ?? '{}')
-  if (!isObject(said)) throw invalid('request.headers', 'x-gateway-metadata is no JSON object')
-  return Object.fromEntries(Object.entries(said).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]))
+  const metadata = readBody(headers['x-gateway-metadata'] ?? headers['x-portkey-metadata'] ?? '{}')
+  if (!isObject(metadata)) throw invalid('request.headers', 'x-gateway-metadata is no JSON object')
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  )
 }
 
 function textIn(body: unknown, key: string): string | null {

@@ -11,7 +11,7 @@ import {
   GuardrailUpdate,
   GuardrailVersion,
   GuardrailView,
-  MOST_CHECKS,
+  MAX_CHECKS,
 } from '../schema/guardrails.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
@@ -19,7 +19,7 @@ import * as store from '../store/guardrails.ts'
 import {giveUpSlug} from '../store/rows.ts'
 import type {GuardrailsTable, GuardrailVersionsTable} from '../store/tables/guardrails.ts'
 import {checked, checksKnown, loadChecks, whole} from './guardrail-checks.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
 import {type CallerScope, found, invalid, isAdmin, namedWorkspace, requireOwn} from './tenancy.ts'
@@ -106,10 +106,10 @@ export const guardrails = [
 ] as const
 
 function described() {
-  return z.array(checksKnown().DescribedCheck).min(1).max(MOST_CHECKS)
+  return z.array(checksKnown().DescribedCheck).min(1).max(MAX_CHECKS)
 }
 
-async function listed(call: Call<undefined, typeof GuardrailsQuery>) {
+async function listed(call: OperationCall<undefined, typeof GuardrailsQuery>) {
   const {actor, query, db} = call
   requireOwn(call, query.organisation_id)
   const workspace = await namedWorkspace(call, query.workspace_id)
@@ -118,7 +118,7 @@ async function listed(call: Call<undefined, typeof GuardrailsQuery>) {
   return list(await store.listGuardrails(db, {organisation_id: actor.organisation_id, workspace_id, with_shared}, query), view)
 }
 
-async function created(call: Call<undefined, undefined, typeof GuardrailCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof GuardrailCreate>) {
   const {actor, app, db, body, now} = call
   const workspace_id = await placeOf(call)
   const by = actor.user_id ?? actor.id
@@ -141,11 +141,11 @@ async function created(call: Call<undefined, undefined, typeof GuardrailCreate>)
   }
   const checks = checked(app, body.checks)
   await store.insertGuardrail(db, row, {...versionOf(app, row, {checks, actions: whole(body.actions)}), version: 1})
-  call.about(row.id, workspace_id)
+  call.auditTarget(row.id, workspace_id)
   return made(row)
 }
 
-async function updated(call: Call<typeof params, undefined, typeof GuardrailUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof GuardrailUpdate>) {
   const {actor, app, db, body, now} = call
   const before = await reachGuardrail(call, call.params.guardrailId, 'writes')
   const old = {checks: store.openChecks(app.seal, before), actions: JSON.parse(before.actions) as GuardrailActions}
@@ -163,11 +163,11 @@ async function updated(call: Call<typeof params, undefined, typeof GuardrailUpda
   const after = {...before, ...change}
   if (is_new) await store.insertGuardrailVersion(db, {...versionOf(app, after, next), version: before.version + 1})
   await store.updateGuardrail(db, before.id, change)
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return made(after)
 }
 
-async function archived(call: Call<typeof params>) {
+async function archived(call: OperationCall<typeof params>) {
   const row = await reachGuardrail(call, call.params.guardrailId, 'writes')
   const users = await store.guardrailUsers(call.db, row)
   if (users.length) {
@@ -176,11 +176,11 @@ async function archived(call: Call<typeof params>) {
     throw new Refusal('row.in_use', {object: 'guardrail', dependants: `${some} naming it`, cure})
   }
   await store.updateGuardrail(call.db, row.id, {status: 'archived', last_updated_at: call.now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 
-async function versionsListed(call: Call<typeof params>) {
+async function versionsListed(call: OperationCall<typeof params>) {
   const row = await reachGuardrail(call, call.params.guardrailId)
   const versions = await store.guardrailVersions(call.db, row.id)
   const data = versions.map(({id, version, checks, actions, updated_by, created_at}) => ({
@@ -201,7 +201,7 @@ export async function reachGuardrail({actor, db}: CallerScope, named: string, do
 }
 
 /** The workspace that a new guardrail is for; null: the organisation. */
-async function placeOf(call: Call<undefined, undefined, typeof GuardrailCreate>): Promise<string | null> {
+async function placeOf(call: OperationCall<undefined, undefined, typeof GuardrailCreate>): Promise<string | null> {
   const {actor, body} = call
   requireOwn(call, body.organisation_id)
   const workspace = await namedWorkspace(call, body.workspace_id)

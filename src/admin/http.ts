@@ -17,7 +17,7 @@ import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
 import {ANONYMOUS, callerByHeaders, inWorkspace, needsWorkspace} from './caller.ts'
 import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
-import {type AnyOperation, type Call, Download} from './operation.ts'
+import {type AnyOperation, Download, type OperationCall} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
 
 export interface MountOptions {
@@ -119,9 +119,9 @@ function place(visit: Visit, {method}: FastifyRequest, named: string | undefined
 }
 
 /** The workspace that a path, a query or a body names. */
-function whereOf(said: unknown): string | undefined {
-  if (typeof said !== 'object' || said === null) return undefined
-  const {workspaceId, workspace_id = workspaceId, workspace_slug = workspace_id} = said as Record<string, unknown>
+function whereOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const {workspaceId, workspace_id = workspaceId, workspace_slug = workspace_id} = value as Record<string, unknown>
   return typeof workspace_slug === 'string' && workspace_slug !== '' ? workspace_slug : undefined
 }
 
@@ -143,15 +143,15 @@ async function serve(
   options: MountOptions,
 ) {
   await operation.ready?.()
-  const said = await (operation.method === 'GET' || operation.only_reads
+  const result = await (operation.method === 'GET' || operation.only_reads
     ? read(operation, request, services)
     : write({operation, view}, request, services))
-  if (said instanceof Download) {
-    reply.header('content-disposition', `attachment; filename="${said.name}"`)
-    return reply.code(200).type(said.content_type).send(said.stream)
+  if (result instanceof Download) {
+    reply.header('content-disposition', `attachment; filename="${result.name}"`)
+    return reply.code(200).type(result.content_type).send(result.stream)
   }
-  if (options.checks_replies && !(said instanceof Shown)) checkReply(operation, said)
-  return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(said))
+  if (options.checks_replies && !(result instanceof Shown)) checkReply(operation, result)
+  return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(result))
 }
 
 async function read(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
@@ -163,23 +163,23 @@ async function read(operation: AnyOperation, request: FastifyRequest, services: 
 async function write({operation, view}: Served, request: FastifyRequest, services: AdminServices): Promise<unknown> {
   const {store, settings} = services
   if (!view) refuseDryRun(operation, request)
-  const asked = view ? askedOf(request) : {changes: false, dry_run: false}
+  const view_request = view ? askedOf(request) : {changes: false, dry_run: false}
   const input = inputOf(operation, request)
   place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
   try {
-    const {said, after} = await store.write(async db => {
-      const {call, told} = openCall(input, request, services, db)
+    const {result, after} = await store.write(async db => {
+      const {call, effects} = openCall(input, request, services, db)
       const handle = () => operation.handle(call)
-      const {said, done} = view
-        ? await watched(view, call as never, handle, () => told.resource_id)
-        : {said: await handle(), done: undefined}
-      if (asked.dry_run) throw new DryRun(shown(done, true))
+      const {result, done} = view
+        ? await watched(view, call as never, handle, () => effects.resource_id)
+        : {result: await handle(), done: undefined}
+      if (view_request.dry_run) throw new DryRun(shown(done, true))
       if (operation.audit && settings.audit_logs_enabled)
-        await insertAuditLog(db, record(operation, request, call, told, services, done && changesText(done)))
-      return {said: asked.changes && done?.may_see ? shown(done, false) : said, after: told.after}
+        await insertAuditLog(db, record(operation, request, call, effects, services, done && changesText(done)))
+      return {result: view_request.changes && done?.may_see ? shown(done, false) : result, after: effects.after}
     })
     for (const work of after) await work()
-    return said
+    return result
   } catch (error) {
     if (error instanceof DryRun) return error.shown
     if (!isTaken(error)) throw error
@@ -188,14 +188,14 @@ async function write({operation, view}: Served, request: FastifyRequest, service
 }
 
 /** What a handler says of itself while it works. */
-interface Told {
+interface WriteEffects {
   resource_id?: string
   workspace_id?: string | null
   by?: Actor
   readonly after: (() => Promise<void> | void)[]
 }
 
-type AnyCall = Call<z.ZodType, z.ZodType, z.ZodType>
+type AnyCall = OperationCall<z.ZodType, z.ZodType, z.ZodType>
 
 type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
@@ -207,12 +207,12 @@ function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
   const {params, query, body, takes_nul, method, always_paged} = operation
   const never = operation.only_reads || SAID_BY_OTHERS.test(operation.path) ? null : wayToNeverKey(request.body, '')
   if (never) throw new Refusal('body.invalid', {issues: `${never.slice(1)}: is a key that is not taken here.`})
-  const said = respelled(operation, request.body === undefined ? {} : request.body)
-  const asked = checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '})
+  const input = respelled(operation, request.body === undefined ? {} : request.body)
+  const parsed = checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '})
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter ', takes_nul}),
-    query: method === 'GET' && !always_paged ? wholeUnlessPaged(asked, request.query) : asked,
-    body: checked(body, withoutEchoes(body, said, request), {root: 'the request body', takes_nul}),
+    query: method === 'GET' && !always_paged ? wholeUnlessPaged(parsed, request.query) : parsed,
+    body: checked(body, withoutEchoes(body, input, request), {root: 'the request body', takes_nul}),
   }
 }
 
@@ -224,23 +224,23 @@ function withoutPlace(schema: z.ZodType | undefined, request: FastifyRequest): u
   return rest
 }
 
-/** Clients say in the query or the body again what the path says; that is no more than said twice, where the two agree. */
-function withoutEchoes(schema: z.ZodType | undefined, said: unknown, {params}: FastifyRequest): unknown {
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) return said
+/** Clients repeat members of the path in the query or the body; they are ignored there where both agree. */
+function withoutEchoes(schema: z.ZodType | undefined, body: unknown, {params}: FastifyRequest): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const parameters = new Map(Object.entries(params as Record<string, string>).map(([name, value]) => [letters(name), value]))
   const echoes = (name: string, value: unknown) =>
     !knows(schema, name) && parameters.has(letters(name)) && parameters.get(letters(name)) === value
-  return Object.fromEntries(Object.entries(said).filter(([name, value]) => !echoes(name, value)))
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => !echoes(name, value)))
 }
 
-/** A body with the names of the reference where its client has others; what is said under both is left, and refused. */
-function respelled({spellings = {}}: AnyOperation, said: unknown): unknown {
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) return said
+/** A body with the names of the reference where its client has others; a member under both names is left, and refused. */
+function respelled({spellings = {}}: AnyOperation, body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const meant = (name: string) => {
     const field = Object.hasOwn(spellings, name) ? spellings[name]! : name
-    return Object.hasOwn(said, field) ? name : field
+    return Object.hasOwn(body, field) ? name : field
   }
-  return Object.fromEntries(Object.entries(said).map(([name, value]) => [meant(name), value]))
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [meant(name), value]))
 }
 
 /** A name without its hyphens and capitals: `workspaceId` and `workspace_id` are one. */
@@ -258,8 +258,8 @@ function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest)
   return {...named, [LAST_PARAMETER.exec(path)![1]!]: rest}
 }
 
-function openCall(input: Input, request: FastifyRequest, app: AdminServices, db: Db): {call: AnyCall; told: Told} {
-  const told: Told = {after: []}
+function openCall(input: Input, request: FastifyRequest, app: AdminServices, db: Db): {call: AnyCall; effects: WriteEffects} {
+  const effects: WriteEffects = {after: []}
   const call: AnyCall = {
     ...input,
     actor: visits.get(request)!.actor,
@@ -267,16 +267,16 @@ function openCall(input: Input, request: FastifyRequest, app: AdminServices, db:
     app,
     now: app.now().toISOString(),
     origin: originOf(request),
-    afterwards: work => void told.after.push(work),
-    about(resource_id, workspace_id) {
-      told.resource_id = resource_id
-      if (workspace_id !== undefined) told.workspace_id = workspace_id
+    afterCommit: work => void effects.after.push(work),
+    auditTarget(resource_id, workspace_id) {
+      effects.resource_id = resource_id
+      if (workspace_id !== undefined) effects.workspace_id = workspace_id
     },
-    by(actor) {
-      told.by = actor
+    auditActor(actor) {
+      effects.by = actor
     },
   }
-  return {call, told}
+  return {call, effects}
 }
 
 /** A proxy in front may speak TLS where we do not. */
@@ -302,11 +302,11 @@ function record(
   operation: AnyOperation,
   request: FastifyRequest,
   call: AnyCall,
-  told: Told,
+  effects: WriteEffects,
   {settings}: AdminServices,
   changes: string | null | undefined,
 ) {
-  const actor = told.by ?? call.actor
+  const actor = effects.by ?? call.actor
   const named = Object.values(request.params as Record<string, string>).at(-1)
   return auditRow(
     {
@@ -319,8 +319,8 @@ function record(
       headers: request.headers,
       body: request.body,
       client_ip: actor.type === 'operator' ? null : request.ip,
-      resource_id: told.resource_id ?? named ?? null,
-      workspace_id: told.workspace_id === undefined ? actor.workspace_id : told.workspace_id,
+      resource_id: effects.resource_id ?? named ?? null,
+      workspace_id: effects.workspace_id === undefined ? actor.workspace_id : effects.workspace_id,
       status: 200,
       changes: changes ?? null,
       masked_headers: settings.organisation_headers_to_mask,
@@ -329,10 +329,10 @@ function record(
   )
 }
 
-function checkReply(operation: AnyOperation, said: unknown) {
-  const result = operation.reply.safeParse(said)
+function checkReply(operation: AnyOperation, reply: unknown) {
+  const result = operation.reply.safeParse(reply)
   if (!result.success)
-    throw new Error(`${operation.id} answers other than it says: ${explain(result.error, operation.reply, said, {root: 'the reply'})}`)
+    throw new Error(`${operation.id} answers other than it says: ${explain(result.error, operation.reply, reply, {root: 'the reply'})}`)
 }
 
 /** Bodies are JSON or empty; a body that is empty is none, whatever its type says (clients send one with DELETE). */
@@ -363,8 +363,8 @@ function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   const refusal = error instanceof Refusal ? error : refusalOf(error, request, services)
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
   const isBare = refusal.status === 404 && visits.get(request)?.operation.bare_404
-  const said = isBare ? {error: refusal.message} : {success: false, data: {message: refusal.message, errorCode: refusal.said.admin}}
-  return reply.code(refusal.status).send(said)
+  const error_body = isBare ? {error: refusal.message} : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}}
+  return reply.code(refusal.status).send(error_body)
 }
 
 function refusalOf(error: FastifyError, request: FastifyRequest, services: AdminServices): Refusal {

@@ -25,7 +25,7 @@ import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} fro
 import {findWorkspace} from '../store/workspaces.ts'
 import {checkGrant, expiryUnder} from './key-rules.ts'
 import {newKey} from './new-key.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {linkBase} from './place.ts'
 import {checkRoleGrant} from './role-rules.ts'
 import {openSession} from './session-rows.ts'
@@ -35,7 +35,7 @@ const tag = 'User-invites'
 /** How long an invite can be accepted (reference: users, invites, workspaces, members). */
 const LIFETIME_MS = 2 * 86_400_000
 const SESSION_S = 3600
-type One = Call<typeof InviteParams>
+type One = OperationCall<typeof InviteParams>
 
 /** Invites: the way into an organisation. The link is handed on by whoever made the invite. */
 export const invites = [
@@ -111,13 +111,13 @@ export const invites = [
   }),
 ] as const
 
-async function listed({actor, db, query, now}: Call<undefined, typeof InvitesQuery>) {
+async function listed({actor, db, query, now}: OperationCall<undefined, typeof InvitesQuery>) {
   const {role, email, status} = query
   const page = await store.listInvites(db, {organisation_id: actor.organisation_id, role, email, status, now}, pageOfCamel(query))
   return list(page, row => view(row, now))
 }
 
-async function created(call: Call<undefined, undefined, typeof InviteCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof InviteCreate>) {
   const {actor, app, db, body, now} = call
   const {organisation_id} = actor
   const scopes = body.workspace_api_key_details && checkGrant(actor, 'workspace-user', body.workspace_api_key_details.scopes)
@@ -148,7 +148,7 @@ async function created(call: Call<undefined, undefined, typeof InviteCreate>) {
     expires_at: after(now, LIFETIME_MS),
     accepted_at: null,
   })
-  call.about(id, null)
+  call.auditTarget(id, null)
   return {id, invite_link: linkOf(app, key), object: 'invite' as const}
 }
 
@@ -166,7 +166,7 @@ async function resent(call: One) {
   return {inviteLink: linkOf(app, key)}
 }
 
-async function accepted(call: Call<undefined, undefined, typeof InviteAccept>): Promise<z.input<typeof AcceptedInvite>> {
+async function accepted(call: OperationCall<undefined, undefined, typeof InviteAccept>): Promise<z.input<typeof AcceptedInvite>> {
   const {db, body, now} = call
   const invite = await store.findInviteByToken(db, hashKey(body.token))
   if (!invite || statusOf(invite, now) !== 'pending') throw new Refusal('invite.unknown')
@@ -188,8 +188,8 @@ async function accepted(call: Call<undefined, undefined, typeof InviteAccept>): 
   }
   await store.updateInvite(db, invite.id, {status: 'accepted', accepted_at: now})
   const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: SESSION_S}, now)
-  call.by({type: 'user', id: user.id, kind: 'user', organisation_id, workspace_id: null, user_id: user.id, scopes: new Set()})
-  call.about(invite.id, null)
+  call.auditActor({type: 'user', id: user.id, kind: 'user', organisation_id, workspace_id: null, user_id: user.id, scopes: new Set()})
+  call.auditTarget(invite.id, null)
   return {user_id: user.id, organisation_id, session, api_keys, object: 'accepted-invite'}
 }
 
@@ -199,9 +199,9 @@ interface Place {
 }
 
 /** The workspaces of an invite by id; each must be an active one of the organisation. */
-async function placesOf({actor, db}: CallerScope, said: readonly Place[], settings: string | null | undefined): Promise<Place[]> {
+async function placesOf({actor, db}: CallerScope, values: readonly Place[], settings: string | null | undefined): Promise<Place[]> {
   const places: Place[] = []
-  for (const [index, {id, role}] of said.entries()) {
+  for (const [index, {id, role}] of values.entries()) {
     const workspace = await findWorkspace(db, actor.organisation_id, id)
     if (workspace?.status !== 'active')
       throw new Refusal('parent.not_found', {field: `workspaces[${index}].id`, object: 'workspace', value: id})
@@ -255,7 +255,7 @@ async function inviteOf({actor, db, params}: CallerScope & {readonly params: {re
 async function openInvite(call: One): Promise<InvitesTable> {
   const invite = await inviteOf(call)
   if (invite.status !== 'pending') throw new Refusal('row.unfit', {reason: `The invite is ${invite.status}.`})
-  call.about(invite.id, null)
+  call.auditTarget(invite.id, null)
   return invite
 }
 

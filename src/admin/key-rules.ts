@@ -11,8 +11,8 @@ import {invalid} from './tenancy.ts'
  * The scopes to keep for a key of `kind`, each once and with a dot. Refuses ones that are unknown or that such a key cannot hold
  * (400), and ones that the giver may not give (403) unless the key has them already.
  */
-export function checkGrant(actor: Actor, kind: ApiKeyKind, said: readonly string[], held: readonly string[] = []): string[] {
-  const scopes = [...new Set(said.map(plainScope))]
+export function checkGrant(actor: Actor, kind: ApiKeyKind, values: readonly string[], held: readonly string[] = []): string[] {
+  const scopes = [...new Set(values.map(plainScope))]
   for (const [index, scope] of scopes.entries()) {
     const field = `scopes[${index}]`
     if (!SCOPES.has(scope)) throw invalid(field, unknownScope(scope))

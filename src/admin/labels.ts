@@ -5,7 +5,7 @@ import {LabelCreate, LabelMade, LabelQuery, LabelsQuery, LabelUpdate, LabelView}
 import {Empty} from '../schema/paging.ts'
 import * as store from '../store/labels.ts'
 import type {LabelsTable} from '../store/tables/prompts.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {type CallerScope, found, invalid, namedWorkspace, requireOwn, visibilityOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Labels'
@@ -75,7 +75,7 @@ export const labels = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof LabelsQuery>) {
+async function listed(call: OperationCall<undefined, typeof LabelsQuery>) {
   const {query, db, actor} = call
   requireOwn(call, query.organisation_id)
   const workspace = await namedWorkspace(call, query.workspace_id)
@@ -84,7 +84,7 @@ async function listed(call: Call<undefined, typeof LabelsQuery>) {
   return {total, data: rows.map(row => view(row, actor.organisation_id))}
 }
 
-async function created(call: Call<undefined, undefined, typeof LabelCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof LabelCreate>) {
   const {db, body, now} = call
   requireOwn(call, body.organisation_id)
   const {organisation_id, id: workspace_id} = await workspaceOf(call, body.workspace_id)
@@ -101,11 +101,11 @@ async function created(call: Call<undefined, undefined, typeof LabelCreate>) {
     last_updated_at: now,
   }
   await store.insertLabel(db, row)
-  call.about(row.id, workspace_id)
+  call.auditTarget(row.id, workspace_id)
   return {id: row.id}
 }
 
-async function shown(call: Call<typeof params, typeof LabelQuery>) {
+async function shown(call: OperationCall<typeof params, typeof LabelQuery>) {
   requireOwn(call, call.query.organisation_id)
   const workspace = await namedWorkspace(call, call.query.workspace_id)
   const {organisation_id} = call.actor
@@ -113,7 +113,7 @@ async function shown(call: Call<typeof params, typeof LabelQuery>) {
   return view(row, organisation_id)
 }
 
-async function updated(call: Call<typeof params, undefined, typeof LabelUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof LabelUpdate>) {
   const {db, body, now} = call
   const row = await ownLabel(call)
   const {organisation_id, workspace_id} = row
@@ -124,15 +124,15 @@ async function updated(call: Call<typeof params, undefined, typeof LabelUpdate>)
     ...(body.color_code !== undefined && {color_code: body.color_code}),
     last_updated_at: now,
   })
-  call.about(row.id, workspace_id)
+  call.auditTarget(row.id, workspace_id)
   return {}
 }
 
-async function archived(call: Call<typeof params>) {
+async function archived(call: OperationCall<typeof params>) {
   const row = await ownLabel(call)
   await store.unassignLabel(call.db, row.id)
   await store.updateLabel(call.db, row.id, {status: 'archived', last_updated_at: call.now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 

@@ -5,7 +5,7 @@ import {usedSince} from '../store/usage.ts'
 import type {AdminServices} from './services.ts'
 
 /** The budgets of an entity, and whether one of them is used up. */
-export interface LimitStatus {
+export interface EntityLimitStatus {
   readonly usage_limits: readonly UsageLimitStanding[]
   readonly is_exhausted: boolean
 }
@@ -17,7 +17,7 @@ export type Budgeted = Omit<EntityLimit, 'rates'>
  * How the budgets of an entity stand now: what admission counts, where a gateway runs; else what the ledger knows. The `status` that rows
  * keep follows within a minute (core rule 1), so replies go by this.
  */
-export async function standingOf(app: AdminServices, of: Budgeted): Promise<LimitStatus> {
+export async function standingOf(app: AdminServices, of: Budgeted): Promise<EntityLimitStatus> {
   const unused = unusedViews(of.usage)
   if (unused.length === 0) return {usage_limits: unused, is_exhausted: false}
   const readings = await readerOf(app).read({...of, rates: null})
@@ -35,8 +35,8 @@ export async function standingsOf<Row>(
   app: AdminServices,
   rows: readonly Row[],
   of: (row: Row) => Budgeted,
-): Promise<Map<Row, LimitStatus>> {
-  const standings = new Map<Row, LimitStatus>()
+): Promise<Map<Row, EntityLimitStatus>> {
+  const standings = new Map<Row, EntityLimitStatus>()
   for (const row of rows) standings.set(row, await standingOf(app, of(row)))
   return standings
 }

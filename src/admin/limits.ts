@@ -6,11 +6,11 @@ import {limitedIn} from '../store/limited-entity.ts'
 import {policiesForCalls, policyEntities, policyResets} from '../store/policies.ts'
 import {keysInSight} from './key-reach.ts'
 import {readerOf, shownAmount} from './limit-status.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {workspaceOf} from './tenancy.ts'
 
 /** Entities of one policy that are shown, those that used most first. */
-const MOST_ENTITIES = 50
+const MAX_ENTITIES = 50
 const FROM_THE_START = '1970-01-01T00:00:00.000Z'
 
 /** Any one of these suffices to see the limits of such; keys have rules of their own. */
@@ -37,7 +37,7 @@ export const limits = [
   }),
 ] as const
 
-async function status(call: Call<undefined, typeof LimitStatusQuery>) {
+async function status(call: OperationCall<undefined, typeof LimitStatusQuery>) {
   const {actor, app, db, query} = call
   const workspace = await workspaceOf(call, query.workspace_id)
   await app.settled?.()
@@ -56,12 +56,12 @@ async function status(call: Call<undefined, typeof LimitStatusQuery>) {
   return list({total: rows.length, rows}, row => row)
 }
 
-async function policyLimits({db}: Pick<Call, 'db'>, workspace_id: string): Promise<EntityLimit[]> {
+async function policyLimits({db}: Pick<OperationCall, 'db'>, workspace_id: string): Promise<EntityLimit[]> {
   const resets = await policyResets(db, workspace_id)
   const limits: EntityLimit[] = []
   for (const policy of await policiesForCalls(db, workspace_id)) {
     const filter = {since_at: FROM_THE_START, limit: 0n}
-    const {rows} = await policyEntities(db, policy, filter, {current_page: 0, page_size: MOST_ENTITIES})
+    const {rows} = await policyEntities(db, policy, filter, {current_page: 0, page_size: MAX_ENTITIES})
     const [usage, rates] = policy.kind === 'usage' ? [policy.terms, null] : [null, policy.terms]
     for (const {value_key} of rows) {
       const name = `${policy.name ?? policy.id} (${value_key})`

@@ -6,12 +6,12 @@ import {readReply} from '../providers/openai/reply.ts'
 import {type LogInsert, LogInserts} from '../schema/log-inserts.ts'
 import type {LogBodies, LogRecord, Settlement} from '../schema/records.ts'
 import {maskedHeaders} from './audit.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {freshPricing} from './prices/pricing.ts'
 import {invalid, workspaceOf} from './tenancy.ts'
 
-const MOST_METADATA = 128
-const MOST_KEYS = 50
+const MAX_METADATA = 128
+const MAX_KEYS = 50
 const PLACE: ReadonlySet<string> = new Set(['trace_id', 'span_id', 'span_name', 'parent_span_id', 'user'])
 const SECRET_IN_URL = /([?&](?:key|api[-_]?key|access_token|token|sig|signature|x-amz-[^=&]*)=)[^&]*/gi
 
@@ -32,7 +32,7 @@ export const logInserts = [
   }),
 ] as const
 
-async function inserted(call: Call<undefined, undefined, typeof LogInserts>): Promise<'ok'> {
+async function inserted(call: OperationCall<undefined, undefined, typeof LogInserts>): Promise<'ok'> {
   const {app, body} = call
   if (!app.insert_log) throw invalid('the request', 'rows are put into the log of a gateway that runs: name it with --url')
   const {id: workspace_id} = await workspaceOf(call, undefined)
@@ -44,13 +44,18 @@ async function inserted(call: Call<undefined, undefined, typeof LogInserts>): Pr
   return 'ok'
 }
 
-function settlementOf({actor, now}: Pick<Call, 'actor' | 'now'>, workspace_id: string, said: LogInsert, pricing: Pricing): Settlement {
-  const {request, response, metadata} = said
+function settlementOf(
+  {actor, now}: Pick<OperationCall, 'actor' | 'now'>,
+  workspace_id: string,
+  insert: LogInsert,
+  pricing: Pricing,
+): Settlement {
+  const {request, response, metadata} = insert
   const at_ms = Date.parse(now)
   const id = newTimeId(at_ms)
   const read = readReply('chatComplete', Buffer.from(JSON.stringify(response.body)))
-  const asked = typeof request.body.model === 'string' ? request.body.model.slice(0, 255) : null
-  const model = asked ?? read.model ?? null
+  const requested_model = typeof request.body.model === 'string' ? request.body.model.slice(0, 255) : null
+  const model = requested_model ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
   const price = model === null ? undefined : pricing.lookup(provider, model)
   const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : null
@@ -62,7 +67,8 @@ function settlementOf({actor, now}: Pick<Call, 'actor' | 'now'>, workspace_id: s
     trace_id,
     organisation_id: actor.organisation_id,
     workspace_id,
-    api_key_id: actor.id ?? 'operator',
+    kind: 'call',
+    principal: {kind: 'api_key', id: actor.id ?? 'operator'},
     user_id: actor.user_id,
     provider_id: null,
     provider_slug: null,
@@ -84,7 +90,7 @@ function settlementOf({actor, now}: Pick<Call, 'actor' | 'now'>, workspace_id: s
     ...(charged && charged.unpriced_units.length > 0 && {unpriced_units: charged.unpriced_units}),
     ...(charged?.mode_unpriced && {mode_unpriced: charged.mode_unpriced}),
     delivered: true,
-    log: recordOf(id, now, said),
+    log: recordOf(id, now, insert),
   }
 }
 
@@ -121,26 +127,26 @@ function recordOf(id: string, created_at: string, {request, response, metadata}:
   }
 }
 
-/** What is said beside the place in a trace, as texts. */
+/** The members beside the place in a trace, as texts. */
 function textsOf(metadata: LogInsert['metadata']): Record<string, string> {
   const user = metadata.user === undefined ? {} : {_user: metadata.user}
-  const said = Object.entries({...user, ...metadata}).filter(([key]) => !PLACE.has(key))
-  const text = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MOST_METADATA)
-  return Object.fromEntries(said.slice(0, MOST_KEYS).map(([key, value]) => [key.slice(0, MOST_METADATA), text(value)]))
+  const fields = Object.entries({...user, ...metadata}).filter(([key]) => !PLACE.has(key))
+  const text = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MAX_METADATA)
+  return Object.fromEntries(fields.slice(0, MAX_KEYS).map(([key, value]) => [key.slice(0, MAX_METADATA), text(value)]))
 }
 
-function bodiesOf({app}: Pick<Call, 'app'>, log_id: string, {request, response}: LogInsert): LogBodies {
+function bodiesOf({app}: Pick<OperationCall, 'app'>, log_id: string, {request, response}: LogInsert): LogBodies {
   const most = app.settings.log_body_max_bytes
-  const [asked, answered] = [Buffer.from(JSON.stringify(request.body)), Buffer.from(JSON.stringify(response.body))]
+  const [wanted, answered] = [Buffer.from(JSON.stringify(request.body)), Buffer.from(JSON.stringify(response.body))]
   const headers = (given: Record<string, string>) => maskedHeaders(given, app.settings.organisation_headers_to_mask)
   return {
     log_id,
     request_headers: headers(request.headers),
-    request_body: asked.subarray(0, most),
+    request_body: wanted.subarray(0, most),
     response_headers: headers(response.headers),
     response_body: answered.subarray(0, most),
     response_encoding: null,
-    cut: asked.length > most || answered.length > most,
+    cut: wanted.length > most || answered.length > most,
   }
 }
 

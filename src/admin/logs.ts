@@ -12,13 +12,13 @@ import type {Unpriced} from '../store/flush/encode.ts'
 import {findLog, type LogFilter, type LogRow, type LogScope, listLogs} from '../store/logs.ts'
 import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {readLogBody} from './log-bodies.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {type CallerScope, found, namedWorkspace} from './tenancy.ts'
 import {visibleTo} from './visible.ts'
 
 const tag = 'Logs'
 
-/** The log: one row for each target that a call asked. Written by the data plane, read here. */
+/** The log: one row for each target of a call. Written by the data plane, read here. */
 export const logs = [
   operation({
     id: 'logs.list',
@@ -50,20 +50,20 @@ export const logs = [
 /** What of the log the caller may see, as it asks for: archived workspaces have a past too. */
 export async function logScope(
   call: CallerScope,
-  asked: {workspace_id?: string | undefined; workspace_slug?: string | undefined},
+  place: {workspace_id?: string | undefined; workspace_slug?: string | undefined},
 ): Promise<LogScope> {
-  const workspace = await namedWorkspace(call, asked.workspace_id ?? asked.workspace_slug, {archived: true})
+  const workspace = await namedWorkspace(call, place.workspace_id ?? place.workspace_slug, {archived: true})
   return {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, ...visibleTo(call.actor)}
 }
 
-async function listed(call: Call<undefined, typeof LogQuery>) {
+async function listed(call: OperationCall<undefined, typeof LogQuery>) {
   const {app, db, query} = call
   const scope = await logScope(call, query)
   await app.settled?.()
   return list(await listLogs(app.reads ?? db, filterOf(scope, query), query), row => metricsOf(row, app.settings))
 }
 
-async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.input<typeof LogView>> {
+async function shown(call: OperationCall<typeof LogPath, typeof LogGetQuery>): Promise<z.input<typeof LogView>> {
   const {app, db, params, query} = call
   const scope = await logScope(call, query)
   await app.settled?.()
@@ -100,7 +100,7 @@ async function shown(call: Call<typeof LogPath, typeof LogGetQuery>): Promise<z.
 }
 
 /** A row is shown without its bodies where they are elsewhere and cannot be had now. */
-async function bodiesOf(app: Call['app'], row: LogRow): Promise<{bodies?: LogBodiesTable | undefined; log_store_error?: string}> {
+async function bodiesOf(app: OperationCall['app'], row: LogRow): Promise<{bodies?: LogBodiesTable | undefined; log_store_error?: string}> {
   try {
     return {bodies: await app.bodies(row)}
   } catch (fault) {
@@ -109,7 +109,7 @@ async function bodiesOf(app: Call['app'], row: LogRow): Promise<{bodies?: LogBod
   }
 }
 
-/** The rows that are asked for, by filters in the words of the reference. */
+/** The requested rows, by filters in the words of the reference. */
 export function filterOf(scope: LogScope, query: Filters): LogFilter {
   return {
     ...scope,

@@ -9,12 +9,12 @@ import {findOrganisation} from '../store/organisations.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import type {WorkspaceRole} from '../store/tables/people.ts'
 import {findOrganisationUser} from '../store/users.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import type {Actor} from './services.ts'
 import {type CallerScope, found, invalid, levelOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Workspaces > Members'
-type One<Body extends z.ZodType | undefined = undefined> = Call<typeof MemberParams, undefined, Body>
+type One<Body extends z.ZodType | undefined = undefined> = OperationCall<typeof MemberParams, undefined, Body>
 
 /** Who is a member of a workspace, and as what. Nobody gives or takes a role above his own. */
 export const members = [
@@ -84,18 +84,18 @@ export const members = [
   }),
 ] as const
 
-async function listed(call: Call<typeof MembersParams, typeof MembersQuery>) {
+async function listed(call: OperationCall<typeof MembersParams, typeof MembersQuery>) {
   const workspace = await workspaceOf(call, call.params.workspaceId)
   const {role, email} = call.query
   return list(await store.listMembers(call.db, {workspace_id: workspace.id, role, email}, call.query), await viewer(call, workspace))
 }
 
-async function added(call: Call<typeof MembersParams, undefined, typeof MembersAdd>) {
+async function added(call: OperationCall<typeof MembersParams, undefined, typeof MembersAdd>) {
   const {actor, body} = call
   for (const {role} of body.users) guardLevel(actor, role)
   const workspace = await workspaceOf(call, call.params.workspaceId)
   for (const [index, {id, role}] of body.users.entries()) await join(call, workspace, {id, role, field: `users[${index}].id`})
-  call.about(body.users.map(({id}) => id).join(','), workspace.id)
+  call.auditTarget(body.users.map(({id}) => id).join(','), workspace.id)
   return {}
 }
 
@@ -106,7 +106,7 @@ async function updated(call: One<typeof MemberUpdate>) {
   guardLevel(actor, member.role)
   if (member.role === body.role) throw invalid('role', `is ${body.role} already`)
   await store.updateMember(db, workspace.id, member.user_id, {role: body.role, last_updated_at: now})
-  call.about(member.user_id, workspace.id)
+  call.auditTarget(member.user_id, workspace.id)
   return {}
 }
 
@@ -114,7 +114,7 @@ async function removed(call: One) {
   const {workspace, member} = await memberOf(call)
   guardLevel(call.actor, member.role)
   await store.removeMember(call.db, workspace.id, member.user_id, call.now)
-  call.about(member.user_id, workspace.id)
+  call.auditTarget(member.user_id, workspace.id)
   return {}
 }
 

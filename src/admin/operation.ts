@@ -20,7 +20,7 @@ type Shape = z.ZodType | undefined
 type Out<T extends Shape> = T extends z.ZodType ? z.output<T> : undefined
 
 /** One call of one operation: its checked input, who calls, and the store as this call may use it. */
-export interface Call<P extends Shape = undefined, Q extends Shape = undefined, B extends Shape = undefined> {
+export interface OperationCall<P extends Shape = undefined, Q extends Shape = undefined, B extends Shape = undefined> {
   readonly params: Out<P>
   readonly query: Out<Q>
   readonly body: Out<B>
@@ -34,13 +34,13 @@ export interface Call<P extends Shape = undefined, Q extends Shape = undefined, 
   /** ISO 8601 UTC, the same for the whole call. */
   readonly now: string
   /** Names the row this call is about, for the audit log; the id of path parameters is the default. */
-  about(resource_id: string, workspace_id?: string | null): void
+  auditTarget(resource_id: string, workspace_id?: string | null): void
   /** Names who did it, and in which organisation, where the call made that known; for the audit log. */
-  by(actor: Actor): void
+  auditActor(actor: Actor): void
   /** Where the caller reached us, for example `https://gateway.example.com`. */
   readonly origin: string
   /** Has `work` done once the transaction is in, before the reply. */
-  afterwards(work: () => Promise<void> | void): void
+  afterCommit(work: () => Promise<void> | void): void
 }
 
 /**
@@ -55,7 +55,7 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   /** Path after `/v1` with `:name` parameters. */
   readonly path: string
   readonly summary: string
-  /** Any one of these suffices; none is asked for where the list is empty; `null` is open to everyone, without a key. */
+  /** Any one of these suffices; none is needed where the list is empty; `null` is open to everyone, without a key. */
   readonly scopes: readonly string[] | null
   /** The one of them that a user's role must have, where another would let in whom a security setting shuts out. */
   readonly role_needs?: string
@@ -77,21 +77,21 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly always_paged?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
-  /** Texts of its path and body may hold NUL characters: the database is told of none. */
+  /** Texts of its path and body may hold NUL characters: the database never gets them. */
   readonly takes_nul?: true
   /** Its reply is a file of this type, and not what `reply` says. */
   readonly file_type?: string
-  /** What is not found is said as `{"error": sentence}`, as the reference does here alone. */
+  /** What is not found is answered with `{"error": sentence}`, as the reference does here alone. */
   readonly bare_404?: true
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */
   ready?(): Promise<void>
-  /** Its body for the OpenAPI document, where that says more than is read by; asked after `ready`. */
+  /** Its body for the OpenAPI document, where that says more than is read by; called after `ready`. */
   described_body?(): z.ZodType
   readonly params?: P
   readonly query?: Q
   readonly body?: B
   readonly reply: R
-  handle(call: Call<P, Q, B>): Promise<z.input<R>>
+  handle(call: OperationCall<P, Q, B>): Promise<z.input<R>>
 }
 
 declare const SCHEMAS: unique symbol
@@ -120,5 +120,5 @@ export function operation<
 
 /** Any operation, as the registry, the routes, the OpenAPI document and the CLI see it. */
 export interface AnyOperation extends Omit<Operation, 'handle'> {
-  handle(call: Call<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
+  handle(call: OperationCall<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
 }

@@ -1,8 +1,8 @@
 import type {z} from 'zod'
 import {OrganisationDefaultsUpdate, OrganisationDefaultsView} from '../schema/workspaces.ts'
 import {organisationDefaults, updateOrganisation} from '../store/organisations.ts'
-import {type DefaultGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
-import {type Call, operation} from './operation.ts'
+import {type DefaultGuardrailsInput, keepDefaults, requireGuardrails} from './default-guardrails.ts'
+import {type OperationCall, operation} from './operation.ts'
 import type {CallerScope} from './tenancy.ts'
 
 const tag = 'Organisation'
@@ -34,21 +34,21 @@ export const organisationDefaultGuardrails = [
   }),
 ] as const
 
-async function updated(call: Call<undefined, undefined, typeof OrganisationDefaultsUpdate>) {
+async function updated(call: OperationCall<undefined, undefined, typeof OrganisationDefaultsUpdate>) {
   const {actor, db, body, now} = call
   const {organisation_id} = actor
   await requireGuardrails(db, {organisation_id, workspace_id: null}, body)
   const defaults = {...(await read(call)), ...body}
   await updateOrganisation(db, organisation_id, {defaults: keepDefaults(defaults), last_updated_at: now})
-  call.about(organisation_id, null)
+  call.auditTarget(organisation_id, null)
   return view(defaults)
 }
 
-async function read({actor, db}: CallerScope): Promise<DefaultGuardrails> {
+async function read({actor, db}: CallerScope): Promise<DefaultGuardrailsInput> {
   return JSON.parse((await organisationDefaults(db, actor.organisation_id)) ?? '{}')
 }
 
-function view({input_guardrails, output_guardrails}: DefaultGuardrails): z.input<typeof OrganisationDefaultsView> {
+function view({input_guardrails, output_guardrails}: DefaultGuardrailsInput): z.input<typeof OrganisationDefaultsView> {
   return {
     input_guardrails: [...(input_guardrails ?? [])],
     output_guardrails: [...(output_guardrails ?? [])],

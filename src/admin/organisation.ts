@@ -15,7 +15,7 @@ import {MembersParams} from '../schema/users.ts'
 import {findOrganisation, updateOrganisation} from '../store/organisations.ts'
 import type {OrganisationsTable} from '../store/tables/identity.ts'
 import {updateWorkspace} from '../store/workspaces.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {organisationDetails} from './organisation-views.ts'
 import {type CallerScope, found, invalid, workspaceOf} from './tenancy.ts'
 
@@ -71,7 +71,7 @@ export const organisation = [
   }),
 ] as const
 
-async function updated(call: Call<undefined, undefined, typeof OrganisationUpdate>) {
+async function updated(call: OperationCall<undefined, undefined, typeof OrganisationUpdate>) {
   const {db, body, now} = call
   const before = await own(call)
   const kept = readSettings<KeptOrganisationSettings>(before.settings)
@@ -90,11 +90,11 @@ async function updated(call: Call<undefined, undefined, typeof OrganisationUpdat
     settings: JSON.stringify(settings),
     last_updated_at: now,
   })
-  call.about(before.id, null)
+  call.auditTarget(before.id, null)
   return {}
 }
 
-async function workspaceShown(call: Call<typeof MembersParams>): Promise<z.input<typeof WorkspaceSettingsView>> {
+async function workspaceShown(call: OperationCall<typeof MembersParams>): Promise<z.input<typeof WorkspaceSettingsView>> {
   const workspace = await workspaceOf(call, call.params.workspaceId)
   const {security = {}} = readSettings<KeptWorkspaceSettings>(workspace.settings)
   const effective = securityView(securityIn((await own(call)).settings, workspace.settings))
@@ -106,12 +106,12 @@ async function workspaceShown(call: Call<typeof MembersParams>): Promise<z.input
   }
 }
 
-async function workspaceUpdated(call: Call<typeof MembersParams, undefined, typeof WorkspaceSettingsUpdate>) {
+async function workspaceUpdated(call: OperationCall<typeof MembersParams, undefined, typeof WorkspaceSettingsUpdate>) {
   const workspace = await workspaceOf(call, call.params.workspaceId)
   const {security = {}} = readSettings<KeptWorkspaceSettings>(workspace.settings)
   const settings = {security: changedSecurity(security, call.body.security)}
   await updateWorkspace(call.db, workspace.id, {settings: JSON.stringify(settings), last_updated_at: call.now})
-  call.about(workspace.id, workspace.id)
+  call.auditTarget(workspace.id, workspace.id)
   return {}
 }
 

@@ -16,7 +16,7 @@ import {defaultCollection, findCollection} from '../store/collections.ts'
 import * as store from '../store/prompts.ts'
 import type {PromptPartialsTable} from '../store/tables/prompts.ts'
 import {insertTemplate, listTemplates} from '../store/templates.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {changeTemplate, checkPartial, newTemplate, newVersion, reachTemplate} from './prompt-templates.ts'
 import {type CallerScope, found, invalid, visibilityOf, workspaceOf} from './tenancy.ts'
 
@@ -110,7 +110,7 @@ export const promptPartials = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof PartialsQuery>) {
+async function listed(call: OperationCall<undefined, typeof PartialsQuery>) {
   const {db, query} = call
   const reach = visibilityOf(call)
   const collection =
@@ -119,7 +119,7 @@ async function listed(call: Call<undefined, typeof PartialsQuery>) {
   return rows.map(row => ({...view(row), object: 'partial' as const}))
 }
 
-async function created(call: Call<undefined, undefined, typeof PartialCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof PartialCreate>) {
   const {db, body} = call
   const workspace = await workspaceOf(call, body.workspace_id)
   checkPartial(body.string)
@@ -131,17 +131,17 @@ async function created(call: Call<undefined, undefined, typeof PartialCreate>) {
   const version = {...newVersion(call, 1, body.version_description), partial_id: row.id, string: body.string}
   await insertTemplate(db, 'prompt_partials', row)
   await store.insertPartialVersion(db, version)
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {id: row.id, slug: row.slug, version_id: version.id}
 }
 
-async function shown(call: Call<typeof params>) {
+async function shown(call: OperationCall<typeof params>) {
   const row = await reachPartial(call, call.params.promptPartialId)
   const {string, version, description, id} = await versionOf(call, row, row.default_version)
   return {...view(row), string, version, version_description: description, prompt_partial_version_id: id}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof PartialUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof PartialUpdate>) {
   const {db, body} = call
   const row = await reachPartial(call, call.params.promptPartialId)
   const latest = await versionOf(call, row, row.latest_version)
@@ -159,13 +159,13 @@ async function updated(call: Call<typeof params, undefined, typeof PartialUpdate
   return {prompt_partial_version_id: version.id}
 }
 
-async function archived(call: Call<typeof params>) {
+async function archived(call: OperationCall<typeof params>) {
   const row = await reachPartial(call, call.params.promptPartialId)
   await changeTemplate(call, 'prompt_partials', row, {status: 'archived'})
   return {}
 }
 
-async function versionsListed(call: Call<typeof params>) {
+async function versionsListed(call: OperationCall<typeof params>) {
   const row = await reachPartial(call, call.params.promptPartialId)
   return (await store.partialVersions(call.db, row.id)).map(({id, partial_id, version, string, description, created_at, status}) => ({
     ...{prompt_partial_id: partial_id, prompt_partial_version_id: id, slug: row.slug, version: String(version), string, description},
@@ -173,7 +173,7 @@ async function versionsListed(call: Call<typeof params>) {
   }))
 }
 
-async function published(call: Call<typeof params, undefined, typeof MakeDefault>) {
+async function published(call: OperationCall<typeof params, undefined, typeof MakeDefault>) {
   const row = await reachPartial(call, call.params.promptPartialId)
   const {version} = await versionOf(call, row, call.body.version)
   await changeTemplate(call, 'prompt_partials', row, {default_version: version})

@@ -1,11 +1,11 @@
 import {z} from 'zod'
+import {TemplateFault} from '../base/mustache/parse.ts'
 import {promptedCall, readyPrompt} from '../prompts/call.ts'
-import {TemplateFault} from '../prompts/parse.ts'
 import {readNamed} from '../prompts/selector.ts'
 import {Handle} from '../schema/names.ts'
 import {PromptCall, RenderedCall} from '../schema/prompts.ts'
 import {findPartialForCall, findPromptForCall} from '../store/prompts-for-call.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {found, invalid, visibilityOf} from './tenancy.ts'
 
 const params = z.strictObject({promptId: Handle})
@@ -27,7 +27,7 @@ export const promptRender = [
   }),
 ] as const
 
-async function rendered(call: Call<typeof params, undefined, typeof PromptCall>) {
+async function rendered(call: OperationCall<typeof params, undefined, typeof PromptCall>) {
   const {db, body} = call
   const {named, meant} = readNamed(call.params.promptId)
   const prompt = found(await findPromptForCall(db, visibilityOf(call), named, meant), 'prompt')

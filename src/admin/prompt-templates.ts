@@ -1,12 +1,12 @@
 import {newId} from '../base/ids.ts'
-import type {Node} from '../prompts/parse.ts'
-import {parseTemplate, TemplateFault} from '../prompts/parse.ts'
+import type {Node} from '../base/mustache/parse.ts'
+import {parseTemplate, TemplateFault} from '../base/mustache/parse.ts'
 import {type Prompt, readPrompt} from '../prompts/prompt.ts'
 import type {PromptTemplate} from '../schema/prompts.ts'
 import {giveUpSlug} from '../store/rows.ts'
 import type {CollectionsTable, TemplatesTable} from '../store/tables/prompts.ts'
 import {findTemplate, type TemplateTable, templateSlugTaken, updateTemplate} from '../store/templates.ts'
-import type {Call} from './operation.ts'
+import type {OperationCall} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
 import {type CallerScope, found, invalid, visibilityOf} from './tenancy.ts'
 
@@ -19,7 +19,7 @@ export async function reachTemplate(call: CallerScope, table: TemplateTable, nam
 
 /** A new row with its first version, which is published. */
 export async function newTemplate(
-  {actor, db, now}: Pick<Call, 'actor' | 'db' | 'now'>,
+  {actor, db, now}: Pick<OperationCall, 'actor' | 'db' | 'now'>,
   table: TemplateTable,
   {name, slug, collection}: {readonly name: string; readonly slug: string | undefined; readonly collection: CollectionsTable},
 ): Promise<TemplatesTable> {
@@ -46,7 +46,7 @@ export async function newTemplate(
 }
 
 /** The columns that every version has. */
-export function newVersion({actor, now}: Pick<Call, 'actor' | 'now'>, version: number, description: string | null | undefined) {
+export function newVersion({actor, now}: Pick<OperationCall, 'actor' | 'now'>, version: number, description: string | null | undefined) {
   return {
     id: newId(),
     version,
@@ -59,14 +59,14 @@ export function newVersion({actor, now}: Pick<Call, 'actor' | 'now'>, version: n
 
 /** Writes a change, says what it is about, and has what is remembered of prompts forgotten. */
 export async function changeTemplate(
-  call: Pick<Call, 'actor' | 'db' | 'now' | 'about'>,
+  call: Pick<OperationCall, 'actor' | 'db' | 'now' | 'auditTarget'>,
   table: TemplateTable,
   row: TemplatesTable,
   change: Partial<TemplatesTable>,
 ) {
   const {actor, db, now} = call
   await updateTemplate(db, table, row.id, {...change, updated_by: actor.user_id ?? actor.id, last_updated_at: now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
 }
 
 /** Refuses a `string` that cannot be read as a prompt, or as a partial. */

@@ -4,7 +4,7 @@ import {Empty} from '../schema/paging.ts'
 import {PromptVersionUpdate, PromptVersionView, PromptView} from '../schema/prompts.ts'
 import {findLabel} from '../store/labels.ts'
 import * as store from '../store/prompts.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {promptView, reachPrompt} from './prompts.ts'
 import {type CallerScope, found, visibilityOf} from './tenancy.ts'
 
@@ -51,7 +51,7 @@ export const promptVersions = [
   }),
 ] as const
 
-async function listed(call: Call<typeof params>) {
+async function listed(call: OperationCall<typeof params>) {
   const row = await reachPrompt(call, call.params.promptId)
   const labels = await store.promptLabels(call.db, row.id)
   return (await store.promptVersions(call.db, row.id)).map(({id, prompt_id, template, version, description, created_at, status}) => ({
@@ -61,12 +61,12 @@ async function listed(call: Call<typeof params>) {
   }))
 }
 
-async function shown(call: Call<typeof versionParams>) {
+async function shown(call: OperationCall<typeof versionParams>) {
   const row = await reachPrompt(call, call.params.promptId)
   return promptView(call, row, await versionOf(call, row.id))
 }
 
-async function labelled(call: Call<typeof versionParams, undefined, typeof PromptVersionUpdate>) {
+async function labelled(call: OperationCall<typeof versionParams, undefined, typeof PromptVersionUpdate>) {
   const {db, body, now} = call
   const row = await reachPrompt(call, call.params.promptId)
   const {version} = await versionOf(call, row.id)
@@ -75,7 +75,7 @@ async function labelled(call: Call<typeof versionParams, undefined, typeof Promp
     const label = found(await findLabel(db, {...visibilityOf(call), workspace_id: row.workspace_id}, body.label_id), 'label')
     await store.assignLabel(db, {prompt_id: row.id, label_id: label.id, version, assigned_at: now})
   }
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 

@@ -22,7 +22,7 @@ import {findProviderForCall} from '../store/providers.ts'
 import type {PromptsTable, PromptVersionsTable} from '../store/tables/prompts.ts'
 import {insertTemplate, listTemplates} from '../store/templates.ts'
 import {noParent, parentOf} from './collections.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {changeTemplate, checkPrompt, newTemplate, newVersion, reachTemplate} from './prompt-templates.ts'
 import {type CallerScope, found, invalid, namedWorkspace} from './tenancy.ts'
 
@@ -106,7 +106,7 @@ export const prompts = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof PromptsQuery>) {
+async function listed(call: OperationCall<undefined, typeof PromptsQuery>) {
   const {db, query, actor} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
   const reach = {organisation_id: actor.organisation_id, workspace_id: workspace?.id}
@@ -121,12 +121,12 @@ async function listed(call: Call<undefined, typeof PromptsQuery>) {
   return {data, total}
 }
 
-async function created(call: Call<undefined, undefined, typeof PromptCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof PromptCreate>) {
   const {db, body} = call
   const collection = await parentOf(call, body.collection_id, 'collection_id')
   const {string, parameters, virtual_key} = body
   const {model = null, functions = null, tools = null, tool_choice = null, template_metadata = null} = body
-  const said = {
+  const fields = {
     string,
     parameters,
     virtual_key,
@@ -137,51 +137,51 @@ async function created(call: Call<undefined, undefined, typeof PromptCreate>) {
     template_metadata,
     is_raw_template: body.is_raw_template === 1,
   }
-  const template = await sayable(call, collection, said)
+  const template = await sayable(call, collection, fields)
   const row = await newTemplate(call, 'prompts', {name: body.name, slug: body.slug, collection})
   const version = {...newVersion(call, 1, body.version_description), prompt_id: row.id, template: JSON.stringify(template)}
   await insertTemplate(db, 'prompts', row)
   await store.insertPromptVersion(db, version)
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {id: row.id, slug: row.slug, version_id: version.id, object: 'prompt' as const}
 }
 
-async function shown(call: Call<typeof params, typeof PromptQuery>) {
+async function shown(call: OperationCall<typeof params, typeof PromptQuery>) {
   const row = await reachPrompt(call, call.params.promptId)
   const version = found(await store.findPromptVersion(call.db, row, meantBy(call.query.version ?? 'default')), 'version of the prompt')
   return promptView(call, row, version)
 }
 
-async function updated(call: Call<typeof params, undefined, typeof PromptUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof PromptUpdate>) {
   const {db, body} = call
   const row = await reachPrompt(call, call.params.promptId)
-  const {patch, name, collection_id, ...said} = body
+  const {patch, name, collection_id, ...fields} = body
   const collection = collection_id === undefined ? undefined : await parentOf(call, collection_id, 'collection_id')
   if (collection && collection.workspace_id !== row.workspace_id) throw noParent(collection_id!, 'collection_id')
   const own = {...(name !== undefined && {name}), ...(collection && {collection_id: collection.id})}
-  if (Object.keys(said).length === 0) {
+  if (Object.keys(fields).length === 0) {
     await changeTemplate(call, 'prompts', row, own)
     return {}
   }
   const latest = found(await store.findPromptVersion(db, row, 'latest'), 'version of the prompt')
   const before = JSON.parse(latest.template) as PromptTemplate
-  if (!patch) requireWhole(said)
-  const template = await sayable(call, row, nextTemplate(patch ? before : bare(before), said))
+  if (!patch) requireWhole(fields)
+  const template = await sayable(call, row, nextTemplate(patch ? before : bare(before), fields))
   const number = row.latest_version + 1
-  const description = patch && said.version_description === undefined ? latest.description : said.version_description
+  const description = patch && fields.version_description === undefined ? latest.description : fields.version_description
   const version = {...newVersion(call, number, description), prompt_id: row.id, template: JSON.stringify(template)}
   await store.insertPromptVersion(db, version)
   await changeTemplate(call, 'prompts', row, {...own, latest_version: number})
   return {id: row.id, slug: row.slug, prompt_version_id: version.id}
 }
 
-async function archived(call: Call<typeof params>) {
+async function archived(call: OperationCall<typeof params>) {
   const row = await reachPrompt(call, call.params.promptId)
   await changeTemplate(call, 'prompts', row, {status: 'archived'})
   return {}
 }
 
-async function published(call: Call<typeof params, undefined, typeof MakeDefault>) {
+async function published(call: OperationCall<typeof params, undefined, typeof MakeDefault>) {
   const row = await reachPrompt(call, call.params.promptId)
   const {version} = found(await store.findPromptVersion(call.db, row, call.body.version), 'version of the prompt')
   await changeTemplate(call, 'prompts', row, {default_version: version})
@@ -217,8 +217,8 @@ function bare({virtual_key}: PromptTemplate): PromptTemplate {
   return {string: '', parameters: {}, virtual_key, model: null, ...nothing, is_raw_template: false}
 }
 
-function nextTemplate(from: PromptTemplate, said: VersionFields): PromptTemplate {
-  const {version_description: _, is_raw_template, prompt_metadata, ...rest} = said
+function nextTemplate(from: PromptTemplate, fields: VersionFields): PromptTemplate {
+  const {version_description: _, is_raw_template, prompt_metadata, ...rest} = fields
   return {
     ...from,
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
@@ -227,9 +227,10 @@ function nextTemplate(from: PromptTemplate, said: VersionFields): PromptTemplate
   }
 }
 
-function requireWhole(said: VersionFields) {
+function requireWhole(fields: VersionFields) {
   for (const field of ['string', 'parameters', 'model'] as const) {
-    if (said[field] === undefined) throw invalid(field, 'is required for a new version; send "patch": true to take it from the newest one')
+    if (fields[field] === undefined)
+      throw invalid(field, 'is required for a new version; send "patch": true to take it from the newest one')
   }
 }
 

@@ -19,8 +19,8 @@ import {findIntegration, isOpenTo} from '../store/integrations.ts'
 import * as store from '../store/providers.ts'
 import type {IntegrationsTable, ProvidersTable} from '../store/tables/catalog.ts'
 import {keepTags, readTags} from '../store/tags.ts'
-import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
-import {type Call, operation} from './operation.ts'
+import {type Budgeted, type EntityLimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {freeSlug} from './slugs.ts'
 import {type CallerScope, found, invalid, namedWorkspace, workspaceOf} from './tenancy.ts'
 
@@ -99,7 +99,7 @@ export const providers = [
 type ViewOf<View> = (row: store.ProviderRow, now: string, standing: BudgetStanding) => View
 
 /** One page of the providers the caller may see, and how their budgets stand. */
-export async function listed<View>(call: Call<undefined, typeof ProviderQuery>, view: ViewOf<View>) {
+export async function listed<View>(call: OperationCall<undefined, typeof ProviderQuery>, view: ViewOf<View>) {
   const {actor, app, db, query, now} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, workspace_id: workspace?.id, tags: query.tags}
@@ -108,14 +108,14 @@ export async function listed<View>(call: Call<undefined, typeof ProviderQuery>, 
   return list(page, row => view(row, now, standings.get(row)!))
 }
 
-export async function shown<View>(call: Call<typeof params, typeof WorkspaceQuery>, object: string, view: ViewOf<View>) {
+export async function shown<View>(call: OperationCall<typeof params, typeof WorkspaceQuery>, object: string, view: ViewOf<View>) {
   const row = await reachProvider(call, call.params.slug, call.query.workspace_id, object)
   return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
 }
 
 /**
  * The provider that a call names by slug or id, in the workspace it names or is of. Where several workspaces have the slug and none is
- * named, that is asked for.
+ * named, that is requested.
  */
 export async function reachProvider(
   call: CallerScope,
@@ -131,7 +131,7 @@ export async function reachProvider(
   return found(bySlug[0] ?? matching[0], object)
 }
 
-async function created(call: Call<undefined, undefined, typeof ProviderCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof ProviderCreate>) {
   const {db, body, now} = call
   const workspace = await workspaceOf(call, body.workspace_id)
   const integration = await findIntegration(db, workspace.organisation_id, body.integration_id)
@@ -140,7 +140,7 @@ async function created(call: Call<undefined, undefined, typeof ProviderCreate>) 
   }
   const row = await newProvider(db, integration, {workspace_id: workspace.id, is_virtual_key: 0, slug: body.slug, fields: body, now})
   await store.insertProvider(db, row)
-  call.about(row.id, workspace.id)
+  call.auditTarget(row.id, workspace.id)
   return {id: row.id, slug: row.slug}
 }
 
@@ -209,19 +209,19 @@ export function changedColumns(
   }
 }
 
-async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof ProviderUpdate>) {
+async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery, typeof ProviderUpdate>) {
   const {body, query} = call
   const before = await reachProvider(call, call.params.slug, query.workspace_id ?? body.workspace_id, 'provider')
   await store.updateProvider(call.db, before.id, changedColumns(before, body, call.now))
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {id: before.id, slug: before.slug}
 }
 
 /** Takes a provider out of service, and with it the hidden integration that a virtual key is made of. */
-export async function archived(call: Call<typeof params, typeof WorkspaceQuery>, object: string) {
+export async function archived(call: OperationCall<typeof params, typeof WorkspaceQuery>, object: string) {
   const row = await reachProvider(call, call.params.slug, call.query.workspace_id, object)
   await store.archiveProvider(call.db, row.id, call.now)
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   if (row.is_hidden) await store.archiveHidden(call.db, row.integration_id, call.now)
   return {}
 }
@@ -230,7 +230,7 @@ function budgetsOf({id, slug, workspace_id, usage_limits, last_reset_at}: Provid
   return {entity: 'provider', id, name: slug, workspace_id, usage: usage_limits, last_reset_at}
 }
 
-/** What both views say of a row. An expiry is said by the clock, not by the row, and so is what is used up. */
+/** What both views show of a row. An expiry follows the clock, not the row, and so is what is used up. */
 export function commonView(row: ProvidersTable, now: string, {usage_limits, is_exhausted}: BudgetStanding) {
   const {id, name, note, expires_at, created_at, last_updated_at, slug, workspace_id} = row
   const expired = expires_at !== null && expires_at <= now

@@ -5,7 +5,7 @@ import {scopesOf} from '../identity/scopes.ts'
 import type {Security} from '../schema/security.ts'
 import type {Actor} from './services.ts'
 
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 /**
  * Refuses a key that would open a role to whoever it likes, itself too, without holding what the role does, as far as such a key can
@@ -16,6 +16,6 @@ export function checkRoleGrant(actor: Actor, role: Role, security: Security): vo
   if (kind === 'user' || kind === 'operator') return
   const beyond = [...scopesOfRole(role, security)].filter(scope => scopesOf(kind).has(scope) && !holds(actor, scope))
   if (!beyond.length) return
-  const more = beyond.length > MOST_NAMED ? ` and ${beyond.length - MOST_NAMED} more` : ''
-  throw new Refusal('scope.missing', {scope: `${beyond.slice(0, MOST_NAMED).join(', ')}${more} itself, to give the role ${role}`})
+  const more = beyond.length > MAX_NAMED ? ` and ${beyond.length - MAX_NAMED} more` : ''
+  throw new Refusal('scope.missing', {scope: `${beyond.slice(0, MAX_NAMED).join(', ')}${more} itself, to give the role ${role}`})
 }

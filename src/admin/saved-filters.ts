@@ -20,7 +20,7 @@ import {
   updateSavedFilter,
 } from '../store/saved-filters.ts'
 import {logScope} from './logs.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {found, workspaceOf} from './tenancy.ts'
 
 const tag = 'Logs'
@@ -90,44 +90,44 @@ export const savedFilters = [
   }),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof SavedFilterCreate>): Promise<z.input<typeof SavedFilterMade>> {
+async function created(call: OperationCall<undefined, undefined, typeof SavedFilterCreate>): Promise<z.input<typeof SavedFilterMade>> {
   const {actor, body, db, now} = call
   const {id: workspace_id} = await workspaceOf(call, body.workspace_id)
   await refuseTaken(call, workspace_id, body.name)
   const id = newId()
   const times = {created_at: now, last_updated_at: now}
-  const said = {name: body.name, filters: JSON.stringify(body.filters), created_by: actor.user_id ?? actor.id}
-  await insertSavedFilter(db, {id, organisation_id: actor.organisation_id, workspace_id, ...said, ...times})
-  call.about(id, workspace_id)
+  const fields = {name: body.name, filters: JSON.stringify(body.filters), created_by: actor.user_id ?? actor.id}
+  await insertSavedFilter(db, {id, organisation_id: actor.organisation_id, workspace_id, ...fields, ...times})
+  call.auditTarget(id, workspace_id)
   return {id, object: 'saved-filter'}
 }
 
-async function listed(call: Call<undefined, typeof SavedFilterQuery>) {
+async function listed(call: OperationCall<undefined, typeof SavedFilterQuery>) {
   return list(await listSavedFilters(call.db, await logScope(call, call.query), call.query), viewOf)
 }
 
-async function updated(call: Call<typeof SavedFilterPath, undefined, typeof SavedFilterChange>) {
+async function updated(call: OperationCall<typeof SavedFilterPath, undefined, typeof SavedFilterChange>) {
   const {body, db, now} = call
   const row = await filterOf(call)
   if (body.name !== undefined) await refuseTaken(call, row.workspace_id, body.name, row.id)
   const filters = body.filters && {filters: JSON.stringify(body.filters)}
   await updateSavedFilter(db, row.id, {...(body.name !== undefined && {name: body.name}), ...filters, last_updated_at: now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 
-async function deleted(call: Call<typeof SavedFilterPath>) {
+async function deleted(call: OperationCall<typeof SavedFilterPath>) {
   const row = await filterOf(call)
   await deleteSavedFilter(call.db, row.id)
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 
-async function filterOf(call: Pick<Call<typeof SavedFilterPath>, 'actor' | 'db' | 'params'>): Promise<SavedFilterRow> {
+async function filterOf(call: Pick<OperationCall<typeof SavedFilterPath>, 'actor' | 'db' | 'params'>): Promise<SavedFilterRow> {
   return found(await findSavedFilter(call.db, await logScope(call, {}), call.params.id), 'saved filter')
 }
 
-async function refuseTaken({db}: Pick<Call, 'db'>, workspace_id: string, name: string, own?: string) {
+async function refuseTaken({db}: Pick<OperationCall, 'db'>, workspace_id: string, name: string, own?: string) {
   const taken = await savedFilterNamed(db, workspace_id, name)
   if (taken !== undefined && taken !== own) throw new Refusal('row.exists', {object: 'saved filter', field: 'name', value: name})
 }

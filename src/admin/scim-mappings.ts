@@ -8,7 +8,7 @@ import {findOrganisation} from '../store/organisations.ts'
 import * as store from '../store/scim-mappings.ts'
 import type {ScimGroupsTable} from '../store/tables/registry.ts'
 import {guardLevel} from './members.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {checkRoleGrant} from './role-rules.ts'
 import {found, namedWorkspace, workspaceOf} from './tenancy.ts'
 
@@ -58,7 +58,7 @@ export const scimMappings = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof ScimMappingsQuery>) {
+async function listed(call: OperationCall<undefined, typeof ScimMappingsQuery>) {
   const {actor, db, query} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
   const {scim_group_id, role, page, page_size} = query
@@ -67,7 +67,7 @@ async function listed(call: Call<undefined, typeof ScimMappingsQuery>) {
   return {mappings: rows.map(view), total_count: total}
 }
 
-async function created(call: Call<undefined, undefined, typeof ScimMappingCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof ScimMappingCreate>) {
   const {actor, db, body, now} = call
   guardLevel(actor, body.role)
   const workspace = await workspaceOf(call, body.workspace_id)
@@ -92,14 +92,14 @@ async function created(call: Call<undefined, undefined, typeof ScimMappingCreate
     last_updated_at: now,
   }
   if (!same) await store.insertScimMapping(db, row)
-  call.about(row.id, workspace.id)
+  call.auditTarget(row.id, workspace.id)
   return view({...row, scim_group: group.name})
 }
 
 const FIRST = {current_page: 0, page_size: 1000}
 
-/** The group that a body names; one that is named before its directory told of it is noted. */
-async function groupOf({actor, db, body, now}: Call<undefined, undefined, typeof ScimMappingCreate>): Promise<ScimGroupsTable> {
+/** The group that a body names; one that is named before its directory sent it is noted. */
+async function groupOf({actor, db, body, now}: OperationCall<undefined, undefined, typeof ScimMappingCreate>): Promise<ScimGroupsTable> {
   const {organisation_id} = actor
   if (body.scim_group_id !== undefined) {
     const group = await store.findScimGroup(db, organisation_id, {id: body.scim_group_id})
@@ -114,14 +114,14 @@ async function groupOf({actor, db, body, now}: Call<undefined, undefined, typeof
   return group
 }
 
-async function deleted(call: Call<typeof params>) {
+async function deleted(call: OperationCall<typeof params>) {
   const {actor, db, now} = call
   const row = await store.findScimMapping(db, actor.organisation_id, call.params.scimWorkspaceGroupId)
   const reached = row && (actor.workspace_id ?? row.workspace_id) === row.workspace_id
   const {id, workspace_id, role} = found(reached ? row : undefined, 'mapping')
   guardLevel(actor, role)
   await store.archiveScimMapping(db, id, now)
-  call.about(id, workspace_id)
+  call.auditTarget(id, workspace_id)
   return {success: true as const}
 }
 

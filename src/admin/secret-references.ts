@@ -24,7 +24,7 @@ import * as store from '../store/secret-references.ts'
 import type {SecretReferencesTable} from '../store/tables/registry.ts'
 import {keepTags, readTags} from '../store/tags.ts'
 import {keepAllowed} from './allowed-workspaces.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {parsed} from './parsed.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug} from './slugs.ts'
@@ -99,7 +99,7 @@ export const secretReferences = [
   }),
 ] as const
 
-async function created({actor, app, db, body, now, about}: Call<undefined, undefined, typeof SecretReferenceCreate>) {
+async function created({actor, app, db, body, now, auditTarget: about}: OperationCall<undefined, undefined, typeof SecretReferenceCreate>) {
   const {organisation_id} = actor
   found(body.organisation_id === undefined || body.organisation_id === organisation_id || undefined, 'organisation')
   const taken = async (slug: string) => (await store.findSecretReference(db, organisation_id, slug)) !== undefined
@@ -126,7 +126,7 @@ async function created({actor, app, db, body, now, about}: Call<undefined, undef
   return {id: reference.id, slug: reference.slug, object: 'secret-reference' as const}
 }
 
-async function shown(call: Call<typeof params>) {
+async function shown(call: OperationCall<typeof params>) {
   const reference = await reach(call)
   return {
     ...row(reference),
@@ -142,7 +142,7 @@ async function shown(call: Call<typeof params>) {
   }
 }
 
-async function updated(call: Call<typeof params, undefined, typeof SecretReferenceUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof SecretReferenceUpdate>) {
   const {app, db, body, now} = call
   const before = await reach(call)
   await store.updateSecretReference(db, before.id, {
@@ -155,16 +155,16 @@ async function updated(call: Call<typeof params, undefined, typeof SecretReferen
     allow_all_workspaces: await keepAllowed(db, before, body),
     last_updated_at: now,
   })
-  call.about(before.id, null)
+  call.auditTarget(before.id, null)
   return {}
 }
 
-async function deleted(call: Call<typeof params>) {
+async function deleted(call: OperationCall<typeof params>) {
   const reference = await reach(call)
   const users = await store.secretReferenceUsers(call.db, reference)
   if (users.length) throw invalid('secretReferenceId', `is still mapped by ${users.slice(0, 5).join(', ')}: take it out there first`)
   await store.updateSecretReference(call.db, reference.id, {status: 'archived', last_updated_at: call.now})
-  call.about(reference.id, null)
+  call.auditTarget(reference.id, null)
   return {}
 }
 
@@ -185,7 +185,7 @@ function parsedLogin(manager: Manager, given: Login): Login {
 
 /**
  * The login of a row with what is given put in place. Another way to log in forgets the fields of the one before, and another address the
- * secrets, which would be told to it: they are to be given again. Null takes a field away.
+ * secrets, which it would get: they are to be given again. Null takes a field away.
  */
 function mergedLogin({seal}: AdminServices, before: SecretReferencesTable, given: Login): Login {
   const kept = Object.entries(JSON.parse(before.auth_config) as Login).filter(([field]) => !field.startsWith(MASKED))

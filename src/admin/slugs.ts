@@ -1,15 +1,15 @@
 import {Refusal} from '../base/errors.ts'
 import {newSlug} from '../base/ids.ts'
 
-const MOST_TRIES = 10
+const MAX_TRIES = 10
 
-/** A generated slug (`<prefix><name>-<6 hex>`) that is not `taken`; chance is asked again when it is. */
+/** A generated slug (`<prefix><name>-<6 hex>`) that is not `taken`; drawn again when it is. */
 export async function freeSlug(prefix: string, name: string, most: number, taken: (slug: string) => Promise<boolean>): Promise<string> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const slug = newSlug(prefix, name, most)
     if (!(await taken(slug))) return slug
   }
-  throw new Error(`No free slug for the prefix ${prefix} in ${MOST_TRIES} tries.`)
+  throw new Error(`No free slug for the prefix ${prefix} in ${MAX_TRIES} tries.`)
 }
 
 /** The slug that was given, once it is free; one that only an archived row has is given up by that row first (`giveUp`). */

@@ -10,11 +10,11 @@ import {type LogRow, listLogs} from '../store/logs.ts'
 import type {FeedbackTable} from '../store/tables/traffic.ts'
 import {cents, mean, sumOf, tokensOf} from './analytics/sums.ts'
 import {filterOf, logScope, metricsOf} from './logs.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {found} from './tenancy.ts'
 
 const tag = 'Logs'
-const MOST_SPANS = 1000
+const MAX_SPANS = 1000
 
 /** Calls by the traces and spans that clients named. */
 export const traces = [
@@ -56,20 +56,20 @@ export const traces = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof LogQuery>) {
+async function listed(call: OperationCall<undefined, typeof LogQuery>) {
   const {app, db, query} = call
   const filter = filterOf(await logScope(call, query), query)
   await app.settled?.()
   return list(await tracesOf({kind: app.store.kind, db: app.reads ?? db}, filter, query), viewOf)
 }
 
-async function shown(call: Call<typeof TracePath, typeof LogGetQuery>): Promise<z.input<typeof TraceView>> {
+async function shown(call: OperationCall<typeof TracePath, typeof LogGetQuery>): Promise<z.input<typeof TraceView>> {
   const {actor, app, db, params, query} = call
   const filter = {...filterOf(await logScope(call, query), {}), trace_id: [params.traceId]}
   await app.settled?.()
   const {rows} = await tracesOf({kind: app.store.kind, db}, filter, {current_page: 0, page_size: 1})
   const trace = found(rows[0], 'trace')
-  const logs = await listLogs(db, filter, {current_page: 0, page_size: MOST_SPANS})
+  const logs = await listLogs(db, filter, {current_page: 0, page_size: MAX_SPANS})
   const places = new Set(logs.rows.map(({workspace_id}) => workspace_id))
   const thoughts = await feedbackOn(db, actor.organisation_id, params.traceId)
   return {
@@ -80,7 +80,7 @@ async function shown(call: Call<typeof TracePath, typeof LogGetQuery>): Promise<
   }
 }
 
-async function spans(call: Call<undefined, typeof LogQuery>): Promise<z.input<typeof SpanList>> {
+async function spans(call: OperationCall<undefined, typeof LogQuery>): Promise<z.input<typeof SpanList>> {
   const {app, db, query} = call
   const filter = filterOf(await logScope(call, query), query)
   await app.settled?.()

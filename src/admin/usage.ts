@@ -4,7 +4,7 @@ import type {UsageDimension} from '../schema/usage-dimensions.ts'
 import {UsageQuery, type UsageSum, UsageSums} from '../schema/usage-sums.ts'
 import {keyNames, type RawSum, SUMMED, type UsageSummed, usageSums, workspaceNames} from '../store/usage-sums.ts'
 import {logScope} from './logs.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 
 /** Who and what used how much: sums of the hourly sums. */
 export const usage = [
@@ -23,7 +23,7 @@ export const usage = [
 
 const HOUR_MS = 3_600_000
 
-async function summed(call: Call<undefined, typeof UsageQuery>): Promise<z.input<typeof UsageSums>> {
+async function summed(call: OperationCall<undefined, typeof UsageQuery>): Promise<z.input<typeof UsageSums>> {
   const {app, db, query} = call
   const scope = await logScope(call, query)
   await app.settled?.()
@@ -31,7 +31,7 @@ async function summed(call: Call<undefined, typeof UsageQuery>): Promise<z.input
   const until = query.until && hourOf(query.until)
   const raw = await usageSums(app.reads ?? db, query.by, {...scope, workspace_id: scope.workspace_id, from, until})
   const named = await namesOf(call, query.by, raw)
-  const sums = new Map<string, Said>()
+  const sums = new Map<string, UsageTotals>()
   for (const row of raw) {
     const parts = query.by.map(dimension => [dimension, named(dimension, row)] as const)
     const key = JSON.stringify(parts)
@@ -45,12 +45,12 @@ async function summed(call: Call<undefined, typeof UsageQuery>): Promise<z.input
   return {object: 'list', total: data.length, from, data: data.map(view)}
 }
 
-type Said = Record<UsageSummed, bigint> & {readonly parts: Partial<Pick<UsageSum, UsageDimension>>}
+type UsageTotals = Record<UsageSummed, bigint> & {readonly parts: Partial<Pick<UsageSum, UsageDimension>>}
 
 const NOTHING = {requests: 0n, failures: 0n, unpriced: 0n, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n}
 
 /** What a row is called in each dimension. */
-async function namesOf({db, actor}: Call<undefined, typeof UsageQuery>, by: readonly UsageDimension[], rows: readonly RawSum[]) {
+async function namesOf({db, actor}: OperationCall<undefined, typeof UsageQuery>, by: readonly UsageDimension[], rows: readonly RawSum[]) {
   const {organisation_id} = actor
   const asks_keys = by.includes('key') || by.includes('user')
   const keys = asks_keys ? await keyNames(db, organisation_id, [...new Set(rows.map(row => row.api_key_id))]) : new Map()
@@ -75,7 +75,7 @@ async function namesOf({db, actor}: Call<undefined, typeof UsageQuery>, by: read
   }
 }
 
-function view({parts, ...sum}: Said): z.input<typeof UsageSum> {
+function view({parts, ...sum}: UsageTotals): z.input<typeof UsageSum> {
   const {requests, failures, unpriced, prompt_tokens, completion_tokens} = sum
   return {
     ...parts,

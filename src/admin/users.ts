@@ -5,12 +5,12 @@ import {Empty, list, listOf} from '../schema/paging.ts'
 import {pageOfCamel, UserParams, UsersQuery, UserUpdate, UserView} from '../schema/users.ts'
 import {findOrganisation} from '../store/organisations.ts'
 import * as store from '../store/users.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {checkRoleGrant} from './role-rules.ts'
 import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'Users'
-type One<Body extends z.ZodType | undefined = undefined> = Call<typeof UserParams, undefined, Body>
+type One<Body extends z.ZodType | undefined = undefined> = OperationCall<typeof UserParams, undefined, Body>
 
 /** The people of an organisation. They come by invite; the command line makes the first. */
 export const users = [
@@ -63,7 +63,7 @@ export const users = [
   }),
 ] as const
 
-async function listed({actor, db, query}: Call<undefined, typeof UsersQuery>) {
+async function listed({actor, db, query}: OperationCall<undefined, typeof UsersQuery>) {
   const {organisation_id} = actor
   const page = await store.listUsers(db, {organisation_id, role: query.role, email: query.email}, pageOfCamel(query))
   const workspaces = await store.workspaceIdsOf(

@@ -8,8 +8,8 @@ import {insertIntegration, integrationById, updateIntegration} from '../store/in
 import {insertProvider, type ProviderRow, updateProvider} from '../store/providers.ts'
 import type {IntegrationsTable} from '../store/tables/catalog.ts'
 import {credentialColumns, kindOf} from './integrations/credentials.ts'
-import type {LimitStatus} from './limit-status.ts'
-import {type Call, operation} from './operation.ts'
+import type {EntityLimitStatus} from './limit-status.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {archived, changedColumns, commonView, listed, newProvider, params, reachProvider, shown} from './providers.ts'
 import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
 import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
@@ -82,7 +82,7 @@ export const virtualKeys = [
   }),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof VirtualKeyCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof VirtualKeyCreate>) {
   const {actor, app, db, body, now} = call
   const {id: workspace_id, organisation_id} = await workspaceOf(call, body.workspace_id)
   const owner = {id: newId(), organisation_id, ai_provider_id: kindOf(body.provider, 'provider')}
@@ -112,22 +112,22 @@ async function created(call: Call<undefined, undefined, typeof VirtualKeyCreate>
   const row = await newProvider(db, hidden, {workspace_id, is_virtual_key: 1, slug: body.slug, fields: body, now})
   await insertIntegration(db, hidden)
   await insertProvider(db, row)
-  call.about(row.id, workspace_id)
+  call.auditTarget(row.id, workspace_id)
   return {success: true as const, data: {slug: row.slug}}
 }
 
-async function updated(call: Call<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>) {
+async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>) {
   const {db, body, now} = call
   const before = await reachProvider(call, call.params.slug, call.query.workspace_id ?? body.workspace_id, 'virtual key')
   await changeCredentials(call, before)
   await updateProvider(db, before.id, changedColumns(before, body, now))
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {}
 }
 
 /** The credential of a virtual key is its own; that of a provider made of a shared integration is changed there, by those who may. */
 async function changeCredentials(
-  {actor, app, db, body, now}: Call<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>,
+  {actor, app, db, body, now}: OperationCall<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>,
   row: ProviderRow,
 ) {
   const given = (['key', 'deploymentConfig', 'model_config', 'secret_mappings'] as const).filter(field => body[field] !== undefined)
@@ -142,7 +142,7 @@ async function changeCredentials(
   await updateIntegration(db, integration.id, {...columns, ...mappings, last_updated_at: now})
 }
 
-function view(row: ProviderRow, now: string, standing: LimitStatus): z.input<typeof VirtualKeyView> {
+function view(row: ProviderRow, now: string, standing: EntityLimitStatus): z.input<typeof VirtualKeyView> {
   return {
     ...commonView(row, now, standing),
     provider: row.ai_provider_id,

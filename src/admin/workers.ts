@@ -3,7 +3,7 @@ import {list, listOf} from '../schema/paging.ts'
 import {WorkerView} from '../schema/workers.ts'
 import type {WorkersTable} from '../store/tables/traffic.ts'
 import {listJobs} from '../store/workers.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 
 /** The jobs in the background, of all processes that share the database. */
 export const workers = [
@@ -19,7 +19,7 @@ export const workers = [
   }),
 ] as const
 
-async function listed({app, db}: Call) {
+async function listed({app, db}: OperationCall) {
   const rows = await listJobs(db)
   const now_ms = app.now().getTime()
   return list({total: rows.length, rows}, row => view(row, now_ms))
@@ -27,7 +27,7 @@ async function listed({app, db}: Call) {
 
 function view({name, holder, lease_until_ms, due_at_ms, started_at, duration_ms, runs, failures, error}: WorkersTable, now_ms: number) {
   const is_running = lease_until_ms !== null && lease_until_ms > now_ms
-  const said: z.input<typeof WorkerView> = {
+  const view: z.input<typeof WorkerView> = {
     name,
     holder,
     status: is_running ? 'running' : error === null ? 'waiting' : 'failing',
@@ -39,5 +39,5 @@ function view({name, holder, lease_until_ms, due_at_ms, started_at, duration_ms,
     last_error: error,
     object: 'worker',
   }
-  return said
+  return view
 }

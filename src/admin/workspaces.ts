@@ -9,17 +9,17 @@ import {WorkspaceCreate, WorkspaceDelete, WorkspaceDetails, WorkspacesQuery, Wor
 import {giveUpSlug} from '../store/rows.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import * as store from '../store/workspaces.ts'
-import {type DefaultGuardrails, foundGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
+import {type DefaultGuardrailsInput, foundGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
 import {offerGlobalIntegrations} from './integrations/default-provider.ts'
-import {type Budgeted, type LimitStatus as BudgetStanding, standingOf, standingsOf, unusedViews} from './limit-status.ts'
+import {type Budgeted, type EntityLimitStatus as BudgetStanding, standingOf, standingsOf, unusedViews} from './limit-status.ts'
 import {join, memberViews} from './members.ts'
-import {type Call, operation} from './operation.ts'
+import {type OperationCall, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
 import {type CallerScope, found, invalid, isAdmin, workspaceOf} from './tenancy.ts'
 
 const tag = 'Workspaces'
 const params = z.strictObject({workspaceId: Handle})
-type One<Body extends z.ZodType | undefined = undefined> = Call<typeof params, undefined, Body>
+type One<Body extends z.ZodType | undefined = undefined> = OperationCall<typeof params, undefined, Body>
 
 /** Workspaces. Admin keys see all of them; a workspace's key sees and changes its own. */
 export const workspaces = [
@@ -92,7 +92,7 @@ export const workspaces = [
   }),
 ] as const
 
-async function listed({actor, app, db, query}: Call<undefined, typeof WorkspacesQuery>) {
+async function listed({actor, app, db, query}: OperationCall<undefined, typeof WorkspacesQuery>) {
   const statuses = query.status ?? ['active']
   if (statuses.includes('archived') && !isAdmin(actor)) throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
   const {organisation_id, workspace_id, memberships} = actor
@@ -103,8 +103,8 @@ async function listed({actor, app, db, query}: Call<undefined, typeof Workspaces
   return list(page, row => view(row, standings.get(row)!.usage_limits))
 }
 
-async function created(call: Call<undefined, undefined, typeof WorkspaceCreate>) {
-  const {actor, db, body, now, about} = call
+async function created(call: OperationCall<undefined, undefined, typeof WorkspaceCreate>) {
+  const {actor, db, body, now, auditTarget: about} = call
   const {organisation_id} = actor
   const slugs = {
     taken: (slug: string) => store.workspaceSlugTaken(db, organisation_id, slug),
@@ -148,7 +148,7 @@ async function updated(call: One<typeof WorkspaceUpdate>) {
     ...(body.status && {status: body.status}),
     last_updated_at: now,
   })
-  call.about(before.id, before.id)
+  call.auditTarget(before.id, before.id)
   return {}
 }
 
@@ -163,7 +163,7 @@ async function archived(call: One<typeof WorkspaceDelete>) {
     throw new Refusal('row.in_use', {object: 'workspace', dependants: dependants.join(', '), cure})
   }
   await store.archiveWorkspace(db, workspace.id, now)
-  call.about(workspace.id, workspace.id)
+  call.auditTarget(workspace.id, workspace.id)
   return {}
 }
 
@@ -173,7 +173,7 @@ async function anyStatus(call: CallerScope, named: string): Promise<WorkspacesTa
   return found(await store.findWorkspace(call.db, call.actor.organisation_id, named), 'workspace')
 }
 
-interface Defaults extends DefaultGuardrails {
+interface Defaults extends DefaultGuardrailsInput {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined
 }
 

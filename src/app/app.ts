@@ -10,7 +10,7 @@ import type {Log} from '../base/log.ts'
 import {sqliteBinding, version} from '../base/runtime.ts'
 import {createSeal, type Seal} from '../base/seal.ts'
 import type {Pricing} from '../pricing/open.ts'
-import {type Changes, changeable, databaseSettings, type Settings} from '../settings/index.ts'
+import {changeable, databaseSettings, type Settings, type SettingsChanges} from '../settings/index.ts'
 import {backUp} from '../store/backup.ts'
 import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import {checkAfterUncleanEnd, checkPresent, damageFault} from '../store/damage.ts'
@@ -26,7 +26,7 @@ import {storedBodies} from '../workers/stored-bodies.ts'
 import {openBackground} from './background.ts'
 import {openChecking} from './check-environment.ts'
 import {openGovernor} from './connections.ts'
-import {type DataPlane, openDataPlane} from './data-plane.ts'
+import {type DataPlane, type DataPlaneParts, openDataPlane} from './data-plane.ts'
 import {DemoFault, makeDemo} from './demo.ts'
 import {openExplaining} from './explain-services.ts'
 import {openClock} from './house-clock.ts'
@@ -49,13 +49,14 @@ export interface AppOptions {
   readonly now?: () => number
   /** One that nobody sets; milliseconds since whenever. */
   readonly steady?: () => number
+  readonly ports?: DataPlaneParts['ports']
 }
 
 /** A gateway put together: serving, or open for the operator's commands. */
 export interface App {
   readonly role: AppOptions['role']
   readonly settings: Settings
-  /** Keys of the first run, said once; undefined on every later one. */
+  /** Keys of the first run, shown once; undefined on every later one. */
   readonly first_run: FirstRun | undefined
   /** Backups and steps of the migration, in sentences for the operator. */
   readonly notes: readonly string[]
@@ -72,7 +73,7 @@ export interface App {
   /** Resolves when the log holds every call that has ended. */
   flushed(): Promise<void>
   /** Has those of these settings hold that may change while it serves. Throws SettingsFault, and nothing has changed then. */
-  reload(next: Settings): Changes
+  reload(next: Settings): SettingsChanges
   /** Takes no more calls and begins nothing, waits for calls under way up to DRAIN_TIMEOUT_MS, and ends all connections. */
   drain(): Promise<void>
   close(): Promise<void>
@@ -115,7 +116,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     if (role === 'server') await prepareSources(pricing, store.db)
     const plane =
       role === 'server'
-        ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, ...clock, binding})
+        ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, ...clock, binding, ports: options.ports})
         : undefined
     if (plane) opened.push(plane)
     const explaining = openExplaining({settings, store, seal, now, prices: pricing})
@@ -195,7 +196,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
   }
 }
 
-/** What is wrong with the files of the databases is said before they are opened: SQLite would make those that are missing. */
+/** What is wrong with the files of the databases is reported before they are opened: SQLite would make those that are missing. */
 function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, binding: object | undefined): string[] {
   const begun_anew = checkPresent({...directory, binding}, accepts_loss)
   return role === 'server' ? [...begun_anew, ...checkAfterUncleanEnd(directory.folder, binding)] : begun_anew
@@ -287,7 +288,7 @@ function exportJobs(services: AdminServices, folder: string, role: AppOptions['r
 
 /**
  * A server that never listens: the operator's commands go through the same operations, with the operator's rights. A gateway that serves
- * hardly needs it, and it is made when it is asked for.
+ * hardly needs it, and it is made when it is requested.
  */
 function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log) {
   let opened: Promise<FastifyInstance> | undefined

@@ -35,7 +35,7 @@ export interface BackgroundParts {
   readonly now: () => number
   /** Where this process keeps files of exports. */
   readonly exports_folder?: string
-  /** Asks for work that calls began and nobody asked for again. */
+  /** Polls for work that calls began and nobody polled again. */
   readonly ask_again?: AskAgain | undefined
   /** Brings prices up to date; without any there is no such job. */
   readonly refreshPrices?: readonly (() => Promise<void>)[]

@@ -13,7 +13,7 @@ export function cloudIdentity(settings: Settings): CloudIdentity {
   return {aws: awsIdentity(settings), azure: azureIdentity(settings), google: googleIdentity(settings)}
 }
 
-/** What a place is told that its integration leaves open. */
+/** What a place gets for what its integration leaves open. */
 export function placeDefaults({aws_endpoint_domain}: Settings): Options {
   return aws_endpoint_domain === USUAL_AWS_DOMAIN ? {} : {aws_endpoint_domain}
 }

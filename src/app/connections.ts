@@ -3,7 +3,7 @@ import {Governor, type GovernorOptions} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
 import {type Settings, SettingsFault} from '../settings/index.ts'
 
-/** A crowd is told of once in so long. */
+/** A crowd is reported once in so long. */
 const TOLD_EVERY_MS = 60_000
 /** Descriptors that the process needs for itself. */
 const KEPT = 64

@@ -74,6 +74,8 @@ export interface DataPlaneParts {
   /** The clock of the machine, by which others judge signatures and tokens. */
   readonly wall: () => number
   readonly binding: object | undefined
+  /** Wraps what the data plane stands on: tests answer late, as another machine would. */
+  readonly ports?: ((services: ProxyServices) => ProxyServices) | undefined
 }
 
 export async function openDataPlane({
@@ -87,6 +89,7 @@ export async function openDataPlane({
   now,
   wall,
   binding,
+  ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
   const catalogue = bundledCatalogue()
   const memory = new PriceMemory(pricing, now)
@@ -144,7 +147,7 @@ export async function openDataPlane({
   driftMetric(registry, limits)
   for (const settlement of records.recovered)
     await limits.recover(settlement, {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd})
-  const services: ProxyServices = {
+  const services = ports({
     settings,
     version,
     log,
@@ -196,7 +199,7 @@ export async function openDataPlane({
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),
     now,
-  }
+  })
   const proxy = createProxy(services)
   return {
     proxy,

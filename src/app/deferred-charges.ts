@@ -1,4 +1,4 @@
-import type {DeferredCharge, DeferredCharges} from '../schema/deferred.ts'
+import {type DeferredCharges, readDeferredCharge} from '../schema/deferred.ts'
 import {insertBatch, settleBatch, unsettledBatches} from '../store/batches.ts'
 import type {Store} from '../store/database.ts'
 import {FIRST_ASK_MS} from '../workers/deferred.ts'
@@ -24,7 +24,7 @@ export function deferredBook(store: Store): DeferredCharges {
     },
     async unsettled({workspace_id, provider, integration_id}, ids) {
       const rows = await unsettledBatches(store.db, {workspace_id, provider, integration_id: integration_id ?? ''}, ids)
-      return rows.map(({charge, batch_id, ...row}) => ({...row, id: batch_id, charge: JSON.parse(charge) as DeferredCharge}))
+      return rows.map(({charge, batch_id, ...row}) => ({...row, id: batch_id, charge: readDeferredCharge(charge)}))
     },
     settle: (call_id, now) => store.write(db => settleBatch(db, call_id, now)),
   }

@@ -29,11 +29,11 @@ export interface ExplainingParts {
 /** The part of a data plane that says what would become of calls: for a server, and for an operator's command without one. */
 export function openExplaining(parts: ExplainingParts): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
   // Only what says where a call goes and what leaves: nothing here sends, counts, records or keeps.
-  const on = servicesOf(parts) as ProxyServices
-  const explainer = createExplainer(on)
+  const services = servicesOf(parts) as ProxyServices
+  const explainer = createExplainer(services)
   return {
     explain: explainer.explain,
-    replay: (config, caller) => openReplayer(config, caller, on),
+    replay: (config, caller) => openReplayer(config, caller, services),
     forget: () => explainer.forget(),
   }
 }

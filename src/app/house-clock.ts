@@ -11,7 +11,7 @@ export interface HouseClock extends Clock {
   close(): Promise<void>
 }
 
-/** The one clock of this process. Steps of the machine's are told of, each once, and survived. */
+/** The one clock of this process. Steps of the machine's are reported, each once, and survived. */
 export function openClock(options: Parameters<typeof createClock>[0], log: Log): HouseClock {
   const clock = createClock(options)
   const tell = (step: ClockStep | null) => {

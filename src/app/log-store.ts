@@ -23,14 +23,14 @@ const AZURE_SCOPE = 'https://storage.azure.com/.default'
 const CONNECTIONS = 64
 
 /**
- * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is asked of it yet. `fetch` asks for credentials;
+ * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is requested of it yet. `fetch` asks for credentials;
  * by default through the wall.
  */
 export function openLogStore(settings: Settings, now: () => number, fetch?: CredentialFetch): LogStore | undefined {
-  const said = logStoreSettings(settings)
-  if (!said) return undefined
+  const parsed = logStoreSettings(settings)
+  if (!parsed) return undefined
   const egress = openEgress(settings, {
-    connect_timeout_ms: Math.min(settings.upstream_connect_timeout_ms, said.timeout_ms),
+    connect_timeout_ms: Math.min(settings.upstream_connect_timeout_ms, parsed.timeout_ms),
     connections: CONNECTIONS,
   })
   const logins = openLogins({
@@ -40,18 +40,18 @@ export function openLogStore(settings: Settings, now: () => number, fetch?: Cred
     aws_domain: settings.aws_endpoint_domain,
     azure_authority: settings.azure_authority_host,
   })
-  const blobs = objectBlobs({base_url: said.base_url, send: objectSender(egress, said.timeout_ms), ...wordsOf(said, logins)})
+  const blobs = objectBlobs({base_url: parsed.base_url, send: objectSender(egress, parsed.timeout_ms), ...wordsOf(parsed, logins)})
   return {
-    blobs: withBreaker(blobs, {threshold: said.failure_threshold, backoff_ms: said.backoff_ms, now}),
+    blobs: withBreaker(blobs, {threshold: parsed.failure_threshold, backoff_ms: parsed.backoff_ms, now}),
     close: () => egress.destroy(),
   }
 }
 
 /** How a kind of store is talked to. */
-function wordsOf(said: LogStoreSettings, logins: Logins): Omit<ObjectBlobsOptions, 'base_url' | 'send'> {
+function wordsOf(store_settings: LogStoreSettings, logins: Logins): Omit<ObjectBlobsOptions, 'base_url' | 'send'> {
   const now = logins.now_ms
-  if (said.kind === 'azure') {
-    const {account, key} = said
+  if (store_settings.kind === 'azure') {
+    const {account, key} = store_settings
     const authorize = key
       ? sharedKey({account, key, now})
       : bearerOf(
@@ -60,9 +60,9 @@ function wordsOf(said: LogStoreSettings, logins: Logins): Omit<ObjectBlobsOption
         )
     return {authorize, putHeaders: () => azureHeaders}
   }
-  if (said.kind === 'gcs_assume') return {authorize: bearerOf(() => gatewayGoogleToken(logins))}
-  const {region, extras} = said
-  const credentials = async (): Promise<AwsCredentials> => logins.aws(awsLogin(said), region)
+  if (store_settings.kind === 'gcs_assume') return {authorize: bearerOf(() => gatewayGoogleToken(logins))}
+  const {region, extras} = store_settings
+  const credentials = async (): Promise<AwsCredentials> => logins.aws(awsLogin(store_settings), region)
   return {authorize: s3Signature({region, credentials, now}), putHeaders: s3PutHeaders(extras), get_headers: s3GetHeaders(extras)}
 }
 

@@ -13,7 +13,7 @@ import {openEgress} from './egress.ts'
 const PATIENCE_MS = 10_000
 /** How long the start waits for what other places say of the providers that integrations name. */
 const START_PATIENCE_MS = 3_000
-const MOST_BYTES = 8 * 1024 * 1024
+const MAX_BYTES = 8 * 1024 * 1024
 
 export interface SourcesParts {
   readonly settings: Settings
@@ -22,15 +22,15 @@ export interface SourcesParts {
   readonly now: () => number
 }
 
-export interface Sources {
+export interface PriceSources {
   readonly pricing: Pricing
-  /** Bring prices up to date; none where no place is to be asked again. */
+  /** Bring prices up to date; none where no place is to be read again. */
   readonly refreshes: readonly (() => Promise<void>)[]
   close(): Promise<void>
 }
 
 /** Prices from all sources that the settings name, read once; and the way out that they need. */
-export async function openSources({settings, db, log, now}: SourcesParts): Promise<Sources> {
+export async function openSources({settings, db, log, now}: SourcesParts): Promise<PriceSources> {
   const egress = settings.model_configs_proxy_fetch_enabled ? openEgress(settings) : undefined
   const pricing = openPricing({
     settings,
@@ -69,7 +69,7 @@ function textFetch(egress: Egress): Fetch {
     let bytes = 0
     for await (const part of reply.body) {
       bytes += (part as Buffer).length
-      if (bytes > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`)
+      if (bytes > MAX_BYTES) throw new Error(`the answer is longer than ${MAX_BYTES} bytes`)
       parts.push(part as Buffer)
     }
     return {status: reply.statusCode, text: Buffer.concat(parts).toString('utf8')}

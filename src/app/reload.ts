@@ -3,7 +3,7 @@ import type {Server as TlsServer} from 'node:https'
 import {createSecureContext} from 'node:tls'
 import type {Governor} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
-import type {Changeable, Changes, Name, Settings} from '../settings/index.ts'
+import type {Changeable, Name, Settings, SettingsChanges} from '../settings/index.ts'
 import {SettingsFault} from '../settings/index.ts'
 import {governed} from './connections.ts'
 
@@ -17,7 +17,7 @@ export interface ReloadParts {
 const CERTIFICATE: ReadonlySet<Name> = new Set(['TLS_KEY', 'TLS_CERT', 'TLS_CA'])
 
 /** Takes over what `next` changes and may change while the gateway serves; all of it or, where it cannot be, nothing: throws SettingsFault. */
-export function reload(next: Settings, {kept, log, server, governor}: ReloadParts): Changes {
+export function reload(next: Settings, {kept, log, server, governor}: ReloadParts): SettingsChanges {
   const changes = kept.compare(next)
   const has_certificate = changes.taken.some(name => CERTIFICATE.has(name))
   const was_tls = server !== undefined && 'setSecureContext' in server

@@ -32,9 +32,9 @@ export interface ServerParts {
 }
 
 /** Headers may hold a whole config. */
-const MOST_HEADER_BYTES = 64 << 10
+const MAX_HEADER_BYTES = 64 << 10
 /** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
-export const ROUTING = {maxParamLength: MOST_HEADER_BYTES, ignoreTrailingSlash: false}
+export const ROUTING = {maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: false}
 
 /** Puts administration, data plane and health together on one HTTP server. It does not listen yet. */
 export function createServer({
@@ -78,7 +78,7 @@ export function createServer({
   mountExplorer(server)
   if (proxy) mountProxy(server, proxy)
   server.setNotFoundHandler(notFound)
-  // who asks for nothing that is served is told before a body is read
+  // an unknown path is refused before a body is read
   server.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined))
   server.setErrorHandler((fault, request, reply) => {
     log.error({fault, path: request.url.split('?', 1)[0]}, 'a request failed inside the gateway')
@@ -93,7 +93,7 @@ export function createServer({
  */
 function listener(settings: Settings, answer: RequestListener) {
   const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
-  const options = {maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opensSession}
+  const options = {maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opensSession}
   return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
 }
 
@@ -130,18 +130,18 @@ export function corsHeaders(settings: Settings): (origin: string | undefined) =>
 }
 
 function notFound({url}: FastifyRequest, reply: FastifyReply) {
-  const {message, said} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
-  return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: said.admin}})
+  const {message, codes} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
+  return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: codes.admin}})
 }
 
 function answerPreflights(server: FastifyInstance, settings: Settings) {
   const allowed = corsHeaders(settings)
   const {cors_allowed_methods: methods, cors_allowed_headers: headers} = settings
   server.addHook('onRequest', async (request, reply) => {
-    const said = allowed(request.headers.origin)
-    for (let at = 0; at < said.length; at += 2) reply.header(said[at]!, said[at + 1])
+    const values = allowed(request.headers.origin)
+    for (let at = 0; at < values.length; at += 2) reply.header(values[at]!, values[at + 1])
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return
-    if (said.length) {
+    if (values.length) {
       reply.header('access-control-allow-methods', methods.includes('*') ? 'GET, POST, PUT, DELETE, PATCH' : methods.join(', '))
       reply.header(
         'access-control-allow-headers',

@@ -3,7 +3,7 @@ import {ChunkBuffer} from './chunk-buffer.ts'
 import {isObject} from './json-object.ts'
 
 /** A message may be this long: 16 MiB of payload, 128 KiB of headers, and its frame. */
-export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024 + 128 * 1024 + 16
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024 + 128 * 1024 + 16
 
 /** A header's value by its wire type: bool, byte to int, long, bytes, string or uuid (as text), timestamp. */
 export type AwsHeader = boolean | number | bigint | Buffer | string | Date
@@ -34,8 +34,8 @@ export class BadFrame extends Error {
 
 const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
-const LEAST_MESSAGE_BYTES = PRELUDE_BYTES + CRC_BYTES
-const MOST_HEADERS_BYTES = 128 * 1024
+const MIN_MESSAGE_BYTES = PRELUDE_BYTES + CRC_BYTES
+const MAX_HEADERS_BYTES = 128 * 1024
 
 /**
  * Cuts an AWS event stream into its messages, however the stream is cut into chunks. Source: Amazon event stream encoding (big-endian:
@@ -51,7 +51,7 @@ export class AwsEventStream {
   #total = 0
   #broken: BadFrame | null = null
 
-  constructor(on_message: (message: AwsMessage) => void, most_bytes = MOST_MESSAGE_BYTES) {
+  constructor(on_message: (message: AwsMessage) => void, most_bytes = MAX_MESSAGE_BYTES) {
     this.#on_message = on_message
     this.#most_bytes = most_bytes
   }
@@ -110,7 +110,7 @@ export class AwsEventStream {
     const total = prelude.readUInt32BE(0)
     const headers = prelude.readUInt32BE(4)
     if (total > this.#most_bytes) throw new BadFrame(`a message of ${total} bytes is longer than ${this.#most_bytes}`)
-    if (headers > MOST_HEADERS_BYTES || total < LEAST_MESSAGE_BYTES + headers) throw new BadFrame('the lengths of a message disagree')
+    if (headers > MAX_HEADERS_BYTES || total < MIN_MESSAGE_BYTES + headers) throw new BadFrame('the lengths of a message disagree')
     return total
   }
 }
@@ -122,10 +122,10 @@ export function readEvent({headers, payload}: AwsMessage): AwsEvent {
     const name = textIn(headers, ':error-code') ?? 'UnknownError'
     return {name, data: {__type: name, message: textIn(headers, ':error-message') ?? ''}}
   }
-  const said = parsed(payload)
-  if (kind !== 'exception') return {name: textIn(headers, ':event-type'), data: said}
+  const fault_body = parsed(payload)
+  if (kind !== 'exception') return {name: textIn(headers, ':event-type'), data: fault_body}
   const name = textIn(headers, ':exception-type') ?? 'UnknownException'
-  return {name, data: {...(isObject(said) ? said : {message: typeof said === 'string' ? said : ''}), __type: name}}
+  return {name, data: {...(isObject(fault_body) ? fault_body : {message: typeof fault_body === 'string' ? fault_body : ''}), __type: name}}
 }
 
 function textIn(headers: ReadonlyMap<string, AwsHeader>, name: string): string | null {

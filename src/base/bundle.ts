@@ -24,8 +24,8 @@ export class BundleFault extends Error {
 }
 
 const FORMAT = 'gateway-bundle/1'
-const MOST_BYTES = 256 * 1024 * 1024
-const MOST_SIGNATURES = 16
+const MAX_BYTES = 256 * 1024 * 1024
+const MAX_SIGNATURES = 16
 
 /** A new pair of Ed25519 keys in PEM form. */
 export function makeBundleKeys(): {readonly public_key: string; readonly private_key: string; readonly key_id: string} {
@@ -58,19 +58,19 @@ export function writeBundle(bundle: Bundle, private_key: string): {readonly text
 }
 
 /**
- * What the bundle `said` (parsed JSON) holds, once one of `public_keys` (PEM, several blocks at will) has signed it. Nothing of it is
+ * What the bundle `input` (parsed JSON) holds, once one of `public_keys` (PEM, several blocks at will) has signed it. Nothing of it is
  * unpacked before. Throws a BundleFault that says why not.
  */
-export function openBundle(said: unknown, public_keys: string): {readonly bundle: Bundle; readonly key_id: string} {
+export function openBundle(input: unknown, public_keys: string): {readonly bundle: Bundle; readonly key_id: string} {
   const keys = readPublicKeys(public_keys)
-  if (!isObject(said) || said.format !== FORMAT) throw new BundleFault(`it is no bundle of the format ${FORMAT}`)
-  const {payload, signatures} = said
+  if (!isObject(input) || input.format !== FORMAT) throw new BundleFault(`it is no bundle of the format ${FORMAT}`)
+  const {payload, signatures} = input
   if (!isBase64(payload)) throw new BundleFault('its payload is not base64')
   if (!Array.isArray(signatures) || signatures.length === 0) throw new BundleFault('it is not signed')
   const bytes = Buffer.from(payload, 'base64')
   const names: string[] = []
   let broken = false
-  for (const each of signatures.slice(0, MOST_SIGNATURES)) {
+  for (const each of signatures.slice(0, MAX_SIGNATURES)) {
     if (!isObject(each) || typeof each.key_id !== 'string' || !isBase64(each.signature))
       throw new BundleFault('a signature of it has an unknown form')
     names.push(each.key_id.replace(/[^0-9a-f]/g, '').slice(0, 16))
@@ -108,14 +108,14 @@ function signed(payload: Buffer): Buffer {
 }
 
 function unpacked(payload: Buffer): Bundle {
-  let said: unknown
+  let parsed: unknown
   try {
-    said = JSON.parse(gunzipSync(payload, {maxOutputLength: MOST_BYTES}).toString('utf8'))
+    parsed = JSON.parse(gunzipSync(payload, {maxOutputLength: MAX_BYTES}).toString('utf8'))
   } catch {
     throw new BundleFault('its content cannot be unpacked')
   }
-  if (!isObject(said)) throw new BundleFault('its content is no object')
-  const {serial, created_at, note, contents} = said
+  if (!isObject(parsed)) throw new BundleFault('its content is no object')
+  const {serial, created_at, note, contents} = parsed
   const is_whole =
     Number.isSafeInteger(serial) &&
     (serial as number) > 0 &&
@@ -124,7 +124,7 @@ function unpacked(payload: Buffer): Bundle {
     Array.isArray(contents) &&
     contents.every(each => isObject(each) && typeof each.kind === 'string' && 'content' in each)
   if (!is_whole) throw new BundleFault('its content has an unknown form')
-  return said as unknown as Bundle
+  return parsed as unknown as Bundle
 }
 
 function isBase64(value: unknown): value is string {

@@ -14,7 +14,7 @@ export function isoTime(ms: number): string {
  * A clock that went back by more than this was wrong before, not late: what it says now is taken at once. What it went back by less is
  * held (a day, and an hour for clocks that were set by hand).
  */
-export const MOST_HELD_MS = 25 * 60 * 60 * 1000
+export const MAX_HELD_MS = 25 * 60 * 60 * 1000
 /** Held time runs a tenth slower than the clock, until the clock has caught up: windows last a little longer, none stands still. */
 const HELD_PACE = 0.9
 
@@ -37,7 +37,7 @@ export class SeenTime {
   at(clock_ms: number): number {
     const held = this.#held
     if (held) this.#last_ms = Math.max(this.#last_ms, held.from_ms + Math.floor((this.#steady() - held.at_ms) * HELD_PACE))
-    if (clock_ms >= this.#last_ms || this.#last_ms - clock_ms > MOST_HELD_MS) {
+    if (clock_ms >= this.#last_ms || this.#last_ms - clock_ms > MAX_HELD_MS) {
       if (held) this.#held = undefined
       this.#last_ms = clock_ms
     } else if (!held) this.#held = {from_ms: this.#last_ms, at_ms: this.#steady()}
@@ -63,14 +63,14 @@ export interface ClockStep {
 export interface Clock {
   readonly now: () => number
   readonly wall: () => number
-  /** Nothing of before `ms` is said from now on, unless the clock is further from it than is held: what a process before saw. */
+  /** No time before `ms` is given from now on, unless the clock is further from it than is held: what a process before saw. */
   seen(ms: number): ClockStep | null
-  /** The step since the last look, if there was one of a second or more; to be asked about every second. */
+  /** The step since the last look, if there was one of a second or more; to be called about every second. */
   look(): ClockStep | null
 }
 
 /** What clocks are set by as they run, and how late a look may be, is no step. */
-const LEAST_STEP_MS = 1_000
+const MIN_STEP_MS = 1_000
 
 export function createClock({wall = Date.now, steady = () => performance.now()}: ClockOptions = {}): Clock {
   const time = new SeenTime(steady)
@@ -82,15 +82,15 @@ export function createClock({wall = Date.now, steady = () => performance.now()}:
     wall,
     seen(ms) {
       const behind_ms = ms - wall()
-      if (behind_ms > MOST_HELD_MS) return null
+      if (behind_ms > MAX_HELD_MS) return null
       time.at(ms)
-      return behind_ms >= LEAST_STEP_MS ? step(-behind_ms) : null
+      return behind_ms >= MIN_STEP_MS ? step(-behind_ms) : null
     },
     look() {
       const looks = {wall_ms: wall(), steady_ms: steady()}
       const by_ms = looks.wall_ms - looked.wall_ms - (looks.steady_ms - looked.steady_ms)
       looked = looks
-      return Math.abs(by_ms) >= LEAST_STEP_MS ? step(by_ms) : null
+      return Math.abs(by_ms) >= MIN_STEP_MS ? step(by_ms) : null
     },
   }
 }

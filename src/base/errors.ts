@@ -112,7 +112,7 @@ export class Refusal extends Error {
     return REFUSALS[this.code].status
   }
 
-  get said(): Refusable {
+  get codes(): Refusable {
     return REFUSALS[this.code]
   }
 }

@@ -4,7 +4,7 @@ interface Entry<V> {
   next: Entry<V> | undefined
 }
 
-const LEAST_BUCKETS = 64
+const MIN_BUCKETS = 64
 /** Ids end in what is random or counted; the rest of them need not be looked at. */
 const HASHED_CHARACTERS = 12
 
@@ -14,7 +14,7 @@ const HASHED_CHARACTERS = 12
  * moved there too, with everything that was in them, until the next full collection. Nothing here outlives its deletion.
  */
 export class IdMap<V> {
-  #buckets: (Entry<V> | undefined)[] = emptyBuckets(LEAST_BUCKETS)
+  #buckets: (Entry<V> | undefined)[] = emptyBuckets(MIN_BUCKETS)
   #swept = 0
   #size = 0
 

@@ -1,7 +1,7 @@
 import {performance} from 'node:perf_hooks'
 
 export interface RestOptions {
-  /** What share of the time since it was last asked this thread was busy, 0 to 1. */
+  /** What share of the time since the last look this thread was busy, 0 to 1. */
   readonly load?: () => number
   readonly rest?: () => void
 }

@@ -1,26 +1,26 @@
 import {Refusal} from './errors.ts'
 
 /** JSON of others may be nested this deep: whatever walks it may do so by calling itself. */
-export const MOST_JSON_DEPTH = 256
+export const MAX_JSON_DEPTH = 256
 
 /** Keys that a careless reader takes for an object's own workings; no document of ours has a use for them. */
 const NEVER_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Refuses (400) a text that is nested too deep, before anything is made of it. `what` names it: `The request body`. */
 export function checkDepth(json: string, what: string): void {
-  if (json.length <= MOST_JSON_DEPTH) return
+  if (json.length <= MAX_JSON_DEPTH) return
   let depth = 0
   for (let at = 0; at < json.length; at++) {
     const unit = json.charCodeAt(at)
     if (unit === QUOTE) at = stringEnd(json, at)
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++depth > MOST_JSON_DEPTH) throw tooDeep(what)
+      if (++depth > MAX_JSON_DEPTH) throw tooDeep(what)
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
   }
 }
 
 export function tooDeep(what: string): Refusal {
-  return new Refusal('json.too_deep', {what, limit: MOST_JSON_DEPTH})
+  return new Refusal('json.too_deep', {what, limit: MAX_JSON_DEPTH})
 }
 
 /** The way to the first key of `value` that none may have, from `root` on; null where there is none. */

@@ -1,9 +1,9 @@
 /** A string longer than this is read over. */
 const LONGEST_STRING = 1024
 /** No more is kept of a text; what says more in short words is not read. */
-const MOST_KEPT_BYTES = 8 << 20
+const MAX_KEPT_BYTES = 8 << 20
 const FIRST_BYTES = 64 * 1024
-const MOST_DEPTH = 4096
+const MAX_DEPTH = 4096
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -98,7 +98,7 @@ export class JsonSkim {
         return at + 1
       }
       if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        if (this.#lists.push(byte === OPEN_ARRAY) > MOST_DEPTH) this.#is_broken = true
+        if (this.#lists.push(byte === OPEN_ARRAY) > MAX_DEPTH) this.#is_broken = true
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#lists.pop()
       else if ((byte === MINUS || (byte >= ZERO && byte <= NINE)) && this.#lists.at(-1)) {
         this.#keep(chunk, run, at)
@@ -113,12 +113,12 @@ export class JsonSkim {
 
   #keep(chunk: Buffer, from: number, end: number) {
     const needed = this.#length + end - from
-    if (needed > MOST_KEPT_BYTES) {
+    if (needed > MAX_KEPT_BYTES) {
       this.#is_broken = true
       return
     }
     if (needed > this.#kept.length) {
-      const more = Buffer.allocUnsafe(Math.min(MOST_KEPT_BYTES, Math.max(needed, this.#kept.length * 2)))
+      const more = Buffer.allocUnsafe(Math.min(MAX_KEPT_BYTES, Math.max(needed, this.#kept.length * 2)))
       this.#kept.copy(more, 0, 0, this.#length)
       this.#kept = more
     }

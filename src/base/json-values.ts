@@ -2,10 +2,10 @@ import {ByteOrderMark} from './byte-order-mark.ts'
 import {BoundedCarry} from './chunk-buffer.ts'
 
 /** A value may be this long; a longer one passes unread. */
-export const MOST_VALUE_BYTES = 1024 * 1024
+export const MAX_VALUE_BYTES = 1024 * 1024
 
 /**
- * Told of each value once: its bytes, without the white space around it; null when it is longer than the bound. The bytes are good during
+ * Called with each value once: its bytes, without the white space around it; null when it is longer than the bound. The bytes are good during
  * the call only. Whether they are JSON is for `JSON.parse` to say: here only ends are found.
  */
 export type OnValue = (raw: Buffer | null) => void
@@ -24,7 +24,7 @@ type Place = 'start' | 'line' | 'first' | 'element' | 'separator' | 'over'
 /**
  * Cuts a stream into the elements of one JSON array (RFC 8259), or, where it does not begin with `[`, into JSON values with or without
  * white space between them; however it is cut into chunks. Each byte is looked at once. What stands between values must be right, else
- * `fault` says what is not and nothing more is told. Values within one chunk are slices of it; of one that spans chunks its bytes are
+ * `fault` says what is not and no more values come. Values within one chunk are slices of it; of one that spans chunks its bytes are
  * kept, up to `most_bytes`.
  */
 export class JsonValueFramer {
@@ -40,7 +40,7 @@ export class JsonValueFramer {
   #after_backslash = false
   #fault: string | null = null
 
-  constructor(on_value: OnValue, most_bytes = MOST_VALUE_BYTES) {
+  constructor(on_value: OnValue, most_bytes = MAX_VALUE_BYTES) {
     this.#on_value = on_value
     this.#carry = new BoundedCarry(most_bytes)
   }
@@ -74,7 +74,7 @@ export class JsonValueFramer {
     this.#offset += chunk.length
   }
 
-  /** The stream is over: a word without anything after it is told of; whatever else is open was cut off (`is_whole` stays false). */
+  /** The stream is over: a word without anything after it is a value; whatever else is open was cut off (`is_whole` stays false). */
   end(): void {
     if (this.#open === 'word' && this.#fault === null && this.#place === 'line') this.#close(this.#carry.bytes)
   }

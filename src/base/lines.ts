@@ -12,7 +12,7 @@ export class LineTooLong extends Error {
   }
 }
 
-export interface Line {
+export interface TextLine {
   readonly bytes: Buffer
   /** Counted from 1, empty lines too. */
   readonly number: number
@@ -22,11 +22,11 @@ export interface Line {
  * The lines of a stream, one at a time and no faster than they are taken, without their ends (LF or CRLF); empty ones are passed over. Of the
  * stream no more is held than the chunk at hand and an unfinished line.
  */
-export async function* linesOf(source: AsyncIterable<Uint8Array>, most_bytes: number): AsyncGenerator<Line> {
+export async function* linesOf(source: AsyncIterable<Uint8Array>, most_bytes: number): AsyncGenerator<TextLine> {
   let number = 1
   let open: Buffer[] = []
   let open_bytes = 0
-  const line = (end: Buffer): Line | null => {
+  const line = (end: Buffer): TextLine | null => {
     const whole = open.length > 0 ? Buffer.concat([...open, end]) : end
     open = []
     open_bytes = 0

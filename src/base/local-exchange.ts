@@ -1,13 +1,13 @@
 import type {Dispatcher} from 'undici'
 
-/** An answer to be told. */
+/** An answer to be sent. */
 export interface LocalResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly chunks: Iterable<Buffer> | AsyncIterable<Buffer>
 }
 
-/** One call that this process answers itself, told to `handler` as a network client would tell it, and no faster than it takes. */
+/** One call that this process answers itself, passed to `handler` as a network client would, and no faster than it takes. */
 export class LocalExchange implements Dispatcher.DispatchController {
   readonly #handler: Dispatcher.DispatchHandler
   readonly #on_over: (reason: Error | null) => void
@@ -17,7 +17,7 @@ export class LocalExchange implements Dispatcher.DispatchController {
   paused = false
   reason: Error | null = null
 
-  /** `on_over` is told once, of the end or of what it was aborted with. */
+  /** `on_over` is called once, at the end or with what it was aborted with. */
   constructor(handler: Dispatcher.DispatchHandler, on_over: (reason: Error | null) => void) {
     this.#handler = handler
     this.#on_over = on_over

@@ -6,7 +6,7 @@ export class FormFault extends Error {
   }
 }
 
-/** One part of a form. Its content is to be read before the next part is asked for; what is left of it is passed over. */
+/** One part of a form. Its content is to be read before the next part is read; what is left of it is passed over. */
 export interface FormPart {
   readonly name: string
   /** Null for a plain field. */
@@ -15,8 +15,8 @@ export interface FormPart {
   readonly content: AsyncIterable<Buffer>
 }
 
-const MOST_HEAD_BYTES = 16 << 10
-const MOST_PARTS = 100
+const MAX_HEAD_BYTES = 16 << 10
+const MAX_PARTS = 100
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /**
@@ -24,12 +24,12 @@ const HEAD_END = Buffer.from('\r\n\r\n')
  * chunk at hand and what could be the beginning of a boundary. Throws `FormFault`.
  */
 export async function* readParts(source: AsyncIterable<Uint8Array>, content_type: string): AsyncGenerator<FormPart> {
-  const said = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(content_type)
-  if (!said) throw new FormFault('the content type is no multipart/form-data with a boundary')
-  const reader = new Reader(source, Buffer.from(`\r\n--${said[1] ?? said[2]}`))
-  await reader.skip() // before the first boundary nothing is said
+  const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(content_type)
+  if (!match) throw new FormFault('the content type is no multipart/form-data with a boundary')
+  const reader = new Reader(source, Buffer.from(`\r\n--${match[1] ?? match[2]}`))
+  await reader.skip() // before the first boundary there is nothing
   for (let parts = 0; await reader.hasPart(); parts++) {
-    if (parts === MOST_PARTS) throw new FormFault(`it has more than ${MOST_PARTS} parts`)
+    if (parts === MAX_PARTS) throw new FormFault(`it has more than ${MAX_PARTS} parts`)
     const head = await reader.head()
     const content = reader.untilMark()
     const disposition = /^content-disposition:\s*form-data\s*;?([^\r\n]*)/im.exec(head)?.[1] ?? ''
@@ -109,7 +109,7 @@ class Reader {
   async head(): Promise<string> {
     for (;;) {
       const end = this.#held.indexOf(HEAD_END)
-      if (end > MOST_HEAD_BYTES || (end < 0 && this.#held.length > MOST_HEAD_BYTES)) throw new FormFault('the head of a part is too long')
+      if (end > MAX_HEAD_BYTES || (end < 0 && this.#held.length > MAX_HEAD_BYTES)) throw new FormFault('the head of a part is too long')
       if (end >= 0) {
         const head = this.#held.toString('latin1', 0, end)
         this.#held = this.#held.subarray(end + HEAD_END.length)

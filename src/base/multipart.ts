@@ -17,7 +17,7 @@ export function formField(body: Buffer, contentType: string, name: string): Fiel
   while (at >= 0) {
     const head = at + mark.length + 2
     const start = body.indexOf('\r\n\r\n', head - 2)
-    if (start < 0 || start - head > MOST_PART_HEAD) return undefined
+    if (start < 0 || start - head > MAX_PART_HEAD) return undefined
     const next = body.indexOf(mark, start + 4)
     if (next < 0) return undefined
     const disposition = /content-disposition:\s*form-data\s*;([^\r\n]*)/i.exec(body.toString('latin1', head - 2, start))?.[1] ?? ''
@@ -30,7 +30,7 @@ export function formField(body: Buffer, contentType: string, name: string): Fiel
   return undefined
 }
 
-const MOST_PART_HEAD = 16 << 10
+const MAX_PART_HEAD = 16 << 10
 
 /** `body` with a field's value replaced, every other byte as it was. */
 export function withField(body: Buffer, {start, end}: FieldSpan, value: string): Buffer {

@@ -7,12 +7,12 @@ const LONGEST = 100
  */
 export function nearest<Word extends string>(word: string, words: Iterable<Word>): Word | undefined {
   if (word.length > LONGEST) return undefined
-  const asked = plain(word)
+  const typed = plain(word)
   let best: Word | undefined
   let fewest = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of words) {
     if (Math.abs(candidate.length - word.length) >= fewest) continue
-    const differences = distance(asked, plain(candidate))
+    const differences = distance(typed, plain(candidate))
     if (differences < fewest) [best, fewest] = [candidate, differences]
   }
   return best

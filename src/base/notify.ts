@@ -1,6 +1,6 @@
 import {execFile} from 'node:child_process'
 
-/** What a service manager is told: the service takes calls, reads its settings again, or is on its way out. */
+/** Messages to a service manager: the service takes calls, reads its settings again, or is on its way out. */
 export type ServiceState = 'ready' | 'reloading' | 'stopping'
 
 /**

@@ -13,8 +13,8 @@ export const TEXT_END = -1
  * Where all threads of a search stand between two code units. The same threads are the same state, so that a text is read by one look
  * per code unit once its states are known (a lazy DFA: R. Cox, "Regular Expression Matching in the Wild").
  */
-export class State {
-  /** Instructions, the preferred first, before anything is asked of the code unit to come. */
+export class AutomatonState {
+  /** Instructions, the preferred first, before the next code unit is looked at. */
   readonly threads: Uint16Array
   readonly before: number
   /** Besides, a match may begin here. */
@@ -25,7 +25,7 @@ export class State {
   /** Not simply passed through. */
   readonly is_special: boolean
   /** By class of code unit; the last is the end of the text. */
-  readonly next: (State | undefined)[]
+  readonly next: (AutomatonState | undefined)[]
 
   constructor(threads: Uint16Array, before: number, is_searching: boolean, is_match: boolean, classes: number) {
     this.threads = threads
@@ -34,12 +34,12 @@ export class State {
     this.is_match = is_match
     this.is_dead = threads.length === 0 && !is_searching
     this.is_special = is_match || this.is_dead
-    this.next = new Array<State | undefined>(classes).fill(undefined)
+    this.next = new Array<AutomatonState | undefined>(classes).fill(undefined)
   }
 }
 
 /** What states may take of memory, in words: about half a megabyte. */
-const MOST_WORDS = 65_536
+const MAX_WORDS = 65_536
 /** What it costs to find a new state, in looks at a known one, besides its threads. */
 const NEW_STATE = 16
 
@@ -60,8 +60,8 @@ export class Automaton {
   readonly #made: Uint16Array
   readonly #waiting: number[] = []
   #turn = 0
-  #states = new Map<string, State>()
-  readonly #beginnings: State[] = []
+  #states = new Map<string, AutomatonState>()
+  readonly #beginnings: AutomatonState[] = []
   #words = 0
   /** Counts up with each time that the states were forgotten. */
   generation = 0
@@ -78,7 +78,7 @@ export class Automaton {
   }
 
   /** The state before anything was read; `unit` stands before it, or `TEXT_END`. */
-  begin(unit: number, is_searching: boolean): State {
+  begin(unit: number, is_searching: boolean): AutomatonState {
     const before = this.#before(unit)
     const known = this.#beginnings[before * 2 + Number(is_searching)]
     if (known) return known
@@ -89,7 +89,7 @@ export class Automaton {
   }
 
   /** The state after `unit`, or `TEXT_END`, and what finding it cost is added to `spent`. */
-  next(state: State, unit: number, spent: Spent): State {
+  next(state: AutomatonState, unit: number, spent: SearchCost): AutomatonState {
     const {op, x, y, after, first, sets} = this.#program
     const reached = this.#reached
     const listed = this.#listed
@@ -153,14 +153,14 @@ export class Automaton {
     return this.#sees_words && isWord(unit) ? WORD : OTHER
   }
 
-  #state(made: number, before: number, is_searching: boolean, is_match: boolean, spent?: Spent): State {
+  #state(made: number, before: number, is_searching: boolean, is_match: boolean, spent?: SearchCost): AutomatonState {
     const threads = this.#made.subarray(0, made)
-    if (spent?.is_remembering === false) return new State(threads.slice(), before, is_searching, is_match, 0)
+    if (spent?.is_remembering === false) return new AutomatonState(threads.slice(), before, is_searching, is_match, 0)
     const key = String.fromCharCode(before * 4 + (is_searching ? 2 : 0) + (is_match ? 1 : 0), ...threads)
     const known = this.#states.get(key)
     if (known) return known
-    const state = new State(threads.slice(), before, is_searching, is_match, this.classes.count + 1)
-    if (this.#words > MOST_WORDS) this.#forget()
+    const state = new AutomatonState(threads.slice(), before, is_searching, is_match, this.classes.count + 1)
+    if (this.#words > MAX_WORDS) this.#forget()
     this.#words += 24 + this.classes.count + (made >> 2)
     this.#states.set(key, state)
     return state
@@ -184,7 +184,7 @@ export class Automaton {
 }
 
 /** What a search has cost, in looks at a known state, and whether it is worth its while to remember states. */
-export interface Spent {
+export interface SearchCost {
   units: number
   is_remembering: boolean
 }

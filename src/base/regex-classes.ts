@@ -3,7 +3,7 @@ import {has, type Program} from './regex-program.ts'
 const ASCII = 128
 const PAGE = 256
 /** Above so many questions whether a set has a stretch of code units, like stretches are not looked for. */
-const MOST_QUESTIONS = 65_536
+const MAX_QUESTIONS = 65_536
 const WORD_EDGES = [0x30, 0x3a, 0x41, 0x5b, 0x5f, 0x60, 0x61, 0x7b]
 
 /** Code units that a program does not tell apart are one class. */
@@ -24,7 +24,7 @@ export class Classes {
       }
     }
     const starts = [...edges].sort((one, other) => one - other)
-    const by_members = starts.length * sets.length <= MOST_QUESTIONS
+    const by_members = starts.length * sets.length <= MAX_QUESTIONS
     const known = new Map<string, number>()
     this.#starts = starts
     this.#classes = starts.map((unit, at) => {

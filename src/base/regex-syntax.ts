@@ -21,7 +21,7 @@ export class RegexFault extends Error {
 
 const LONGEST = 4096
 const DEEPEST = 100
-const MOST_TIMES = 1000
+const MAX_TIMES = 1000
 const LAST = 0xffff
 
 /**
@@ -60,8 +60,8 @@ export function parseRegex(source: string): Syntax {
     if (one.kind === 'assert' && !grouped) throw new RegexFault(`there is nothing to repeat at position ${started + 1}`)
     const [least, most] = times
     if (most < least) throw new RegexFault(`the numbers of the quantifier at position ${started + 1} are out of order`)
-    if (least > MOST_TIMES || (most !== Number.POSITIVE_INFINITY && most > MOST_TIMES))
-      throw new RegexFault(`a repetition is counted to ${MOST_TIMES} at most`)
+    if (least > MAX_TIMES || (most !== Number.POSITIVE_INFINITY && most > MAX_TIMES))
+      throw new RegexFault(`a repetition is counted to ${MAX_TIMES} at most`)
     const lazy = source[at] === '?'
     if (lazy) at++
     return {kind: 'repeat', of: one, least, most, lazy}
@@ -162,24 +162,24 @@ export function parseRegex(source: string): Syntax {
     const opened = at++
     const inverted = source[at] === '^'
     if (inverted) at++
-    const said: number[] = []
+    const bounds: number[] = []
     while (source[at] !== ']') {
       if (at >= source.length) throw new RegexFault(`the [ at position ${opened + 1} is not closed`)
       const low = member()
       if (source[at] !== '-' || source[at + 1] === ']' || at + 1 >= source.length) {
-        said.push(...low)
+        bounds.push(...low)
         continue
       }
       at++
       const high = member()
       const [from, to] = [low[0]!, high[0]!]
       // Annex B: beside a class such as \d the hyphen is itself.
-      if (low.length !== 2 || high.length !== 2 || low[1] !== from || high[1] !== to) said.push(...low, HYPHEN, HYPHEN, ...high)
+      if (low.length !== 2 || high.length !== 2 || low[1] !== from || high[1] !== to) bounds.push(...low, HYPHEN, HYPHEN, ...high)
       else if (to < from) throw new RegexFault(`the range before position ${at + 1} is out of order`)
-      else said.push(from, to)
+      else bounds.push(from, to)
     }
     at++
-    const ranges = ordered(said)
+    const ranges = ordered(bounds)
     return inverted ? complement(ranges) : ranges
   }
 
@@ -223,8 +223,8 @@ function complement(ranges: Ranges): Ranges {
 }
 
 /** In order, and joined where they touch. */
-function ordered(said: readonly number[]): Ranges {
-  const pairs = Array.from({length: said.length / 2}, (_, pair) => [said[pair * 2]!, said[pair * 2 + 1]!] as const)
+function ordered(bounds: readonly number[]): Ranges {
+  const pairs = Array.from({length: bounds.length / 2}, (_, pair) => [bounds[pair * 2]!, bounds[pair * 2 + 1]!] as const)
   const joined: number[] = []
   for (const [from, to] of pairs.sort(([one], [other]) => one - other)) {
     const end = joined.length - 1

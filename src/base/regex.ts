@@ -1,4 +1,4 @@
-import {Automaton, type Spent, type State, TEXT_END} from './regex-automaton.ts'
+import {Automaton, type AutomatonState, type SearchCost, TEXT_END} from './regex-automaton.ts'
 import {assemble, reversed, sizeOf} from './regex-program.ts'
 import {parseRegex, RegexFault, type Syntax} from './regex-syntax.ts'
 
@@ -28,7 +28,7 @@ export interface Regex {
   finding(text: string, from?: number, spend?: Spend): Generator<undefined, Match | null>
 }
 
-/** Is told what a piece of work has cost: at least one unit, of a few nanoseconds, for each code unit that was read. */
+/** Gets the cost of a piece of work: at least one unit, of a few nanoseconds, for each code unit that was read. */
 export type Spend = (units: number) => void
 
 const LARGEST = 5000
@@ -110,7 +110,7 @@ interface Course {
 }
 
 /** Code units that states must have served, when they became too many to keep; else none are kept for as many. */
-const LEAST_READ = 10_000
+const MIN_READ = 10_000
 
 /** One reading of a text, which may pause anywhere. */
 class Scan {
@@ -118,8 +118,8 @@ class Scan {
   readonly #automaton: Automaton
   readonly #text: string
   readonly #course: Course
-  readonly #spent: Spent = {units: 0, is_remembering: true}
-  #state: State
+  readonly #spent: SearchCost = {units: 0, is_remembering: true}
+  #state: AutomatonState
   #position: number
   #found = -1
   #generation: number
@@ -177,15 +177,15 @@ class Scan {
   }
 
   /** A state that is not known yet. */
-  #learn(state: State, unit: number, position: number): State {
+  #learn(state: AutomatonState, unit: number, position: number): AutomatonState {
     const automaton = this.#automaton
     const next = automaton.next(state, unit, this.#spent)
     const read = Math.abs(position - this.#since)
     if (automaton.generation !== this.#generation) {
       this.#generation = automaton.generation
-      this.#spent.is_remembering = read >= LEAST_READ
+      this.#spent.is_remembering = read >= MIN_READ
       this.#since = position
-    } else if (!this.#spent.is_remembering && read >= LEAST_READ) {
+    } else if (!this.#spent.is_remembering && read >= MIN_READ) {
       this.#spent.is_remembering = true
       this.#since = position
     }

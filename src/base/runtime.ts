@@ -51,7 +51,7 @@ const YOUNG_MB = 24
 export function startWorker(name: WorkerName, data?: unknown): Worker {
   const options = {name, workerData: data, resourceLimits: {maxYoungGenerationSizeMb: YOUNG_MB}}
   if (!isExecutable) return new Worker(new URL(`../../${WORKERS[name]}`, import.meta.url), options)
-  setFlagsFromString('--max-semi-space-size=0') // the executable's own goes before what a thread is told, as V8 reads it at its start
+  setFlagsFromString('--max-semi-space-size=0') // the executable's own goes before what a thread gets, as V8 reads it at its start
   sqliteBinding()
   return new Worker(sea.getAsset(`${name}.cjs`, 'utf8'), {...options, eval: true})
 }

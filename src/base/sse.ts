@@ -2,10 +2,10 @@ import {ByteOrderMark} from './byte-order-mark.ts'
 import {BoundedCarry} from './chunk-buffer.ts'
 
 /** An event may be this long; a longer one passes unread. */
-export const MOST_EVENT_BYTES = 1024 * 1024
+export const MAX_EVENT_BYTES = 1024 * 1024
 
 /**
- * Told of each event: its bytes (null when it is longer than the bound) and its range in the stream. The bytes run from the first line
+ * Called with each event: its bytes (null when it is longer than the bound) and its range in the stream. The bytes run from the first line
  * to the blank line that ends the event and are good during the call only. Of a CRLF that ends an event the LF is no part, since it may
  * come much later; it belongs to no event.
  */
@@ -29,7 +29,7 @@ export class SseFramer {
   #line_is_empty = true
   #after_cr = false
 
-  constructor(on_event: OnEvent, most_bytes = MOST_EVENT_BYTES) {
+  constructor(on_event: OnEvent, most_bytes = MAX_EVENT_BYTES) {
     this.#on_event = on_event
     this.#carry = new BoundedCarry(most_bytes)
   }
@@ -87,7 +87,7 @@ export class SseFramer {
     this.#offset += chunk.length
   }
 
-  /** The stream is over: an event without its blank line is told of too. */
+  /** The stream is over: an event without its blank line counts too. */
   end(): void {
     if (this.#start >= 0) this.#close(this.#carry.bytes, this.#offset)
   }

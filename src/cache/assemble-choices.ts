@@ -1,15 +1,15 @@
 import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
-import {type Json, without} from './exact-json.ts'
+import {type JsonRecord, without} from './exact-json.ts'
 import {Inexact, mergeDelta, put} from './merge.ts'
 import {isFailure} from './rules.ts'
 
 interface Choice {
   /** What the chunks say of it besides what it says: why it ended, filters, probabilities. */
-  readonly about: Json
+  readonly about: JsonRecord
   /** The message, or for text completions its one member. */
-  readonly said: Json
-  readonly blocks: Json[]
+  readonly fields: JsonRecord
+  readonly blocks: JsonRecord[]
 }
 
 /**
@@ -17,7 +17,7 @@ interface Choice {
  * choices with a reason.
  */
 export function createChoices(object: string, part: 'delta' | 'text'): Assembly {
-  const top: Json = {}
+  const top: JsonRecord = {}
   const choices = new Map<number, Choice>()
   let is_done = false
 
@@ -28,11 +28,11 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
         return
       }
       if (is_done) throw new Inexact('something follows the end')
-      const {choices: told, ...rest} = chunk
+      const {choices: deltas, ...rest} = chunk
       mergeTop(top, rest)
-      if (told === undefined || told === null) return
-      if (!Array.isArray(told)) throw new Inexact('choices is no list')
-      for (const [place, choice] of told.entries()) takeChoice(choice, place)
+      if (deltas === undefined || deltas === null) return
+      if (!Array.isArray(deltas)) throw new Inexact('choices is no list')
+      for (const [place, choice] of deltas.entries()) takeChoice(choice, place)
     },
     answer() {
       const all = [...choices].toSorted(([one], [other]) => one - other)
@@ -49,16 +49,16 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
   function takeChoice(choice: unknown, place: number) {
     if (!isObject(choice)) throw new Inexact('a choice is no object')
     const {index = place, logprobs, ...rest} = choice
-    if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || index >= MOST_CHOICES) {
+    if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || index >= MAX_CHOICES) {
       throw new Inexact('a choice has no index')
     }
     let known = choices.get(index)
     if (!known) {
-      known = {about: {}, said: {}, blocks: []}
+      known = {about: {}, fields: {}, blocks: []}
       choices.set(index, known)
     }
     if (part === 'text') {
-      if ('text' in rest) mergeDelta(known.said, {text: rest.text})
+      if ('text' in rest) mergeDelta(known.fields, {text: rest.text})
     } else if (rest.delta !== undefined && rest.delta !== null) {
       if (!isObject(rest.delta)) throw new Inexact('a delta is no object')
       takeDelta(known, rest.delta)
@@ -68,44 +68,44 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
     for (const [key, value] of Object.entries(without(rest, part, 'message'))) putLatest(known.about, key, value)
   }
 
-  function spoken({said, blocks}: Choice): Json {
-    if (part === 'text') return said
-    return {message: blocks.length > 0 ? {...said, content_blocks: blocks} : said}
+  function spoken({fields, blocks}: Choice): JsonRecord {
+    if (part === 'text') return fields
+    return {message: blocks.length > 0 ? {...fields, content_blocks: blocks} : fields}
   }
 }
 
-/** A provider's error in mid-stream is told as the reason why a choice ended (reference: stream shapes). */
+/** A provider's error in mid-stream becomes the reason why a choice ended (reference: stream shapes). */
 const isEnd = (reason: unknown) => typeof reason === 'string' && reason !== '' && !isFailure(reason)
 
-const MOST_CHOICES = 128
+const MAX_CHOICES = 128
 
-function takeDelta(choice: Choice, delta: Json) {
+function takeDelta(choice: Choice, delta: JsonRecord) {
   const {content_blocks, ...rest} = delta
-  mergeDelta(choice.said, rest)
+  mergeDelta(choice.fields, rest)
   if (!Array.isArray(content_blocks) || content_blocks.length === 0) {
-    if (content_blocks !== undefined) mergeDelta(choice.said, {content_blocks})
+    if (content_blocks !== undefined) mergeDelta(choice.fields, {content_blocks})
     return
   }
   for (const block of content_blocks) {
     if (!isObject(block) || !isObject(block.delta) || typeof block.index !== 'number') throw new Inexact('a content block is not told')
-    const {index, delta: told} = block
+    const {index, delta} = block
     if (!(index in choice.blocks) && index !== choice.blocks.length) throw new Inexact('a content block is missing')
     const had = choice.blocks[index] ?? {}
     choice.blocks[index] = had
-    mergeDelta(had, told)
-    had.type ??= typeOf(told)
+    mergeDelta(had, delta)
+    had.type ??= typeOf(delta)
     if (had.type === undefined) delete had.type
   }
 }
 
-function typeOf(told: Json): string | undefined {
-  if ('thinking' in told || 'signature' in told) return 'thinking'
-  if ('text' in told) return 'text'
-  return 'data' in told ? 'redacted_thinking' : undefined
+function typeOf(delta: JsonRecord): string | undefined {
+  if ('thinking' in delta || 'signature' in delta) return 'thinking'
+  if ('text' in delta) return 'text'
+  return 'data' in delta ? 'redacted_thinking' : undefined
 }
 
 /** Of what stands in every chunk, the first word counts where chunks are stamped; else the last that says something. */
-function mergeTop(top: Json, chunk: Json) {
+function mergeTop(top: JsonRecord, chunk: JsonRecord) {
   for (const [key, value] of Object.entries(chunk)) {
     if (PADDING.has(key)) continue
     const is_said = Object.hasOwn(top, key) && !NOTHING.has(top[key])
@@ -120,7 +120,7 @@ const STAMPS: ReadonlySet<string> = new Set(['id', 'created', 'model', 'object']
 /** Makes chunks of one length; no part of the answer. */
 const PADDING: ReadonlySet<string> = new Set(['obfuscation'])
 
-function putLatest(record: Json, key: string, value: unknown) {
+function putLatest(record: JsonRecord, key: string, value: unknown) {
   const says = value !== null && value !== '' && !(isObject(value) && Object.keys(value).length === 0)
   if (says || !Object.hasOwn(record, key) || record[key] === null) put(record, key, value)
 }

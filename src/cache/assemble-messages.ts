@@ -1,17 +1,17 @@
 import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
-import {type Json, parseExactly, without} from './exact-json.ts'
+import {type JsonRecord, parseExactly, without} from './exact-json.ts'
 import {Inexact, put} from './merge.ts'
 
 interface Block {
-  readonly block: Json
+  readonly block: JsonRecord
   json: string
   is_open: boolean
 }
 
 /** The events of a message as the message. Source: docs.anthropic.com, streaming messages. */
 export function createMessage(): Assembly {
-  let message: Json | null = null
+  let message: JsonRecord | null = null
   const blocks: Block[] = []
   let is_over = false
 
@@ -56,7 +56,7 @@ export function createMessage(): Assembly {
     },
   }
 
-  function opened({index}: Json): Block {
+  function opened({index}: JsonRecord): Block {
     const known = typeof index === 'number' ? blocks[index] : undefined
     if (!known?.is_open) throw new Inexact('no such content block is open')
     return known
@@ -67,22 +67,22 @@ export function createMessage(): Assembly {
 const TEXTS: Readonly<Record<string, string>> = {text_delta: 'text', thinking_delta: 'thinking'}
 
 function takeDelta(open: Block, delta: unknown) {
-  const {type, ...told} = isObject(delta) ? delta : {}
+  const {type, ...fields} = isObject(delta) ? delta : {}
   const {block} = open
   if (typeof type === 'string' && Object.hasOwn(TEXTS, type)) {
     const key = TEXTS[type]!
-    only(told, key)
-    block[key] = text(block[key] ?? '') + text(told[key])
+    only(fields, key)
+    block[key] = text(block[key] ?? '') + text(fields[key])
   } else if (type === 'signature_delta') {
-    only(told, 'signature')
+    only(fields, 'signature')
     if (block.signature) throw new Inexact('a second signature')
-    block.signature = text(told.signature)
+    block.signature = text(fields.signature)
   } else if (type === 'input_json_delta') {
-    only(told, 'partial_json')
-    open.json += text(told.partial_json)
+    only(fields, 'partial_json')
+    open.json += text(fields.partial_json)
   } else if (type === 'citations_delta') {
-    only(told, 'citation')
-    block.citations = [...(Array.isArray(block.citations) ? block.citations : []), told.citation]
+    only(fields, 'citation')
+    block.citations = [...(Array.isArray(block.citations) ? block.citations : []), fields.citation]
   } else {
     throw new Inexact(`a delta ${String(type)} that we do not know`)
   }
@@ -97,8 +97,8 @@ function close(open: Block) {
 }
 
 /** A delta that says more than its type is known for is no delta that we can keep. */
-function only(told: Json, key: string) {
-  if (Object.keys(told).some(name => name !== key)) throw new Inexact('a delta with more than its text')
+function only(delta: JsonRecord, key: string) {
+  if (Object.keys(delta).some(name => name !== key)) throw new Inexact('a delta with more than its text')
 }
 
 function text(value: unknown): string {
@@ -107,6 +107,6 @@ function text(value: unknown): string {
 }
 
 /** What the end says counts, where it says something. */
-function lay(message: Json, told: Json) {
-  for (const [key, value] of Object.entries(told)) if (value !== null || !Object.hasOwn(message, key)) put(message, key, value)
+function lay(message: JsonRecord, delta: JsonRecord) {
+  for (const [key, value] of Object.entries(delta)) if (value !== null || !Object.hasOwn(message, key)) put(message, key, value)
 }

@@ -1,11 +1,11 @@
 import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
-import type {Json} from './exact-json.ts'
+import type {JsonRecord} from './exact-json.ts'
 import {Inexact} from './merge.ts'
 
 /** The events of a response: its last one holds all of it. Source: platform.openai.com/docs/api-reference/responses-streaming. */
 export function createResponse(): Assembly {
-  let response: Json | null = null
+  let response: JsonRecord | null = null
   let items = 0
   return {
     take(event) {

@@ -4,7 +4,7 @@ import {createChoices} from './assemble-choices.ts'
 import {createMessage} from './assemble-messages.ts'
 import {createResponse} from './assemble-responses.ts'
 import type {Assembly} from './assembly.ts'
-import {type Json, parseExactly} from './exact-json.ts'
+import {type JsonRecord, parseExactly} from './exact-json.ts'
 import {Inexact} from './merge.ts'
 import type {StreamedEndpoint} from './rules.ts'
 
@@ -25,15 +25,15 @@ const ASSEMBLIES: Readonly<Record<StreamedEndpoint, () => Assembly>> = {
 }
 
 /** A stream says little with many bytes: of a chunk of 300 bytes a word is kept. */
-const MOST_STREAM_BYTES = 32 << 20
+const MAX_STREAM_BYTES = 32 << 20
 /** The last event of a response holds all of it. */
-const MOST_EVENT_BYTES = 4 << 20
+const MAX_EVENT_BYTES = 4 << 20
 
 /**
  * Makes of a stream the answer that the same call would have had without one (reference: cache, streaming store). There is none when
- * the stream was cut, told of an error, was longer than `most_bytes`, or left open what the whole would be.
+ * the stream was cut, reported an error, was longer than `most_bytes`, or left open what the whole would be.
  */
-export function createAssembler(endpoint: StreamedEndpoint, most_bytes = MOST_STREAM_BYTES): Assembler {
+export function createAssembler(endpoint: StreamedEndpoint, most_bytes = MAX_STREAM_BYTES): Assembler {
   const assembly = ASSEMBLIES[endpoint]()
   let hopeful = true
   let bytes = 0
@@ -48,7 +48,7 @@ export function createAssembler(endpoint: StreamedEndpoint, most_bytes = MOST_ST
         hopeful = false
       }
     },
-    Math.min(most_bytes, MOST_EVENT_BYTES),
+    Math.min(most_bytes, MAX_EVENT_BYTES),
   )
   return {
     get hopeful() {
@@ -75,7 +75,7 @@ export function assemble(endpoint: StreamedEndpoint, stream: Buffer): Buffer | n
   return assembler.end()
 }
 
-function eventsIn(raw: Buffer): (Json | 'done')[] {
+function eventsIn(raw: Buffer): (JsonRecord | 'done')[] {
   const {event, data} = readFields(raw)
   if (data.length === 0) return []
   const whole = eventIn(data.join('\n'), event)
@@ -88,7 +88,7 @@ function eventsIn(raw: Buffer): (Json | 'done')[] {
   })
 }
 
-function eventIn(text: string, event: string | null): Json | 'done' | undefined {
+function eventIn(text: string, event: string | null): JsonRecord | 'done' | undefined {
   if (text.trim() === '[DONE]') return 'done'
   const json = parseExactly(text)
   if (!isObject(json)) return undefined

@@ -1,34 +1,34 @@
 import type {After} from '../base/after.ts'
 
-/** One call of several that ask the same at the same time. Exactly one of its functions is called, at most once, `onDeserted` aside. */
+/** One call of several that ask the same at the same time. Exactly one of its functions is called, at most once, `onAbandoned` aside. */
 export interface Participant<A> {
   /** The call to the provider is this one's to make now, for all. */
   onLead(): void
   /** Another's call was answered. */
   onAnswer(answer: A): void
   /** Nothing is waited for any longer: it asks the provider for itself. */
-  onAlone(): void
+  onProceed(): void
   /** Of a leader that left and carried on: nobody waits any more, the provider's call is to be aborted. */
-  onDeserted(): void
+  onAbandoned(): void
 }
 
-/** What a participant holds. After `land`, `fail`, `handOver` or `leave` a seat does nothing. */
+/** What a participant holds. After `complete`, `fail`, `passLead` or `leave` it does nothing. */
 export interface Participation<A> {
   /** At the beginning. A leader is not called by `onLead`; `alone` is neither waited for nor waiting. */
-  readonly role: 'leader' | 'waiter' | 'alone'
+  readonly role: 'leader' | 'follower' | 'alone'
   /**
    * Others wait for this one's call. While it is so the provider must be read at its own pace, not at that of one's own client (up to
    * what may be kept), so that a client that stalls holds up nobody.
    */
   readonly followed: boolean
   /** The call was answered with what may be kept: everybody has it. */
-  land(answer: A): void
-  /** There is nothing to share (an error, an answer that may not be kept): the oldest waiter leads, the others ask for themselves. */
+  complete(answer: A): void
+  /** There is nothing to share (an error, an answer that may not be kept): the oldest follower leads, the others ask for themselves. */
   fail(): void
-  /** This one makes no call after all, for reasons of its own: the oldest waiter leads in its place, the others go on waiting. */
-  handOver(): void
+  /** This one makes no call after all, for reasons of its own: the oldest follower leads in its place, the others go on waiting. */
+  passLead(): void
   /**
-   * The client is gone. True when the call has to be carried on without it, until `land`, `fail` or `onDeserted`, because others
+   * The client is gone. True when the call has to be carried on without it, until `complete`, `fail` or `onAbandoned`, because others
    * wait for it; false when it may be aborted. A leader that cannot carry on says `fail` then.
    */
   leave(): boolean
@@ -36,13 +36,13 @@ export interface Participation<A> {
 
 export interface FlightOptions {
   readonly after: After
-  /** A leader that did not land for so long gets a second beside it: the oldest waiter. Whoever lands first lands for all. */
+  /** A leader that did not complete for so long gets a second beside it: the oldest follower. Whoever completes first completes for all. */
   readonly most_lead_ms?: number
   /** Nobody waits longer. */
   readonly most_wait_ms?: number
   /** Of one flight; who comes when it is full asks for itself. */
-  readonly most_waiters?: number
-  /** Told of what a participant throws; the others have their answer all the same. */
+  readonly max_followers?: number
+  /** Called with what a participant throws; the others have their answer all the same. */
   readonly onFault?: (fault: unknown) => void
 }
 
@@ -79,7 +79,7 @@ export function createFlights<A>(options: FlightOptions): Coalescer<A> {
 
 interface Member<A> {
   readonly participant: Participant<A>
-  state: 'leads' | 'carries on' | 'waits' | 'gone'
+  state: 'leads' | 'detached' | 'waits' | 'gone'
   /** It has led for longer than it should. */
   is_slow: boolean
   callOff: () => void
@@ -89,22 +89,22 @@ class CoalescedCall<A> {
   readonly #after: After
   readonly #most_lead_ms: number
   readonly #most_wait_ms: number
-  readonly #most_waiters: number
+  readonly #max_followers: number
   readonly #onFault: (fault: unknown) => void
   readonly #over: () => void
   /** Those that ask the provider: one, and others that were too slow. */
   readonly #leaders = new Set<Member<A>>()
   /** The oldest first. */
-  readonly #waiters = new Set<Member<A>>()
+  readonly #followers = new Set<Member<A>>()
 
   constructor(
-    {after, most_lead_ms = 60_000, most_wait_ms = 180_000, most_waiters = 10_000, onFault = () => undefined}: FlightOptions,
+    {after, most_lead_ms = 60_000, most_wait_ms = 180_000, max_followers = 10_000, onFault = () => undefined}: FlightOptions,
     over: () => void,
   ) {
     this.#after = after
     this.#most_lead_ms = most_lead_ms
     this.#most_wait_ms = most_wait_ms
-    this.#most_waiters = most_waiters
+    this.#max_followers = max_followers
     this.#onFault = onFault
     this.#over = over
   }
@@ -112,33 +112,33 @@ class CoalescedCall<A> {
   join(participant: Participant<A>): Participation<A> {
     const member: Member<A> = {participant, state: 'gone', is_slow: false, callOff: () => undefined}
     if ([...this.#leaders].every(({is_slow}) => is_slow)) this.#lead(member)
-    else if (this.#waiters.size < this.#most_waiters) this.#wait(member)
-    const role = member.state === 'leads' ? 'leader' : member.state === 'waits' ? 'waiter' : 'alone'
-    const {isFollowed, land, fail, handOver, leave} = this.#acts(member)
+    else if (this.#followers.size < this.#max_followers) this.#wait(member)
+    const role = member.state === 'leads' ? 'leader' : member.state === 'waits' ? 'follower' : 'alone'
+    const {isFollowed, complete, fail, passLead, leave} = this.#acts(member)
     return {
       role,
       get followed() {
         return isFollowed()
       },
-      land,
+      complete,
       fail,
-      handOver,
+      passLead,
       leave,
     }
   }
 
   #acts(member: Member<A>) {
-    const asks = () => member.state === 'leads' || member.state === 'carries on'
+    const asks = () => member.state === 'leads' || member.state === 'detached'
     return {
-      isFollowed: () => asks() && this.#waiters.size > 0,
-      land: (answer: A) => {
-        if (asks()) this.#land(member, answer)
+      isFollowed: () => asks() && this.#followers.size > 0,
+      complete: (answer: A) => {
+        if (asks()) this.#complete(member, answer)
       },
       fail: () => {
         if (asks()) this.#fail(member)
       },
-      handOver: () => {
-        if (asks()) this.#handOver(member)
+      passLead: () => {
+        if (asks()) this.#passLead(member)
       },
       leave: () => this.#leave(member),
     }
@@ -156,79 +156,79 @@ class CoalescedCall<A> {
 
   #wait(member: Member<A>) {
     member.state = 'waits'
-    this.#waiters.add(member)
+    this.#followers.add(member)
     member.callOff = this.#after(this.#most_wait_ms, () => {
       this.#drop(member)
-      this.#tell(member, 'onAlone')
-      this.#desert()
+      this.#tell(member, 'onProceed')
+      this.#endAbandoned()
     })
   }
 
-  /** The oldest waiter leads, beside those that do already. */
+  /** The oldest follower leads, beside those that do already. */
   #promote() {
-    const [oldest] = this.#waiters
+    const [oldest] = this.#followers
     if (!oldest) return
     this.#takeOver(oldest)
-    this.#desert()
+    this.#endAbandoned()
   }
 
-  #takeOver(waiter: Member<A>) {
-    this.#waiters.delete(waiter)
-    this.#lead(waiter)
+  #takeOver(follower: Member<A>) {
+    this.#followers.delete(follower)
+    this.#lead(follower)
     try {
-      waiter.participant.onLead()
+      follower.participant.onLead()
     } catch (fault) {
       this.#onFault(fault)
-      this.#fail(waiter)
+      this.#fail(follower)
     }
   }
 
-  #land(member: Member<A>, answer: A) {
-    const waiting = [...this.#waiters]
-    const slower = [...this.#leaders].filter(other => other !== member && other.state === 'carries on')
+  #complete(member: Member<A>, answer: A) {
+    const waiting = [...this.#followers]
+    const slower = [...this.#leaders].filter(other => other !== member && other.state === 'detached')
     // Other leaders have clients of their own that they are answering already.
     for (const each of [...waiting, ...this.#leaders]) this.#drop(each)
     this.#over()
     for (const each of waiting) this.#try(() => each.participant.onAnswer(answer))
-    for (const each of slower) this.#tell(each, 'onDeserted')
+    for (const each of slower) this.#tell(each, 'onAbandoned')
   }
 
   #fail(member: Member<A>) {
     if (!this.#leaders.has(member)) return
     this.#drop(member)
     if (this.#leaders.size > 0) return
-    const [oldest, ...others] = this.#waiters
+    const [oldest, ...others] = this.#followers
     if (!oldest) return this.#over()
     for (const each of others) this.#drop(each)
     this.#takeOver(oldest)
-    for (const each of others) this.#tell(each, 'onAlone')
+    for (const each of others) this.#tell(each, 'onProceed')
   }
 
-  #handOver(member: Member<A>) {
+  #passLead(member: Member<A>) {
     this.#drop(member)
     if (this.#leaders.size > 0) return
-    const [oldest] = this.#waiters
+    const [oldest] = this.#followers
     if (oldest) this.#takeOver(oldest)
     else this.#over()
   }
 
   #leave(member: Member<A>): boolean {
-    if (member.state === 'leads' && this.#waiters.size > 0 && this.#leaders.size === 1) {
-      member.state = 'carries on'
+    if (member.state === 'leads' && this.#followers.size > 0 && this.#leaders.size === 1) {
+      member.state = 'detached'
       return true
     }
-    if (member.state === 'carries on') return true
+    if (member.state === 'detached') return true
     this.#drop(member)
-    this.#desert()
+    this.#endAbandoned()
     return false
   }
 
   /** Nobody waits: calls that are carried on without a client have no purpose any more. */
-  #desert() {
-    if (this.#waiters.size > 0) return
-    for (const leader of [...this.#leaders].filter(({state}) => state === 'carries on')) {
+  #endAbandoned() {
+    if (this.#followers.size > 0) return
+    for (const leader of [...this.#leaders].filter(({state}) => state === 'detached')) {
       this.#drop(leader)
-      this.#tell(leader, 'onDeserted')
+      this.#tell(leader, 'onAbandoned')
     }
     if (this.#leaders.size === 0) this.#over()
   }
@@ -237,10 +237,10 @@ class CoalescedCall<A> {
     member.callOff()
     member.state = 'gone'
     this.#leaders.delete(member)
-    this.#waiters.delete(member)
+    this.#followers.delete(member)
   }
 
-  #tell({participant}: Member<A>, word: 'onAlone' | 'onDeserted') {
+  #tell({participant}: Member<A>, word: 'onProceed' | 'onAbandoned') {
     this.#try(() => participant[word]())
   }
 

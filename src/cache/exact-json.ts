@@ -1,4 +1,4 @@
-export type Json = Record<string, unknown>
+export type JsonRecord = Record<string, unknown>
 
 /** A number that may not survive: many digits, or an exponent of three. */
 const SUSPECT = /\d{16}|[eE][-+]?\d{3}/
@@ -30,6 +30,6 @@ function survives(text: string): boolean {
 }
 
 /** `record` without the members of `names`. */
-export function without(record: Json, ...names: readonly string[]): Json {
+export function without(record: JsonRecord, ...names: readonly string[]): JsonRecord {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
 }

@@ -14,7 +14,7 @@ export interface KeyParts {
   /** Where the call goes: the custom host, or the base URL of the provider as this target has it. */
   readonly base_url: string
   readonly endpoint: EndpointName
-  /** Path and query below the base URL; of pass-through they say what is asked. */
+  /** Path and query below the base URL; of pass-through they are the request. */
   readonly path: string
   readonly model: string | null
   /** What the caller brings of its own to be let in by the provider, as a hash; null: the credential is the workspace's. It parts answers whatever else does. */
@@ -33,22 +33,22 @@ export interface KeyParts {
 /** How an answer is delivered does not make it another: one that was stored whole is replayed as a stream. */
 const DELIVERY: ReadonlySet<string> = new Set(['stream', 'stream_options'])
 /** A longer body is compared by the bytes of its members: its canonical form would hold up everybody else. */
-const MOST_CANONICAL_BYTES = 256 * 1024
+const MAX_CANONICAL_BYTES = 256 * 1024
 /** A longer one is not worth the time that its hash takes. */
-const MOST_BODY_BYTES = 16 * 1024 * 1024
+const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /**
  * The key of a call; null when its body is no JSON object, or longer than 16 MB, so that it cannot be cached. Organisation and workspace
  * partition always.
  */
 export function cacheKey(parts: KeyParts): CacheKey | null {
-  if (parts.body.length > MOST_BODY_BYTES) return null
+  if (parts.body.length > MAX_BODY_BYTES) return null
   const hash = createHash('sha256')
   const {organisation_id, workspace_id, provider, base_url, endpoint, path, model, own_credential, guards} = parts
   // A JSON array of texts says where each begins and ends: no two lists of parts are written alike.
   const place = [organisation_id, workspace_id, provider, base_url, endpoint, path, model, own_credential]
   hash.update(JSON.stringify([...place, guards, ...partition(parts)]))
-  if (parts.body.length <= MOST_CANONICAL_BYTES) {
+  if (parts.body.length <= MAX_CANONICAL_BYTES) {
     const form = canonical(parts.body, KEYS_LEFT_OUT)
     if (form === null) return null
     hash.update(form, 'latin1')

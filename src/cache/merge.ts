@@ -1,6 +1,6 @@
 import {isDeepStrictEqual} from 'node:util'
 import {isObject} from '../base/json-object.ts'
-import type {Json} from './exact-json.ts'
+import type {JsonRecord} from './exact-json.ts'
 
 /** A stream that cannot be put together without guessing. */
 export class Inexact extends Error {}
@@ -20,7 +20,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   'transcript',
   'data',
 ])
-/** Texts that may be said again, and stay the same. */
+/** Texts that may come again, and stay the same. */
 const STEADY: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'format', 'object', 'model', 'status'])
 /** Lists whose items have an index in the stream alone. */
 const STREAM_INDEX: ReadonlySet<string> = new Set(['tool_calls', 'content_blocks'])
@@ -31,7 +31,7 @@ const LISTS: ReadonlySet<string> = new Set(['annotations', 'content', 'refusal',
  * Adds `delta` to what came before it, in place. Texts grow, lists whose items have an `index` are added to item by item, objects
  * member by member; what is none of these may come again only as it was. Throws `Inexact` where two readings are possible.
  */
-export function mergeDelta(before: Json, delta: Json): void {
+export function mergeDelta(before: JsonRecord, delta: JsonRecord): void {
   for (const [key, value] of Object.entries(delta)) {
     const had = Object.hasOwn(before, key) ? before[key] : undefined
     put(before, key, merged(key, had, value))
@@ -39,7 +39,7 @@ export function mergeDelta(before: Json, delta: Json): void {
 }
 
 /** Sets a member whatever its name is: `__proto__` too is only a name. */
-export function put(record: Json, key: string, value: unknown): void {
+export function put(record: JsonRecord, key: string, value: unknown): void {
   if (key === '__proto__') Object.defineProperty(record, key, {value, enumerable: true, configurable: true, writable: true})
   else record[key] = value
 }
@@ -59,7 +59,7 @@ function merged(key: string, had: unknown, value: unknown): unknown {
   throw new Inexact(`${key} changes within the stream`)
 }
 
-function mergedObject(had: Json, value: Json): Json {
+function mergedObject(had: JsonRecord, value: JsonRecord): JsonRecord {
   mergeDelta(had, value)
   return had
 }
@@ -68,7 +68,7 @@ function mergedList(key: string, had: unknown, value: readonly unknown[]): unkno
   const is_indexed = value.length > 0 && value.every(item => isObject(item) && isIndex(item.index))
   if (is_indexed && (had === null || Array.isArray(had))) {
     const list = (had ?? []) as unknown[]
-    for (const item of value as readonly (Json & {readonly index: number})[]) mergeItem(list, item, !STREAM_INDEX.has(key))
+    for (const item of value as readonly (JsonRecord & {readonly index: number})[]) mergeItem(list, item, !STREAM_INDEX.has(key))
     return list
   }
   if (had === null) return [...value]
@@ -79,8 +79,8 @@ function mergedList(key: string, had: unknown, value: readonly unknown[]): unkno
   throw new Inexact(`${key} comes in several lists`)
 }
 
-/** Items are told apart by their index. They begin in order. */
-function mergeItem(list: unknown[], given: Json & {readonly index: number}, keeps_index: boolean): void {
+/** Items are distinguished by their index. They begin in order. */
+function mergeItem(list: unknown[], given: JsonRecord & {readonly index: number}, keeps_index: boolean): void {
   const {index, ...rest} = given
   if (index > list.length) throw new Inexact('an item of a list is missing')
   const had = index === list.length ? {} : list[index]

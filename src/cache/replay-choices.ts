@@ -1,15 +1,15 @@
 import {isObject, list, object} from '../base/json-object.ts'
-import {type Json, without} from './exact-json.ts'
+import {type JsonRecord, without} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
 /** Chat completions: the role and all that has no pieces, the texts cut up, each tool call whole, then the reason it ended. */
-export function replayChat(answer: Json, include_usage: boolean): Json[] | null {
+export function replayChat(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
   return replayChoices(answer, 'chat.completion.chunk', include_usage, choice => {
     const {message} = choice
     if (!isObject(message)) return null
     const {tool_calls, content_blocks, ...rest} = message
-    const first: Json = {...rest}
-    const steps: Json[] = [first]
+    const first: JsonRecord = {...rest}
+    const steps: JsonRecord[] = [first]
     for (const key of TEXTS) {
       const text = rest[key]
       if (typeof text !== 'string' || text === '') continue
@@ -29,7 +29,7 @@ export function replayChat(answer: Json, include_usage: boolean): Json[] | null 
 }
 
 /** Text completions: as the whole answer is, with the text cut up. */
-export function replayText(answer: Json, include_usage: boolean): Json[] | null {
+export function replayText(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
   return replayChoices(answer, 'text_completion', include_usage, choice => {
     const {text} = choice
     const steps = typeof text === 'string' ? pieces(text).map(piece => ({text: piece})) : []
@@ -41,19 +41,24 @@ export function replayText(answer: Json, include_usage: boolean): Json[] | null 
 const TEXTS = ['reasoning', 'reasoning_content', 'content', 'refusal'] as const
 
 interface Steps {
-  readonly steps: readonly Json[]
+  readonly steps: readonly JsonRecord[]
   /** The step with the first of the text; less than 0 where there is none. */
   readonly text_at: number
   /** What the chunk says that ends the choice, besides why. */
-  readonly last: Json
-  readonly rest: Json
+  readonly last: JsonRecord
+  readonly rest: JsonRecord
 }
 
-function replayChoices(answer: Json, object: string, include_usage: boolean, cut: (choice: Json) => Steps | null): Json[] | null {
+function replayChoices(
+  answer: JsonRecord,
+  object: string,
+  include_usage: boolean,
+  cut: (choice: JsonRecord) => Steps | null,
+): JsonRecord[] | null {
   const {choices, usage} = answer
   if (!Array.isArray(choices) || choices.length === 0) return null
   const template = {...without(answer, 'choices', 'usage'), ...('object' in answer ? {object} : {})}
-  const told: Json[] = []
+  const deltas: JsonRecord[] = []
   for (const [place, choice] of choices.entries()) {
     if (!isObject(choice)) return null
     const parts = cut(choice)
@@ -62,7 +67,7 @@ function replayChoices(answer: Json, object: string, include_usage: boolean, cut
     const quiet = 'logprobs' in choice ? {logprobs: null} : {}
     for (const [at, step] of parts.steps.entries()) {
       // Probabilities of tokens go with the first of the text: they are a list that a client only adds to.
-      told.push({
+      deltas.push({
         index,
         ...step,
         ...quiet,
@@ -71,9 +76,9 @@ function replayChoices(answer: Json, object: string, include_usage: boolean, cut
       })
     }
     const unsaid = parts.steps.length === 0 && isObject(logprobs) ? {logprobs} : {}
-    told.push({index, ...parts.last, ...quiet, ...unsaid, ...rest, ...('finish_reason' in choice ? {finish_reason} : {})})
+    deltas.push({index, ...parts.last, ...quiet, ...unsaid, ...rest, ...('finish_reason' in choice ? {finish_reason} : {})})
   }
-  const chunks: Json[] = told.map(choice => ({
+  const chunks: JsonRecord[] = deltas.map(choice => ({
     ...template,
     choices: [choice],
     ...(include_usage && usage !== undefined ? {usage: null} : {}),
@@ -86,13 +91,13 @@ function replayChoices(answer: Json, object: string, include_usage: boolean, cut
 /** Members of a content block whose text streams, and the type that each of them tells. */
 const BLOCK_TEXTS = {thinking: 'thinking', text: 'text', signature: 'thinking', data: 'redacted_thinking'} as const
 
-/** Blocks of text and thinking, as far as a client sees a provider's own: `[{index, delta}]`, the type left to be told by the member. */
-function blocks(content_blocks: unknown): Json[] {
+/** Blocks of text and thinking, as far as a client sees a provider's own: `[{index, delta}]`, the member alone names the type. */
+function blocks(content_blocks: unknown): JsonRecord[] {
   const steps = list(content_blocks).flatMap((block, index) => {
     const {type, ...rest} = object(block)
-    const told = Object.entries(BLOCK_TEXTS).find(([key]) => typeof rest[key] === 'string')
-    const start: Json = {...rest, ...(type !== undefined && told?.[1] !== type ? {type} : {})}
-    const deltas: Json[] = [start]
+    const text_block = Object.entries(BLOCK_TEXTS).find(([key]) => typeof rest[key] === 'string')
+    const start: JsonRecord = {...rest, ...(type !== undefined && text_block?.[1] !== type ? {type} : {})}
+    const deltas: JsonRecord[] = [start]
     for (const key of Object.keys(BLOCK_TEXTS)) {
       const text = rest[key]
       if (typeof text !== 'string') continue

@@ -1,11 +1,11 @@
 import {isObject, list} from '../base/json-object.ts'
-import type {Json} from './exact-json.ts'
+import type {JsonRecord} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
-type MessageEvent = Json & {readonly type: string}
+type MessageEvent = JsonRecord & {readonly type: string}
 
 /** A message as the events of a stream: message_start … message_stop. Source: docs.anthropic.com, streaming messages. */
-export function replayMessage(answer: Json): MessageEvent[] | null {
+export function replayMessage(answer: JsonRecord): MessageEvent[] | null {
   const {content, usage, ...rest} = answer
   if (!Array.isArray(content) || !content.every(isObject)) return null
   const ends = Object.fromEntries(ENDS.filter(name => name in rest).map(name => [name, rest[name]]))
@@ -26,10 +26,10 @@ const TEXTS = {text: 'text_delta', thinking: 'thinking_delta', signature: 'signa
 /** Types of block whose `input` streams as pieces of JSON. */
 const TOOLS: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use'])
 
-function replayBlock(block: Json, index: number): MessageEvent[] {
+function replayBlock(block: JsonRecord, index: number): MessageEvent[] {
   const {type, citations, input} = block
-  const start: Json = {...block}
-  const deltas: Json[] = []
+  const start: JsonRecord = {...block}
+  const deltas: JsonRecord[] = []
   for (const [key, delta] of Object.entries(TEXTS)) {
     const text = block[key]
     // Blocks of other types may have members of these names that do not stream.

@@ -1,11 +1,11 @@
 import {isObject, object} from '../base/json-object.ts'
-import type {Json} from './exact-json.ts'
+import type {JsonRecord} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
-type ResponseEvent = Json & {readonly type: string}
+type ResponseEvent = JsonRecord & {readonly type: string}
 
 /** A response as the events of a stream: created … completed. Source: platform.openai.com/docs/api-reference/responses-streaming. */
-export function replayResponse(answer: Json): ResponseEvent[] | null {
+export function replayResponse(answer: JsonRecord): ResponseEvent[] | null {
   const {output, status} = answer
   if (!Array.isArray(output) || !output.every(isObject)) return null
   const last =
@@ -35,10 +35,10 @@ const PART_TEXTS: Readonly<Record<string, readonly [member: string, event: strin
   summary_text: ['text', 'response.reasoning_summary_text'],
 }
 
-function replayItem(item: Json, output_index: number): ResponseEvent[] {
+function replayItem(item: JsonRecord, output_index: number): ResponseEvent[] {
   const {id: item_id, type} = item
   const at = {...(item_id === undefined ? {} : {item_id}), output_index}
-  const shell: Json = {...item, ...('status' in item ? {status: 'in_progress'} : {})}
+  const shell: JsonRecord = {...item, ...('status' in item ? {status: 'in_progress'} : {})}
   const steps: ResponseEvent[] = []
   for (const [list, index, part] of PART_LISTS) {
     const parts = item[list]
@@ -66,17 +66,17 @@ const PART_LISTS = [
   ['content', 'content_index', 'response.content_part'],
 ] as const
 
-function replayPart(part: Json, at: Json, event: string): ResponseEvent[] {
+function replayPart(part: JsonRecord, at: JsonRecord, event: string): ResponseEvent[] {
   const {type, annotations} = part
   const known = typeof type === 'string' && Object.hasOwn(PART_TEXTS, type) ? PART_TEXTS[type] : undefined
   const done = {type: `${event}.done`, ...at, part}
   if (!known || typeof part[known[0]] !== 'string') return [{type: `${event}.added`, ...at, part}, done]
-  const [member, told] = known
+  const [member, block] = known
   const text = part[member] as string
   // Only output_text has probabilities, and its events must have the list.
   const logprobs = type === 'output_text' ? {logprobs: Array.isArray(part.logprobs) ? part.logprobs : []} : {}
   const none = type === 'output_text' ? {logprobs: []} : {}
-  const shell: Json = {...part, [member]: ''}
+  const shell: JsonRecord = {...part, [member]: ''}
   if (Array.isArray(annotations)) shell.annotations = []
   if (Array.isArray(part.logprobs)) shell.logprobs = []
   const notes = Array.isArray(annotations)
@@ -84,9 +84,9 @@ function replayPart(part: Json, at: Json, event: string): ResponseEvent[] {
     : []
   return [
     {type: `${event}.added`, ...at, part: shell},
-    ...pieces(text).map((delta, place) => ({type: `${told}.delta`, ...at, delta, ...(place === 0 ? logprobs : none)})),
+    ...pieces(text).map((delta, place) => ({type: `${block}.delta`, ...at, delta, ...(place === 0 ? logprobs : none)})),
     ...notes.map(note => ({type: 'response.output_text.annotation.added', ...at, ...note})),
-    {type: `${told}.done`, ...at, [member]: text, ...logprobs},
+    {type: `${block}.done`, ...at, [member]: text, ...logprobs},
     done,
   ]
 }

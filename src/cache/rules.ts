@@ -17,7 +17,7 @@ const CACHEABLE: ReadonlySet<EndpointName> = new Set([
   'moderate',
   'proxy',
 ])
-/** Of these a stored answer can be told as a stream, and a stream be put together. */
+/** Of these a stored answer can be replayed as a stream, and a stream be put together. */
 const STREAMED = ['chatComplete', 'complete', 'messages', 'createModelResponse'] as const
 
 export type StreamedEndpoint = (typeof STREAMED)[number]
@@ -47,7 +47,7 @@ export interface CacheQuestion {
 
 export type CacheDecision =
   | {readonly status: 'DISABLED'}
-  /** `status` is what is said when nothing is found: with REFRESH nothing is looked for. What comes is kept for `max_age_ms`. */
+  /** `status` is reported when nothing is found: with REFRESH nothing is looked for. What comes is kept for `max_age_ms`. */
   | {readonly status: 'MISS' | 'REFRESH'; readonly max_age_ms: number}
 
 /** Whether the cache takes part in a call, and how. */
@@ -59,8 +59,8 @@ export function decideCache(question: CacheQuestion): CacheDecision {
   return {status: question.force_refresh?.trim().toLowerCase() === 'true' ? 'REFRESH' : 'MISS', max_age_ms}
 }
 
-const LEAST_S = 60
-const MOST_S = 7_776_000
+const MIN_S = 60
+const MAX_S = 7_776_000
 const DEFAULT_S = 604_800
 const ORGANISATION_MOST_S = 25_923_000
 
@@ -70,9 +70,9 @@ const ORGANISATION_MOST_S = 25_923_000
  */
 export function maxAge(asked_s: number | null, organisation_s: number | null): number {
   const cap = organisation_s === null || Number.isNaN(organisation_s) ? null : Math.min(organisation_s, ORGANISATION_MOST_S)
-  const asked = asked_s === null || Number.isNaN(asked_s) ? null : Math.min(asked_s, MOST_S)
-  const wanted = asked === null ? (cap ?? DEFAULT_S) : Math.min(asked, cap ?? MOST_S)
-  return Math.max(LEAST_S, Math.trunc(wanted))
+  const requested_s = asked_s === null || Number.isNaN(asked_s) ? null : Math.min(asked_s, MAX_S)
+  const wanted = requested_s === null ? (cap ?? DEFAULT_S) : Math.min(requested_s, cap ?? MAX_S)
+  return Math.max(MIN_S, Math.trunc(wanted))
 }
 
 /** True when a call of the Responses API leans on what the provider keeps, or is only begun by it. */

@@ -1,12 +1,9 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {HookResult, HookResults} from '../schema/guardrails.ts'
-import {isObject, type Json, withKey} from './json.ts'
+import {isObject, type JsonValue, withKey} from './json.ts'
 
-/** A guardrail denied the call or its answer. */
-export const DENIED_STATUS = 446
 /** A guardrail failed that does not deny. */
 export const FAILED_STATUS = 246
-export const FAILED_STATUS_TEXT = 'Hooks failed'
 
 /** What a client is shown; null when no hook ran that was waited for. */
 export function shownResults(before: readonly HookResult[], after: readonly HookResult[]): HookResults | null {
@@ -20,8 +17,8 @@ export function statusOf(upstream_status: number, is_failed: boolean): number {
 }
 
 /** The body of a 446, in the form of its route's errors. Of an answer that was denied it shows nothing: what checks quote of it is left out. */
-export function deniedBody(endpoint: EndpointName, said: HookResults) {
-  const hook_results = {...said, after_request_hooks: said.after_request_hooks.map(withoutExcerpts)}
+export function deniedBody(endpoint: EndpointName, fields: HookResults) {
+  const hook_results = {...fields, after_request_hooks: fields.after_request_hooks.map(withoutExcerpts)}
   const error = {message: 'The guardrails of this call failed; hook_results says which.', type: 'hooks_failed', param: null, code: null}
   return endpoint === 'messages' || endpoint === 'messagesCountTokens' ? {type: 'error', error, hook_results} : {error, hook_results}
 }
@@ -36,9 +33,9 @@ function withoutExcerpts(result: HookResult): HookResult {
   return {...result, checks}
 }
 
-/** An answer with the results beside what the provider said. What is no JSON object is left as it is. */
-export function withResults(body: Json, hook_results: HookResults | null): Json {
-  return hook_results && isObject(body) ? withKey(body, 'hook_results', hook_results as unknown as Json) : body
+/** An answer with the results beside the provider's members. What is no JSON object is left as it is. */
+export function withResults(body: JsonValue, hook_results: HookResults | null): JsonValue {
+  return hook_results && isObject(body) ? withKey(body, 'hook_results', hook_results as unknown as JsonValue) : body
 }
 
 /** The event of a stream that carries results: before the first chunk, and after the last (reference: streaming). */

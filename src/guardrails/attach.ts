@@ -2,7 +2,7 @@ import {nearest} from '../base/nearest.ts'
 import type {AttachKeys} from '../schema/config-hooks.ts'
 import type {GuardrailActions, GuardrailCheck, Side} from '../schema/guardrails.ts'
 import {SIDES} from '../schema/guardrails.ts'
-import {type Fault, HOOK_KEYS, type Hook, makeHook} from './hook.ts'
+import {HOOK_KEYS, type Hook, type HookFault, makeHook} from './hook.ts'
 import {isObject, own} from './json.ts'
 import {BUILT_IN, type Registry} from './registry.ts'
 
@@ -35,20 +35,20 @@ export interface Attached {
   readonly input: readonly Hook[]
   readonly output: readonly Hook[]
   /** Anything here, and the call is refused (400) or the config not saved. */
-  readonly faults: readonly Fault[]
+  readonly faults: readonly HookFault[]
   /** What is attached where it has no effect. */
-  readonly warnings: readonly Fault[]
+  readonly warnings: readonly HookFault[]
 }
 
-const MOST_HOOKS = 50
+const MAX_HOOKS = 50
 
 /**
  * Every form in which guardrails are attached (reference: attachment forms) as hooks ready to run. The defaults, the config's own among them,
  * come last and whole: a guardrail that the config attaches too runs once, as the default says.
  */
 export function attach(keys: AttachKeys, {path = '', defaults, saved, registry = BUILT_IN}: AttachOptions): Attached {
-  const faults: Fault[] = []
-  const warnings: Fault[] = []
+  const faults: HookFault[] = []
+  const warnings: HookFault[] = []
   const [input, output] = SIDES.map(side => hooksOf(side))
   return {input: input!, output: output!, faults, warnings}
 
@@ -66,15 +66,15 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
       if (found?.of) always.set(found.of.id, found.hook)
       else if (found) besides.push(found.hook)
     }
-    const said = [
+    const values = [
       ...entries(names.hooks).map(({each, at}) => raw(each, at)),
       ...entries(names.guardrails).map(({each, at, index}) => short(each, at, 'guardrail', `${side}_guardrail_${index + 1}`)),
       ...entries(names.mutators).map(({each, at, index}) => short(each, at, 'mutator', `${side}_mutator_${index + 1}`)),
     ].filter(each => each !== undefined)
-    if (said.length + besides.length > MOST_HOOKS)
-      faults.push({path: located(names.guardrails), message: `has more than ${MOST_HOOKS} guardrails with its hooks.`})
-    const asked = said.filter(({of}) => !of || !always.has(of.id)).map(({hook}) => hook)
-    const hooks = [...asked, ...always.values(), ...besides]
+    if (values.length + besides.length > MAX_HOOKS)
+      faults.push({path: located(names.guardrails), message: `has more than ${MAX_HOOKS} guardrails with its hooks.`})
+    const wanted = values.filter(({of}) => !of || !always.has(of.id)).map(({hook}) => hook)
+    const hooks = [...wanted, ...always.values(), ...besides]
     for (const hook of hooks) warn(hook, side)
     return hooks
   }
@@ -88,27 +88,27 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
     return path ? `${path}.${key}` : key
   }
 
-  function raw(said: unknown, at: string) {
-    const id = own(said, 'id')
-    if (!isObject(said)) return fault(at, 'must be an object.')
-    if (own(said, 'checks') === undefined && typeof id === 'string') {
-      const idle = Object.keys(said).filter(key => !['id', 'type', 'guardrail_version_id'].includes(key))
+  function raw(input: unknown, at: string) {
+    const id = own(input, 'id')
+    if (!isObject(input)) return fault(at, 'must be an object.')
+    if (own(input, 'checks') === undefined && typeof id === 'string') {
+      const idle = Object.keys(input).filter(key => !['id', 'type', 'guardrail_version_id'].includes(key))
       if (idle.length)
         warnings.push({path: at, message: `has no effect: ${idle.slice(0, 5).join(', ')}; the guardrail ${id.slice(0, 100)} says it.`})
       return reference(id, at)
     }
-    return made(said, at, 'guardrail', at.replace(/\W+/g, '_').replace(/_$/, ''))
+    return made(input, at, 'guardrail', at.replace(/\W+/g, '_').replace(/_$/, ''))
   }
 
-  function short(said: unknown, at: string, type: Hook['type'], id: string) {
-    if (typeof said === 'string') return reference(said, at)
-    if (!isObject(said)) return fault(at, 'must be the id of a guardrail or an object.')
-    if (own(said, 'checks') !== undefined) return made(said, at, type, id)
-    const others = Object.keys(said).filter(key => !HOOK_KEYS.has(key))
-    if (!others.length && typeof own(said, 'id') === 'string') return raw(said, at)
+  function short(input: unknown, at: string, type: Hook['type'], id: string) {
+    if (typeof input === 'string') return reference(input, at)
+    if (!isObject(input)) return fault(at, 'must be the id of a guardrail or an object.')
+    if (own(input, 'checks') !== undefined) return made(input, at, type, id)
+    const others = Object.keys(input).filter(key => !HOOK_KEYS.has(key))
+    if (!others.length && typeof own(input, 'id') === 'string') return raw(input, at)
     const checks: GuardrailCheck[] = []
     for (const key of others) {
-      const value = own(said, key)
+      const value = own(input, key)
       if (!isObject(value)) {
         const known = registry.find(key)
         const like = nearest(key, HOOK_KEYS)
@@ -119,12 +119,12 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
       const {id: named, is_enabled, ...parameters} = value
       checks.push({id: typeof named === 'string' ? named : key, parameters, ...(typeof is_enabled === 'boolean' ? {is_enabled} : {})})
     }
-    const hook = Object.fromEntries(Object.entries(said).filter(([key]) => HOOK_KEYS.has(key)))
+    const hook = Object.fromEntries(Object.entries(input).filter(([key]) => HOOK_KEYS.has(key)))
     return checks.length < others.length ? undefined : made({...hook, checks}, at, type, id)
   }
 
-  function made(said: unknown, at: string, type: Hook['type'], id: string) {
-    const hook = makeHook(said, {registry, path: at, id, type}, faults)
+  function made(input: unknown, at: string, type: Hook['type'], id: string) {
+    const hook = makeHook(input, {registry, path: at, id, type}, faults)
     return hook && {hook, of: undefined}
   }
 
@@ -132,8 +132,8 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
     const of = saved(handle)
     if (!of) return fault(at, `Guardrail not found: ${handle.slice(0, 255)}.`)
     const {id, version_id, checks, actions} = of
-    const said = {...actions, id: of.slug, checks, guardrail_version_id: version_id}
-    const hook = makeHook(said, {registry, path: at, id, type: 'guardrail', has_feedback: true}, faults)
+    const values = {...actions, id: of.slug, checks, guardrail_version_id: version_id}
+    const hook = makeHook(values, {registry, path: at, id, type: 'guardrail', has_feedback: true}, faults)
     return hook && {hook, of}
   }
 

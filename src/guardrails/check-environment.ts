@@ -3,11 +3,11 @@ import {LRUCache} from 'lru-cache'
 import {judge} from '../base/egress/address.ts'
 import type {Lookup} from '../base/egress/lookup.ts'
 import type {Egress} from '../base/egress/pools.ts'
-import type {Context} from './check.ts'
+import type {CheckContext} from './check.ts'
 import type {Http, Memory} from './http.ts'
 
 /** The part of a check's context that is not of one call: how it reaches services, what it keeps, what time it is. */
-export type CheckEnvironment = Pick<Context, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
+export type CheckEnvironment = Pick<CheckContext, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
 
 export interface CheckWorldOptions {
   readonly egress: Pick<Egress, 'destination' | 'pool'>
@@ -44,18 +44,18 @@ function httpThrough(egress: CheckWorldOptions['egress'], workspace_id: string):
   return async ({method, url, headers, body}, signal) => {
     const {origin, pathname, search} = new URL(url)
     const destination = egress.destination(origin, {kind: 'caller'})
-    const asked = {origin: destination.origin, path: pathname + search, method, headers: {...headers}, body: body ?? null, signal}
-    const reply = await egress.pool(destination, workspace_id).request(asked)
-    const said = Object.entries(reply.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')])
-    return {status: reply.statusCode, headers: Object.fromEntries(said), body: reply.body}
+    const request = {origin: destination.origin, path: pathname + search, method, headers: {...headers}, body: body ?? null, signal}
+    const reply = await egress.pool(destination, workspace_id).request(request)
+    const values = Object.entries(reply.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')])
+    return {status: reply.statusCode, headers: Object.fromEntries(values), body: reply.body}
   }
 }
 
-const MOST_KEPT = 1000
+const MAX_KEPT = 1000
 
 /** What checks keep between calls, the oldest dropped first. */
 export function checkMemory(): Memory {
-  const kept = new LRUCache<string, {readonly value: unknown}>({max: MOST_KEPT})
+  const kept = new LRUCache<string, {readonly value: unknown}>({max: MAX_KEPT})
   return {
     get: key => kept.get(key)?.value,
     put: (key, value, max_age_s) => void kept.set(key, {value}, {ttl: Math.max(1, Math.ceil(max_age_s * 1000))}),

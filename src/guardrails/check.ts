@@ -3,7 +3,7 @@ import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
 import {explain} from '../schema/validation-message.ts'
 import type {Http, Memory} from './http.ts'
-import {isObject, type Json} from './json.ts'
+import {isObject, type JsonValue} from './json.ts'
 import type {Restore} from './pii/restore.ts'
 import type {View} from './view.ts'
 
@@ -35,12 +35,12 @@ export interface SecretReference {
 }
 
 /** What a check may know of a call, and all of the world that it may touch. */
-export interface Context {
+export interface CheckContext {
   readonly side: Side
   readonly endpoint: EndpointName
   /** The provider's kind. */
   readonly provider: string
-  /** As it was asked for, `@slug/` included; null where a request names none. */
+  /** As requested, `@slug/` included; null where a request names none. */
   readonly model: string | null
   readonly metadata: Readonly<Record<string, string>>
   /** The client's, by lower-case name. */
@@ -87,7 +87,7 @@ export interface CheckOptions<Shape extends z.ZodRawShape> {
   part?(parameters: Parameters<Shape>): boolean
   /** Why these parameters cannot be meant together, or undefined. */
   refuse?(parameters: Parameters<Shape>): string | undefined
-  run(view: View, parameters: Parameters<Shape>, context: Context): Verdict | Promise<Verdict>
+  run(view: View, parameters: Parameters<Shape>, context: CheckContext): Verdict | Promise<Verdict>
 }
 
 type Parameters<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
@@ -98,7 +98,7 @@ export interface Prepared {
   readonly fail_on_error: boolean
   /** What fails a part of an answer fails the whole of it. */
   readonly judges_parts: boolean
-  run(view: View, context: Context): Verdict | Promise<Verdict>
+  run(view: View, context: CheckContext): Verdict | Promise<Verdict>
 }
 
 export interface Check {
@@ -137,11 +137,11 @@ export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>)
     parameters: schema,
     isSecret: marked('writeOnly', true),
     isAddress: marked('format', 'uri'),
-    ready(said) {
-      if (isObject(said) && Object.hasOwn(said, '__proto__')) return 'parameters: the key __proto__ is not known here.'
-      const asked = renamed(said ?? {}, names)
-      const read = schema.safeParse(asked)
-      if (!read.success) return explain(read.error, schema, asked, {root: 'parameters'})
+    ready(input) {
+      if (isObject(input) && Object.hasOwn(input, '__proto__')) return 'parameters: the key __proto__ is not known here.'
+      const request = renamed(input ?? {}, names)
+      const read = schema.safeParse(request)
+      if (!read.success) return explain(read.error, schema, request, {root: 'parameters'})
       const {failOnError, ...rest} = read.data as {failOnError: boolean}
       const parameters = rest as Parameters<Shape>
       const refusal = options.refuse?.(parameters)
@@ -169,12 +169,12 @@ function markOf(schema: z.core.SomeType | undefined, key: string): unknown {
 }
 
 /** Known names in their own spelling; where two spellings of one name stand, the first stays as it is and so is refused. */
-function renamed(said: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (!isObject(said)) return said
+function renamed(input: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (!isObject(input)) return input
   const taken = new Set<string>()
   return Object.fromEntries(
-    Object.entries(said).map(([key, value]): [string, Json] => {
-      const name = Object.hasOwn(said, names.get(key.toLowerCase()) ?? key) ? key : (names.get(key.toLowerCase()) ?? key)
+    Object.entries(input).map(([key, value]): [string, JsonValue] => {
+      const name = Object.hasOwn(input, names.get(key.toLowerCase()) ?? key) ? key : (names.get(key.toLowerCase()) ?? key)
       if (taken.has(name)) return [key, value]
       taken.add(name)
       return [name, value]

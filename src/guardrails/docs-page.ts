@@ -112,8 +112,8 @@ function partners(): string {
   const head = '| Check | Side | Credentials | Parameters | Timeout | When it passes |\n| --- | --- | --- | --- | ---: | --- |'
   const rows = PARTNERS.map(check => {
     const credentials = Object.entries(check.credentials).map(([name, {is_secret, is_required}]) => {
-      const said = is_secret ? `**\`${name}\`**` : `\`${name}\``
-      return is_required ? said : `(${said})`
+      const label = is_secret ? `**\`${name}\`**` : `\`${name}\``
+      return is_required ? label : `(${label})`
     })
     const schema = z.toJSONSchema(check.parameters, {io: 'input', unrepresentable: 'any'}) as Json
     const parameters = Object.entries(schema.properties ?? {}).flatMap(([name, of]) => {

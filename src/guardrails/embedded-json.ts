@@ -1,4 +1,4 @@
-import type {Json} from './json.ts'
+import type {JsonValue} from './json.ts'
 import {parsing} from './json-text.ts'
 import type {SlicedWork} from './time-slices.ts'
 
@@ -11,10 +11,10 @@ const UNITS_AT_ONCE = 16_384
  * The JSON that a text holds: what its ```json blocks hold, or without such the outermost `{...}` that parse. At most a hundred, found in
  * one pass: a brace in a string that stands in an object counts as none.
  */
-export function* embeddedJson(text: string): SlicedWork<readonly Json[]> {
+export function* embeddedJson(text: string): SlicedWork<readonly JsonValue[]> {
   const blocks = (yield* fences(text)).filter(({tag}) => tag === 'json')
   const candidates = blocks.length ? blocks.map(({body}) => body) : yield* balanced(text)
-  const found: Json[] = []
+  const found: JsonValue[] = []
   for (const candidate of candidates.slice(0, MOST)) {
     yield
     try {

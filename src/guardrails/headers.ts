@@ -3,7 +3,7 @@ import {z} from 'zod'
 import {NOT_IN_HEADER_VALUES} from '../base/header-values.ts'
 import {parsed} from '../base/json-object.ts'
 import {HOP_BY_HOP, isOwn, NEVER_FORWARDED, SECRET_HEADERS} from '../schema/headers.ts'
-import type {Context} from './check.ts'
+import type {CheckContext} from './check.ts'
 
 const NAME = /^[a-z0-9-]{1,100}$/
 
@@ -11,15 +11,15 @@ const NAME = /^[a-z0-9-]{1,100}$/
 export const headersParameter = z
   .union([
     z.record(z.string(), z.string()),
-    z.string().transform((said, refused): Record<string, string> => {
-      const read = z.record(z.string(), z.string()).safeParse(said.trim() ? parsed(said) : {})
+    z.string().transform((text, refused): Record<string, string> => {
+      const read = z.record(z.string(), z.string()).safeParse(text.trim() ? parsed(text) : {})
       if (read.success) return read.data
       refused.addIssue({code: 'custom', message: 'must be an object of texts, or its JSON'})
       return z.NEVER
     }),
   ])
-  .transform((said, refused) => {
-    const headers = Object.entries(said).map(([name, value]): [string, string] => [name.toLowerCase(), value])
+  .transform((text, refused) => {
+    const headers = Object.entries(text).map(([name, value]): [string, string] => [name.toLowerCase(), value])
     for (const [name, value] of headers) {
       if (!/^[!#$%&'*+.^_`|~\w-]{1,256}$/.test(name) || NOT_IN_HEADER_VALUES.test(value))
         refused.addIssue({code: 'custom', message: `has ${JSON.stringify(name.slice(0, 100))}, which is no header`})
@@ -35,8 +35,8 @@ export const headersParameter = z
 export const forwardedParameter = z
   .array(z.string())
   .default([])
-  .transform((said, refused) => {
-    const names = said.map(name => name.trim().toLowerCase())
+  .transform((text, refused) => {
+    const names = text.map(name => name.trim().toLowerCase())
     for (const name of names) {
       const why = NAME.test(name) ? (isBarred(name) ? 'is never handed on' : undefined) : 'is no name of letters, digits and hyphens'
       if (why) refused.addIssue({code: 'custom', message: `has ${JSON.stringify(name.slice(0, 100))}, which ${why}`})
@@ -51,13 +51,13 @@ function isBarred(name: string): boolean {
 }
 
 /** What goes with a call to a service of the user's: JSON, their headers, the client's that were named, and the place in the trace. */
-export function outgoingHeaders(own: Readonly<Record<string, string>>, forwarded: readonly string[], context: Context) {
+export function outgoingHeaders(own: Readonly<Record<string, string>>, forwarded: readonly string[], context: CheckContext) {
   const handed = forwarded.filter(name => Object.hasOwn(context.headers, name)).map(name => [name, context.headers[name]!] as const)
   return {traceparent: traceparent(context.trace), ...Object.fromEntries(handed), ...own, 'content-type': 'application/json'}
 }
 
 /** W3C Trace Context, from ids that may have any form. */
-function traceparent({trace_id, span_id}: Context['trace']): string {
+function traceparent({trace_id, span_id}: CheckContext['trace']): string {
   return `00-${hexOf(trace_id, 32)}-${hexOf(span_id, 16)}-01`
 }
 
@@ -71,9 +71,9 @@ function hexOf(id: string, digits: number): string {
 export const urlParameter = (what: string) =>
   z.string().max(2048).refine(isWebUrl, 'must be an http or https URL without a user name').describe(what).meta({format: 'uri'})
 
-function isWebUrl(said: string): boolean {
-  if (!URL.canParse(said)) return false
-  const {protocol, username, password} = new URL(said)
+function isWebUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const {protocol, username, password} = new URL(text)
   return (protocol === 'http:' || protocol === 'https:') && !username && !password
 }
 

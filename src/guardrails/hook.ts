@@ -4,7 +4,7 @@ import {
   GuardrailActions,
   GuardrailCheck,
   type HookFeedback,
-  MOST_CHECKS,
+  MAX_CHECKS,
   type StreamMode,
 } from '../schema/guardrails.ts'
 import {explain} from '../schema/validation-message.ts'
@@ -34,7 +34,7 @@ export interface HookCheck {
 }
 
 /** Something wrong in a config or a saved guardrail, at its path. */
-export interface Fault {
+export interface HookFault {
   readonly path: string
   readonly message: string
 }
@@ -43,7 +43,7 @@ export interface Fault {
 export const RawHook = GuardrailActions.extend({
   id: z.string().max(255).optional(),
   type: z.enum(['guardrail', 'mutator']).optional(),
-  checks: z.array(GuardrailCheck).min(1).max(MOST_CHECKS),
+  checks: z.array(GuardrailCheck).min(1).max(MAX_CHECKS),
   guardrail_version_id: z.string().max(255).optional(),
 })
 
@@ -56,22 +56,22 @@ export interface MakeOptions {
   /** For a hook that names none. */
   readonly id: string
   readonly type: 'guardrail' | 'mutator'
-  /** Notes feedback although none is asked for: +5 and -5, as saved guardrails do. */
+  /** Notes feedback although none is configured: +5 and -5, as saved guardrails do. */
   readonly has_feedback?: boolean
 }
 
 /** Reads a hook with its checks; undefined when something is wrong, which is in `faults` then, or when every check is switched off. */
-export function makeHook(said: unknown, {registry, path, ...options}: MakeOptions, faults: Fault[]): Hook | undefined {
-  const read = RawHook.safeParse(said)
+export function makeHook(input: unknown, {registry, path, ...options}: MakeOptions, faults: HookFault[]): Hook | undefined {
+  const read = RawHook.safeParse(input)
   if (!read.success) {
-    faults.push({path, message: explain(read.error, RawHook, said, {root: 'the hook'})})
+    faults.push({path, message: explain(read.error, RawHook, input, {root: 'the hook'})})
     return undefined
   }
   const {checks, id, type, guardrail_version_id, stream_mode, stream_window_chars, deny, async, sequential, ...after} = read.data
   const before = faults.length
   const enabled = checks.flatMap((each, index) => {
     // As it was written: the schema's own copy has lost a key that is called __proto__, which is to be refused.
-    const parameters = own(own(own(said, 'checks'), index), 'parameters')
+    const parameters = own(own(own(input, 'checks'), index), 'parameters')
     const prepared = prepare({...each, parameters}, registry, `${path}.checks[${index}]`, faults)
     return prepared && each.is_enabled !== false ? [prepared] : []
   })
@@ -99,22 +99,22 @@ interface GivenFeedback {
   readonly metadata?: string | Readonly<Record<string, unknown>> | undefined
 }
 
-function metadataOf(said: GivenFeedback['metadata']): HookFeedback['metadata'] {
-  return typeof said === 'string' ? (said ? {note: said} : {}) : (said ?? {})
+function metadataOf(metadata: GivenFeedback['metadata']): HookFeedback['metadata'] {
+  return typeof metadata === 'string' ? (metadata ? {note: metadata} : {}) : (metadata ?? {})
 }
 
 function prepare(
-  said: {readonly id: string; readonly parameters: unknown},
+  given: {readonly id: string; readonly parameters: unknown},
   registry: Registry,
   path: string,
-  faults: Fault[],
+  faults: HookFault[],
 ): HookCheck | undefined {
-  const check = registry.find(said.id)
+  const check = registry.find(given.id)
   if (!check) {
-    faults.push({path: `${path}.id`, message: registry.unknown(said.id)})
+    faults.push({path: `${path}.id`, message: registry.unknown(given.id)})
     return undefined
   }
-  const prepared = check.ready(said.parameters)
+  const prepared = check.ready(given.parameters)
   if (typeof prepared !== 'string') return {id: check.id, prepared}
   faults.push({path, message: `${check.id}: ${prepared}`})
   return undefined

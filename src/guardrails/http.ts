@@ -26,7 +26,7 @@ export interface Memory {
   put(key: string, value: unknown, max_age_s: number): void
 }
 
-export interface Answer {
+export interface PartnerResponse {
   readonly status: number
   readonly type: string
   readonly text: string
@@ -36,15 +36,15 @@ export interface Answer {
  * Asks and reads the answer as text, or throws a `CheckFault`: no answer until `signal` fires, more than `most_bytes`, or a
  * redirection. `who` begins the sentence.
  */
-export async function ask(http: Http, asked: HttpAsk, signal: AbortSignal, most_bytes: number, who: string): Promise<Answer> {
-  const bytes = await askBytes(http, asked, signal, most_bytes, who)
+export async function ask(http: Http, request: HttpAsk, signal: AbortSignal, most_bytes: number, who: string): Promise<PartnerResponse> {
+  const bytes = await askBytes(http, request, signal, most_bytes, who)
   return {status: bytes.status, type: bytes.type, text: Buffer.concat(bytes.chunks).toString('utf8')}
 }
 
-export async function askBytes(http: Http, asked: HttpAsk, signal: AbortSignal, most_bytes: number, who: string) {
+export async function askBytes(http: Http, request: HttpAsk, signal: AbortSignal, most_bytes: number, who: string) {
   const late = rejecting(signal, timeout(who))
   try {
-    const reply = await Promise.race([http(asked, signal), late.promise])
+    const reply = await Promise.race([http(request, signal), late.promise])
     const {status, headers} = reply
     const type = Object.hasOwn(headers, 'content-type') ? headers['content-type']! : ''
     if (status >= 300 && status < 400) {
@@ -70,7 +70,7 @@ export async function askBytes(http: Http, asked: HttpAsk, signal: AbortSignal, 
   } catch (error) {
     if (error instanceof CheckFault) throw error
     if (signal.aborted) throw timeout(who)
-    // Why is not said: it would tell a client of the network that the gateway stands in.
+    // No reason: it would show a client the network of the gateway.
     throw new CheckFault(`${who} could not be reached.`, 'NetworkError')
   } finally {
     late.forget()

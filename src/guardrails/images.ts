@@ -1,4 +1,4 @@
-import {isList, type Json, own, type Path, withAll} from './json.ts'
+import {isList, type JsonPath, type JsonValue, own, withAll} from './json.ts'
 import type {View} from './view.ts'
 
 export interface Image {
@@ -8,9 +8,9 @@ export interface Image {
 
 interface Place {
   readonly url: string
-  readonly path: Path
+  readonly path: JsonPath
   /** What stands at `path` once the picture is there. */
-  put(image: Image): Json
+  put(image: Image): JsonValue
 }
 
 /** The pictures that the messages of a request name by an http(s) URL. */
@@ -35,8 +35,8 @@ export function inlined(view: View, images: ReadonlyMap<string, Image>): View {
   return body === view.body ? view : view.withBody(body)
 }
 
-function pictures(part: Json, path: Path): Place[] {
-  const text = (url: Json | undefined, at: Path): Place[] =>
+function pictures(part: JsonValue, path: JsonPath): Place[] {
+  const text = (url: JsonValue | undefined, at: JsonPath): Place[] =>
     typeof url === 'string' && /^https?:\/\//i.test(url)
       ? [{url, path: [...path, ...at], put: ({media_type, base64}) => `data:${media_type};base64,${base64}`}]
       : []

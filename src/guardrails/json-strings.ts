@@ -5,7 +5,7 @@ type By = (text: string, called: string) => string
 /** What may stand between the strings of JSON. */
 const BETWEEN: ReadonlySet<string> = new Set(' \t\n\r{}[],:')
 const SCALAR = /(?:true|false|null|-?\d[\d.eE+-]*|[-a-z]{1,5}$)/y
-const FEWEST_DIGITS = 7
+const MIN_DIGITS = 7
 /** An escape that is not whole yet, and how long one is at most. */
 const CUT_ESCAPE = /\\u[\dA-Fa-f]{0,3}$/
 const LONGEST_CUT = 5
@@ -43,7 +43,7 @@ export function mapJsonStrings(json: string, by: By): string {
       SCALAR.lastIndex = at
       const scalar = SCALAR.exec(json)?.[0]
       if (scalar === undefined) return by(json, '')
-      const put = scalar.length < FEWEST_DIGITS ? scalar : by(scalar, called)
+      const put = scalar.length < MIN_DIGITS ? scalar : by(scalar, called)
       if (put !== scalar) {
         parts.push(json.slice(kept, at), JSON.stringify(put))
         kept = at + scalar.length

@@ -1,4 +1,4 @@
-import type {Json} from './json.ts'
+import type {JsonValue} from './json.ts'
 import type {SlicedWork} from './time-slices.ts'
 
 /** Code units of a text, and members, between two pauses. */
@@ -6,13 +6,13 @@ const UNITS_AT_ONCE = 16_384
 const MEMBERS_AT_ONCE = 1024
 
 /** `JSON.stringify` with pauses, for plain JSON. */
-export function* jsonText(value: Json): SlicedWork<string> {
+export function* jsonText(value: JsonValue): SlicedWork<string> {
   const parts: string[] = []
   let written = 0
   yield* write(value)
   return parts.join('')
 
-  function* write(value: Json): SlicedWork<void> {
+  function* write(value: JsonValue): SlicedWork<void> {
     if (++written % MEMBERS_AT_ONCE === 0) yield
     if (typeof value === 'string') yield* text(value)
     else if (typeof value !== 'object' || value === null) parts.push(JSON.stringify(value))
@@ -63,7 +63,7 @@ function isLow(unit: number): boolean {
 const SHORT = 65_536
 
 /** JSON out of a text, undefined for what is none. With pauses. */
-export function* readingJson(text: string): SlicedWork<Json | undefined> {
+export function* readingJson(text: string): SlicedWork<JsonValue | undefined> {
   try {
     return yield* parsing(text)
   } catch {
@@ -72,8 +72,8 @@ export function* readingJson(text: string): SlicedWork<Json | undefined> {
 }
 
 /** `JSON.parse` with pauses. */
-export function* parsing(text: string): SlicedWork<Json> {
-  if (text.length <= SHORT) return JSON.parse(text) as Json
+export function* parsing(text: string): SlicedWork<JsonValue> {
+  if (text.length <= SHORT) return JSON.parse(text) as JsonValue
   return yield* parsingLong(text)
 }
 
@@ -81,11 +81,11 @@ const SPACE = /[ \t\n\r]*/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 interface Open {
-  readonly container: Json[] | Record<string, Json>
+  readonly container: JsonValue[] | Record<string, JsonValue>
   key: string
 }
 
-function* parsingLong(text: string): SlicedWork<Json> {
+function* parsingLong(text: string): SlicedWork<JsonValue> {
   const open: Open[] = []
   let at = 0
   let read = 0
@@ -111,7 +111,7 @@ function* parsingLong(text: string): SlicedWork<Json> {
   }
 
   /** A whole value, or undefined where a list or an object was opened that has members. */
-  function begin(): Json | undefined {
+  function begin(): JsonValue | undefined {
     const first = sign()
     if (first === '"') return string()
     if (first !== '[' && first !== '{') return scalar()
@@ -134,10 +134,10 @@ function* parsingLong(text: string): SlicedWork<Json> {
 
   function key(): string {
     if (sign() !== '"') throw fault()
-    const said = string()
+    const key = string()
     if (sign() !== ':') throw fault()
     at++
-    return said
+    return key
   }
 
   function string(): string {
@@ -149,17 +149,17 @@ function* parsingLong(text: string): SlicedWork<Json> {
       backslashes = 0
       while (text[end - 1 - backslashes] === '\\') backslashes++
     } while (backslashes % 2 === 1)
-    const said = JSON.parse(text.slice(at, end + 1)) as string
+    const parsed = JSON.parse(text.slice(at, end + 1)) as string
     at = end + 1
-    return said
+    return parsed
   }
 
-  function scalar(): Json {
+  function scalar(): JsonValue {
     SCALAR.lastIndex = at
-    const said = SCALAR.exec(text)?.[0]
-    if (said === undefined) throw fault()
-    at += said.length
-    return JSON.parse(said) as Json
+    const literal = SCALAR.exec(text)?.[0]
+    if (literal === undefined) throw fault()
+    at += literal.length
+    return JSON.parse(literal) as JsonValue
   }
 
   function fault(): SyntaxError {
@@ -167,7 +167,7 @@ function* parsingLong(text: string): SlicedWork<Json> {
   }
 }
 
-function put({container, key}: Open, value: Json): void {
+function put({container, key}: Open, value: JsonValue): void {
   if (Array.isArray(container)) container.push(value)
   else if (key === '__proto__') Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
   else container[key] = value

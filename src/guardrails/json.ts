@@ -1,55 +1,55 @@
 import {isObject as isAnyObject} from '../base/json-object.ts'
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 export interface JsonObject {
-  readonly [key: string]: Json
+  readonly [key: string]: JsonValue
 }
 
 /** `isObject` for what was parsed: its members are JSON as well. */
 export const isObject = isAnyObject as (value: unknown) => value is JsonObject
 
-export function isList(value: unknown): value is readonly Json[] {
+export function isList(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
 /** What `value` itself holds under `key`, never what its prototype does; undefined where it holds nothing or is no container. */
-export function own(value: unknown, key: string | number): Json | undefined {
+export function own(value: unknown, key: string | number): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  return (value as Readonly<Record<string | number, Json>>)[key]
+  return (value as Readonly<Record<string | number, JsonValue>>)[key]
 }
 
 /** `value` as a list: a list itself, nothing for undefined and null, one thing for anything else. */
-export function listOf(value: Json | undefined): readonly Json[] {
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (value === undefined || value === null) return []
   return isList(value) ? value : [value]
 }
 
 /** The way to a value: keys of objects and places of lists. */
-export type Path = readonly (string | number)[]
+export type JsonPath = readonly (string | number)[]
 
-export function at(value: Json, path: Path): Json | undefined {
-  return path.reduce<Json | undefined>((within, key) => own(within, key), value)
+export function at(value: JsonValue, path: JsonPath): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((within, key) => own(within, key), value)
 }
 
 /** `value` with `put` at `path`, all that is beside the path shared with it. A path that leads nowhere changes nothing. */
-export function withAt(value: Json, path: Path, put: Json): Json {
+export function withAt(value: JsonValue, path: JsonPath, put: JsonValue): JsonValue {
   return withAll(value, [{path, put}])
 }
 
 export interface Edit {
-  readonly path: Path
-  readonly put: Json
+  readonly path: JsonPath
+  readonly put: JsonValue
 }
 
 /** A container on the way of an edit: what it was, and what it is becoming. */
 interface Copied {
-  readonly from: Json
-  readonly to: Json[] | Record<string, Json>
+  readonly from: JsonValue
+  readonly to: JsonValue[] | Record<string, JsonValue>
   readonly within: Map<string | number, Copied>
 }
 
 /** `withAt` for many at once: a container is copied once, however many of its members change. Of two at one path the last counts. */
-export function withAll(value: Json, edits: readonly Edit[]): Json {
+export function withAll(value: JsonValue, edits: readonly Edit[]): JsonValue {
   let root: Copied | undefined
   for (const {path, put} of edits) {
     if (path.length === 0) return put
@@ -71,17 +71,17 @@ function copiedWithin(node: Copied, key: string | number): Copied {
   return made
 }
 
-function copied(from: Json): Copied {
+function copied(from: JsonValue): Copied {
   return {from, to: isList(from) ? [...from] : {...(from as JsonObject)}, within: new Map()}
 }
 
-export function set(container: Json[] | Record<string, Json>, key: string | number, value: Json): void {
+export function set(container: JsonValue[] | Record<string, JsonValue>, key: string | number, value: JsonValue): void {
   if (key === '__proto__') Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
-  else (container as Record<string | number, Json>)[key] = value
+  else (container as Record<string | number, JsonValue>)[key] = value
 }
 
 /** `object` with `key` set as its own, in its place or at the end. `__proto__` is a key like any other. */
-export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
+export function withKey(object: JsonObject, key: string, value: JsonValue): JsonObject {
   const entries = Object.entries(object)
   return Object.fromEntries(
     Object.hasOwn(object, key) ? entries.map(entry => (entry[0] === key ? [key, value] : entry)) : [...entries, [key, value]],

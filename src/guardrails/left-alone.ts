@@ -1,4 +1,4 @@
-import {type Json, own} from './json.ts'
+import {type JsonValue, own} from './json.ts'
 
 /** Strings that no guardrail sees: their keys, and the form that they have to have. */
 interface LeftAlone {
@@ -8,7 +8,7 @@ interface LeftAlone {
   /** A string of another form is a text like any other, whatever its key. */
   readonly form: RegExp
   /** Where a key has other strings too: whether the object that holds it has this kind. */
-  readonly where?: (holder: Json | undefined) => boolean
+  readonly where?: (holder: JsonValue | undefined) => boolean
 }
 
 /** Letters, digits and a few signs: nothing that a sentence or an address has. */
@@ -75,7 +75,7 @@ function byKey(): Map<string, LeftAlone[]> {
 }
 
 /** True for a string that no guardrail sees: `holder` has it under `key`, or has a list of such there. */
-export function isLeftAlone(text: string, key: string, holder: Json | undefined): boolean {
+export function isLeftAlone(text: string, key: string, holder: JsonValue | undefined): boolean {
   const rules = BY_KEY.get(key)
   return rules?.some(({form, where}) => form.test(text) && (where === undefined || where(holder))) ?? false
 }

@@ -18,12 +18,12 @@ export function compare<T extends string>(wanted: readonly T[], isThere: (each: 
 /** A list of texts, also written as one text with commas between. */
 export function texts() {
   return z
-    .union([z.array(z.string()), z.string().transform(said => split(said))])
-    .transform(said => said.map(each => each.trim()).filter(Boolean))
+    .union([z.array(z.string()), z.string().transform(text => split(text))])
+    .transform(items => items.map(each => each.trim()).filter(Boolean))
 }
 
-export function split(said: string): string[] {
-  return said
+export function split(text: string): string[] {
+  return text
     .split(',')
     .map(each => each.trim())
     .filter(Boolean)
@@ -37,6 +37,6 @@ export function shared<T>(one: readonly T[], other: readonly T[]): readonly T[] 
 
 /** `"a", "b"`, at most five of them. */
 export function quoted(words: readonly unknown[]): string {
-  const said = words.slice(0, 5).map(word => JSON.stringify(word)?.slice(0, 100))
-  return said.join(', ') + (words.length > 5 ? ` and ${words.length - 5} more` : '')
+  const quoted = words.slice(0, 5).map(word => JSON.stringify(word)?.slice(0, 100))
+  return quoted.join(', ') + (words.length > 5 ? ` and ${words.length - 5} more` : '')
 }

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {RegexFault} from '../base/regex.ts'
-import type {Json} from './json.ts'
+import type {JsonValue} from './json.ts'
 import {isFound, readPattern} from './pattern.ts'
 
 export const MATCH_TYPES = ['exact', 'contains', 'containsAll', 'regex'] as const
@@ -16,9 +16,9 @@ export const values = z.union([z.string(), z.number(), z.boolean()]).transform(S
 export const valueList = z.union([values.transform(one => [one]), z.array(values).min(1)])
 
 /** Why `values` cannot be meant as `type`, or undefined. */
-export function refusePatterns(type: MatchType, said: readonly string[]): string | undefined {
+export function refusePatterns(type: MatchType, patterns: readonly string[]): string | undefined {
   if (type !== 'regex') return undefined
-  for (const rule of said) {
+  for (const rule of patterns) {
     try {
       readPattern(rule)
     } catch (fault) {
@@ -30,7 +30,7 @@ export function refusePatterns(type: MatchType, said: readonly string[]): string
 }
 
 /** Tells whether a value fits. A list has what it has as entries, a text what it has as parts. */
-export type Matcher = (value: Json) => boolean
+export type Matcher = (value: JsonValue) => boolean
 
 export function matcher(type: MatchType, wanted: readonly string[]): Matcher {
   const patterns = type === 'regex' ? wanted.map(rule => readPattern(rule)) : []
@@ -44,6 +44,6 @@ export function matcher(type: MatchType, wanted: readonly string[]): Matcher {
   }
 }
 
-function isPlain(value: Json): boolean {
+function isPlain(value: JsonValue): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }

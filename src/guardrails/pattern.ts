@@ -17,9 +17,9 @@ export interface Pattern {
 }
 
 /** Units of work (`Regex`) that one check may cost: about two seconds. Most patterns take one for each code unit. */
-export const MOST_UNITS = 250_000_000
+export const MAX_UNITS = 250_000_000
 /** Instructions times code units where there is no pause. */
-const MOST_STEPS_AT_ONCE = 4_000_000
+const MAX_STEPS_AT_ONCE = 4_000_000
 
 const FLAGS = 'gis'
 
@@ -52,11 +52,11 @@ export function patternParameter(options: {slashes?: boolean} = {}) {
 }
 
 /** Counts what is spent on one check, and throws when it is too much. */
-export interface Budget {
+export interface CheckBudget {
   spend(units: number): void
 }
 
-export function budget(most = MOST_UNITS): Budget {
+export function budget(most = MAX_UNITS): CheckBudget {
   let left = most
   return {
     spend(units) {
@@ -67,13 +67,13 @@ export function budget(most = MOST_UNITS): Budget {
 }
 
 /** Whether it is in a short text, such as a value of metadata. */
-export function isFound({regex}: Pattern, text: string, by: Budget = budget(MOST_STEPS_AT_ONCE)): boolean {
+export function isFound({regex}: Pattern, text: string, by: CheckBudget = budget(MAX_STEPS_AT_ONCE)): boolean {
   by.spend((text.length + 1) * regex.size)
   return regex.test(text)
 }
 
 /** Whether it is in a text, with pauses. */
-export function finding({regex}: Pattern, text: string, by: Budget): SlicedWork<boolean> {
+export function finding({regex}: Pattern, text: string, by: CheckBudget): SlicedWork<boolean> {
   return regex.testing(text, by.spend)
 }
 

@@ -1,4 +1,4 @@
-import {isList, isObject, type Json, type JsonObject, own, withAt, withKey} from './json.ts'
+import {isList, isObject, type JsonObject, type JsonValue, own, withAt, withKey} from './json.ts'
 import type {View} from './view.ts'
 
 export interface AddPrefix {
@@ -9,7 +9,7 @@ export interface AddPrefix {
 }
 
 /** The body with the prefix where its dialect keeps the role; the same body where nothing is to be added. */
-export function prefixed({endpoint, body}: View, how: AddPrefix): Json {
+export function prefixed({endpoint, body}: View, how: AddPrefix): JsonValue {
   if (!isObject(body)) return body
   if (endpoint === 'createModelResponse') return inResponse(body, how)
   if (endpoint === 'messages' && how.applyToRole === 'system') return beside(body, 'system', how)
@@ -17,7 +17,7 @@ export function prefixed({endpoint, body}: View, how: AddPrefix): Json {
   return typeof own(body, 'prompt') === 'string' || isList(own(body, 'prompt')) ? inPrompt(body, how) : body
 }
 
-function inResponse(body: JsonObject, how: AddPrefix): Json {
+function inResponse(body: JsonObject, how: AddPrefix): JsonValue {
   if (how.applyToRole === 'system') return beside(body, 'instructions', how)
   const input = own(body, 'input')
   if (isList(input)) return inList(body, 'input', how)
@@ -26,14 +26,14 @@ function inResponse(body: JsonObject, how: AddPrefix): Json {
 }
 
 /** A system text that stands beside the messages: a text, or a list of blocks. */
-function beside(body: JsonObject, key: string, how: AddPrefix): Json {
+function beside(body: JsonObject, key: string, how: AddPrefix): JsonValue {
   const held = own(body, key)
   if (!hasText(held)) return withKey(body, key, how.prefix)
   return how.onlyIfEmpty ? body : withKey(body, key, before(held!, how.prefix, 'text'))
 }
 
-function inList(body: JsonObject, key: 'messages' | 'input', how: AddPrefix): Json {
-  const messages = own(body, key) as readonly Json[]
+function inList(body: JsonObject, key: 'messages' | 'input', how: AddPrefix): JsonValue {
+  const messages = own(body, key) as readonly JsonValue[]
   const role = how.applyToRole
   const index = messages.findIndex(message => own(message, 'role') === role)
   const first = messages[index]
@@ -48,11 +48,11 @@ function inList(body: JsonObject, key: 'messages' | 'input', how: AddPrefix): Js
   return withKey(body, key, messages.with(index, withKey(first as JsonObject, 'content', before(content, how.prefix, part))))
 }
 
-function inPrompt(body: JsonObject, how: AddPrefix): Json {
+function inPrompt(body: JsonObject, how: AddPrefix): JsonValue {
   const prompt = own(body, 'prompt')!
   if (how.applyToRole !== 'user' || (how.onlyIfEmpty && hasText(prompt))) return body
   if (typeof prompt === 'string') return withKey(body, 'prompt', how.prefix + prompt)
-  const texts = prompt as readonly Json[]
+  const texts = prompt as readonly JsonValue[]
   // A list of tokens has no place for a text.
   if (!texts.every(each => typeof each === 'string')) return body
   return withKey(
@@ -62,7 +62,7 @@ function inPrompt(body: JsonObject, how: AddPrefix): Json {
   )
 }
 
-function before(content: Json | undefined, prefix: string, part: string): Json {
+function before(content: JsonValue | undefined, prefix: string, part: string): JsonValue {
   if (typeof content === 'string') return prefix + content
   if (!isList(content)) return prefix
   const index = content.findIndex(each => typeof own(each, 'text') === 'string')
@@ -70,7 +70,7 @@ function before(content: Json | undefined, prefix: string, part: string): Json {
   return withAt(content, [index, 'text'], prefix + String(own(content[index], 'text')))
 }
 
-function hasText(content: Json | undefined): boolean {
+function hasText(content: JsonValue | undefined): boolean {
   if (typeof content === 'string') return content !== ''
   return isList(content) && content.some(each => (typeof each === 'string' ? each !== '' : hasText(own(each, 'text') ?? null)))
 }

@@ -1,5 +1,5 @@
 import type {Match} from '../base/regex.ts'
-import {type Budget, budget, type Pattern} from './pattern.ts'
+import {budget, type CheckBudget, type Pattern} from './pattern.ts'
 import type {SlicedWork} from './time-slices.ts'
 
 export interface Replaced {
@@ -21,7 +21,7 @@ const MATCHES_AT_ONCE = 64
  * the length. From the first match on it therefore sees a window at a time: the run of code units that the pattern can take, for no match
  * reaches beyond it, and of that no more than the longest match.
  */
-export function* replacingAll(pattern: Pattern, text: string, put: string, by: Budget = budget()): SlicedWork<Replaced> {
+export function* replacingAll(pattern: Pattern, text: string, put: string, by: CheckBudget = budget()): SlicedWork<Replaced> {
   const first = yield* pattern.regex.finding(text, 0, by.spend)
   if (!first) return {text, count: 0}
   const parts: string[] = []
@@ -37,14 +37,14 @@ export function* replacingAll(pattern: Pattern, text: string, put: string, by: B
 }
 
 /** The first match replaced. */
-export function* replacingFirst(pattern: Pattern, text: string, put: string, by: Budget = budget()): SlicedWork<Replaced> {
+export function* replacingFirst(pattern: Pattern, text: string, put: string, by: CheckBudget = budget()): SlicedWork<Replaced> {
   const found = yield* pattern.regex.finding(text, 0, by.spend)
   if (!found) return {text, count: 0}
   return {text: text.slice(0, found.start) + put + text.slice(found.end), count: 1}
 }
 
 /** All matches but empty ones, in order, and undefined where there is to be a pause. */
-function* matches(pattern: Pattern, text: string, from: number, by: Budget): Generator<Match | undefined> {
+function* matches(pattern: Pattern, text: string, from: number, by: CheckBudget): Generator<Match | undefined> {
   for (let at = from, paused_at = from; at < text.length; ) {
     if (at - paused_at > UNITS_AT_ONCE) {
       paused_at = at
@@ -62,7 +62,7 @@ function* matches(pattern: Pattern, text: string, from: number, by: Budget): Gen
   }
 }
 
-function* within(pattern: Pattern, text: string, from: number, to: number, by: Budget): Generator<Match | undefined> {
+function* within(pattern: Pattern, text: string, from: number, to: number, by: CheckBudget): Generator<Match | undefined> {
   const {regex, longest} = pattern
   const width = Math.max(WINDOW, longest)
   for (let at = from; at < to; ) {

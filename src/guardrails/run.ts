@@ -1,6 +1,6 @@
 import {isoTime} from '../base/clock.ts'
 import type {CheckResult, HookFeedback, HookResult} from '../schema/guardrails.ts'
-import {type Context, excerpt, type Transform, type Verdict} from './check.ts'
+import {type CheckContext, excerpt, type Transform, type Verdict} from './check.ts'
 import {CheckFault} from './fault.ts'
 import type {Hook, HookCheck} from './hook.ts'
 import {isObject, withKey} from './json.ts'
@@ -9,7 +9,7 @@ import {isGuarded} from './texts.ts'
 import type {View} from './view.ts'
 
 /** What one phase of a call came to. */
-export interface Outcome {
+export interface PhaseOutcome {
   /** Of the hooks that were waited for, in their order. */
   readonly results: readonly HookResult[]
   /** A hook with `deny` failed: nothing goes on. */
@@ -19,7 +19,7 @@ export interface Outcome {
   /** The body as the checks left it; the same view when none changed it. */
   readonly view: View
   readonly is_transformed: boolean
-  /** The same changes made to another view: to an event that repeats what others told. */
+  /** The same changes made to another view: to an event that repeats what others held. */
   rewrite(view: View): Promise<View>
   /** Headers to send upstream besides. They replace the client's of the same names. */
   readonly headers: Readonly<Record<string, string>>
@@ -44,13 +44,13 @@ interface Ran {
  * Runs the hooks of a phase on `view`, side by side (reference: evaluation). Each sees the body as it came; what they want changed is
  * done when all have ended. No check's failure is thrown: it is in its result.
  */
-export async function runHooks(hooks: readonly Hook[], view: View, context: Context): Promise<Outcome> {
+export async function runHooks(hooks: readonly Hook[], view: View, context: CheckContext): Promise<PhaseOutcome> {
   const later = hooks.filter(hook => hook.async)
   const started = later.map(hook => runHook(hook, view, context))
   const ran = await Promise.all(hooks.filter(hook => !hook.async).map(hook => runHook(hook, view, context)))
   const transforms = ran.flatMap(each => each.transforms)
   const changed = await carriedOut(view, transforms)
-  const results = ran.map(({result}) => told(result, view, changed))
+  const results = ran.map(({result}) => reported(result, view, changed))
   const failed = results.filter(result => 'verdict' in result && !result.verdict)
   return {
     results,
@@ -61,11 +61,11 @@ export async function runHooks(hooks: readonly Hook[], view: View, context: Cont
     rewrite: other => carriedOut(other, transforms),
     headers: Object.assign({}, ...ran.map(({headers}) => headers)),
     restore: restoreOfAll(ran.flatMap(({restores}) => restores)),
-    background: started.length ? Promise.all(started).then(all => all.map(({result}) => told(result, view, changed))) : null,
+    background: started.length ? Promise.all(started).then(all => all.map(({result}) => reported(result, view, changed))) : null,
   }
 }
 
-async function runHook(hook: Hook, view: View, context: Context): Promise<Ran> {
+async function runHook(hook: Hook, view: View, context: CheckContext): Promise<Ran> {
   const {id, type, deny, async, guardrail_version_id} = hook
   if (isSkipped(hook, context)) return {result: {id, type, skipped: true}, transforms: [], headers: {}, restores: []}
   const began_ms = context.now_ms()
@@ -83,7 +83,7 @@ async function runHook(hook: Hook, view: View, context: Context): Promise<Ran> {
       feedback: feedbackOf(verdict ? hook.on_success : hook.on_fail, checks),
       execution_time: elapsed(began_ms, context),
       async,
-      type: type,
+      type,
       created_at: isoTime(began_ms),
       deny,
       ...(guardrail_version_id === null ? {} : {guardrail_version_id}),
@@ -95,7 +95,7 @@ async function runHook(hook: Hook, view: View, context: Context): Promise<Ran> {
 }
 
 /** Skipped hooks never deny: the route or the answer has nothing for them, or they would change what is not waited for. */
-function isSkipped({type, async, checks}: Hook, {endpoint, side, response_status}: Context): boolean {
+function isSkipped({type, async, checks}: Hook, {endpoint, side, response_status}: CheckContext): boolean {
   if (type === 'mutator' && (async || endpoint === 'embed')) return true
   if (side === 'output' && response_status !== 200) return true
   return !isGuarded(endpoint, side) && !checks.some(({prepared}) => prepared.check.everywhere && side === 'input')
@@ -109,7 +109,7 @@ interface RanCheck {
 }
 
 /** Each check sees what those before it made of the body. */
-async function inTurn({checks}: Hook, view: View, context: Context): Promise<readonly RanCheck[]> {
+async function inTurn({checks}: Hook, view: View, context: CheckContext): Promise<readonly RanCheck[]> {
   const ran: RanCheck[] = []
   let now = view
   for (const each of checks) {
@@ -120,7 +120,7 @@ async function inTurn({checks}: Hook, view: View, context: Context): Promise<rea
   return ran
 }
 
-async function runCheck({id, prepared}: HookCheck, view: View, context: Context): Promise<RanCheck> {
+async function runCheck({id, prepared}: HookCheck, view: View, context: CheckContext): Promise<RanCheck> {
   const began_ms = context.now_ms()
   const base = {created_at: isoTime(began_ms), log: null, fail_on_error: prepared.fail_on_error}
   if (!runsHere(prepared.check, context))
@@ -152,11 +152,11 @@ async function runCheck({id, prepared}: HookCheck, view: View, context: Context)
   }
 }
 
-function runsHere({sides, everywhere, kind}: HookCheck['prepared']['check'], {endpoint, side}: Context): boolean {
+function runsHere({sides, everywhere, kind}: HookCheck['prepared']['check'], {endpoint, side}: CheckContext): boolean {
   return sides.includes(side) && (everywhere || isGuarded(endpoint, side)) && !(kind === 'mutator' && endpoint === 'embed')
 }
 
-function seeing(view: View, context: Context): Context {
+function seeing(view: View, context: CheckContext): CheckContext {
   const before = context.side === 'input' ? context.request : context.response
   const is_changed = before !== null && view !== before && view.body !== before.body
   if (context.side === 'output') return {...context, response: view}
@@ -167,8 +167,8 @@ function seeing(view: View, context: Context): Context {
 function errored(error: unknown): Verdict {
   if (error instanceof CheckFault) return {verdict: false, data: {explanation: error.message}, error}
   const name = error instanceof Error ? error.name : 'Error'
-  const said = new CheckFault('The check could not run.', name)
-  return {verdict: false, data: {explanation: said.message}, error: said}
+  const fault = new CheckFault('The check could not run.', name)
+  return {verdict: false, data: {explanation: fault.message}, error: fault}
 }
 
 function passes({verdict, error, fail_on_error, skipped}: CheckResult): boolean {
@@ -184,7 +184,7 @@ async function carriedOut(view: View, transforms: readonly Transform[]): Promise
 }
 
 /** A result whose excerpts are of the text as it is now: what was redacted is in no log. */
-function told(result: HookResult, before: View, now: View): HookResult {
+function reported(result: HookResult, before: View, now: View): HookResult {
   if (!('checks' in result) || now === before) return result
   return {
     ...result,
@@ -215,6 +215,6 @@ function feedbackOf(feedback: HookFeedback | null, checks: readonly CheckResult[
   }
 }
 
-function elapsed(began_ms: number, {now_ms}: Context): number {
+function elapsed(began_ms: number, {now_ms}: CheckContext): number {
   return Math.max(0, Math.round((now_ms() - began_ms) * 1000) / 1000)
 }

@@ -2,13 +2,13 @@ import {z} from 'zod'
 import {GuardrailCheck} from '../schema/guardrails.ts'
 import {hasMask, maskAll, restored} from '../schema/secrets.ts'
 import type {Check} from './check.ts'
-import {type Fault, makeHook} from './hook.ts'
+import {type HookFault, makeHook} from './hook.ts'
 import {isObject} from './json.ts'
 import {ALL_CHECKS, BUILT_IN} from './registry.ts'
 
 /** What is wrong with checks that are to be saved, each at its path. */
-export function faultsOf(checks: readonly GuardrailCheck[]): readonly Fault[] {
-  const faults: Fault[] = []
+export function faultsOf(checks: readonly GuardrailCheck[]): readonly HookFault[] {
+  const faults: HookFault[] = []
   makeHook({checks}, {registry: BUILT_IN, path: '', id: 'saved', type: 'guardrail'}, faults)
   const masks = checks.flatMap(masksIn)
   return [
@@ -55,10 +55,10 @@ function isAlike(one: GuardrailCheck, other: GuardrailCheck): boolean {
 function placeOf(each: GuardrailCheck): string {
   const leaves = leavesOf(each)
   const beside = new Set(leaves.flatMap(({path, is_secret}) => (is_secret && path.includes('.') ? [path.split('.', 1)[0]!] : [])))
-  const said = leaves.filter(
+  const denied = leaves.filter(
     ({path, is_secret, is_address}) => is_address || (!is_secret && path.includes('.') && beside.has(path.split('.', 1)[0]!)),
   )
-  return JSON.stringify(said.map(({path, value}) => [path.toLowerCase(), value]).sort())
+  return JSON.stringify(denied.map(({path, value}) => [path.toLowerCase(), value]).sort())
 }
 
 /** The services that checks would ask, each with the path of its parameter. */

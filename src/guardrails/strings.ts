@@ -1,7 +1,7 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
 import {CheckFault} from './fault.ts'
-import {isList, isObject, type Json, type JsonObject, own, set} from './json.ts'
+import {isList, isObject, type JsonObject, type JsonValue, own, set} from './json.ts'
 import {mapJsonStrings} from './json-strings.ts'
 import {isLeftAlone, isMemberName} from './left-alone.ts'
 
@@ -26,7 +26,7 @@ const ECHOED: ReadonlySet<string> = new Set([
 /** Deeper than this no body is read. */
 export const DEEPEST = 500
 /** A number of fewer digits is nobody's. */
-const FEWEST_DIGITS = 7
+const MIN_DIGITS = 7
 /** Signs that providers refuse in the name of a participant. */
 const NOT_IN_NAMES = /[\s<|\\/>]+/g
 
@@ -34,63 +34,63 @@ const NOT_IN_NAMES = /[\s<|\\/>]+/g
  * The body with every string of it put through `by`, whatever its dialect, but for those in `LEFT_ALONE`; the same body when `by` changes none.
  * Strings of JSON that stands as a text are put through it one by one, so that it stays JSON.
  */
-export function mapStrings(body: Json, endpoint: EndpointName, side: Side, by: ByString): Json {
+export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, by: ByString): JsonValue {
   let depth = 0
   const repeats = endpoint === 'createModelResponse' && side === 'output'
   const repeating = repeats ? (own(body, 'object') === 'response' ? body : own(body, 'response')) : undefined
   return isObject(body) ? members(body, 'body', false) : value(body, '', undefined, 'body', false)
 
-  function value(said: Json, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): Json {
-    if (typeof said === 'string') return said === '' ? said : text(said, key, holder, form, is_echo)
-    if (typeof said === 'number') return form === 'data' ? number(said, key, is_echo) : said
-    if (typeof said !== 'object' || said === null) return said
-    if (!isList(said)) return members(said as JsonObject, formOf(key, form), is_echo)
-    let made: Json[] | undefined
+  function value(node: JsonValue, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): JsonValue {
+    if (typeof node === 'string') return node === '' ? node : text(node, key, holder, form, is_echo)
+    if (typeof node === 'number') return form === 'data' ? number(node, key, is_echo) : node
+    if (typeof node !== 'object' || node === null) return node
+    if (!isList(node)) return members(node as JsonObject, formOf(key, form), is_echo)
+    let made: JsonValue[] | undefined
     deeper()
-    for (let at = 0; at < said.length; at++) {
-      const each = said[at]!
+    for (let at = 0; at < node.length; at++) {
+      const each = node[at]!
       const put = isObject(each) ? members(each, form, is_echo) : value(each, key, holder, form, is_echo)
       if (put === each) continue
-      made ??= [...said]
+      made ??= [...node]
       made[at] = put
     }
     depth--
-    return made ?? said
+    return made ?? node
   }
 
-  function members(said: JsonObject, form: Form, is_echo: boolean): Json {
-    let changed: Map<string, {key: string; value: Json}> | undefined
+  function members(object: JsonObject, form: Form, is_echo: boolean): JsonValue {
+    let changed: Map<string, {key: string; value: JsonValue}> | undefined
     deeper()
-    for (const key of said === body ? inTurn(said) : Object.keys(said)) {
-      const before = said[key]!
-      const echoes = is_echo || (said === repeating && ECHOED.has(key))
+    for (const key of object === body ? inTurn(object) : Object.keys(object)) {
+      const before = object[key]!
+      const echoes = is_echo || (object === repeating && ECHOED.has(key))
       const name = form === 'body' || isMemberName(key) ? key : by(key, '', echoes)
-      const put = value(before, key, said, form, echoes)
+      const put = value(before, key, object, form, echoes)
       if (put === before && name === key) continue
       changed ??= new Map()
       changed.set(key, {key: name, value: put})
     }
     depth--
-    return changed ? rebuilt(said, changed) : said
+    return changed ? rebuilt(object, changed) : object
   }
 
   function deeper() {
     if (++depth > DEEPEST) throw new CheckFault('The body is nested too deep to be judged.')
   }
 
-  function text(said: string, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): string {
-    if (form === 'data') return by(said, key, is_echo)
-    if (JSON_KEYS.has(key)) return mapJsonStrings(said, (each, name) => by(each, name, is_echo))
-    if (isLeftAlone(said, key, holder)) return said
-    const put = by(said, '', is_echo)
-    return put !== said && key === 'name' ? put.replace(NOT_IN_NAMES, '') : put
+  function text(raw: string, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): string {
+    if (form === 'data') return by(raw, key, is_echo)
+    if (JSON_KEYS.has(key)) return mapJsonStrings(raw, (each, name) => by(each, name, is_echo))
+    if (isLeftAlone(raw, key, holder)) return raw
+    const put = by(raw, '', is_echo)
+    return put !== raw && key === 'name' ? put.replace(NOT_IN_NAMES, '') : put
   }
 
-  function number(said: number, called: string, is_echo: boolean): Json {
-    const digits = String(said)
-    if (digits.length < FEWEST_DIGITS) return said
+  function number(raw: number, called: string, is_echo: boolean): JsonValue {
+    const digits = String(raw)
+    if (digits.length < MIN_DIGITS) return raw
     const put = by(digits, called, is_echo)
-    return put === digits ? said : put
+    return put === digits ? raw : put
   }
 }
 
@@ -106,26 +106,26 @@ function inTurn(body: JsonObject): string[] {
 }
 
 /** The object with other values, and keys, in the places of its own. What would say a text again otherwise goes with it. */
-function rebuilt(said: JsonObject, changed: ReadonlyMap<string, {readonly key: string; readonly value: Json}>): JsonObject {
-  const made: Record<string, Json> = {}
+function rebuilt(object: JsonObject, changed: ReadonlyMap<string, {readonly key: string; readonly value: JsonValue}>): JsonObject {
+  const made: Record<string, JsonValue> = {}
   const counts = new Map<string, number>()
-  for (const key of Object.keys(said)) {
-    const {key: name, value} = changed.get(key) ?? {key, value: said[key]!}
-    set(made, name === key ? name : free(name, made, said, counts), key === 'logprobs' ? withoutTokens(value) : value)
+  for (const key of Object.keys(object)) {
+    const {key: name, value} = changed.get(key) ?? {key, value: object[key]!}
+    set(made, name === key ? name : free(name, made, object, counts), key === 'logprobs' ? withoutTokens(value) : value)
   }
   return made
 }
 
-/** Tokens are the text in pieces, too small to be told apart from any other. */
-function withoutTokens(logprobs: Json): Json {
+/** Tokens are the text in pieces, too small to be matched. */
+function withoutTokens(logprobs: JsonValue): JsonValue {
   return isList(logprobs) ? [] : null
 }
 
 /** A key that was redacted, with a number where another has it already. `counts`: by name, the last number that was tried. */
-function free(name: string, made: JsonObject, said: JsonObject, counts: Map<string, number>): string {
+function free(name: string, made: JsonObject, object: JsonObject, counts: Map<string, number>): string {
   let count = counts.get(name) ?? 1
   let free = count === 1 ? name : `${name}_${count}`
-  while (own(made, free) !== undefined || own(said, free) !== undefined) free = `${name}_${++count}`
+  while (own(made, free) !== undefined || own(object, free) !== undefined) free = `${name}_${++count}`
   counts.set(name, count)
   return free
 }

@@ -1,10 +1,10 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
-import {isList, isObject, type Json, type JsonObject, own, type Path} from './json.ts'
+import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from './json.ts'
 
 /** Where a text of people or models stands in a body. */
 export interface Slot {
-  readonly path: Path
+  readonly path: JsonPath
   readonly text: string
   /** What verdicts on prose are about (reference: text extraction); the others belong to the conversation. */
   readonly is_judged: boolean
@@ -43,7 +43,7 @@ export function isGuarded(endpoint: EndpointName, side: Side): boolean {
   return Object.hasOwn(READERS, endpoint) && !(endpoint === 'embed' && side === 'output')
 }
 
-export function slotsOf(endpoint: EndpointName, side: Side, body: Json): readonly Slot[] {
+export function slotsOf(endpoint: EndpointName, side: Side, body: JsonValue): readonly Slot[] {
   const reader = Object.hasOwn(READERS, endpoint) ? READERS[endpoint] : undefined
   return reader && isObject(body) ? reader[side](body) : []
 }
@@ -53,10 +53,10 @@ function conversation(body: JsonObject): Slot[] {
 }
 
 /** Messages, or the items of a response's input; a text alone is the only item. */
-function items(said: Json | undefined, path: Path): Slot[] {
-  if (!isList(said)) return content(said, path, true)
-  return said.flatMap((item, index) => {
-    const is_last = index === said.length - 1
+function items(value: JsonValue | undefined, path: JsonPath): Slot[] {
+  if (!isList(value)) return content(value, path, true)
+  return value.flatMap((item, index) => {
+    const is_last = index === value.length - 1
     return typeof item === 'string' ? text(item, [...path, index], is_last) : content(item, [...path, index], is_last)
   })
 }
@@ -75,24 +75,24 @@ function choices(body: JsonObject): Slot[] {
   })
 }
 
-function blocks(said: Json | undefined, path: Path): Slot[] {
-  return entries(said).flatMap(([block, index]) => [
+function blocks(value: JsonValue | undefined, path: JsonPath): Slot[] {
+  return entries(value).flatMap(([block, index]) => [
     ...content(block, [...path, index], true),
     ...text(own(block, 'thinking'), [...path, index, 'thinking'], false),
   ])
 }
 
 /** The texts of a message, an item, a part, or of lists of them within each other. */
-function content(said: Json | undefined, path: Path, is_judged: boolean, depth = 0): Slot[] {
-  if (typeof said === 'string') return text(said, path, is_judged)
+function content(value: JsonValue | undefined, path: JsonPath, is_judged: boolean, depth = 0): Slot[] {
+  if (typeof value === 'string') return text(value, path, is_judged)
   if (depth > DEEPEST) return []
-  if (isList(said)) return said.flatMap((part, index) => content(part, [...path, index], is_judged, depth + 1))
-  if (!isObject(said)) return []
-  const within = (key: string) => content(own(said, key), [...path, key], is_judged, depth + 1)
-  const source = own(said, 'source')
+  if (isList(value)) return value.flatMap((part, index) => content(part, [...path, index], is_judged, depth + 1))
+  if (!isObject(value)) return []
+  const within = (key: string) => content(own(value, key), [...path, key], is_judged, depth + 1)
+  const source = own(value, 'source')
   return [
-    ...text(own(said, 'text'), [...path, 'text'], is_judged),
-    ...text(own(said, 'refusal'), [...path, 'refusal'], is_judged),
+    ...text(own(value, 'text'), [...path, 'text'], is_judged),
+    ...text(own(value, 'refusal'), [...path, 'refusal'], is_judged),
     ...(own(source, 'type') === 'text' ? text(own(source, 'data'), [...path, 'source', 'data'], is_judged) : []),
     ...within('content'),
     ...within('output'),
@@ -100,20 +100,20 @@ function content(said: Json | undefined, path: Path, is_judged: boolean, depth =
   ]
 }
 
-function texts(said: Json | undefined, path: Path): Slot[] {
-  if (typeof said === 'string') return text(said, path, true)
-  return entries(said).flatMap(([each, index]) => content(each, [...path, index], true))
+function texts(value: JsonValue | undefined, path: JsonPath): Slot[] {
+  if (typeof value === 'string') return text(value, path, true)
+  return entries(value).flatMap(([each, index]) => content(each, [...path, index], true))
 }
 
 function variables(body: JsonObject): Slot[] {
-  const said = own(body, 'variables')
-  return isObject(said) ? Object.keys(said).flatMap(name => text(own(said, name), ['variables', name], true)) : []
+  const values = own(body, 'variables')
+  return isObject(values) ? Object.keys(values).flatMap(name => text(own(values, name), ['variables', name], true)) : []
 }
 
-function text(said: Json | undefined, path: Path, is_judged: boolean): Slot[] {
-  return typeof said === 'string' && said ? [{path, text: said, is_judged}] : []
+function text(value: JsonValue | undefined, path: JsonPath, is_judged: boolean): Slot[] {
+  return typeof value === 'string' && value ? [{path, text: value, is_judged}] : []
 }
 
-function entries(said: Json | undefined): [Json, number][] {
-  return isList(said) ? said.map((each, index) => [each, index]) : []
+function entries(value: JsonValue | undefined): [JsonValue, number][] {
+  return isList(value) ? value.map((each, index) => [each, index]) : []
 }

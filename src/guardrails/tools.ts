@@ -1,7 +1,7 @@
-import {isObject, type Json, listOf, own} from './json.ts'
+import {isObject, type JsonValue, listOf, own} from './json.ts'
 
 /** True when an answer, of whatever dialect, calls a tool. */
-export function callsTools(answer: Json): boolean {
+export function callsTools(answer: JsonValue): boolean {
   const inChoices = listOf(own(answer, 'choices')).some(choice => {
     const message = own(choice, 'message')
     return listOf(own(message, 'tool_calls')).length > 0 || isObject(own(message, 'function_call'))
@@ -22,12 +22,12 @@ export interface OfferedTool {
   readonly name: string | null
 }
 
-export function offeredTools(body: Json): readonly OfferedTool[] {
+export function offeredTools(body: JsonValue): readonly OfferedTool[] {
   const tools = listOf(own(body, 'tools')).map((tool, index) => offered(tool, `tools[${index}]`))
   return [...tools, ...listOf(own(body, 'functions')).map((tool, index) => offered(tool, `functions[${index}]`))]
 }
 
-function offered(tool: Json, place: string): OfferedTool {
+function offered(tool: JsonValue, place: string): OfferedTool {
   const type = own(tool, 'type')
   const names = [own(own(tool, 'function'), 'name'), own(tool, 'name'), type]
   const name = names.find(each => typeof each === 'string' && each !== '')

@@ -1,19 +1,20 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {GuardrailActions, GuardrailCheck, HookResult, Side} from '../schema/guardrails.ts'
 import type {SavedGuardrail} from './attach.ts'
-import type {Context} from './check.ts'
+import type {CheckContext} from './check.ts'
 import type {CheckEnvironment} from './check-environment.ts'
 import {type Hook, makeHook} from './hook.ts'
-import type {Json} from './json.ts'
+import type {JsonValue} from './json.ts'
 import {BUILT_IN} from './registry.ts'
 import {runHooks} from './run.ts'
 import {viewOf} from './view.ts'
 
 /** A call that is not made, or that was. */
-export interface TriedCall extends Pick<Context, 'endpoint' | 'provider' | 'model' | 'metadata' | 'headers' | 'trace' | 'is_streaming'> {
-  readonly request: Json
+export interface TriedCall
+  extends Pick<CheckContext, 'endpoint' | 'provider' | 'model' | 'metadata' | 'headers' | 'trace' | 'is_streaming'> {
+  readonly request: JsonValue
   /** Null where the answer is not to be judged. `endpoint`: in whose words it is, where those are not the call's. */
-  readonly response: {readonly status: number; readonly body: Json; readonly endpoint?: EndpointName} | null
+  readonly response: {readonly status: number; readonly body: JsonValue; readonly endpoint?: EndpointName} | null
 }
 
 /** What a guardrail says of one side of a call. */
@@ -24,15 +25,15 @@ export interface TriedSide {
   readonly result: HookResult
   readonly is_transformed: boolean
   /** The body as the checks left it. */
-  readonly body: Json
+  readonly body: JsonValue
   /** Headers to send upstream besides. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** The guardrail as a hook; undefined where all of its checks are switched off. Its checks are ones that could be saved. */
 export function hookOf({slug, version_id, checks, actions}: Omit<SavedGuardrail, 'id'>): Hook | undefined {
-  const said = {...actions, id: slug, checks, guardrail_version_id: version_id}
-  return makeHook(said, {registry: BUILT_IN, path: '', id: slug, type: 'guardrail', has_feedback: true}, [])
+  const definition = {...actions, id: slug, checks, guardrail_version_id: version_id}
+  return makeHook(definition, {registry: BUILT_IN, path: '', id: slug, type: 'guardrail', has_feedback: true}, [])
 }
 
 /** A guardrail that was not saved. */
@@ -43,13 +44,13 @@ export function unsavedHook(checks: readonly GuardrailCheck[], actions: Guardrai
 /** Runs a guardrail on one side of a call, as it would run when a config attached it there. */
 export async function trySide(hook: Hook, side: Side, call: TriedCall, world: CheckEnvironment): Promise<TriedSide> {
   const {request, response, ...facts} = call
-  const asked = viewOf(call.endpoint, 'input', request)
-  const view = side === 'input' ? asked : viewOf(response?.endpoint ?? call.endpoint, 'output', response?.body ?? null)
-  const context: Context = {
+  const request_view = viewOf(call.endpoint, 'input', request)
+  const view = side === 'input' ? request_view : viewOf(response?.endpoint ?? call.endpoint, 'output', response?.body ?? null)
+  const context: CheckContext = {
     ...facts,
     ...world,
     side,
-    request: asked,
+    request: request_view,
     is_request_transformed: false,
     response: side === 'output' ? view : null,
     response_status: side === 'output' ? (response?.status ?? null) : null,

@@ -1,11 +1,11 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
-import type {Json} from './json.ts'
+import type {JsonValue} from './json.ts'
 import {type ByString, mapStrings} from './strings.ts'
 import {isGuarded, slotsOf} from './texts.ts'
 
 /** A string of a body. */
-export interface Said {
+export interface BodyString {
   readonly text: string
   /** The key under which it stands in data of the caller's own: it may tell what the text is. Else nothing. */
   readonly called: string
@@ -17,23 +17,23 @@ export interface Said {
 export interface View {
   readonly endpoint: EndpointName
   readonly side: Side
-  readonly body: Json
-  /** What is said: the texts that verdicts on prose are about and that are not empty (reference: text extraction), a line break between two. */
+  readonly body: JsonValue
+  /** The conversation: the texts that verdicts on prose are about and that are not empty (reference: text extraction), a line break between two. */
   readonly text: string
   readonly texts: readonly string[]
   /** Every string that is forwarded, but for those in `LEFT_ALONE`. */
-  readonly strings: readonly Said[]
+  readonly strings: readonly BodyString[]
   /** What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two. Nothing of a request. */
   readonly beside: string
   /** Each of the strings replaced where it stands by what `by` makes of it; all else stays as it is. */
   rewrite(by: ByString): View
-  withBody(body: Json): View
+  withBody(body: JsonValue): View
 }
 
-export function viewOf(endpoint: EndpointName, side: Side, body: Json): View {
+export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): View {
   let texts: readonly string[] | undefined
   let text: string | undefined
-  let strings: readonly Said[] | undefined
+  let strings: readonly BodyString[] | undefined
   let beside: string | undefined
   const view: View = {
     endpoint,
@@ -66,8 +66,8 @@ export function viewOf(endpoint: EndpointName, side: Side, body: Json): View {
   return view
 }
 
-function stringsIn(body: Json, endpoint: EndpointName, side: Side): readonly Said[] {
-  const found: Said[] = []
+function stringsIn(body: JsonValue, endpoint: EndpointName, side: Side): readonly BodyString[] {
+  const found: BodyString[] = []
   mapStrings(body, endpoint, side, (text, called, is_echo) => {
     found.push({text, called, is_echo})
     return text
@@ -76,9 +76,9 @@ function stringsIn(body: Json, endpoint: EndpointName, side: Side): readonly Sai
 }
 
 function besides({strings, texts}: View): string {
-  const said = new Set(texts)
+  const judged_texts = new Set(texts)
   return strings
-    .filter(each => !each.is_echo && !said.has(each.text))
+    .filter(each => !each.is_echo && !judged_texts.has(each.text))
     .map(each => each.text)
     .join('\n')
 }

@@ -1,8 +1,8 @@
-import type {Context} from './check.ts'
+import type {CheckContext} from './check.ts'
 import type {JsonObject} from './json.ts'
 
-/** What a service of the user's is told of a call (reference: webhook contract). The client's headers are not in it. */
-export function callOf(context: Context): JsonObject {
+/** What a service of the user's gets of a call (reference: webhook contract). The client's headers are not in it. */
+export function callOf(context: CheckContext): JsonObject {
   const {side, request, response} = context
   return {
     request: {

@@ -34,8 +34,8 @@ function permissionRows(): string[][] {
     const keys = holdersOf(scope).map(kind => KINDS[kind]!)
     const cells = [keys.join(', '), ...COLUMNS.map(role => cell(settingOf(role, scope)))]
     const like = JSON.stringify([resource, cells])
-    const said = `${action}${NEWER_SCOPES.has(scope) ? '⁺' : ''}`
-    rows.set(like, [...(rows.get(like) ?? []), said])
+    const label = `${action}${NEWER_SCOPES.has(scope) ? '⁺' : ''}`
+    rows.set(like, [...(rows.get(like) ?? []), label])
   }
   return [...rows].map(([like, actions]) => {
     const [resource, cells] = JSON.parse(like) as [string, string[]]
@@ -43,8 +43,8 @@ function permissionRows(): string[][] {
   })
 }
 
-function cell(said: boolean | string): string {
-  return typeof said === 'string' ? `\`${said}\`` : said ? 'yes' : '–'
+function cell(value: boolean | string): string {
+  return typeof value === 'string' ? `\`${value}\`` : value ? 'yes' : '–'
 }
 
 function table([head, ...rows]: string[][]): string {

@@ -76,8 +76,8 @@ export function holdersOf(scope: string): readonly ApiKeyKind[] {
 }
 
 /** `resource:action` and `resource.action` are the same permission; kept with the dot. */
-export function plainScope(said: string): string {
-  return said.replace(':', '.')
+export function plainScope(scope: string): string {
+  return scope.replace(':', '.')
 }
 
 function scopes(...letters: string[]): string[] {

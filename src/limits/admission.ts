@@ -1,11 +1,12 @@
-import type {Actual, Counters, MaybePromise} from '../ports/counters/index.ts'
+import type {MaybePromise} from '../base/maybe-promise.ts'
+import type {Actual, Counters} from '../ports/counters/index.ts'
 import type {LimitClaim} from './claims.ts'
 
 /** What the end of a call stands on. */
 export interface SettlingOn {
   readonly counters: Counters
   readonly onFault: (fault: unknown) => void
-  /** Told of claims whose settlement may not have been counted as it should. */
+  /** Called with claims whose settlement may not have been counted as it should. */
   readonly onDoubt: (claims: readonly LimitClaim[]) => void
 }
 
@@ -35,8 +36,8 @@ export class Admission {
   }
 
   /** Counts what one attempt used; others follow. */
-  spent(said: Actual): void {
-    const actual = {tokens: this.#sound(said.tokens), cost_nanousd: this.#sound(said.cost_nanousd)}
+  spent(used: Actual): void {
+    const actual = {tokens: this.#sound(used.tokens), cost_nanousd: this.#sound(used.cost_nanousd)}
     if (!this.#isOpen || (actual.tokens === 0 && actual.cost_nanousd === 0)) return
     this.#tokens += actual.tokens
     this.#cost_nanousd += actual.cost_nanousd
@@ -48,9 +49,9 @@ export class Admission {
   }
 
   /** Counts what the call really used, in all its attempts. */
-  settle(said: Actual): void {
-    const tokens = Math.max(0, this.#sound(said.tokens) - this.#tokens)
-    this.#end({tokens, cost_nanousd: Math.max(0, this.#sound(said.cost_nanousd) - this.#cost_nanousd)})
+  settle(used: Actual): void {
+    const tokens = Math.max(0, this.#sound(used.tokens) - this.#tokens)
+    this.#end({tokens, cost_nanousd: Math.max(0, this.#sound(used.cost_nanousd) - this.#cost_nanousd)})
   }
 
   /** Gives everything back: the call never left. */

@@ -1,5 +1,6 @@
 import {Refusal, type RefusalCode} from '../base/errors.ts'
-import type {Claim, Counted, Counters, MaybePromise} from '../ports/counters/index.ts'
+import type {MaybePromise} from '../base/maybe-promise.ts'
+import type {Claim, Counted, Counters} from '../ports/counters/index.ts'
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {

@@ -1,11 +1,12 @@
 import {Refusal} from '../base/errors.ts'
-import type {Actual, MaybePromise, Reserved} from '../ports/counters/index.ts'
+import type {MaybePromise} from '../base/maybe-promise.ts'
+import type {Actual, Reserved} from '../ports/counters/index.ts'
 import type {SettlingOn} from './admission.ts'
 import {type LimitClaim, refusalFrom} from './claims.ts'
-import type {Asked} from './reserve.ts'
+import type {ReservationRequest} from './reserve.ts'
 
 export interface HoldParts extends SettlingOn {
-  readonly reserve: (asked: Asked) => MaybePromise<readonly LimitClaim[]>
+  readonly reserve: (request: ReservationRequest) => MaybePromise<readonly LimitClaim[]>
   readonly now: () => number
 }
 
@@ -15,13 +16,13 @@ const HOLD_MS = 24 * 60 * 60 * 1000
 /** A hold for one attempt: takes `first` from every strict limit or refuses. */
 export function reserveCounters(
   parts: HoldParts,
-  asked: Pick<Asked, 'id' | 'call_id' | 'claims'>,
+  request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>,
   first: Actual,
 ): MaybePromise<CounterReservation> {
   const time_ms = parts.counters.time(parts.now())
-  const claims = asked.claims.map(claim => ({...claim, amount: amountOf(claim, first)}))
-  const taken = parts.reserve({...asked, claims, time_ms, deadline_ms: time_ms + HOLD_MS})
-  const make = () => new CounterReservation(parts, asked, first)
+  const claims = request.claims.map(claim => ({...claim, amount: amountOf(claim, first)}))
+  const taken = parts.reserve({...request, claims, time_ms, deadline_ms: time_ms + HOLD_MS})
+  const make = () => new CounterReservation(parts, request, first)
   return taken instanceof Promise ? taken.then(make) : make()
 }
 
@@ -31,19 +32,19 @@ export function reserveCounters(
  */
 export class CounterReservation {
   readonly #parts: HoldParts
-  readonly #asked: Pick<Asked, 'id' | 'call_id' | 'claims'>
+  readonly #request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>
   #held: Actual
   #growing: Promise<Refusal | null> | undefined
   #is_open = true
 
-  constructor(parts: HoldParts, asked: Pick<Asked, 'id' | 'call_id' | 'claims'>, first: Actual) {
+  constructor(parts: HoldParts, request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>, first: Actual) {
     this.#parts = parts
-    this.#asked = asked
+    this.#request = request
     this.#held = first
   }
 
   get keys(): readonly string[] {
-    return this.#asked.claims.map(({key}) => key)
+    return this.#request.claims.map(({key}) => key)
   }
 
   /** True when so much is held already. */
@@ -59,13 +60,13 @@ export class CounterReservation {
       tokens: Math.max(0, wanted.tokens - this.#held.tokens),
       cost_nanousd: Math.max(0, wanted.cost_nanousd - this.#held.cost_nanousd),
     }
-    const claims = this.#asked.claims.map(claim => ({...claim, amount: amountOf(claim, more)})).filter(({amount}) => amount > 0)
+    const claims = this.#request.claims.map(claim => ({...claim, amount: amountOf(claim, more)})).filter(({amount}) => amount > 0)
     const total = {tokens: this.#held.tokens + more.tokens, cost_nanousd: this.#held.cost_nanousd + more.cost_nanousd}
     if (claims.length === 0) {
       this.#held = total
       return null
     }
-    const reserved = this.#parts.counters.extend(this.#asked.id, claims)
+    const reserved = this.#parts.counters.extend(this.#request.id, claims)
     if (!(reserved instanceof Promise)) {
       const decided = this.#decide(reserved, total)
       return decided instanceof Promise ? this.#grow(decided) : decided
@@ -100,14 +101,14 @@ export class CounterReservation {
   /** The store lost what was held: all of it is taken again. */
   async #anew(total: Actual): Promise<Refusal | null> {
     try {
-      await this.#parts.counters.release(this.#asked.id)
-      await reserveCounters(this.#parts, this.#asked, total)
+      await this.#parts.counters.release(this.#request.id)
+      await reserveCounters(this.#parts, this.#request, total)
       this.#held = total
       return null
     } catch (fault) {
       if (fault instanceof Refusal) return fault
       this.#parts.onFault(fault)
-      return new Refusal('limit.unavailable', {limit: this.#asked.claims[0]!.label})
+      return new Refusal('limit.unavailable', {limit: this.#request.claims[0]!.label})
     }
   }
 
@@ -115,7 +116,7 @@ export class CounterReservation {
     const growing = work
       .catch(fault => {
         this.#parts.onFault(fault)
-        return new Refusal('limit.unavailable', {limit: this.#asked.claims[0]!.label})
+        return new Refusal('limit.unavailable', {limit: this.#request.claims[0]!.label})
       })
       .finally(() => {
         if (this.#growing === growing) this.#growing = undefined
@@ -126,7 +127,7 @@ export class CounterReservation {
 
   #end(actual: Actual) {
     const {counters, onFault, onDoubt} = this.#parts
-    const {claims, id} = this.#asked
+    const {claims, id} = this.#request
     const failed = (fault: unknown) => {
       onFault(fault)
       onDoubt(claims)

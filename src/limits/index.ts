@@ -1,4 +1,5 @@
-import type {Actual, Counters, MaybePromise} from '../ports/counters/index.ts'
+import type {MaybePromise} from '../base/maybe-promise.ts'
+import type {Actual, Counters} from '../ports/counters/index.ts'
 import {Admission} from './admission.ts'
 import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
 import {type CounterReservation, reserveCounters} from './counter-reservation.ts'
@@ -11,7 +12,7 @@ export type {Admission} from './admission.ts'
 export type {EntityLimit, LimitClaim} from './claims.ts'
 export type {CounterReservation} from './counter-reservation.ts'
 export {isStrict} from './enforcement.ts'
-export type {ReadUsage, UsageScope, Used} from './rebuild.ts'
+export type {LedgerUsage, ReadUsage, UsageScope} from './rebuild.ts'
 export type {Corrected} from './reconciler.ts'
 
 export interface LimitsOptions {
@@ -24,9 +25,9 @@ export interface LimitsOptions {
   readonly now: () => number
   /** False: limits are neither checked nor counted, but those of policies, which are a matter of their own. */
   readonly enabled: boolean
-  /** Told of each shadow limit that a call was over. */
+  /** Called with each shadow limit that a call was over. */
   readonly onShadow?: (limit: LimitClaim, call_id: string) => void
-  /** Told of what went wrong beside a call: a settlement or a rebuild that failed. */
+  /** Called with what went wrong beside a call: a settlement or a rebuild that failed. */
   readonly onFault?: (fault: unknown) => void
   /** Keeps counters equal to the ledger; without it they are as they were restored and settled. */
   readonly reconcile?: ReconcileOptions
@@ -76,7 +77,7 @@ export interface Limits {
   recover(intent: RecoveredCharge, actual: Actual): Promise<void>
   /** Adds what was used beside a call to the counters that its intent names, without another request. Never rejects. */
   add(counter_keys: readonly string[], actual: Actual): Promise<void>
-  /** Makes counters equal the ledger again; null where that is not asked for. */
+  /** Makes counters equal the ledger again; null where that is not wanted. */
   readonly reconciler: Pick<Reconciler, 'run' | 'counts'> | null
   /** Looks at no counter any more. */
   close(): void
@@ -117,10 +118,10 @@ export function createLimits(options: LimitsOptions): Limits {
   }
 
   async function counterOf(key: string) {
-    const said = readBudgetKey(key)
-    const workspace_id = said && (await reconcile!.workspaceOf(said))
-    if (!said || workspace_id === null) return null
-    return {key, counts: said.counts, since_ms: said.since_ms, of: {entity: said.entity, id: said.id, workspace_id}}
+    const budget = readBudgetKey(key)
+    const workspace_id = budget && (await reconcile!.workspaceOf(budget))
+    if (!budget || workspace_id === null) return null
+    return {key, counts: budget.counts, since_ms: budget.since_ms, of: {entity: budget.entity, id: budget.id, workspace_id}}
   }
 
   /** Never rejects. */
@@ -145,9 +146,9 @@ export function createLimits(options: LimitsOptions): Limits {
       if (claims.length === 0) return null
       // A call is admitted by its key and again by each target: each admission is a reservation of its own. Numbers as decimal text are
       // kept in a cache by V8, thousands of them, and so grow old; others are not.
-      const asked = {id: `${call_id}/${(++admissions).toString(36)}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
-      const taken = reserve(asked)
-      const make = (made: readonly LimitClaim[]) => new Admission(asked.id, made, settling)
+      const request = {id: `${call_id}/${(++admissions).toString(36)}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
+      const taken = reserve(request)
+      const make = (made: readonly LimitClaim[]) => new Admission(request.id, made, settling)
       return taken instanceof Promise ? taken.then(make) : make(taken)
     },
     hold(claims, call_id, attempt, first) {

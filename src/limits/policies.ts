@@ -39,7 +39,7 @@ export interface Policies {
 const NONE: readonly EntityLimit[] = []
 const ANY = '*'
 /** Entities whose limits are kept read. */
-const MOST_ENTITIES = 100_000
+const MAX_ENTITIES = 100_000
 const OF_BODY: ReadonlySet<string> = new Set(['model', 'metadata._user'])
 
 interface Compiled {
@@ -80,7 +80,7 @@ export function compilePolicies(policies: readonly Policy[]): Policies {
       else buckets.set(value, [each])
     }
   }
-  const entities = new LRUCache<string, EntityLimit>({max: MOST_ENTITIES})
+  const entities = new LRUCache<string, EntityLimit>({max: MAX_ENTITIES})
 
   function limitOf({policy, label}: Compiled, value_key: string): EntityLimit {
     const id = `${policy.id}/${value_key}`
@@ -176,6 +176,6 @@ function rarest(conditions: readonly CompiledCondition[], populations: ReadonlyM
   return best
 }
 
-function listOf(said: string | readonly string[]): readonly string[] {
-  return typeof said === 'string' ? [said] : said
+function listOf(value: string | readonly string[]): readonly string[] {
+  return typeof value === 'string' ? [value] : value
 }

@@ -4,13 +4,13 @@ import type {CounterOf} from './reconcile.ts'
 
 export type UsageScope = Pick<EntityLimit, 'entity' | 'id' | 'workspace_id'>
 
-export interface Used {
+export interface LedgerUsage {
   readonly tokens: bigint
   readonly cost_nanousd: bigint
 }
 
 /** What the ledger knows that the calls of a scope, admitted since then, have used. */
-export type ReadUsage = (scope: UsageScope, since_at: string) => Promise<Used>
+export type ReadUsage = (scope: UsageScope, since_at: string) => Promise<LedgerUsage>
 
 export interface Rebuild {
   /** Restores counters from the ledger; gives the claims whose counters could not be restored. Never rejects. */
@@ -20,7 +20,7 @@ export interface Rebuild {
   usedAsFlushed(counter: CounterOf): Promise<bigint>
 }
 
-const MOST_WAIT_MS = 2_000
+const MAX_WAIT_MS = 2_000
 
 /** Each missing counter is read from the ledger once, however many calls wait for it. */
 export function createRebuild({
@@ -33,7 +33,7 @@ export function createRebuild({
   counters: Counters
   usage: ReadUsage
   flushed: () => Promise<void>
-  /** Told of counters that were restored: calls went on while the ledger was read. */
+  /** Called with counters that were restored: calls went on while the ledger was read. */
   onRestored: (claims: readonly LimitClaim[]) => void
   onFault: (fault: unknown) => void
 }): Rebuild {
@@ -82,7 +82,7 @@ export function createRebuild({
 async function bounded<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The ledger did not say within ${MOST_WAIT_MS} ms what was used.`)), MOST_WAIT_MS)
+    timer = setTimeout(() => reject(new Error(`The ledger did not say within ${MAX_WAIT_MS} ms what was used.`)), MAX_WAIT_MS)
   })
   try {
     return await Promise.race([work, late])

@@ -1,13 +1,13 @@
 import type {Counters} from '../ports/counters/index.ts'
 import type {LimitClaim} from './claims.ts'
 
-/** A budget's counter, and what the ledger is to be asked for it. */
+/** A budget's counter, and the query of the ledger for it. */
 export type CounterOf = Pick<LimitClaim, 'key' | 'counts' | 'since_ms'> & {
   readonly of: Pick<LimitClaim['of'], 'entity' | 'id' | 'workspace_id'>
 }
 
 /** What a counter is more than the ledger says, or less where it is below nothing. */
-export interface Difference {
+export interface CounterDifference {
   readonly counter: CounterOf
   readonly by: bigint
   /** The revision of the counter that differs. */
@@ -32,11 +32,11 @@ export interface LookParts {
  * two, and a counter that says so much, with what is held of it, may be right. What it says less than the first, or more than the second, it is
  * wrong by, whatever is settled from then on.
  */
-export async function look(parts: LookParts, counters: readonly CounterOf[]): Promise<readonly Difference[]> {
+export async function look(parts: LookParts, counters: readonly CounterOf[]): Promise<readonly CounterDifference[]> {
   const before = await ledger(parts, counters)
   await parts.pause(parts.settles_ms)
   const standings = await parts.counters.standings(counters.map(({key}) => key))
-  const differences: Difference[] = []
+  const differences: CounterDifference[] = []
   const above: {readonly counter: CounterOf; readonly settled: bigint; readonly revision: string}[] = []
   counters.forEach((counter, place) => {
     const standing = standings[place]

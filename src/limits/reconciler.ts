@@ -1,14 +1,14 @@
 import {LRUCache} from 'lru-cache'
 import type {After} from '../base/after.ts'
 import type {Counters} from '../ports/counters/index.ts'
-import {type CounterOf, type Difference, type LookParts, look} from './reconcile.ts'
+import {type CounterDifference, type CounterOf, type LookParts, look} from './reconcile.ts'
 
 export interface ReconcilerOptions extends Omit<LookParts, 'counters' | 'pause'> {
   readonly counters: Counters
   readonly now: () => number
   /** Runs `run` in `ms`; the function it gives calls that off. */
   readonly after: After
-  /** Finds what the ledger is to be asked for a counter by its key; null where its entity is gone. */
+  /** Finds the query of the ledger for a counter by its key; null where its entity is gone. */
   readonly counterOf: (key: string) => Promise<CounterOf | null>
   readonly onDrift: (corrected: readonly Corrected[]) => void
   readonly onFault: (fault: unknown) => void
@@ -40,14 +40,14 @@ const AGAIN_MS = 1_000
 const LATEST_MS = 60_000
 /** A counter that agrees so often in a row is not doubted any more; nor one that was looked at so often: the schedule looks again. */
 const AGREES = 2
-const MOST_LOOKS = 10
-const MOST_DOUBTED = 10_000
+const MAX_LOOKS = 10
+const MAX_DOUBTED = 10_000
 const TOGETHER = 100
-const MOST_A_RUN = 20_000
+const MAX_A_RUN = 20_000
 /** What is too much stays for so long before it is taken off: it may be in the journal of a process that starts again. */
 const OVER_SOON_MS = 2_000
 const OVER_MS = 120_000
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 interface Doubted {
   readonly counter: CounterOf
@@ -59,8 +59,8 @@ interface Doubted {
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const {counters, now, after, counterOf, onDrift, onFault} = options
   const doubted = new Map<string, Doubted>()
-  const over = new LRUCache<string, {readonly since_ms: number; readonly revision: string; readonly by: bigint}>({max: MOST_REMEMBERED})
-  const corrected = new LRUCache<string, Corrected>({max: MOST_REMEMBERED})
+  const over = new LRUCache<string, {readonly since_ms: number; readonly revision: string; readonly by: bigint}>({max: MAX_REMEMBERED})
+  const corrected = new LRUCache<string, Corrected>({max: MAX_REMEMBERED})
   const counts = {under: 0, over: 0}
   const parts: LookParts = {...options, pause: ms => (ms === 0 ? Promise.resolve() : new Promise(resolve => void after(ms, resolve)))}
   let cancel: (() => void) | undefined
@@ -89,7 +89,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   }
 
   /** What of a counter was too much for so long already; 0 while it was not. */
-  function stayed({counter: {key}, by, revision}: Difference, over_ms: number): bigint {
+  function stayed({counter: {key}, by, revision}: CounterDifference, over_ms: number): bigint {
     const before = over.get(key)
     if (before?.revision !== revision) {
       over.set(key, {since_ms: now(), revision, by})
@@ -111,7 +111,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       for (const each of some) {
         each.looks++
         each.agreed = differing.has(each.counter.key) ? 0 : each.agreed + 1
-        if (each.agreed >= AGREES || each.looks >= MOST_LOOKS) doubted.delete(each.counter.key)
+        if (each.agreed >= AGREES || each.looks >= MAX_LOOKS) doubted.delete(each.counter.key)
       }
     }
   }
@@ -141,7 +141,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     corrected: key => corrected.get(key) ?? null,
     doubt(some) {
       for (const counter of some) {
-        if (doubted.size >= MOST_DOUBTED) break
+        if (doubted.size >= MAX_DOUBTED) break
         doubted.set(counter.key, {counter, looks: 0, agreed: 0})
       }
       if (doubted.size > 0) soon(FIRST_MS)
@@ -155,7 +155,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
               0,
               keys.findIndex(key => key > went_on_after!),
             )
-      const turn = [...keys.slice(first), ...keys.slice(0, first)].slice(0, MOST_A_RUN)
+      const turn = [...keys.slice(first), ...keys.slice(0, first)].slice(0, MAX_A_RUN)
       for (let at = 0; at < turn.length && !lost.aborted && !is_closed; at += TOGETHER) {
         const some: CounterOf[] = []
         for (const key of turn.slice(at, at + TOGETHER)) {

@@ -25,7 +25,7 @@ export function standingsOf(of: EntityLimit, readings: readonly Reading[]): Budg
   })
 }
 
-/** What was told of a budget so far, to be kept with it. Plain data: amounts are decimal texts. */
+/** The alerts of a budget so far, to be kept with it. Plain data: amounts are decimal texts. */
 export interface AlertMark {
   readonly since_ms: number
   readonly credit_limit: string
@@ -42,13 +42,13 @@ export interface Crossing {
   readonly standing: BudgetStanding
 }
 
-/** Told once of each crossing. */
+/** Called once for each crossing. */
 export type OnThreshold = (crossing: Crossing) => void
 
 /**
- * What a budget has crossed since it was last looked at, and what to remember of it (null: it was never looked at). Each crossing is told
- * once. Alerts can be told again, as the spec's states say: both once the budget starts again or its credit limit is raised, the
- * threshold alert alone once the threshold is raised or taken away. What is still above its bound then is told again at once.
+ * What a budget has crossed since it was last looked at, and what to remember of it (null: it was never looked at). Each crossing is reported
+ * once. Alerts can be raised again, as the spec's states say: both once the budget starts again or its credit limit is raised, the
+ * threshold alert alone once the threshold is raised or taken away. What is still above its bound then is reported again at once.
  */
 export function crossedThresholds(
   standing: BudgetStanding,
@@ -71,7 +71,7 @@ export function crossedThresholds(
   return {mark, crossings}
 }
 
-/** `lookAt` for many budgets: the crossings, and the marks that changed, by scope. Write those before anybody is told. */
+/** `lookAt` for many budgets: the crossings, and the marks that changed, by scope. Write those before any alert is sent. */
 export function thresholdCrossings(
   standings: readonly BudgetStanding[],
   marks: ReadonlyMap<string, AlertMark>,
@@ -94,7 +94,7 @@ export interface AlertMarks {
 }
 
 /**
- * Looks at budgets and tells each crossing once. What is told is kept first: a process that dies in between leaves an alert untold, and
+ * Looks at budgets and tells each crossing once. Alerts are stored first: a process that dies in between leaves an alert untold, and
  * tells none twice.
  */
 export async function tellCrossings(standings: readonly BudgetStanding[], marks: AlertMarks, onThreshold: OnThreshold): Promise<void> {

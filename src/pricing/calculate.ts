@@ -32,13 +32,13 @@ export const VARIABLES = [
 export type Variable = (typeof VARIABLES)[number]
 
 /** Terms a formula may come to when multiplied out, so that a hostile one stays small. */
-const MOST_TERMS = 256
-const MOST_DEPTH = 16
-const MOST_OPERANDS = 64
+const MAX_TERMS = 256
+const MAX_DEPTH = 16
+const MAX_OPERANDS = 64
 
 /** `value` as a formula, or a FormulaError that names the part that is none. Bounded in depth, so that a hostile one is no danger. */
 export function readFormula(value: unknown, path = '', depth = 0): Formula {
-  if (depth > MOST_DEPTH) throw new FormulaError(path, `is nested deeper than ${MOST_DEPTH}`)
+  if (depth > MAX_DEPTH) throw new FormulaError(path, `is nested deeper than ${MAX_DEPTH}`)
   if (typeof value !== 'object' || value === null) throw new FormulaError(path, 'expected {operation, operands} or {value}')
   const {operation, operands, value: held, ...rest} = value as Readonly<Record<string, unknown>>
   const [strange] = Object.keys(rest)
@@ -48,8 +48,8 @@ export function readFormula(value: unknown, path = '', depth = 0): Formula {
     return {value: held}
   }
   if (operation !== 'sum' && operation !== 'multiply') throw new FormulaError(join(path, 'operation'), 'expected sum or multiply')
-  if (!Array.isArray(operands) || operands.length === 0 || operands.length > MOST_OPERANDS) {
-    throw new FormulaError(join(path, 'operands'), `expected 1 to ${MOST_OPERANDS} operands`)
+  if (!Array.isArray(operands) || operands.length === 0 || operands.length > MAX_OPERANDS) {
+    throw new FormulaError(join(path, 'operands'), `expected 1 to ${MAX_OPERANDS} operands`)
   }
   return {operation, operands: operands.map((operand, index) => readFormula(operand, join(path, `operands[${index}]`), depth + 1))}
 }
@@ -90,14 +90,14 @@ function expand(formula: Formula, rates: Readonly<Record<string, number>>, path:
   if ('value' in formula) return [leaf(formula.value, rates, join(path, 'value'))]
   const operands = formula.operands.map((operand, index) => expand(operand, rates, join(path, `operands[${index}]`)))
   const terms = formula.operation === 'sum' ? operands.flat() : operands.reduce((products, terms) => product(products, terms, path), ONE)
-  if (terms.length > MOST_TERMS) throw tooLong(path)
+  if (terms.length > MAX_TERMS) throw tooLong(path)
   return terms
 }
 
 const ONE: readonly Term[] = [{numerator: 1n, denominator: 1n, variable: undefined, priced: false}]
 
 function product(left: readonly Term[], right: readonly Term[], path: string): readonly Term[] {
-  if (left.length * right.length > MOST_TERMS) throw tooLong(path)
+  if (left.length * right.length > MAX_TERMS) throw tooLong(path)
   return left.flatMap(one =>
     right.map(other => {
       if (one.variable && other.variable) throw new FormulaError(path, `multiplies ${one.variable} by ${other.variable}`)
@@ -113,7 +113,7 @@ function product(left: readonly Term[], right: readonly Term[], path: string): r
 }
 
 function tooLong(path: string): FormulaError {
-  return new FormulaError(path, `comes to more than ${MOST_TERMS} terms`)
+  return new FormulaError(path, `comes to more than ${MAX_TERMS} terms`)
 }
 
 function leaf(value: string | number, rates: Readonly<Record<string, number>>, path: string): Term {

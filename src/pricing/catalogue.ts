@@ -1,6 +1,6 @@
 import bundled_file from './data/catalogue.json' with {type: 'json'}
 import {lookupKeys, pricedAs} from './names.ts'
-import type {Period, Price, Terms} from './price.ts'
+import type {Price, PricePeriod, Terms} from './price.ts'
 import {withSound} from './sound.ts'
 
 /** The catalogue as it is kept: `src/pricing/data/catalogue.json`, written by `bin/prices.ts`. */
@@ -24,7 +24,7 @@ export type CatalogueRow = {
   readonly source: string
   readonly aliases?: readonly string[]
   readonly dated?: true
-} & (Terms | {readonly periods: readonly Period[]})
+} & (Terms | {readonly periods: readonly PricePeriod[]})
 
 export interface Catalogue {
   readonly as_of: string
@@ -41,7 +41,7 @@ export interface Catalogue {
 
 const DATED = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/
 
-/** A catalogue over `file`. Rows become prices when they are first asked for, and stay the same objects. */
+/** A catalogue over `file`. Rows become prices when they are first read, and stay the same objects. */
 export function openCatalogue(file: CatalogueFile): Catalogue {
   const shelves = new Map<string, Shelf>()
   const shelf = (provider: string): Shelf | undefined => {
@@ -53,8 +53,8 @@ export function openCatalogue(file: CatalogueFile): Catalogue {
     as_of: file.as_of,
     sources: file.sources,
     lookup(provider, model) {
-      for (const asked of pricedAs(provider)) {
-        const found = shelf(asked)?.find(model)
+      for (const candidate of pricedAs(provider)) {
+        const found = shelf(candidate)?.find(model)
         if (found) return found
       }
       return undefined

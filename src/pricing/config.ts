@@ -2,7 +2,7 @@ import {z} from 'zod'
 import {imageUnit, UNIT} from '../schema/usage.ts'
 import {type Formula, FormulaError, ratesOfFormula, readFormula, type Variable} from './calculate.ts'
 import {toPico} from './decimal.ts'
-import {type Period, type Price, type RateName, SPEECH, type Terms, type UnitRate} from './price.ts'
+import {type Price, type PricePeriod, type RateName, SPEECH, type Terms, type UnitRate} from './price.ts'
 
 /** A pricing config that cannot be used. `path` leads to the field: `pay_as_you_go.request_token.price`. */
 export class PricingConfigError extends Error {
@@ -68,7 +68,7 @@ export const pricing_config = z.strictObject({
   type: z.literal('static').optional(),
   pay_as_you_go: pay_as_you_go.optional(),
   batch_config: pay_as_you_go.nullish(),
-  /** Fine-tuning jobs are not priced per call; shown as it was said. */
+  /** Fine-tuning jobs are not priced per call; shown as it was given. */
   finetune_config: z.strictObject({pay_per_token: price.optional(), pay_per_hour: price.optional()}).nullish(),
   /** So much for every request. */
   fixed_cost: price.nullish(),
@@ -78,7 +78,7 @@ export const pricing_config = z.strictObject({
 type Config = z.infer<typeof pricing_config>
 type PayAsYouGo = z.infer<typeof pay_as_you_go>
 
-/** The formulas of a config: the cost of what was asked, and of what was answered. */
+/** The formulas of a config: the cost of the request, and of the response. */
 export interface Calculate {
   readonly request?: Formula
   readonly response?: Formula
@@ -103,7 +103,7 @@ export function readPricingConfig(value: unknown, options: ConfigOptions): Price
   const paid = config.pay_as_you_go ?? {}
   const terms = toTerms(paid, 'pay_as_you_go', formulas)
   const fixed = config.fixed_cost ? {[UNIT.requests]: cents(config.fixed_cost.price, 'fixed_cost.price')} : undefined
-  const period: Period = {
+  const period: PricePeriod = {
     ...withUnits(terms, fixed),
     ...(config.batch_config && {batch: withUnits(toTerms(config.batch_config, 'batch_config', formulas), fixed)}),
   }
@@ -134,24 +134,24 @@ function toTerms(paid: PayAsYouGo, path: string, formulas: Calculate | null): Te
   const rates: Partial<Record<RateName, number>> = {}
   const named: Record<string, number> = {}
   for (const key of Object.keys(RATE_OF_KEY) as RateKey[]) {
-    const said = paid[key]
-    if (!said) continue
-    const pico = cents(said.price, `${path}.${key}.price`)
+    const entry = paid[key]
+    if (!entry) continue
+    const pico = cents(entry.price, `${path}.${key}.price`)
     named[key] = pico
     // A zero beside a text price is a file's filler, not a gift.
     rates[RATE_OF_KEY[key]] = Math.max(rates[RATE_OF_KEY[key]] ?? 0, pico)
   }
   const units: Record<string, UnitRate> = {}
-  for (const [name, said] of Object.entries(paid.additional_units ?? {})) {
-    const pico = cents(said.price, `${path}.additional_units.${name}.price`)
+  for (const [name, entry] of Object.entries(paid.additional_units ?? {})) {
+    const pico = cents(entry.price, `${path}.additional_units.${name}.price`)
     const rate = Object.hasOwn(RATE_OF_UNIT, name) ? RATE_OF_UNIT[name as keyof typeof RATE_OF_UNIT] : undefined
     if (rate) rates[rate] = pico
     else if (name === SPEECH.public_unit) units[SPEECH.unit] = [pico, SPEECH.per]
     else units[name] = pico
   }
   for (const [quality, sizes] of Object.entries(paid.image ?? {})) {
-    for (const [size, said] of Object.entries(sizes))
-      units[imageUnit(quality, size)] = cents(said.price, `${path}.image.${quality}.${size}.price`)
+    for (const [size, entry] of Object.entries(sizes))
+      units[imageUnit(quality, size)] = cents(entry.price, `${path}.image.${quality}.${size}.price`)
   }
   for (const side of ['request', 'response'] as const) {
     const written = formulas?.[side]
@@ -166,7 +166,7 @@ function ratesFrom(written: Formula, named: Readonly<Record<string, number>>, pa
   return Object.fromEntries(rates.filter(([, pico]) => pico > 0))
 }
 
-/** `work` done, its FormulaError told as one of the whole config. */
+/** `work` done, its FormulaError reported as one of the whole config. */
 function at<T>(path: string, work: () => T): T {
   try {
     return work()

@@ -1,6 +1,16 @@
-import {INPUT_CLASSES, isCharged, isEmptyUsage, type Mode, modeOf, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
+import {INPUT_CLASSES, isCharged, isEmptyUsage, modeOf, type ServiceMode, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
 import {roundHalfEven} from './decimal.ts'
-import {CLASS_OF_RATE, effectiveRates, type Period, type Price, periodAt, RATE_NAMES, type Terms, type UnitRate, unitRate} from './price.ts'
+import {
+  CLASS_OF_RATE,
+  effectiveRates,
+  type Price,
+  type PricePeriod,
+  periodAt,
+  RATE_NAMES,
+  type Terms,
+  type UnitRate,
+  unitRate,
+} from './price.ts'
 
 /** What an attempt costs. */
 export interface Cost {
@@ -11,7 +21,7 @@ export interface Cost {
   /** The names of those classes and units; of a model without any price its units alone, as all of its tokens are. */
   readonly unpriced_units: readonly string[]
   /** How it was served, where that is charged at the standard price because its own is not known. */
-  readonly mode_unpriced: Mode | null
+  readonly mode_unpriced: ServiceMode | null
   /** Shares by token class or unit, for showing; each is rounded by itself, so that they may differ from the whole by some nano-dollars. */
   readonly parts: Readonly<Record<string, number>>
 }
@@ -43,18 +53,18 @@ export function cost(usage: Partial<Usage>, price: Price | undefined, options: C
 }
 
 /** What is laid on usage: terms, and the part of them that is charged (a batch without a price of its own: half). */
-export interface Charged {
+export interface ChargedTerms {
   readonly terms: Terms
   readonly halved: boolean
 }
 
-export function termsOf(period: Period, batch: boolean): Charged {
+export function termsOf(period: PricePeriod, batch: boolean): ChargedTerms {
   if (!batch) return {terms: period, halved: false}
   return period.batch ? {terms: period.batch, halved: false} : {terms: period, halved: true}
 }
 
 /** The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to `costInBigInts`. */
-export function costInNumbers(usage: Partial<Usage>, {terms, halved}: Charged): Cost | undefined {
+export function costInNumbers(usage: Partial<Usage>, {terms, halved}: ChargedTerms): Cost | undefined {
   if (terms.units && (hasUnits(usage.units) || terms.units[UNIT.requests] !== undefined)) return undefined
   const values = vectorFor(terms, usage)
   const divisor = halved ? 2 * PICO_PER_NANO : PICO_PER_NANO
@@ -83,7 +93,7 @@ export function costInNumbers(usage: Partial<Usage>, {terms, halved}: Charged): 
 }
 
 /** The cost in BigInt: the definition. Units may be priced per several, so sums are kept over a common denominator until the end. */
-export function costInBigInts(usage: Partial<Usage>, charged: Charged): Cost {
+export function costInBigInts(usage: Partial<Usage>, charged: ChargedTerms): Cost {
   const {shares, unpriced_units} = sharesOf(usage, charged)
   const parts = Object.fromEntries(shares.map(({name, ...share}) => [name, nanoOf([share])]))
   return {cost_nanousd: nanoOf(shares), unpriced: unpriced_units.length > 0, unpriced_units, mode_unpriced: modeOf(usage), parts}
@@ -105,7 +115,7 @@ export function nanoOf(shares: readonly Share[]): number {
 /** What each class of tokens and each unit of `usage` costs, exactly, and which of them have no price. */
 export function sharesOf(
   usage: Partial<Usage>,
-  {terms, halved}: Charged,
+  {terms, halved}: ChargedTerms,
 ): {readonly shares: readonly (Share & {readonly name: string})[]; readonly unpriced_units: readonly string[]} {
   const values = vectorFor(terms, usage)
   const whole = halved ? 2n : 1n

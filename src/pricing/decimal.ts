@@ -8,7 +8,7 @@ export const PICO_DIGITS = {
 export type PriceUnit = keyof typeof PICO_DIGITS
 
 /** Longest decimal text read, so that a hostile exponent cannot make a giant integer. */
-const MOST_DIGITS = 60
+const MAX_DIGITS = 60
 
 /**
  * The decimal `text` (digits, a point, an exponent; no sign but in the exponent) times ten to `power`, as digits over a power of ten:
@@ -19,9 +19,9 @@ export function scaleDecimal(text: string, power: number): {numerator: bigint; d
   if (!match) return undefined
   const [, whole = '', fraction = '', exponent = '0'] = match
   const digits = whole + fraction
-  if (digits === '' || digits.length > MOST_DIGITS) return undefined
+  if (digits === '' || digits.length > MAX_DIGITS) return undefined
   const shift = Number(exponent) - fraction.length + power
-  if (Math.abs(shift) > MOST_DIGITS) return undefined
+  if (Math.abs(shift) > MAX_DIGITS) return undefined
   return shift >= 0
     ? {numerator: BigInt(digits) * 10n ** BigInt(shift), denominator: 1n}
     : {numerator: BigInt(digits), denominator: 10n ** BigInt(-shift)}

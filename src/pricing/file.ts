@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {isObject} from '../base/json-object.ts'
 import {PricingConfigError, readCalculate, readPricingConfig} from './config.ts'
-import {type Period, type Price, RATE_NAMES, type RateName} from './price.ts'
+import {type Price, type PricePeriod, RATE_NAMES, type RateName} from './price.ts'
 
 /** The prices of one provider: its models by lower-case id, and its `default` where that is worth something. */
 export interface PriceFile {
@@ -11,9 +11,9 @@ export interface PriceFile {
 
 /** The key that holds the formulas and the price of every other model of a provider. */
 export const DEFAULT = 'default'
-const MOST_PICO = Number.MAX_SAFE_INTEGER
+const MAX_PICO = Number.MAX_SAFE_INTEGER
 
-const pico = z.int().min(0).max(MOST_PICO)
+const pico = z.int().min(0).max(MAX_PICO)
 const rates = z.strictObject(
   Object.fromEntries(RATE_NAMES.map(name => [name, pico.optional()])) as Record<RateName, z.ZodOptional<typeof pico>>,
 )
@@ -59,9 +59,9 @@ function readRow(row: unknown, options: RowOptions): Price {
     const issue = parsed.error.issues[0]!
     throw new PricingConfigError([model, ...issue.path.map(String)].join('.'), issue.message)
   }
-  const {source: _, aliases = [], dated, ...said} = parsed.data
+  const {source: _, aliases = [], dated, ...pricing} = parsed.data
   // Zod leaves undefined members where optional ones are absent only in types.
-  const periods = ('periods' in said ? said.periods : [said]) as readonly Period[]
+  const periods = ('periods' in pricing ? pricing.periods : [pricing]) as readonly PricePeriod[]
   return {provider, model, source, periods, aliases, ...(dated && {dated})}
 }
 

@@ -2,12 +2,12 @@ import type {InstalledPrice} from '../store/prices.ts'
 import {DEFAULT} from './file.ts'
 import {lookupKeys} from './names.ts'
 import type {Price} from './price.ts'
-import type {Layer} from './prices.ts'
+import type {PriceLayer} from './prices.ts'
 
 /** What is written of an installed price beside its names. */
 export type KeptPrice = Pick<Price, 'periods' | 'aliases' | 'dated' | 'finetune'>
 
-/** An installed price, read when it is first asked for. */
+/** An installed price, read when it is first needed. */
 class Row {
   readonly #text: string | null
   readonly #provider: string
@@ -85,8 +85,8 @@ export class KeptPrices {
   #set = new Map<string, Shelf>()
   #synced = new Map<string, Shelf>()
   #bounds: readonly number[] = []
-  readonly set: Layer
-  readonly synced: Layer
+  readonly set: PriceLayer
+  readonly synced: PriceLayer
 
   constructor(now_ms: () => number) {
     this.#now_ms = now_ms
@@ -99,11 +99,11 @@ export class KeptPrices {
     const set = new Map<string, Shelf>()
     const synced = new Map<string, Shelf>()
     const bounds = new Set<number>()
-    for (const said of rows) {
-      const shelves = said.kind === 'set' ? set : synced
-      const shelf = shelves.get(said.provider) ?? new Shelf()
-      shelves.set(said.provider, shelf)
-      const row = new Row(said)
+    for (const installed of rows) {
+      const shelves = installed.kind === 'set' ? set : synced
+      const shelf = shelves.get(installed.provider) ?? new Shelf()
+      shelves.set(installed.provider, shelf)
+      const row = new Row(installed)
       shelf.add(row)
       bounds.add(row.from_ms)
       if (row.until_ms !== Infinity) bounds.add(row.until_ms)
@@ -130,7 +130,7 @@ export class KeptPrices {
     return this.#synced.get(provider)?.all(at_ms) ?? []
   }
 
-  #layer(shelves: () => ReadonlyMap<string, Shelf>): Layer {
+  #layer(shelves: () => ReadonlyMap<string, Shelf>): PriceLayer {
     return {
       find: (provider, model, at_ms) => shelves().get(provider)?.find(lookupKeys(provider, model), at_ms),
       fallback: (provider, at_ms) => shelves().get(provider)?.at(DEFAULT, at_ms),

@@ -28,8 +28,8 @@ export function readPriceList({providers}: Pick<PriceList, 'providers'>, source:
     const {models, fallback} = at(provider, () => readPriceFile(rows, provider, source))
     return [...models.values(), ...(fallback ? [fallback] : [])]
   })
-  const said = prices.map(price => `${price.provider}\n${price.model.toLowerCase()}\n${sameText(price)}`).sort()
-  return {prices, providers: new Set(Object.keys(providers)), digest: createHash('sha256').update(said.join('\n')).digest('hex')}
+  const entries = prices.map(price => `${price.provider}\n${price.model.toLowerCase()}\n${sameText(price)}`).sort()
+  return {prices, providers: new Set(Object.keys(providers)), digest: createHash('sha256').update(entries.join('\n')).digest('hex')}
 }
 
 function at<T>(provider: string, work: () => T): T {

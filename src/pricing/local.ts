@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import {type PriceFile, readPriceFile} from './file.ts'
 import {lookupKeys} from './names.ts'
 import type {Price} from './price.ts'
-import type {Layer} from './prices.ts'
+import type {PriceLayer} from './prices.ts'
 
 export interface LocalOptions {
   /** `MODEL_CONFIGS_PRICING_LOCAL_PATH`: a folder of `{provider}.json` in the reference's file format. */
@@ -15,19 +15,19 @@ export interface LocalOptions {
 
 /** How long what was read from a source of prices is used before it is read again (spec: memory cache). */
 export const KEPT_MS = 60 * 60 * 1000
-export const MOST_FILE_BYTES = 8 * 1024 * 1024
+export const MAX_FILE_BYTES = 8 * 1024 * 1024
 /** What a provider is called in a file's name or a URL. */
 export const PROVIDER_SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /**
- * The operator's own files. One is read when its provider is first asked for and again after an hour; one that is missing means nothing,
- * one that is bad is told to `warn` and left aside whole.
+ * The operator's own files. One is read when its provider is first needed and again after an hour; one that is missing means nothing,
+ * one that is bad goes to `warn` and left aside whole.
  */
-export function openLocalFiles({directory, warn, now_ms}: LocalOptions): Layer {
+export function openLocalFiles({directory, warn, now_ms}: LocalOptions): PriceLayer {
   const files = new Map<string, {readonly read_at_ms: number; readonly rows: PriceFile | undefined}>()
   let named: {readonly read_at_ms: number; readonly providers: ReadonlySet<string>} | undefined
 
-  /** Providers are asked for by anyone: only those that have a file are remembered. */
+  /** Anyone may name any provider: only those that have a file are remembered. */
   function providers(): ReadonlySet<string> {
     const now = now_ms()
     if (!named || now - named.read_at_ms >= KEPT_MS) named = {read_at_ms: now, providers: providersIn(directory)}
@@ -71,7 +71,7 @@ function readFile(file: string, provider: string, warn: LocalOptions['warn']): P
   try {
     const stat = statSync(file, {throwIfNoEntry: false})
     if (!stat) return undefined
-    if (stat.size > MOST_FILE_BYTES) throw new Error(`is ${stat.size} bytes long; expected at most ${MOST_FILE_BYTES}`)
+    if (stat.size > MAX_FILE_BYTES) throw new Error(`is ${stat.size} bytes long; expected at most ${MAX_FILE_BYTES}`)
     return readPriceFile(JSON.parse(readFileSync(file, 'utf8')), provider, 'local')
   } catch (error) {
     warn(`The price file ${file} is not used, the bundled prices are: ${error instanceof Error ? error.message : String(error)}`)

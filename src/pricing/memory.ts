@@ -1,7 +1,7 @@
 import type {Price} from './price.ts'
 import type {Prices} from './prices.ts'
 
-const MOST_KEPT = 10_000
+const MAX_KEPT = 10_000
 const KEPT_MS = 60_000
 
 /** Prices that say when they change. */
@@ -31,7 +31,7 @@ export class PriceMemory {
 
   find(provider: string, model: string, at_ms: number): Price | undefined {
     const now_ms = this.#now()
-    if (this.#size >= MOST_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms) this.#begin(now_ms, at_ms)
+    if (this.#size >= MAX_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms) this.#begin(now_ms, at_ms)
     if (at_ms < this.#from_ms) return this.#prices.lookup(provider, model, at_ms)
     const models = this.#known.get(provider)
     const known = models?.get(model)

@@ -8,7 +8,7 @@ import {KeptPrices} from './kept.ts'
 import type {InForce} from './list.ts'
 import {openLocalFiles, priceIn} from './local.ts'
 import type {ChangingPrices} from './memory.ts'
-import {type Layer, openPrices} from './prices.ts'
+import {openPrices, type PriceLayer} from './prices.ts'
 import {directoryFiles, type Fetch, HourlyFiles, type ProviderFiles, proxyFiles} from './remote.ts'
 
 /** What a provider's models can do, as a source of capabilities says it. */
@@ -18,7 +18,7 @@ export type Capabilities = Readonly<Record<string, unknown>>
 export interface Pricing extends ChangingPrices {
   /** Reads installed prices again where they were changed since. */
   refresh(): Promise<void>
-  /** Waits for what other places say of a provider, where they were not asked within the hour. */
+  /** Waits for what other places say of a provider, where they were not read within the hour. */
   ready(provider: string): Promise<void>
   /** What is known of a provider's models; undefined where no source says anything. */
   capabilities(provider: string): Promise<Capabilities | undefined>
@@ -38,7 +38,7 @@ export interface PricingParts {
   readonly settings: PricingSettings
   /** Where prices were installed; absent where there is no database. */
   readonly db?: Db
-  /** For the proxy service; without it no proxy is asked. */
+  /** For the proxy service; without it no proxy is called. */
   readonly fetch?: Fetch
   readonly isProvider: (provider: string) => boolean
   readonly warn: (sentence: string) => void
@@ -48,7 +48,7 @@ export interface PricingParts {
 
 /**
  * Sources, the first that names a model wins: prices set one by one, the proxy, the log store, local files, synced prices, the catalogue.
- * The proxy and the log store are asked in the background and kept for an hour.
+ * The proxy and the log store are read in the background and kept for an hour.
  */
 export function openPricing({settings, db, fetch, isProvider, warn, now_ms, catalogue = bundledCatalogue()}: PricingParts): Pricing {
   const kept = new KeptPrices(now_ms)
@@ -90,7 +90,7 @@ export function openPricing({settings, db, fetch, isProvider, warn, now_ms, cata
   }
 }
 
-function layerOf(files: HourlyFiles<PriceFile>): Layer & {ready(provider: string): Promise<void>} {
+function layerOf(files: HourlyFiles<PriceFile>): PriceLayer & {ready(provider: string): Promise<void>} {
   return {
     find: (provider, model) => priceIn(files.get(provider), provider, model),
     fallback: provider => files.get(provider)?.fallback,
@@ -110,7 +110,7 @@ export async function pricesInForce(db: Db, at_ms: number): Promise<InForce> {
   }
 }
 
-/** One look at a time; what is asked for during a look is looked for after it. */
+/** One look at a time; a request during a look is served after it. */
 function refresher(db: Db | undefined, kept: KeptPrices): () => Promise<void> {
   let known = -1
   let last: Promise<void> = Promise.resolve()

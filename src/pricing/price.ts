@@ -41,7 +41,7 @@ export interface Tier {
 }
 
 /** Terms and when they hold. `from` is a UTC date; `hours` are minutes of the UTC day, the second excluded, and may pass midnight. */
-export interface Period extends Terms {
+export interface PricePeriod extends Terms {
   readonly from?: string
   readonly hours?: readonly [start: number, end: number]
   /** Prices of batch jobs; without them a batch costs half. */
@@ -55,7 +55,7 @@ export interface Price {
   /** Where it comes from: a package of the catalogue, `set`, `sync`, `bundle`, `proxy`, `log-store`, `local` or `custom`. */
   readonly source: string
   /** At least one. The last that holds at a moment is in force; when none does, the first is. */
-  readonly periods: readonly Period[]
+  readonly periods: readonly PricePeriod[]
   readonly aliases: readonly string[]
   /** The model's dated ids have this price too. */
   readonly dated?: true
@@ -71,7 +71,7 @@ export interface Finetune {
 const DAY_MINUTES = 1440
 
 /** The period of `price` in force at `at_ms` (epoch milliseconds). */
-export function periodAt(price: Price, at_ms: number): Period {
+export function periodAt(price: Price, at_ms: number): PricePeriod {
   const {periods} = price
   for (let index = periods.length - 1; index >= 0; index--) {
     const period = periods[index]!
@@ -118,7 +118,7 @@ export function effectiveRates(rates: Rates): Rates {
   }
 }
 
-function holds(period: Period, at_ms: number): boolean {
+function holds(period: PricePeriod, at_ms: number): boolean {
   if (period.from !== undefined && at_ms < Date.parse(`${period.from}T00:00:00Z`)) return false
   if (!period.hours) return true
   const [start, end] = period.hours

@@ -2,7 +2,7 @@ import type {Catalogue} from './catalogue.ts'
 import {pricedAs} from './names.ts'
 import type {Price} from './price.ts'
 
-/** Where a call's price is asked. */
+/** Where a call's price is looked up. */
 export interface Prices {
   /** The price of a model for calls admitted at `at_ms` (epoch milliseconds; now, where nobody says). */
   lookup(provider: string, model: string, at_ms?: number): Price | undefined
@@ -11,7 +11,7 @@ export interface Prices {
 }
 
 /** One source of prices. Answers at once, from memory. */
-export interface Layer {
+export interface PriceLayer {
   find(provider: string, model: string, at_ms: number): Price | undefined
   /** The price of the provider's models that nobody names. */
   fallback?(provider: string, at_ms: number): Price | undefined
@@ -19,10 +19,10 @@ export interface Layer {
 }
 
 export interface PricesOptions {
-  /** Asked in this order, before the catalogue. */
-  readonly layers: readonly Layer[]
+  /** Read in this order, before the catalogue. */
+  readonly layers: readonly PriceLayer[]
   /** What was installed in place of catalogue rows. */
-  readonly synced: Layer | null
+  readonly synced: PriceLayer | null
   readonly catalogue: Catalogue
   readonly now_ms: () => number
 }
@@ -43,12 +43,12 @@ export function openPrices({layers, synced, catalogue, now_ms}: PricesOptions): 
     return undefined
   }
 
-  /** Another provider's row is asked only when neither the installed prices nor the catalogue have one of the provider's own. */
+  /** Another provider's row is used only when neither the installed prices nor the catalogue have one of the provider's own. */
   function listed(provider: string, model: string, at_ms: number): Price | undefined {
     if (!synced) return catalogue.lookup(provider, model)
-    for (const asked of pricedAs(provider)) {
-      const bundled = catalogue.find(asked, model)
-      const found = synced.find(asked, model, at_ms) ?? (bundled && synced.find(asked, bundled.model, at_ms)) ?? bundled
+    for (const candidate of pricedAs(provider)) {
+      const bundled = catalogue.find(candidate, model)
+      const found = synced.find(candidate, model, at_ms) ?? (bundled && synced.find(candidate, bundled.model, at_ms)) ?? bundled
       if (found) return found
     }
     return undefined

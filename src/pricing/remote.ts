@@ -1,12 +1,12 @@
 import {readFile, stat} from 'node:fs/promises'
 import {join} from 'node:path'
-import {KEPT_MS, MOST_FILE_BYTES, PROVIDER_SLUG} from './local.ts'
+import {KEPT_MS, MAX_FILE_BYTES, PROVIDER_SLUG} from './local.ts'
 
 /** A place that holds a file for each provider. The directory of a log store and the proxy service are such places. */
 export interface ProviderFiles {
   /** For sentences: `the proxy https://prices.example.com`. */
   readonly place: string
-  /** The text of a provider's file; null when the place has none. Throws when the place cannot be asked. */
+  /** The text of a provider's file; null when the place has none. Throws when the place cannot be read. */
   read(provider: string): Promise<string | null>
 }
 
@@ -37,7 +37,7 @@ export function directoryFiles(place: string, directory: string): ProviderFiles 
       const file = join(directory, `${provider}.json`)
       try {
         const {size} = await stat(file)
-        if (size > MOST_FILE_BYTES) throw new Error(`${provider}.json is ${size} bytes long; expected at most ${MOST_FILE_BYTES}`)
+        if (size > MAX_FILE_BYTES) throw new Error(`${provider}.json is ${size} bytes long; expected at most ${MAX_FILE_BYTES}`)
         return await readFile(file, 'utf8')
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
@@ -50,14 +50,14 @@ export function directoryFiles(place: string, directory: string): ProviderFiles 
 export interface HourlyOptions<T> {
   readonly files: ProviderFiles
   readonly parse: (value: unknown, provider: string) => T
-  /** Only these providers are asked for: names that callers make up cost no question. */
+  /** Only these providers are looked up: names that callers make up cost no question. */
   readonly isProvider: (provider: string) => boolean
-  /** Told when a file cannot be had or read, once an hour. */
+  /** Called when a file cannot be had or read, once an hour. */
   readonly warn: (sentence: string) => void
   readonly now_ms: () => number
 }
 
-/** A place that failed is asked again so soon; that it fails is told once an hour. */
+/** A place that failed is read again so soon; its failure is reported once an hour. */
 const RETRY_MS = 60_000
 
 interface Held<T> {
@@ -68,8 +68,8 @@ interface Held<T> {
 }
 
 /**
- * What a place says of each provider, kept in memory for an hour and then asked for again. Nobody waits: what is held goes on being used
- * until the answer is there, also when the place fails meanwhile. What was never had is undefined, so that the next source is asked.
+ * What a place says of each provider, kept in memory for an hour and then read again. Nobody waits: what is held goes on being used
+ * until the answer is there, also when the place fails meanwhile. What was never had is undefined, so that the next source is read.
  */
 export class HourlyFiles<T> {
   readonly #options: HourlyOptions<T>
@@ -85,7 +85,7 @@ export class HourlyFiles<T> {
     return held?.value
   }
 
-  /** Waits until the provider's file was asked for, where it was not within the hour. */
+  /** Waits until the provider's file was read, where it was not within the hour. */
   async ready(provider: string): Promise<void> {
     this.get(provider)
     await this.#held.get(provider)?.under_way
@@ -105,17 +105,17 @@ export class HourlyFiles<T> {
 
   #ask(provider: string, held: Held<T>) {
     const {files, parse, warn, now_ms} = this.#options
-    const asked_at_ms = now_ms()
-    held.ask_at_ms = asked_at_ms + KEPT_MS
+    const requested_at_ms = now_ms()
+    held.ask_at_ms = requested_at_ms + KEPT_MS
     held.under_way = files
       .read(provider)
       .then(text => {
         held.value = text === null ? undefined : parse(JSON.parse(text), provider)
       })
       .catch((error: unknown) => {
-        held.ask_at_ms = asked_at_ms + RETRY_MS
-        if (asked_at_ms - held.warned_at_ms < KEPT_MS) return
-        held.warned_at_ms = asked_at_ms
+        held.ask_at_ms = requested_at_ms + RETRY_MS
+        if (requested_at_ms - held.warned_at_ms < KEPT_MS) return
+        held.warned_at_ms = requested_at_ms
         const reason = error instanceof Error ? error.message : String(error)
         const used = held.value === undefined ? 'the next source is asked' : 'what it said before is used'
         warn(`What ${files.place} holds of ${provider} cannot be used, ${used}: ${reason}`)

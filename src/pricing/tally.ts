@@ -1,4 +1,4 @@
-import {addUsage, emptyUsage, type Mode, modeOf, type Usage} from '../schema/usage.ts'
+import {addUsage, emptyUsage, modeOf, type ServiceMode, type Usage} from '../schema/usage.ts'
 import {type CostOptions, nanoOf, type Share, sharesOf, termsOf, unpricedUnits} from './cost.ts'
 import {type Price, periodAt} from './price.ts'
 
@@ -41,7 +41,7 @@ export class Tally {
     return [...this.#unpriced_units]
   }
 
-  get mode_unpriced(): Mode | null {
+  get mode_unpriced(): ServiceMode | null {
     return modeOf(this.#usage)
   }
 

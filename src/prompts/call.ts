@@ -1,9 +1,9 @@
+import {type Node, parseTemplate, TemplateFault} from '../base/mustache/parse.ts'
+import type {Variables} from '../base/mustache/render.ts'
 import type {PromptTemplate} from '../schema/prompts.ts'
-import {type Node, parseTemplate, TemplateFault} from './parse.ts'
 import {type PartialRef, type Prompt, partialsIn, partialsOf, readPrompt, refKey, renderPrompt} from './prompt.ts'
-import type {Variables} from './render.ts'
 
-export const MOST_PARTIALS = 100
+export const MAX_PARTIALS = 100
 
 /** The text of a partial; undefined where there is none. */
 export type LoadPartial = (ref: PartialRef) => Promise<string | undefined>
@@ -22,7 +22,7 @@ export async function readyPrompt(template: PromptTemplate, load: LoadPartial): 
   const open = partialsOf(prompt)
   for (let ref = open.pop(); ref; ref = open.pop()) {
     if (partials.has(refKey(ref))) continue
-    if (partials.size === MOST_PARTIALS) throw new TemplateFault(`more than ${MOST_PARTIALS} partials are included`)
+    if (partials.size === MAX_PARTIALS) throw new TemplateFault(`more than ${MAX_PARTIALS} partials are included`)
     const text = await load(ref)
     if (text === undefined) throw new TemplateFault(`there is no partial ${ref.name}${ref.version === 'default' ? '' : `@${ref.version}`}`)
     const nodes = parseTemplate(text)
@@ -53,6 +53,6 @@ export function promptedCall(ready: ReadyPrompt, variables: Variables, overrides
   return {endpoint: is_chat ? 'chatComplete' : 'complete', body: {...rest, ...words, ...overrides}}
 }
 
-function given(said: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined))
+function given(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined))
 }

@@ -1,6 +1,6 @@
+import {type Node, type PartialVersion, parseTemplate, TemplateFault} from '../base/mustache/parse.ts'
+import {type FindPartial, RenderBudget, render, type TemplateFormat, type Variables} from '../base/mustache/render.ts'
 import type {PromptTemplate} from '../schema/prompts.ts'
-import {type Node, type PartialVersion, parseTemplate, TemplateFault} from './parse.ts'
-import {Budget, type FindPartial, render, type TemplateFormat, type Variables} from './render.ts'
 
 /** A prompt, read: messages with templates for texts, messages written as one template of JSON, or one text. */
 export type Prompt =
@@ -18,7 +18,7 @@ class Leaf {
   }
 }
 
-const MOST_DEPTH = 32
+const MAX_DEPTH = 32
 
 /**
  * Reads the `string` of a prompt: a JSON array of messages, whose texts are templates; a template that comes to such an array (`is_raw`, or what
@@ -33,23 +33,23 @@ export function readPrompt({string, is_raw_template}: Pick<PromptTemplate, 'stri
 function messagesIn(string: string): readonly unknown[] | undefined {
   if (!/^\s*\[/.test(string)) return undefined
   try {
-    const said: unknown = JSON.parse(string)
-    return areMessages(said) ? said : undefined
+    const parsed: unknown = JSON.parse(string)
+    return areMessages(parsed) ? parsed : undefined
   } catch {
     return undefined
   }
 }
 
-function areMessages(said: unknown): said is readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(said) && said.length > 0 && said.every(each => typeof each === 'object' && each !== null && 'role' in each)
+function areMessages(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) && value.length > 0 && value.every(each => typeof each === 'object' && each !== null && 'role' in each)
 }
 
-function treeOf(said: unknown, depth: number): Tree {
-  if (depth > MOST_DEPTH) throw new TemplateFault(`the messages are more than ${MOST_DEPTH} deep`)
-  if (typeof said === 'string') return new Leaf(parseTemplate(said))
-  if (Array.isArray(said)) return said.map(each => treeOf(each, depth + 1))
-  if (typeof said !== 'object' || said === null) return said as Tree
-  return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, treeOf(value, depth + 1)]))
+function treeOf(source: unknown, depth: number): Tree {
+  if (depth > MAX_DEPTH) throw new TemplateFault(`the messages are more than ${MAX_DEPTH} deep`)
+  if (typeof source === 'string') return new Leaf(parseTemplate(source))
+  if (Array.isArray(source)) return source.map(each => treeOf(each, depth + 1))
+  if (typeof source !== 'object' || source === null) return source as Tree
+  return Object.fromEntries(Object.entries(source).map(([key, value]) => [key, treeOf(value, depth + 1)]))
 }
 
 /** The partials that templates include themselves, each once. */
@@ -83,23 +83,23 @@ export function renderPrompt(
   variables: Variables,
   find: FindPartial,
 ): {readonly messages: readonly unknown[]} | {readonly prompt: string} {
-  const budget = new Budget()
-  const said = (nodes: readonly Node[], words: TemplateFormat) => render(nodes, variables, find, words, budget)
-  if (prompt.kind === 'text') return {prompt: said(prompt.nodes, 'text')}
-  if (prompt.kind === 'messages') return {messages: filled(prompt.tree, nodes => said(nodes, 'text')) as readonly unknown[]}
-  const text = said(prompt.nodes, 'json')
+  const budget = new RenderBudget()
+  const renderNodes = (nodes: readonly Node[], words: TemplateFormat) => render(nodes, variables, find, words, budget)
+  if (prompt.kind === 'text') return {prompt: renderNodes(prompt.nodes, 'text')}
+  if (prompt.kind === 'messages') return {messages: filled(prompt.tree, nodes => renderNodes(nodes, 'text')) as readonly unknown[]}
+  const text = renderNodes(prompt.nodes, 'json')
   try {
     const messages: unknown = JSON.parse(text)
     if (areMessages(messages)) return {messages}
   } catch {
-    // Said below: what the parser says would quote the variables.
+    // The sentence follows below: the parser's own would quote the variables.
   }
   throw new TemplateFault('with these variables the template is no JSON array of messages')
 }
 
-function filled(tree: Tree, said: (nodes: readonly Node[]) => string): unknown {
-  if (tree instanceof Leaf) return said(tree.nodes)
-  if (Array.isArray(tree)) return tree.map(each => filled(each as Tree, said))
+function filled(tree: Tree, renderNodes: (nodes: readonly Node[]) => string): unknown {
+  if (tree instanceof Leaf) return renderNodes(tree.nodes)
+  if (Array.isArray(tree)) return tree.map(each => filled(each as Tree, renderNodes))
   if (typeof tree !== 'object' || tree === null) return tree
-  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, filled(value as Tree, said)]))
+  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, filled(value as Tree, renderNodes)]))
 }

@@ -5,11 +5,11 @@ export interface NamedPrompt {
 }
 
 /** `pp-x`, `pp-x@3`, `pp-x@latest`, `pp-x@default` or `pp-x@a-label`. */
-export function readNamed(said: string): NamedPrompt {
-  const at = said.lastIndexOf('@')
-  if (at < 0) return {named: said, meant: 'default'}
-  const version = said.slice(at + 1)
-  return {named: said.slice(0, at), meant: meantBy(version)}
+export function readNamed(selector: string): NamedPrompt {
+  const at = selector.lastIndexOf('@')
+  if (at < 0) return {named: selector, meant: 'default'}
+  const version = selector.slice(at + 1)
+  return {named: selector.slice(0, at), meant: meantBy(version)}
 }
 
 export function meantBy(version: string): NamedPrompt['meant'] {

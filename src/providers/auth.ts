@@ -43,8 +43,8 @@ export const snowflake: Auth = {
   sign(headers, key, options) {
     if (key === null) return
     bearer.sign(headers, key)
-    const said = options && optionIn(options, 'snowflake_token_type')
-    headers['x-snowflake-authorization-token-type'] = said ?? (isKeyPairJwt(key) ? 'KEYPAIR_JWT' : 'PROGRAMMATIC_ACCESS_TOKEN')
+    const token_type = options && optionIn(options, 'snowflake_token_type')
+    headers['x-snowflake-authorization-token-type'] = token_type ?? (isKeyPairJwt(key) ? 'KEYPAIR_JWT' : 'PROGRAMMATIC_ACCESS_TOKEN')
   },
 }
 

@@ -1,12 +1,12 @@
 import {totals, type Usage} from '../schema/usage.ts'
-import type {Context, Fault, Json} from './translation.ts'
+import type {Json, ProviderFault, TranslationContext} from './translation.ts'
 
 /** OpenAI's finish reasons. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 /** A provider's finish reason in OpenAI's words; with `strict` off it is shown as it is. Missing or unknown: `stop` (reference: finish reasons). */
-export function finishReason(said: unknown, map: Readonly<Record<string, FinishReason>>, strict: boolean): string {
-  const word = typeof said === 'string' ? said : ''
+export function finishReason(reason: unknown, map: Readonly<Record<string, FinishReason>>, strict: boolean): string {
+  const word = typeof reason === 'string' ? reason : ''
   if (!strict && word) return word
   return Object.hasOwn(map, word) ? map[word]! : 'stop'
 }
@@ -20,42 +20,42 @@ export interface Named {
 const ID_PREFIX = {'chat.completion': 'chatcmpl-', 'chat.completion.chunk': 'chatcmpl-', text_completion: 'cmpl-'}
 
 /** The members that each of OpenAI's completions begins with. */
-export function envelope(context: Context, said: Named, object: keyof typeof ID_PREFIX): Json {
+export function envelope(context: TranslationContext, identity: Named, object: keyof typeof ID_PREFIX): Json {
   return {
-    id: said.id || `${ID_PREFIX[object]}${context.call_id}`,
+    id: identity.id || `${ID_PREFIX[object]}${context.call_id}`,
     object,
     created: context.created_s,
-    model: said.model || context.model,
+    model: identity.model || context.model,
     provider: context.provider,
   }
 }
 
 /** A `chat.completion` (OpenAI API reference: the chat completion object) with one choice or several. */
 export function completion(
-  context: Context,
-  said: Named & {readonly choices: readonly Json[]; readonly usage: Usage | null},
+  context: TranslationContext,
+  result: Named & {readonly choices: readonly Json[]; readonly usage: Usage | null},
   more: Json = {},
 ): Json {
   return {
-    ...envelope(context, said, 'chat.completion'),
-    choices: said.choices,
-    ...(said.usage ? {usage: usageIn(said.usage)} : {}),
+    ...envelope(context, result, 'chat.completion'),
+    choices: result.choices,
+    ...(result.usage ? {usage: usageIn(result.usage)} : {}),
     ...more,
   }
 }
 
 /** A `chat.completion.chunk` with one choice. */
-export function chunk(context: Context, said: Named, delta: Json, finish_reason: string | null = null, index = 0): Json {
+export function chunk(context: TranslationContext, identity: Named, delta: Json, finish_reason: string | null = null, index = 0): Json {
   // Written out, not spread: it is made for each event of a stream.
   const {created_s: created, provider} = context
-  const id = said.id || `${ID_PREFIX['chat.completion.chunk']}${context.call_id}`
-  const model = said.model || context.model
+  const id = identity.id || `${ID_PREFIX['chat.completion.chunk']}${context.call_id}`
+  const model = identity.model || context.model
   return {id, object: 'chat.completion.chunk', created, model, provider, choices: [{index, delta, logprobs: null, finish_reason}]}
 }
 
 /** The chunk with usage and no choices, as OpenAI ends a stream for which `include_usage` was asked. */
-export function usageChunk(context: Context, said: Named, usage: Usage): Json {
-  return {...chunk(context, said, {}), choices: [], usage: usageIn(usage)}
+export function usageChunk(context: TranslationContext, identity: Named, usage: Usage): Json {
+  return {...chunk(context, identity, {}), choices: [], usage: usageIn(usage)}
 }
 
 /** Usage as OpenAI tells it: the prompt with its cached part, the completion with its reasoning. */
@@ -79,12 +79,12 @@ export function usageIn(usage: Usage): Json {
 }
 
 /** The body of an error, OpenAI-shaped, as it leaves for the client. */
-export function errorBody(context: Context, fault: Fault): Json {
+export function errorBody(context: TranslationContext, fault: ProviderFault): Json {
   return {error: {message: fault.message, type: fault.type, param: fault.param, code: fault.code}, provider: context.provider}
 }
 
 /** Whether the client asked for usage in the stream; the usage chunk goes to those alone. */
-export function asksUsage(asked: Json): boolean {
-  const options = asked.stream_options
+export function asksUsage(request: Json): boolean {
+  const options = request.stream_options
   return typeof options === 'object' && options !== null && (options as Json).include_usage === true
 }

@@ -26,7 +26,7 @@ export function translationFor(provider: Provider, endpoint: EndpointName): Dial
   const client = CLIENTS[endpoint]
   if (!client) return null
   const chat = dialect?.endpoints.chatComplete
-  if (chat) return {translation: dialect?.reads_thinking ? chat : toldEffort(chat), dialect, client}
+  if (chat) return {translation: dialect?.reads_thinking ? chat : translationWithEffort(chat), dialect, client}
   return supports(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
 }
 
@@ -41,16 +41,16 @@ const MESSAGES: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountT
 /** Members that only our own dialects read are left out: others refuse what they do not know. */
 const plainChat: Translation = {
   ...openaiChat,
-  request: (asked: Json, context) => openaiChat.request(withEffort(withoutOwnMembers(asked)), context),
+  request: (request: Json, context) => openaiChat.request(withEffort(withoutOwnMembers(request)), context),
 }
 
 /** Each made once: translations are asked for on every call. */
-const told = new WeakMap<Translation, Translation>()
+const translations_with_effort = new WeakMap<Translation, Translation>()
 
-function toldEffort(chat: Translation): Translation {
-  const known = told.get(chat)
+function translationWithEffort(chat: Translation): Translation {
+  const known = translations_with_effort.get(chat)
   if (known) return known
-  const made: Translation = {...chat, request: (asked, context) => chat.request(withEffort(asked), context)}
-  told.set(chat, made)
+  const made: Translation = {...chat, request: (request, context) => chat.request(withEffort(request), context)}
+  translations_with_effort.set(chat, made)
   return made
 }

@@ -107,7 +107,9 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
       skipPtuCostAttribution: z.boolean().optional(),
     },
     VERTEX,
-  ).transform(({skipPtuCostAttribution: skip, ...said}) => (skip === undefined ? said : {...said, vertex_skip_ptu_cost_attribution: skip})),
+  ).transform(({skipPtuCostAttribution: skip, ...settings}) =>
+    skip === undefined ? settings : {...settings, vertex_skip_ptu_cost_attribution: skip},
+  ),
   'workers-ai': kind({workers_ai_account_id: text}),
   huggingface: kind({huggingface_base_url: text.optional()}),
   'bedrock-mantle': kind(AwsLogin, AWS),
@@ -176,9 +178,9 @@ export interface OlderSettings {
 }
 
 /** Older fields under their newer names; the kind's schema then says whether they belong to it. Nothing said gives an empty object. */
-export function newerSettings(said: OlderSettings): Record<string, unknown> {
-  const {resourceName, deploymentName, apiVersion, deploymentConfig} = said
-  const skip = said.skipPtuCostAttribution ?? said.vertexSkipPtuCostAttribution
+export function newerSettings(settings: OlderSettings): Record<string, unknown> {
+  const {resourceName, deploymentName, apiVersion, deploymentConfig} = settings
+  const skip = settings.skipPtuCostAttribution ?? settings.vertexSkipPtuCostAttribution
   const one: OlderSettings['deploymentConfig'] = deploymentName && apiVersion ? [{deploymentName, apiVersion, is_default: true}] : []
   const deployments = (deploymentConfig ?? one).map(({deploymentName, apiVersion, alias, is_default = false}) => ({
     ...(alias ? {alias} : {}),
@@ -195,11 +197,11 @@ export function newerSettings(said: OlderSettings): Record<string, unknown> {
 }
 
 function kind(shape: z.ZodRawShape, needs?: Needs): z.ZodType<Record<string, unknown>> {
-  return z.strictObject({...shape, ...Anywhere}).superRefine((said: Record<string, unknown>, issues) => {
+  return z.strictObject({...shape, ...Anywhere}).superRefine((settings: Record<string, unknown>, issues) => {
     const [member, ways] = needs ?? []
-    for (const needed of member ? (ways?.[String(said[member])] ?? []) : []) {
-      if (said[needed] === undefined)
-        issues.addIssue({code: 'custom', path: [needed], message: `is needed where ${member} is ${said[member as string]}`})
+    for (const needed of member ? (ways?.[String(settings[member])] ?? []) : []) {
+      if (settings[needed] === undefined)
+        issues.addIssue({code: 'custom', path: [needed], message: `is needed where ${member} is ${settings[member as string]}`})
     }
   })
 }

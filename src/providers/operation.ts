@@ -3,26 +3,26 @@ import type {EndpointName} from '../schema/endpoints.ts'
 import type {FileStore} from '../schema/file-store.ts'
 import type {RequestAuth} from './auth/login.ts'
 import type {Options} from './options.ts'
-import type {Context, Fault, Json, Translation} from './translation.ts'
+import type {Json, ProviderFault, Translation, TranslationContext} from './translation.ts'
 
 /**
  * An endpoint that takes calls of the provider's own kind, one or several: files, batches, fine-tuning. It is told what the client asked,
  * calls the provider through a port, and gives what the client is answered. A call that fails (`UpstreamFault`) need not be caught: the
  * client is told of it in OpenAI's words, with the provider's status. Throws `Untranslatable` for what the provider cannot take.
  */
-export type ProviderOperation = (asked: OperationInput, upstream: Upstream) => Promise<OperationResult>
+export type ProviderOperation = (input: OperationInput, upstream: Upstream) => Promise<OperationResult>
 
 /** The errands of one provider. */
 export interface ProviderOperations {
   readonly endpoints: Readonly<Partial<Record<EndpointName, ProviderOperation>>>
   /** Places beside the provider's own, by name. */
-  readonly sides?: Readonly<Record<string, Side>>
+  readonly sides?: Readonly<Record<string, SideService>>
   /** The fault that a non-2xx answer tells, whatever its body is. */
-  fault(status: number, body: Buffer, context: Context): Fault
+  fault(status: number, body: Buffer, context: TranslationContext): ProviderFault
 }
 
 /** A place of a provider's that is not below its base URL: a cloud's store of objects. A custom host stands for it too. */
-export interface Side {
+export interface SideService {
   /** As people write it. */
   readonly says: string
   place(options: Options): string
@@ -40,9 +40,9 @@ export interface OperationInput {
   /** The parts of the form; null where none came. Read once. */
   readonly form: AsyncIterable<FormPart> | null
   /** What headers say of a file: its purpose, its length in bytes, its name at the provider, and the rows it holds. */
-  readonly told: {readonly purpose?: string; readonly bytes?: number; readonly name?: string; readonly rows?: string}
+  readonly file_headers: {readonly purpose?: string; readonly bytes?: number; readonly name?: string; readonly rows?: string}
   /** `model` is the one of the body, else of the headers; empty when none was named. */
-  readonly context: Context
+  readonly context: TranslationContext
   /** Where the gateway keeps files of the caller's workspace for a provider that wants a batch's rows with the batch itself. */
   readonly shelf: FileStore
   /** Refuses a model that may not be called. That of `context` was asked for already. */
@@ -52,7 +52,7 @@ export interface OperationInput {
 }
 
 /** One call to the provider. */
-export interface UpstreamRequest {
+export interface ProviderRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH'
   /** Below the base URL, or below a side's; every part that a caller chose is percent-encoded. Or a URL, in `signed`. */
   readonly path: string
@@ -86,7 +86,7 @@ export interface UpstreamReply {
 /** The way to the provider: through the egress wall, with the call's credentials. */
 export interface Upstream {
   /** Throws `UpstreamFault` for a status that is no answer. */
-  ask(request: UpstreamRequest): Promise<UpstreamReply>
+  ask(request: ProviderRequest): Promise<UpstreamReply>
 }
 
 /** What the client is answered, with status 200. */

@@ -40,11 +40,11 @@ export const GRAMMARS = {
 
 /** The value of an option, of the form that it takes; undefined where it was not said. Throws `WrongOption`. */
 export function optionIn(options: Options, name: OptionName): string | undefined {
-  const said = Object.hasOwn(options, name) ? options[name] : undefined
-  if (typeof said !== 'string' || said === '') return undefined
+  const value = Object.hasOwn(options, name) ? options[name] : undefined
+  if (typeof value !== 'string' || value === '') return undefined
   const [form, expected] = GRAMMARS[OPTIONS[name].takes]
-  if (!form.test(said) || (IN_HOSTS.has(OPTIONS[name].takes) && /^xn--/i.test(said))) throw new WrongOption(name, expected)
-  return said
+  if (!form.test(value) || (IN_HOSTS.has(OPTIONS[name].takes) && /^xn--/i.test(value))) throw new WrongOption(name, expected)
+  return value
 }
 
 /** Throws `WrongOption` for the first option that is not of the form it takes: dialects write some of them into paths. */
@@ -54,9 +54,9 @@ export function checkOptions(options: Options): void {
 
 /** The same for what cannot be done without. Throws `MissingOption` too. */
 export function optionNeeded(options: Options, name: OptionName, why?: string): string {
-  const said = optionIn(options, name)
-  if (said === undefined) throw new MissingOption(name, why)
-  return said
+  const value = optionIn(options, name)
+  if (value === undefined) throw new MissingOption(name, why)
+  return value
 }
 
 /** The options among our headers, by their names after the prefix; `cloud-…` spellings count where the vendor's own is not said. */
@@ -141,10 +141,10 @@ function isCloudSpelling(header: string): boolean {
 }
 
 /** Texts as they are, switches as words, objects (a service account) as JSON. */
-function plain(said: Readonly<Record<string, unknown>>): Record<string, string> {
+function plain(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const options: Record<string, string> = {}
   for (const name of NAMES) {
-    const value = Object.hasOwn(said, name) ? said[name] : undefined
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (typeof value === 'string' && value !== '') options[name] = value
     else if (typeof value === 'boolean') options[name] = String(value)
     else if (typeof value === 'object' && value !== null) options[name] = JSON.stringify(value)

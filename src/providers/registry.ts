@@ -16,7 +16,7 @@ const ALL: readonly Provider[] = [...compatible, ...native, ...clouds, ...engine
   one.slug < other.slug ? -1 : 1,
 )
 const BY_SLUG: ReadonlyMap<string, Provider> = new Map(ALL.map(provider => [provider.slug, provider]))
-const MOST_NEAR = 3
+const MAX_NEAR = 3
 
 /** The provider of this slug or alias; undefined when there is none. */
 export function find(slug: string): Provider | undefined {
@@ -32,7 +32,7 @@ export function list(): readonly Provider[] {
 export function nearestSlugs(slug: string): readonly string[] {
   const left = new Set(BY_SLUG.keys())
   const near: string[] = []
-  while (near.length < MOST_NEAR) {
+  while (near.length < MAX_NEAR) {
     const found = nearest(slug, left)
     if (found === undefined) break
     near.push(found)

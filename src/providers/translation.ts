@@ -5,7 +5,7 @@ import type {Usage} from '../schema/usage.ts'
 export type Json = Readonly<Record<string, unknown>>
 
 /** What a translation may know besides the bodies. Pure: no clock, no randomness, no network. */
-export interface Context {
+export interface TranslationContext {
   /** The provider's slug, for sentences and the `provider` member of answers. */
   readonly provider: string
   /** The model asked for, without a provider's slug; empty when none was named. */
@@ -32,7 +32,7 @@ export interface Translated {
 }
 
 /** A whole answer in the words the client asked in, and what it tells of itself. */
-export interface Answer {
+export interface TranslatedResponse {
   /** JSON to be written out, or bytes with their content type (speech, pictures). */
   readonly body: Json | {readonly bytes: Buffer; readonly content_type: string}
   readonly usage: Usage | null
@@ -58,13 +58,13 @@ export interface StreamTranslator {
   readonly usage: Usage | null
   readonly model: string | null
   /** An error told inside the stream: OpenAI-shaped, with the status it would have had, where it is known (an overload: 529). */
-  readonly failed: (Fault & {readonly status: number | null}) | null
+  readonly failed: (ProviderFault & {readonly status: number | null}) | null
   /** About how many bytes of text the model wrote, for an estimate where no usage comes. */
   readonly text_bytes: number
 }
 
 /** What went wrong at a provider, in OpenAI's words. `message` begins with the provider's slug and `error: `. */
-export interface Fault {
+export interface ProviderFault {
   readonly message: string
   readonly type: string | null
   readonly param: string | null
@@ -74,12 +74,12 @@ export interface Fault {
 /** One endpoint in a provider's words. */
 export interface Translation {
   /** Throws `Untranslatable` for what the provider has no words for and that must not be dropped silently. */
-  request(asked: Json, context: Context): Translated
+  request(request: Json, context: TranslationContext): Translated
   /** A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `asked` is what the client sent. */
-  reply(said: unknown, context: Context, asked: Json): Answer
+  reply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse
   readonly stream?: {
     readonly framing: Framing
-    open(context: Context, asked: Json): StreamTranslator
+    open(context: TranslationContext, request: Json): StreamTranslator
   }
 }
 
@@ -93,7 +93,7 @@ export interface Dialect {
   /** Its chat reads Anthropic's `thinking`; others are told a `reasoning_effort`. */
   readonly reads_thinking?: true
   /** The fault that a non-2xx answer tells, whatever its body is (JSON, HTML, nothing). */
-  fault(status: number, body: Buffer, context: Context): Fault
+  fault(status: number, body: Buffer, context: TranslationContext): ProviderFault
 }
 
 /**
@@ -102,13 +102,13 @@ export interface Dialect {
  */
 export interface ClientDialect {
   /** Throws `Untranslatable`. */
-  toChat(asked: Json, context: Context): Json
+  toChat(request: Json, context: TranslationContext): Json
   /** A whole chat completion in the client's words. */
-  fromChat(completion: Json, context: Context, asked: Json): Json
+  fromChat(completion: Json, context: TranslationContext, request: Json): Json
   /** Chunks of a chat stream in the client's words, framed: bytes to write. */
-  openStream(context: Context, asked: Json): ClientStream
+  openStream(context: TranslationContext, request: Json): ClientStream
   /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
-  error(status: number, fault: Fault): Json
+  error(status: number, fault: ProviderFault): Json
 }
 
 export interface ClientStream {
@@ -116,7 +116,7 @@ export interface ClientStream {
   /** The end of a whole answer. */
   end(): string
   /** The answer breaks off here. */
-  fault(fault: Fault): string
+  fault(fault: ProviderFault): string
 }
 
 /** The client asked for what the provider has no words for. `field` is its path in the body (`messages[2].content[0].type`). */

@@ -19,9 +19,10 @@ import {type InboundRequest, messageOf, parseRequest, readCredentials} from './i
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {note} from './records/settle.ts'
-import {CallRunner, type Plane} from './run/call-runner.ts'
+import {CallRunner} from './run/call-runner.ts'
 import {listModels} from './run/list-models.ts'
 import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
+import type {Plane} from './run/target-run.ts'
 import type {Caller, ProxyServices} from './services.ts'
 import {PlanCache, type ResolvedPlan} from './targets/plan-cache.ts'
 import {splitModel, type Target} from './targets/target.ts'
@@ -40,36 +41,37 @@ export interface CallProxy {
   readonly draining: boolean
 }
 
-export function createProxy(on: ProxyServices): CallProxy {
-  const routings = new PlanCache(on)
-  const prompts = new Prompts(on)
-  const live = new CallRegistry(count => on.metrics.live(count))
+export function createProxy(services: ProxyServices): CallProxy {
+  const plans = new PlanCache(services)
+  const prompts = new Prompts(services)
+  const registry = new CallRegistry(count => services.metrics.live(count))
   const realtime = createRealtime({
-    on,
-    live,
-    targets: {find: (...of) => firstTarget(routings, ...of)},
-    login: (...of) => authHeaders(on, ...of),
+    services,
+    live: registry,
+    targets: {find: (...of) => firstTarget(plans, ...of)},
+    login: (...of) => authHeaders(services, ...of),
   })
   return {
     handleUpgrade: realtime.handleUpgrade,
     handle(request, response) {
-      const relay = new ResponseWriter(response, live)
-      void proxy(request, relay, {on, routings, live}, prompts)
+      const relay = new ResponseWriter(response, registry)
+      void proxy(request, relay, {services, plans, registry}, prompts)
     },
     forget() {
-      routings.forget()
+      plans.forget()
       prompts.forget()
     },
     async drain(limit_ms) {
       const until = performance.now() + limit_ms
-      await live.drain(limit_ms)
-      await within(on.guardrails?.settled(), Math.max(0, until - performance.now()))
+      if (registry.size > 0) services.log.info({in_progress: registry.kinds, limit_ms}, 'the shutdown waits for calls in progress')
+      await registry.drain(limit_ms)
+      await within(services.guardrails?.settled(), Math.max(0, until - performance.now()))
     },
     get live() {
-      return live.size
+      return registry.size
     },
     get draining() {
-      return live.draining
+      return registry.draining
     },
   }
 }
@@ -88,65 +90,65 @@ async function within(work: Promise<void> | undefined, limit_ms: number): Promis
 }
 
 /** A session goes to one place: the first of its plan. */
-async function firstTarget(routings: PlanCache, incoming: InboundRequest, caller: Caller, slug: string | null): Promise<Target> {
-  const routing = await routings.find(incoming, caller, slug)
+async function firstTarget(plans: PlanCache, incoming: InboundRequest, caller: Caller, slug: string | null): Promise<Target> {
+  const routing = await plans.find(incoming, caller, slug)
   let node = routing.plan.root
   while (node.kind === 'branch') node = node.children[0]!
-  return routings.target(routing, node, incoming, caller)
+  return plans.target(routing, node, incoming, caller)
 }
 
 const SCOPE = 'completions.write'
 
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
 async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane, prompts: Prompts): Promise<void> {
-  const {on, routings, live} = plane
+  const {services, plans, registry} = plane
   let incoming: InboundRequest | undefined
   let call: Call | undefined
   let state: CallState | undefined
   try {
-    incoming = parseRequest(request, on.now(), on.administered)
-    if (live.draining) throw new Refusal('draining')
-    state = new CallState(live)
+    incoming = parseRequest(request, services.now(), services.administered)
+    if (registry.draining) throw new Refusal('draining')
+    state = new CallState(registry)
     relay.setListener(state)
     const credentials = readCredentials(incoming)
-    const found = authenticate(credentials, SCOPE, on)
+    const found = authenticate(credentials, SCOPE, services)
     const caller = found instanceof Promise ? await state.wait('authenticating', found) : found
     vouchFor(request)
-    call = openCall(incoming, caller, relay, on)
-    const admission = on.limits.admit(caller.limits, call.id, incoming.at_ms)
+    call = openCall('call', incoming, caller, relay, services)
+    const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted = admission instanceof Promise ? await state.wait('admitting_caller', admission, late => late?.release()) : admission
     if (admitted) call.admissions.push(admitted)
-    if (incoming.route.endpoint?.listed && !routings.isNamed(incoming, caller)) {
-      await listModels(call, on)
+    if (incoming.route.endpoint?.listed && !plans.isNamed(incoming, caller)) {
+      await listModels(call, services)
       return void state.settle()
     }
     if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
     const routing = await findRouting(call, state, plane, prompts)
     nameUser(call)
-    const of: Omit<Refused, 'target' | 'passage'> = {incoming, call, relay, request, on}
-    new CallRunner(call, state, routing, credentials, plane, (fault, target, passage, tries) =>
-      refuse(fault, {...of, target, passage, tries}),
+    const of: Omit<Refused, 'target' | 'route'> = {incoming, call, relay, request, services}
+    new CallRunner({call, state, plan: routing, credentials, plane}, (fault, target, route, tries) =>
+      refuse(fault, {...of, target, route, tries}),
     ).begin()
   } catch (fault) {
     state?.settle()
     for (const admission of call?.admissions ?? []) admission.release()
-    refuse(asRefusal(fault), {incoming, call, target: null, relay, request, on})
+    refuse(asRefusal(fault), {incoming, call, target: null, relay, request, services})
   }
 }
 
 /** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
 async function findRouting(call: Call, state: CallState, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
-  const {on, routings} = plane
+  const {services, plans} = plane
   const {incoming, caller} = call
-  if (incoming.route.endpoint?.body === 'json' || !routings.isNamed(incoming, caller)) {
-    call.body = await readBody(incoming, state, on)
+  if (incoming.route.endpoint?.body === 'json' || !plans.isNamed(incoming, caller)) {
+    call.body = await readBody(incoming, state, services)
     if (isPrompted(incoming)) await enterPrompt(call, prompts)
-    return routings.find(call.incoming, caller, slugOf(call.body))
+    return plans.find(call.incoming, caller, slugOf(call.body))
   }
-  const routing = await routings.find(incoming, caller, null)
+  const routing = await plans.find(incoming, caller, null)
   const {root} = routing.plan
-  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, routings, on))
-  call.body = is_read ? await readBody(incoming, state, on) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, plans, services))
+  call.body = is_read ? await readBody(incoming, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }
@@ -156,27 +158,27 @@ async function readsBody(
   {incoming, caller, admissions}: Call,
   routing: ResolvedPlan,
   leaf: PlanTarget,
-  routings: PlanCache,
-  on: ProxyServices,
+  plans: PlanCache,
+  services: ProxyServices,
 ) {
-  const {managed, params, model, provider, options} = await routings.target(routing, leaf, incoming, caller)
+  const {managed, params, model, provider, options} = await plans.target(routing, leaf, incoming, caller)
   if (hasOperation(provider, incoming.route.endpoint)) return false
   // what a policy asks, or a strict limit holds, stands in the body
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
-  if ((await on.findPolicies(caller.workspace_id))?.reads_body) return true
+  if ((await services.findPolicies(caller.workspace_id))?.reads_body) return true
   if (loginOf(provider, options)?.signs_body) return true
   return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)
 }
 
 /** Reads a body in a form we know; one we do not know is left on the wire. */
-async function readBody(incoming: InboundRequest, state: CallState, on: ProxyServices): Promise<Body> {
+async function readBody(incoming: InboundRequest, state: CallState, services: ProxyServices): Promise<Body> {
   const {request, route, headers} = incoming
   const type = headers['content-type'] ?? ''
   if (!hasBody(incoming)) {
     if (route.endpoint?.body === 'json') throw new Refusal('body.not_json', {reason: 'it is empty'})
     return {kind: 'none'}
   }
-  const limit_mb = on.settings.max_json_payload_size_in_mb
+  const limit_mb = services.settings.max_json_payload_size_in_mb
   if (/^multipart\/form-data/i.test(type)) return readForm(await bytesOf(request, limit_mb, state), type)
   if (route.endpoint?.body === 'json' && type && !/json/i.test(type)) {
     throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
@@ -202,33 +204,33 @@ interface Refused {
   readonly incoming: InboundRequest | undefined
   readonly call: Call | undefined
   readonly target: Target | null
-  readonly passage?: RouteInfo
+  readonly route?: RouteInfo
   /** Attempts at the target that have no row of their own. */
   readonly tries?: number
   readonly relay: ResponseWriter
   readonly request: ClientRequest
-  readonly on: ProxyServices
+  readonly services: ProxyServices
 }
 
-function refuse(fault: Refusal, {incoming, call, target, passage = DIRECT_ROUTE, tries = 0, relay, request, on}: Refused) {
+function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, tries = 0, relay, request, services}: Refused) {
   const path = incoming?.route.path ?? (request.url ?? '').slice(3)
   if (fault.code === 'internal')
-    on.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path}, 'a call failed inside the gateway')
+    services.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path}, 'a call failed inside the gateway')
   else
-    on.log.info(
+    services.log.info(
       {refused: fault.code, status: fault.status, method: request.method, path, trace_id: incoming?.trace.trace_id},
       fault.message,
     )
   try {
     const headers = call
-      ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, passage, retry_attempt_count: 0, on})
-      : bareHeaders(incoming, request, on)
+      ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services})
+      : bareHeaders(incoming, request, services)
     if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
     relay.refuse(errorResponse(fault, path), headers, !request.complete && fault.status !== 401)
-    if (call) note(call, target, fault, on, passage, tries)
-    on.metrics.ended({
+    if (call) note(call, target, fault, services, route, tries)
+    services.metrics.ended({
       method: request.method ?? '',
-      endpoint: call?.asked ?? 'proxy',
+      endpoint: call?.called_endpoint ?? 'proxy',
       provider: target?.provider.slug ?? '',
       model: null,
       status: fault.status,
@@ -242,12 +244,12 @@ function refuse(fault: Refusal, {incoming, call, target, passage = DIRECT_ROUTE,
       cache_status: 'DISABLED',
     })
   } catch (second) {
-    on.log.error({fault: second}, 'a refusal could not be recorded')
+    services.log.error({fault: second}, 'a refusal could not be recorded')
     relay.cut()
   }
 }
 
-function bareHeaders(incoming: InboundRequest | undefined, request: ClientRequest, on: ProxyServices): string[] {
+function bareHeaders(incoming: InboundRequest | undefined, request: ClientRequest, services: ProxyServices): string[] {
   const trace = incoming ? [`${incoming.own.prefix}-trace-id`, incoming.trace.trace_id] : []
-  return [...trace, ...on.cors(request.headers.origin)]
+  return [...trace, ...services.cors(request.headers.origin)]
 }

@@ -16,15 +16,38 @@ import type {StickyMemory} from '../routing/choose.ts'
 import type {GatewayConfig} from '../schema/configs.ts'
 import type {DeferredCharges} from '../schema/deferred.ts'
 import type {FileStore} from '../schema/file-store.ts'
+import type {Principal} from '../schema/principal.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
-import type {Mode, Usage} from '../schema/usage.ts'
+import type {ServiceMode, Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardrailServices} from './guardrail-services.ts'
 
-/** Who calls: a key, and what the gateway must know of it on every call. */
-export interface Caller {
-  readonly api_key_id: string
+/** Who calls, and what the gateway must know of them on every call. */
+export type Caller = ApiKeyCaller | TokenCaller | SessionCaller | OauthClientCaller
+
+export interface ApiKeyCaller extends KnownCaller {
+  readonly kind: 'api_key'
+}
+
+export interface TokenCaller extends KnownCaller {
+  readonly kind: 'token'
+  readonly expires_at_ms: number
+}
+
+export interface SessionCaller extends KnownCaller {
+  readonly kind: 'session'
+  readonly user_id: string
+  readonly expires_at_ms: number
+}
+
+export interface OauthClientCaller extends KnownCaller {
+  readonly kind: 'oauth_client'
+  readonly expires_at_ms: number
+}
+
+/** What holds of callers of any kind. */
+interface KnownCaller extends Principal {
   readonly organisation_id: string
   readonly workspace_id: string
   readonly workspace_slug: string
@@ -36,7 +59,7 @@ export interface Caller {
   readonly metadata: Readonly<Record<string, string>>
   readonly config_id: string | null
   readonly allow_config_override: boolean
-  /** The raw limits of the key and its workspace; read by `limits` alone. */
+  /** The raw limits of the caller and its workspace; read by `limits` alone. */
   readonly limits: readonly EntityLimit[]
 }
 
@@ -136,7 +159,7 @@ export interface CallMetrics {
     readonly cost_nanousd: number
     readonly unpriced: boolean
     readonly unpriced_units?: readonly string[] | undefined
-    readonly mode_unpriced?: Mode | undefined
+    readonly mode_unpriced?: ServiceMode | undefined
     readonly cache_status: string
   }): void
   live(count: number): void

@@ -97,7 +97,7 @@ function nameOf({config_id, workspace_id, path}: CircuitKey): string {
   return `${config_id} ${workspace_id} ${path}`
 }
 
-/** Null: says nothing of the target, which was not asked or did not answer in a way that the rule counts. */
+/** Null: says nothing of the target, which was not called or did not answer in a way that the rule counts. */
 function hasFailed({failure_status_codes}: BreakerRule, {status, kind}: TryResult): boolean | null {
   if (kind === 'refusal' || kind === 'gateway') return null
   if (failure_status_codes ? failure_status_codes.has(status) : status >= 500) return true

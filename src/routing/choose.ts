@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
 import {LRUCache} from 'lru-cache'
-import type {Facts, LoadBalanceBranch, PlanNode} from './plan.ts'
+import type {LoadBalanceBranch, PlanNode, RoutingFacts} from './plan.ts'
 
 /**
  * Which target a caller was given before, by a key of ours (43 characters). It answers at once: one that is shared between processes
@@ -14,7 +14,7 @@ export interface StickyMemory {
 
 /** What a choice depends on besides the plan. */
 export interface Choosing {
-  readonly facts: Facts
+  readonly facts: RoutingFacts
   readonly workspace_id: string
   readonly sticky: StickyMemory
   /** 0 to 1, without 1. */
@@ -84,7 +84,7 @@ function stickyKey(branch: LoadBalanceBranch, hash_fields: readonly string[], {f
 }
 
 /** `metadata.x`, `params.x`; two segments are read, as in conditions. */
-function saidBy(field: string, {metadata, params}: Facts): unknown {
+function saidBy(field: string, {metadata, params}: RoutingFacts): unknown {
   const [where, name = ''] = field.split('.')
   const from = where === 'metadata' ? metadata : where === 'params' ? params : {}
   return Object.hasOwn(from, name) ? (from as Readonly<Record<string, unknown>>)[name] : undefined
@@ -101,7 +101,7 @@ function identityOf(branch: LoadBalanceBranch): string {
   if (identity === undefined) {
     identity = digest([
       branch.path,
-      branch.children.map(child => JSON.stringify(child, (key, said) => (key === 'weight' ? undefined : said))),
+      branch.children.map(child => JSON.stringify(child, (key, value) => (key === 'weight' ? undefined : value))),
     ])
     identities.set(branch, identity)
   }

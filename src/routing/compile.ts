@@ -1,6 +1,6 @@
 import {parseQuery} from '../schema/config-conditions.ts'
 import type {BreakerSaid, CacheSaid, RetrySaid} from '../schema/config-rules.ts'
-import {LEAST_COOLDOWN_MS, RETRIED, STICKY_TTL_S} from '../schema/config-rules.ts'
+import {MIN_COOLDOWN_MS, RETRIED, STICKY_TTL_S} from '../schema/config-rules.ts'
 import {CONFIG_LIMITS, type ConfigIssue, type GatewayConfig, type Strategy} from '../schema/configs.ts'
 import {holdsOf, textOf} from './conditions.ts'
 import type {Branch, BreakerRule, CacheRule, ConditionalBranch, Plan, PlanNode, RetryRule, TargetSpec} from './plan.ts'
@@ -42,12 +42,12 @@ const SIDES = [
 ] as const satisfies readonly (readonly (keyof TargetSpec)[])[]
 
 function compileNode(node: GatewayConfig, path: string, above: Above): PlanNode {
-  const {strategy, targets, weight = 1, retry, cache, cb_config, ...said} = node
+  const {strategy, targets, weight = 1, retry, cache, cb_config, ...rest} = node
   const {is_saved} = above
-  const own: TargetSpec = {...said, ...(retry && {retry: retryRule(retry)}), ...(cache && {cache: cacheRule(cache)})}
+  const own: TargetSpec = {...rest, ...(retry && {retry: retryRule(retry)}), ...(cache && {cache: cacheRule(cache)})}
   const breaker = is_saved && cb_config ? breakerRule(cb_config) : above.breaker
   const inherited = inherit(own, above.inherited)
-  const common = {path, name: said.name ?? null, weight, breaker}
+  const common = {path, name: rest.name ?? null, weight, breaker}
   if (!targets) return {...common, kind: 'leaf', target: {...own, ...inherited}}
   const below = {inherited, is_saved, breaker: is_saved && strategy?.cb_config ? breakerRule(strategy.cb_config) : breaker}
   const children = targets.map((target, index) => compileNode(target, `${path}.targets[${index}]`, below))
@@ -117,13 +117,13 @@ function cacheRule({mode, max_age}: CacheSaid): CacheRule {
   return {mode, max_age_s: max_age ?? null}
 }
 
-function breakerRule(said: BreakerSaid): BreakerRule {
+function breakerRule(rule: BreakerSaid): BreakerRule {
   return {
-    failure_threshold: said.failure_threshold ?? null,
-    failure_threshold_percentage: said.failure_threshold_percentage ?? null,
-    minimum_requests: said.minimum_requests ?? null,
-    cooldown_interval_ms: said.cooldown_interval ?? LEAST_COOLDOWN_MS,
-    failure_status_codes: said.failure_status_codes ? new Set(said.failure_status_codes) : null,
+    failure_threshold: rule.failure_threshold ?? null,
+    failure_threshold_percentage: rule.failure_threshold_percentage ?? null,
+    minimum_requests: rule.minimum_requests ?? null,
+    cooldown_interval_ms: rule.cooldown_interval ?? MIN_COOLDOWN_MS,
+    failure_status_codes: rule.failure_status_codes ? new Set(rule.failure_status_codes) : null,
   }
 }
 

@@ -1,15 +1,15 @@
 import type {Regex} from '../base/regex.ts'
-import type {Compared, Plain, Query} from '../schema/config-conditions.ts'
-import type {Facts} from './plan.ts'
+import type {Compared, Query, ScalarValue} from '../schema/config-conditions.ts'
+import type {RoutingFacts} from './plan.ts'
 
 /** A longer text is matched by its first characters: what a pattern costs is bounded by this times its size. */
-export const MOST_MATCHED = 2048
+export const MAX_MATCHED = 2048
 
 /**
  * A query as a question to a call. Only texts, numbers, true, false and null are compared; of a key that is absent, or holds
  * something else, no comparison holds, `$ne` and `$nin` neither (reference: conditional queries).
  */
-export function holdsOf(query: Query): (facts: Facts) => boolean {
+export function holdsOf(query: Query): (facts: RoutingFacts) => boolean {
   if (query.kind === 'compared') {
     const holds = comparison(query)
     return facts => {
@@ -32,48 +32,48 @@ export function textOf(query: Query): string {
   return parts.join(query.kind === 'all' ? ' and ' : ' or ')
 }
 
-function comparison(asked: Compared): (value: Plain) => boolean {
-  switch (asked.operator) {
+function comparison(condition: Compared): (value: ScalarValue) => boolean {
+  switch (condition.operator) {
     case '$eq':
-      return value => value === asked.operand
+      return value => value === condition.operand
     case '$ne':
-      return value => value !== asked.operand
+      return value => value !== condition.operand
     case '$in':
-      return among(asked.operand)
+      return among(condition.operand)
     case '$nin': {
-      const isAmong = among(asked.operand)
+      const isAmong = among(condition.operand)
       return value => !isAmong(value)
     }
     case '$regex':
-      return value => matches(asked.operand, value)
+      return value => matches(condition.operand, value)
     case '$gt':
-      return value => Number.parseFloat(String(value)) > asked.operand
+      return value => Number.parseFloat(String(value)) > condition.operand
     case '$gte':
-      return value => Number.parseFloat(String(value)) >= asked.operand
+      return value => Number.parseFloat(String(value)) >= condition.operand
     case '$lt':
-      return value => Number.parseFloat(String(value)) < asked.operand
+      return value => Number.parseFloat(String(value)) < condition.operand
     case '$lte':
-      return value => Number.parseFloat(String(value)) <= asked.operand
+      return value => Number.parseFloat(String(value)) <= condition.operand
   }
 }
 
-function among(operands: readonly Plain[]): (value: Plain) => boolean {
+function among(operands: readonly ScalarValue[]): (value: ScalarValue) => boolean {
   const set = new Set(operands)
   return value => set.has(value)
 }
 
-function matches(regex: Regex, value: Plain): boolean {
+function matches(regex: Regex, value: ScalarValue): boolean {
   const text = String(value)
-  return regex.test(text.length > MOST_MATCHED ? text.slice(0, MOST_MATCHED) : text)
+  return regex.test(text.length > MAX_MATCHED ? text.slice(0, MAX_MATCHED) : text)
 }
 
-function saidBy({from, key}: Compared, facts: Facts): Plain | undefined {
+function saidBy({from, key}: Compared, facts: RoutingFacts): ScalarValue | undefined {
   if (from === 'url') return facts.pathname
   const source: Readonly<Record<string, unknown>> = facts[from]
   const value = Object.hasOwn(source, key) ? source[key] : undefined
   return isPlain(value) ? value : undefined
 }
 
-function isPlain(value: unknown): value is Plain {
+function isPlain(value: unknown): value is ScalarValue {
   return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }

@@ -68,13 +68,13 @@ export interface LoadBalanceBranch extends BranchCommon {
 export interface ConditionalBranch extends BranchCommon {
   readonly mode: 'conditional'
   /** In order; the first that holds wins. `then` is an index of `children`. */
-  readonly conditions: readonly {readonly holds: (facts: Facts) => boolean; readonly then: number; readonly text: string}[]
+  readonly conditions: readonly {readonly holds: (facts: RoutingFacts) => boolean; readonly then: number; readonly text: string}[]
   /** An index of `children`; null: no match is refused. */
   readonly otherwise: number | null
 }
 
 /** What conditions and sticky hashes may ask of a call. */
-export interface Facts {
+export interface RoutingFacts {
   readonly metadata: Readonly<Record<string, string>>
   /** The top level of the JSON body; empty for forms and streams. */
   readonly params: Readonly<Record<string, unknown>>

@@ -2,11 +2,11 @@ import type {RetryRule} from './plan.ts'
 
 /** What came of one ask. */
 export interface TryResult {
-  /** The provider's; 408 for a timeout, 500-503 for a network error, 529 for an overload told in a stream, 246 and 446 of a guard. */
+  /** The provider's; 408 for a timeout, 500-503 for a network error, 529 for an overload reported in a stream, 246 and 446 of a guard. */
   readonly status: number
   /**
-   * `answer`: the provider was asked and answered, whatever a guard made of it. `refusal`: our own 412, 429 or 446 before anything was
-   * asked; a status like any other to a fallback, never retried here. `gateway`: a fault of our own, after which nothing else is asked.
+   * `answer`: the provider was called and answered, whatever a guard made of it. `refusal`: our own 412, 429 or 446 before any call
+   * was made; a status like any other to a fallback, never retried here. `gateway`: a fault of our own, after which nothing else is called.
    */
   readonly kind: 'answer' | 'network_error' | 'timeout' | 'refusal' | 'gateway'
   /** The answer's, names in lower case; null when there are none. */
@@ -26,7 +26,7 @@ const FIRST_WAIT_MS = 1000
 export class Retries {
   made = 0
   readonly #rule: RetryRule
-  /** What was waited because a provider said so. */
+  /** The wait that providers requested. */
   #obeyed_ms = 0
 
   constructor(rule: RetryRule) {

@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto'
 import type {Circuits} from './breaker.ts'
-import type {Branch, Facts, Plan, PlanNode, PlanTarget} from './plan.ts'
+import type {Branch, Plan, PlanNode, PlanTarget, RoutingFacts} from './plan.ts'
 import type {TryResult} from './retry.ts'
 import {type NoTarget, startRouting} from './router.ts'
 
-/** A call's way through a plan, told instead of gone. Circuits are taken for closed: nobody knows them at another time. */
+/** A call's way through a plan, without sending anything. Circuits are taken for closed: nobody knows them at another time. */
 export interface Simulation {
   readonly visits: readonly SimulatedTry[]
   readonly end: SimulatedEnd
@@ -12,20 +12,20 @@ export interface Simulation {
   readonly by_lot: boolean
 }
 
-/** One leaf asked, its retries inside. */
+/** One target called, its retries inside. */
 export interface SimulatedTry {
   readonly leaf: PlanTarget
   /** How the branches above it chose, outermost first; of a leaf after the first one, from the fallback that went on. */
-  readonly because: readonly Choice[]
+  readonly because: readonly BranchChoice[]
   readonly tries: readonly {readonly wait_ms: number; readonly result: TryResult}[]
 }
 
 export type SimulatedEnd =
   | {readonly kind: 'answer'; readonly retry_attempt_count: number}
-  | {readonly kind: 'refuse'; readonly refused: NoTarget; readonly because: readonly Choice[]}
+  | {readonly kind: 'refuse'; readonly refused: NoTarget; readonly because: readonly BranchChoice[]}
 
 /** What one branch decided. `to`: the path of the child; null when it led nowhere. */
-export type Choice = {readonly path: string; readonly to: string | null} & (
+export type BranchChoice = {readonly path: string; readonly to: string | null} & (
   | {readonly mode: 'single' | 'fallback'}
   | {
       readonly mode: 'loadbalance'
@@ -37,13 +37,13 @@ export type Choice = {readonly path: string; readonly to: string | null} & (
     }
   | {
       readonly mode: 'conditional'
-      /** `holds` is null for what was not asked any more. */
+      /** `holds` is null for what was not evaluated any more. */
       readonly conditions: readonly {readonly text: string; readonly holds: boolean | null; readonly to: string}[]
     }
 )
 
 export interface SimulateOptions {
-  readonly facts: Facts
+  readonly facts: RoutingFacts
   readonly workspace_id: string
   /** 0 to 1, without 1. */
   readonly random: () => number
@@ -77,20 +77,20 @@ export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: Pl
       return drawn
     },
   })
-  const visits: {leaf: PlanTarget; because: readonly Choice[]; tries: {wait_ms: number; result: TryResult}[]}[] = []
-  let told = 0
+  const visits: {leaf: PlanTarget; because: readonly BranchChoice[]; tries: {wait_ms: number; result: TryResult}[]}[] = []
+  let reported = 0
   let step = way.first()
   for (;;) {
     const after = visits.at(-1)?.leaf.path ?? null
-    if (step.do === 'answer')
+    if (step.kind === 'return')
       return {visits, end: {kind: 'answer', retry_attempt_count: step.retry_attempt_count}, by_lot: draws.length > 0}
-    const fresh = draws.slice(told)
-    told = draws.length
-    if (step.do === 'refuse') {
+    const fresh = draws.slice(reported)
+    reported = draws.length
+    if (step.kind === 'no_target') {
       const because = choices(plan.root, step.path, after, fresh, options.facts)
       return {visits, end: {kind: 'refuse', refused: step, because}, by_lot: draws.length > 0}
     }
-    const {leaf, wait_ms, retry} = step
+    const {target: leaf, wait_ms, retry} = step
     if (retry === 0) visits.push({leaf, because: choices(plan.root, leaf.path, after, fresh, options.facts), tries: []})
     const result = answer(leaf, retry)
     visits.at(-1)!.tries.push({wait_ms, result})
@@ -115,7 +115,7 @@ export interface GoesOn {
   readonly to: string
 }
 
-/** What is asked after the leaf at `path`, by what it answers. A status that an inner fallback takes never comes to an outer one. */
+/** What is called after the target at `path`, by what it answers. A status that an inner fallback takes never comes to an outer one. */
 export function goesOn(plan: Plan, path: string): GoesOn[] {
   const found: GoesOn[] = []
   const taken = new Set<number>()
@@ -139,7 +139,7 @@ interface Draw {
 }
 
 /** How the branches on the way to `path` chose; after `after`, from the fallback that both lie under. */
-function choices(root: PlanNode, path: string, after: string | null, draws: readonly Draw[], facts: Facts): Choice[] {
+function choices(root: PlanNode, path: string, after: string | null, draws: readonly Draw[], facts: RoutingFacts): BranchChoice[] {
   const left = [...draws]
   const before = after === null ? [] : branchesTo(root, after)
   const way = branchesTo(root, path)
@@ -147,7 +147,7 @@ function choices(root: PlanNode, path: string, after: string | null, draws: read
   return way.slice(Math.max(from, 0)).map(({branch, index}) => choice(branch, index, left, facts))
 }
 
-function choice(branch: Branch, index: number, draws: Draw[], facts: Facts): Choice {
+function choice(branch: Branch, index: number, draws: Draw[], facts: RoutingFacts): BranchChoice {
   const {path, children} = branch
   const to = children[index]?.path ?? null
   switch (branch.mode) {

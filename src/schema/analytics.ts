@@ -28,10 +28,10 @@ export const COLUMNS = [
 export type Column = (typeof COLUMNS)[number]
 
 export const GROUPS = ['ai_service', 'model', 'status_code', 'api_key', 'config', 'workspace', 'provider', 'prompt'] as const
-export type Group = (typeof GROUPS)[number]
+export type AnalyticsGroup = (typeof GROUPS)[number]
 
 /** Clients also say `workspaces`, as the other groups of the reference are named. */
-export const GroupPath = z.strictObject({groupBy: z.preprocess(said => (said === 'workspaces' ? 'workspace' : said), z.enum(GROUPS))})
+export const GroupPath = z.strictObject({groupBy: z.preprocess(value => (value === 'workspaces' ? 'workspace' : value), z.enum(GROUPS))})
 /** Without `columns` there is the count alone. */
 export const ColumnsQuery = z.strictObject({...LogFilters, ...Times, ...pageParams(), columns: listInQuery(z.enum(COLUMNS)).optional()})
 

@@ -57,18 +57,18 @@ export const KeyUpdate = z.strictObject({
 })
 export type KeyUpdate = z.output<typeof KeyUpdate>
 
-const LEAST_TRANSITION_MS = 1_800_000
-const MOST_TRANSITION_MS = 30 * 86_400_000
+const MIN_TRANSITION_MS = 1_800_000
+const MAX_TRANSITION_MS = 30 * 86_400_000
 export const KeyRotate = z.strictObject({
   /** How long the secret before goes on working; half an hour at least, thirty days at most. */
-  key_transition_period_ms: z.int().min(LEAST_TRANSITION_MS).max(MOST_TRANSITION_MS).default(LEAST_TRANSITION_MS),
+  key_transition_period_ms: z.int().min(MIN_TRANSITION_MS).max(MAX_TRANSITION_MS).default(MIN_TRANSITION_MS),
 })
-/** What a rotation answers: the only time the new secret is said. */
+/** What a rotation answers: the only time the new secret is shown. */
 export const RotatedKey = z.strictObject({id: z.uuid(), key: z.string(), key_transition_expires_at: z.iso.datetime()})
 
 export const KeysQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional()})
 
-/** What a key's creation answers: the only time the key itself is said. */
+/** What a key's creation answers: the only time the key itself is shown. */
 export const CreatedKey = z.strictObject({id: z.uuid(), key: z.string(), object: z.literal('api-key')})
 
 export const KeyView = z.strictObject({
@@ -89,7 +89,7 @@ export const KeyView = z.strictObject({
   usage_limits: UsageLimitStanding.nullable(),
   /** When its usage was last set to zero by hand. */
   last_reset_at: z.iso.datetime().nullable(),
-  /** A number in the reference; a reset is done when it is asked for, and none is ever pending. */
+  /** A number in the reference; a reset is done when it is requested, and none is ever pending. */
   reset_usage: z.literal(0),
   scopes: z.array(z.string()),
   defaults: z.strictObject({

@@ -1,7 +1,7 @@
 import {isObject} from '../base/json-object.ts'
 import {nearest} from '../base/nearest.ts'
 import {compileRegex, type Regex, RegexFault} from '../base/regex.ts'
-import {below, type Found, isFull, kindOf, type Reader, refuse, warn} from './config-readers.ts'
+import {below, type ConfigFindings, type ConfigReader, isFull, kindOf, refuse, warn} from './config-readers.ts'
 
 /** A query of a condition, read (reference: conditional queries). */
 export type Query = Combined | Compared
@@ -11,7 +11,7 @@ export interface Combined {
   readonly of: readonly Query[]
 }
 
-export type Plain = string | number | boolean | null
+export type ScalarValue = string | number | boolean | null
 
 interface About {
   readonly kind: 'compared'
@@ -19,8 +19,8 @@ interface About {
   readonly key: string
 }
 export type Compared =
-  | (About & {readonly operator: '$eq' | '$ne'; readonly operand: Plain})
-  | (About & {readonly operator: '$in' | '$nin'; readonly operand: readonly Plain[]})
+  | (About & {readonly operator: '$eq' | '$ne'; readonly operand: ScalarValue})
+  | (About & {readonly operator: '$in' | '$nin'; readonly operand: readonly ScalarValue[]})
   | (About & {readonly operator: '$gt' | '$gte' | '$lt' | '$lte'; readonly operand: number})
   | (About & {readonly operator: '$regex'; readonly operand: Regex})
 
@@ -37,16 +37,16 @@ const PLACES = ['metadata', 'params', 'url'] as const
 const DEEPEST = 10
 const MOST = 1000
 /** Instructions of all patterns of a config together: they bound what one call may cost. */
-const MOST_REGEX_SIZE = 20_000
+const MAX_REGEX_SIZE = 20_000
 
 /** The query as it was written, after it was read and found good. */
-export const query: Reader = (said, path, found) => (parseQuery(said, path, found) ? said : undefined)
+export const query: ConfigReader = (value, path, found) => (parseQuery(value, path, found) ? value : undefined)
 
 /** Reads a query; undefined when something is wrong with it, which `found` then tells. All entries of an object must hold. */
-export function parseQuery(said: unknown, path: string, found: Found, depth = 1): Query | undefined {
-  if (!isObject(said)) return refuse(found, path, `expected an object such as {"metadata.KEY": {"$eq": "x"}}, found ${kindOf(said)}`)
+export function parseQuery(input: unknown, path: string, found: ConfigFindings, depth = 1): Query | undefined {
+  if (!isObject(input)) return refuse(found, path, `expected an object such as {"metadata.KEY": {"$eq": "x"}}, found ${kindOf(input)}`)
   if (depth > DEEPEST) return refuse(found, path, `stands deeper than ${DEEPEST} levels`)
-  const entries = Object.entries(said)
+  const entries = Object.entries(input)
   if (!entries.length) return refuse(found, path, 'is empty and would always hold; expected a condition')
   if (entries.length > MOST) return refuse(found, path, `has ${entries.length} entries; expected at most ${MOST}`)
   return together(
@@ -55,21 +55,21 @@ export function parseQuery(said: unknown, path: string, found: Found, depth = 1)
   )
 }
 
-function parseEntry(key: string, said: unknown, path: string, found: Found, depth: number): Query | undefined {
+function parseEntry(key: string, value: unknown, path: string, found: ConfigFindings, depth: number): Query | undefined {
   if (key === '$and' || key === '$or') {
-    if (!Array.isArray(said) || !said.length || said.length > MOST)
-      return refuse(found, path, `expected a list of 1 to ${MOST} queries, found ${Array.isArray(said) ? said.length : kindOf(said)}`)
-    const of = said.map((each, index) => (isFull(found) ? undefined : parseQuery(each, `${path}[${index}]`, found, depth + 1)))
+    if (!Array.isArray(value) || !value.length || value.length > MOST)
+      return refuse(found, path, `expected a list of 1 to ${MOST} queries, found ${Array.isArray(value) ? value.length : kindOf(value)}`)
+    const of = value.map((each, index) => (isFull(found) ? undefined : parseQuery(each, `${path}[${index}]`, found, depth + 1)))
     return together(key === '$and' ? 'all' : 'any', of)
   }
   const about = aboutOf(key, path, found)
   if (!about) return undefined
-  if (!isObject(said)) {
-    if (!isPlain(said))
-      return refuse(found, path, `expected a text, a number, true, false, null or an object of operators, found ${kindOf(said)}`)
-    return compared(about, '$eq', said, path, found)
+  if (!isObject(value)) {
+    if (!isPlain(value))
+      return refuse(found, path, `expected a text, a number, true, false, null or an object of operators, found ${kindOf(value)}`)
+    return compared(about, '$eq', value, path, found)
   }
-  const operators = Object.entries(said)
+  const operators = Object.entries(value)
   if (!operators.length) return refuse(found, path, `is empty; expected one of ${OPERATORS.join(', ')}`)
   return together(
     'all',
@@ -82,7 +82,7 @@ function parseEntry(key: string, said: unknown, path: string, found: Found, dept
   )
 }
 
-function aboutOf(key: string, path: string, found: Found): About | undefined {
+function aboutOf(key: string, path: string, found: ConfigFindings): About | undefined {
   const [place = '', name = '', ...more] = key.split('.')
   if (key === 'url.pathname') return {kind: 'compared', from: 'url', key: 'pathname'}
   if ((place === 'metadata' || place === 'params') && name) {
@@ -99,37 +99,37 @@ function aboutOf(key: string, path: string, found: Found): About | undefined {
   )
 }
 
-function compared(about: About, operator: Operator, said: unknown, path: string, found: Found): Compared | undefined {
+function compared(about: About, operator: Operator, value: unknown, path: string, found: ConfigFindings): Compared | undefined {
   switch (operator) {
     case '$eq':
     case '$ne':
-      if (!isPlain(said)) return refuse(found, path, `expected a text, a number, true, false or null, found ${kindOf(said)}`)
-      warnOfNoText(about, [said], path, found)
-      return {...about, operator, operand: said}
+      if (!isPlain(value)) return refuse(found, path, `expected a text, a number, true, false or null, found ${kindOf(value)}`)
+      warnOfNoText(about, [value], path, found)
+      return {...about, operator, operand: value}
     case '$in':
     case '$nin':
-      if (!Array.isArray(said) || !said.length || said.length > MOST || !said.every(isPlain))
-        return refuse(found, path, `expected a list of 1 to ${MOST} texts, numbers, true, false, null, found ${kindOf(said)}`)
-      warnOfNoText(about, said, path, found)
-      return {...about, operator, operand: said}
+      if (!Array.isArray(value) || !value.length || value.length > MOST || !value.every(isPlain))
+        return refuse(found, path, `expected a list of 1 to ${MOST} texts, numbers, true, false, null, found ${kindOf(value)}`)
+      warnOfNoText(about, value, path, found)
+      return {...about, operator, operand: value}
     case '$regex':
-      return matched(about, said, path, found)
+      return matched(about, value, path, found)
     default: {
-      const operand = typeof said === 'string' ? Number.parseFloat(said) : said
+      const operand = typeof value === 'string' ? Number.parseFloat(value) : value
       if (typeof operand !== 'number' || !Number.isFinite(operand))
-        return refuse(found, path, `expected a number, found ${typeof said === 'number' ? said : kindOf(said)}`)
+        return refuse(found, path, `expected a number, found ${typeof value === 'number' ? value : kindOf(value)}`)
       return {...about, operator, operand}
     }
   }
 }
 
-function matched(about: About, said: unknown, path: string, found: Found): Compared | undefined {
-  if (typeof said !== 'string') return refuse(found, path, `expected a regular expression as a text, found ${kindOf(said)}`)
+function matched(about: About, value: unknown, path: string, found: ConfigFindings): Compared | undefined {
+  if (typeof value !== 'string') return refuse(found, path, `expected a regular expression as a text, found ${kindOf(value)}`)
   try {
-    const operand = compileRegex(said)
+    const operand = compileRegex(value)
     found.regex_size += operand.size
-    if (found.regex_size <= MOST_REGEX_SIZE) return {...about, operator: '$regex', operand}
-    return refuse(found, path, `is too much: the regular expressions of a config have at most ${MOST_REGEX_SIZE} steps together`)
+    if (found.regex_size <= MAX_REGEX_SIZE) return {...about, operator: '$regex', operand}
+    return refuse(found, path, `is too much: the regular expressions of a config have at most ${MAX_REGEX_SIZE} steps together`)
   } catch (fault) {
     if (!(fault instanceof RegexFault)) throw fault
     return refuse(found, path, `is a regular expression that is not available: ${fault.message}`)
@@ -137,7 +137,7 @@ function matched(about: About, said: unknown, path: string, found: Found): Compa
 }
 
 /** What is compared with metadata or a path is a text, and equals nothing else. */
-function warnOfNoText({from}: About, operands: readonly Plain[], path: string, found: Found) {
+function warnOfNoText({from}: About, operands: readonly ScalarValue[], path: string, found: ConfigFindings) {
   if (from === 'params' || operands.some(operand => typeof operand === 'string')) return
   warn(found, path, `has no effect: ${from === 'url' ? 'a path is a text' : 'values of metadata are texts'}; write it in quotes`)
 }
@@ -148,8 +148,8 @@ function together(kind: Combined['kind'], of: readonly (Query | undefined)[]): Q
   return good.length === 1 ? good[0] : {kind, of: good}
 }
 
-function isPlain(said: unknown): said is Plain {
-  return said === null || typeof said === 'string' || typeof said === 'boolean' || (typeof said === 'number' && Number.isFinite(said))
+function isPlain(value: unknown): value is ScalarValue {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
 
 function isOperator(word: string): word is Operator {

@@ -1,22 +1,25 @@
 import {isObject} from '../base/json-object.ts'
-import {expecting, flag, listOf, oneOf, opaque, type Reader, refuse, requiring, shape, text} from './config-readers.ts'
+import {type ConfigReader, expecting, flag, listOf, oneOf, opaque, refuse, requiring, shape, text} from './config-readers.ts'
 
 const word = text(
   'one line of at most 2048 visible ASCII characters without spaces',
-  said => said.length <= 2048 && /^[\x21-\x7e]+$/.test(said),
+  value => value.length <= 2048 && /^[\x21-\x7e]+$/.test(value),
 )
-const host = text('a part of a host name: letters, digits, - _ and dots', said => said.length <= 255 && /^\w[\w.-]*$/.test(said))
-const line = text('one line of at most 2048 visible ASCII characters', said => said.length <= 2048 && /^[\x20-\x7e]+$/.test(said))
-const url = text('an http or https URL of at most 2048 characters', said => said.length <= 2048 && /^https?:\/\/[\x21-\x7e]+$/i.test(said))
-const token = text('a key of visible ASCII characters', said => said.length <= 8192 && /^[\x21-\x7e]+$/.test(said))
-const pem = text('a private key in PEM', said => said.length <= 16_384 && /^[\x20-\x7e\r\n]+$/.test(said))
+const host = text('a part of a host name: letters, digits, - _ and dots', value => value.length <= 255 && /^\w[\w.-]*$/.test(value))
+const line = text('one line of at most 2048 visible ASCII characters', value => value.length <= 2048 && /^[\x20-\x7e]+$/.test(value))
+const url = text(
+  'an http or https URL of at most 2048 characters',
+  value => value.length <= 2048 && /^https?:\/\/[\x21-\x7e]+$/i.test(value),
+)
+const token = text('a key of visible ASCII characters', value => value.length <= 8192 && /^[\x21-\x7e]+$/.test(value))
+const pem = text('a private key in PEM', value => value.length <= 16_384 && /^[\x20-\x7e\r\n]+$/.test(value))
 const names = expecting(
   'words by commas, or a list of words',
-  said => (Array.isArray(said) ? said.length > 0 && said.length <= 50 && said.every(isHeaderText) : isHeaderText(said)),
-  (said: string | readonly string[]) => (typeof said === 'string' ? said : said.join(',')),
+  value => (Array.isArray(value) ? value.length > 0 && value.length <= 50 && value.every(isHeaderText) : isHeaderText(value)),
+  (value: string | readonly string[]) => (typeof value === 'string' ? value : value.join(',')),
 )
 
-/** What a provider needs beside its key, and secrets, by key; each is said with the target it is for (reference: node schema, request headers). */
+/** What a provider needs beside its key, and secrets, by key; each names the target it is for (reference: node schema, request headers). */
 export const CREDENTIAL_KEYS = {
   api_key: token,
   ...of(word, 'openai_organization openai_project openai_beta'),
@@ -48,7 +51,7 @@ export const CREDENTIAL_KEYS = {
   huggingface_base_url: url,
   ...of(word, 'workers_ai_account_id fireworks_account_id databricks_serving_endpoint_name'),
   ...of(line, 'stability_client_id stability_client_user_id stability_client_version'),
-} as const satisfies Readonly<Record<string, Reader>>
+} as const satisfies Readonly<Record<string, ConfigReader>>
 
 /** Switches and lists of the same kind. */
 export const CREDENTIAL_EXTRAS = {
@@ -59,7 +62,7 @@ export const CREDENTIAL_EXTRAS = {
     requiring('deployment_id', shape({deployment_id: word, alias: word, api_version: word, is_default: flag}), 'the name of a deployment'),
     {least: 1},
   ),
-} as const satisfies Readonly<Record<string, Reader>>
+} as const satisfies Readonly<Record<string, ConfigReader>>
 
 /** Sealed where a config is kept, masked wherever it is shown. */
 export const SECRET_KEYS = [
@@ -75,9 +78,9 @@ export const SECRET_KEYS = [
 ] as const satisfies readonly (keyof typeof CREDENTIAL_KEYS)[]
 
 /** The contents of a key file, as an object or as its text; it counts as its text. */
-function serviceAccount(said: unknown, path: string, found: Parameters<Reader>[2]): unknown {
+function serviceAccount(value: unknown, path: string, found: Parameters<ConfigReader>[2]): unknown {
   const expected = 'expected the JSON of a service account, as an object or a text'
-  const json = isObject(said) ? opaque(said, path, found) && JSON.stringify(said) : said
+  const json = isObject(value) ? opaque(value, path, found) && JSON.stringify(value) : value
   if (json === undefined) return undefined
   if (typeof json !== 'string' || json.length > 16_384 || !/^[\x20-\x7e\s]+$/.test(json)) return refuse(found, path, expected)
   try {
@@ -87,12 +90,12 @@ function serviceAccount(said: unknown, path: string, found: Parameters<Reader>[2
   }
 }
 
-function isHeaderText(said: unknown): boolean {
-  return typeof said === 'string' && said.length <= 1024 && /^[\x21-\x7e][\x20-\x7e]*$/.test(said)
+function isHeaderText(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= 1024 && /^[\x21-\x7e][\x20-\x7e]*$/.test(value)
 }
 
-function of<Names extends string>(reader: Reader, keys: Names): Readonly<Record<Words<Names>, Reader>> {
-  return Object.fromEntries(keys.split(' ').map(key => [key, reader])) as Readonly<Record<Words<Names>, Reader>>
+function of<Names extends string>(reader: ConfigReader, keys: Names): Readonly<Record<Words<Names>, ConfigReader>> {
+  return Object.fromEntries(keys.split(' ').map(key => [key, reader])) as Readonly<Record<Words<Names>, ConfigReader>>
 }
 
 type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S

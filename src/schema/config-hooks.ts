@@ -32,10 +32,10 @@ export function namesIn(keys: AttachKeys): string[] {
   )
 }
 
-/** Parameters of checks that hold secrets: what services are asked with. */
+/** Parameters of checks that hold secrets: credentials for the services that they call. */
 const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['headers', 'credentials'])
 
-/** The same with every text in a check's `headers` or `credentials` put through `change`, which is told its path; undefined leaves it. */
+/** The same with every text in a check's `headers` or `credentials` put through `change`, which gets its path; undefined leaves it. */
 export function mapHookSecrets(node: AttachKeys, change: (secret: string, path: string) => string | undefined, path: string): AttachKeys {
   const within = (value: unknown, at: string): unknown => {
     if (typeof value === 'string') return change(value, at) ?? value

@@ -1,38 +1,38 @@
 import {CREDENTIAL_EXTRAS, CREDENTIAL_KEYS} from './config-credentials.ts'
 import {paramPath} from './config-params.ts'
-import {expecting, flag, listOf, numeric, oneOf, opaque, type Reader, refuse, snake, text, whole} from './config-readers.ts'
+import {type ConfigReader, expecting, flag, listOf, numeric, oneOf, opaque, refuse, snake, text, whole} from './config-readers.ts'
 import {breaker, cache, fallbackCodes, retry, sticky} from './config-rules.ts'
 import {SLUG} from './names.ts'
 
 export const MODES = ['single', 'loadbalance', 'fallback', 'conditional'] as const
-export type Mode = (typeof MODES)[number]
+export type StrategyMode = (typeof MODES)[number]
 
-const name = text('a name of 1 to 255 characters', said => said.length <= 255)
-const slug = text('a slug of letters, digits, - and _', said => said.length <= 255 && SLUG.test(said))
-const guardrails = listOf('guardrails, each a slug or an object', (said, path, found) =>
-  typeof said === 'string' ? slug(said, path, found) : opaque(said, path, found),
+const name = text('a name of 1 to 255 characters', value => value.length <= 255)
+const slug = text('a slug of letters, digits, - and _', value => value.length <= 255 && SLUG.test(value))
+const guardrails = listOf('guardrails, each a slug or an object', (value, path, found) =>
+  typeof value === 'string' ? slug(value, path, found) : opaque(value, path, found),
 )
 const hooks = listOf('hooks, each an object', opaque)
 
 /** Keys that say whom to ask, with what: each target has its own, and nothing of them goes down to targets below. */
 export const OWN_KEYS = {
-  provider: text('a kind of provider, or @slug', said => said.length <= 256 && SLUG.test(said.replace(/^@/, ''))),
+  provider: text('a kind of provider, or @slug', value => value.length <= 256 && SLUG.test(value.replace(/^@/, ''))),
   virtual_key: expecting(
     'the slug of a virtual key',
-    said => typeof said === 'string' && said.length <= 256 && SLUG.test(said.replace(/^@/, '')),
-    (said: string) => said.replace(/^@/, ''),
+    value => typeof value === 'string' && value.length <= 256 && SLUG.test(value.replace(/^@/, '')),
+    (value: string) => value.replace(/^@/, ''),
   ),
   passthrough: flag,
-  prompt_id: text('the id of a prompt', said => said.length <= 255 && /^[\x21-\x7e]+$/.test(said)),
+  prompt_id: text('the id of a prompt', value => value.length <= 255 && /^[\x21-\x7e]+$/.test(value)),
   ...CREDENTIAL_KEYS,
   ...CREDENTIAL_EXTRAS,
-} as const satisfies Readonly<Record<string, Reader>>
+} as const satisfies Readonly<Record<string, ConfigReader>>
 
 /** Keys that go down to targets below, by the rules of inheritance. */
 export const INHERITED_KEYS = {
   custom_host: text(
     'an http or https URL of at most 2048 characters',
-    said => said.length <= 2048 && /^https?:\/\/[\x21-\x7e]+$/i.test(said),
+    value => value.length <= 2048 && /^https?:\/\/[\x21-\x7e]+$/i.test(value),
   ),
   request_timeout: whole(1, 2 ** 31 - 1, 'milliseconds'),
   forward_headers: listOf('header names', headerName),
@@ -48,22 +48,22 @@ export const INHERITED_KEYS = {
   output_guardrails: guardrails,
   input_mutators: guardrails,
   output_mutators: guardrails,
-} as const satisfies Readonly<Record<string, Reader>>
+} as const satisfies Readonly<Record<string, ConfigReader>>
 
 /** Keys of the root alone. */
 export const ROOT_KEYS = {
   default_input_guardrails: guardrails,
   default_output_guardrails: guardrails,
   fetch_integrated_models: flag,
-} as const satisfies Readonly<Record<string, Reader>>
+} as const satisfies Readonly<Record<string, ConfigReader>>
 
 /** The keys of a node, each with its reader, but for `strategy` and `targets` (reference: config object, node schema). */
-export const NODE_KEYS: Readonly<Record<string, Reader>> = {
+export const NODE_KEYS: Readonly<Record<string, ConfigReader>> = {
   name,
   ...OWN_KEYS,
   ...INHERITED_KEYS,
   ...ROOT_KEYS,
-  weight: numeric('a number from 0 to 1000000', said => said >= 0 && said <= 1_000_000),
+  weight: numeric('a number from 0 to 1000000', value => value >= 0 && value <= 1_000_000),
   cb_config: breaker,
 }
 export const KNOWN = ['strategy', 'targets', ...Object.keys(NODE_KEYS)]
@@ -82,7 +82,7 @@ export const USUAL = [
 ]
 
 /** The keys of a strategy, but for `mode` and `conditions`, and the mode they count under. */
-export const STRATEGY_KEYS: Readonly<Record<string, {readonly read: Reader; readonly mode: Mode | null}>> = {
+export const STRATEGY_KEYS: Readonly<Record<string, {readonly read: ConfigReader; readonly mode: StrategyMode | null}>> = {
   on_status_codes: {read: fallbackCodes, mode: 'fallback'},
   default: {read: name, mode: 'conditional'},
   sticky: {read: sticky, mode: 'loadbalance'},
@@ -111,8 +111,8 @@ export function nodeKey(written: string): string {
   return Object.hasOwn(OWN_KEYS, plain) ? plain : key
 }
 
-function params(said: unknown, path: string, found: Parameters<Reader>[2]): unknown {
-  const read = opaque(said, path, found) as Readonly<Record<string, unknown>> | undefined
+function params(value: unknown, path: string, found: Parameters<ConfigReader>[2]): unknown {
+  const read = opaque(value, path, found) as Readonly<Record<string, unknown>> | undefined
   if (read && Object.hasOwn(read, 'model') && (typeof read.model !== 'string' || !read.model))
     return refuse(found, `${path}.model`, 'expected the name of a model, or @slug/model')
   return read
@@ -121,8 +121,8 @@ function params(said: unknown, path: string, found: Parameters<Reader>[2]): unkn
 /** Headers that no client may have forwarded: they open cloud metadata services (reference: forward headers). */
 const NOT_FORWARDED: ReadonlySet<string> = new Set(['metadata-flavor', 'x-aws-ec2-metadata-token', 'x-google-metadata-request'])
 
-function headerName(said: unknown, path: string, found: Parameters<Reader>[2]): unknown {
-  const header = typeof said === 'string' ? said.toLowerCase() : ''
+function headerName(value: unknown, path: string, found: Parameters<ConfigReader>[2]): unknown {
+  const header = typeof value === 'string' ? value.toLowerCase() : ''
   const fits =
     /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(header) && !NOT_FORWARDED.has(header) && !/^x-(gateway|portkey)-forward-headers$/.test(header)
   return fits

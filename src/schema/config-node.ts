@@ -1,6 +1,6 @@
 import {KNOWN, NODE_KEYS, nodeKey, OWN_KEYS, ROOT_KEYS, USUAL} from './config-keys.ts'
 import {parseParamPath} from './config-params.ts'
-import {below, type Found, isFull, kindOf, membersOf, refuse, type Written, warn} from './config-readers.ts'
+import {below, type ConfigFindings, isFull, kindOf, membersOf, refuse, type WrittenKey, warn} from './config-readers.ts'
 import {judgeTargets, type ReadStrategy, readStrategy} from './config-strategy.ts'
 import type {GatewayConfig, Strategy} from './config-types.ts'
 
@@ -14,28 +14,28 @@ interface Place {
   readonly is_chosen: boolean
 }
 
-type Members = ReadonlyMap<string, Written>
+type Members = ReadonlyMap<string, WrittenKey>
 
 /** Reads a node and all below it. What is known and has no effect is warned of and left out. */
 export function readNode(
-  said: unknown,
+  input: unknown,
   path: string,
-  found: Found,
+  found: ConfigFindings,
   place: Place = {depth: 1, parent: null, is_chosen: false},
 ): GatewayConfig {
-  const members = membersOf(said, path, found, KNOWN, {named: nodeKey, usual: USUAL})
+  const members = membersOf(input, path, found, KNOWN, {named: nodeKey, usual: USUAL})
   if (!members) return {}
   const node: Record<string, unknown> = {}
-  for (const [key, {said, at}] of members) {
+  for (const [key, {value: input, at}] of members) {
     if (isFull(found)) break
     if (key === 'strategy' || key === 'targets') continue
-    const value = NODE_KEYS[key]!(said, at, found)
+    const value = NODE_KEYS[key]!(input, at, found)
     const idle = value === undefined ? undefined : idleness(key, members, place)
     if (idle) warn(found, at, `has no effect ${idle}`)
     else if (value !== undefined) node[key] = value
   }
   const [strategyAt, targetsAt] = [members.get('strategy'), members.get('targets')]
-  const strategy = strategyAt && readStrategy(strategyAt.said, strategyAt.at, found)
+  const strategy = strategyAt && readStrategy(strategyAt.value, strategyAt.at, found)
   if (strategy) node.strategy = strategy.strategy
   if (strategyAt && !targetsAt) refuse(found, `${path}.targets`, 'is required beside a strategy')
   if (targetsAt) node.targets = readTargets(targetsAt, strategy, place, found)
@@ -57,16 +57,21 @@ function idleness(key: string, members: Members, {parent, depth}: Place): string
   return undefined
 }
 
-function readTargets({said, at}: Written, strategy: ReadStrategy | undefined, place: Place, found: Found): GatewayConfig[] | undefined {
-  if (!Array.isArray(said) || !said.length) return refuse(found, at, `expected a list of targets, found ${kindOf(said)}`)
+function readTargets(
+  {value, at}: WrittenKey,
+  strategy: ReadStrategy | undefined,
+  place: Place,
+  found: ConfigFindings,
+): GatewayConfig[] | undefined {
+  if (!Array.isArray(value) || !value.length) return refuse(found, at, `expected a list of targets, found ${kindOf(value)}`)
   const {depth} = place
   if (depth >= DEEPEST) return refuse(found, at, `stands deeper than ${DEEPEST} levels`)
   const parent = strategy?.strategy.mode ?? 'single'
   if (depth === 1) {
     const most = parent === 'conditional' ? found.limits.conditional_root : found.limits.root
-    if (said.length > most) return refuse(found, at, `has ${said.length} targets; expected at most ${most}`)
+    if (value.length > most) return refuse(found, at, `has ${value.length} targets; expected at most ${most}`)
   } else {
-    found.nested += said.length
+    found.nested += value.length
     const {nested} = found.limits
     if (found.nested > nested)
       return refuse(found, at, `makes more than ${nested} targets below one target of the root; expected at most ${nested}`)
@@ -74,7 +79,7 @@ function readTargets({said, at}: Written, strategy: ReadStrategy | undefined, pl
   const chooses = parent === 'fallback' || parent === 'loadbalance'
   const is_chosen = chooses || (parent === 'single' && place.is_chosen)
   const targets: GatewayConfig[] = []
-  for (const [index, target] of said.entries()) {
+  for (const [index, target] of value.entries()) {
     if (isFull(found)) break
     if (depth === 1) found.nested = 0
     targets.push(readNode(target, `${at}[${index}]`, found, {depth: depth + 1, parent, is_chosen}))
@@ -83,7 +88,11 @@ function readTargets({said, at}: Written, strategy: ReadStrategy | undefined, pl
 }
 
 /** A parameter that is set and taken away, or whose default is always overridden, has no effect. */
-function judgeParams({override_params = {}, default_params = {}, drop_params = []}: GatewayConfig, members: Members, found: Found) {
+function judgeParams(
+  {override_params = {}, default_params = {}, drop_params = []}: GatewayConfig,
+  members: Members,
+  found: ConfigFindings,
+) {
   const dropped = new Set(drop_params.flatMap(path => (parseParamPath(path)?.length === 1 ? [path] : [])))
   for (const [key, params] of [['override_params', override_params] as const, ['default_params', default_params] as const]) {
     const at = members.get(key)?.at
@@ -97,7 +106,7 @@ function judgeParams({override_params = {}, default_params = {}, drop_params = [
 }
 
 /** Of several words for the provider one counts. */
-function judgeProvider({provider, virtual_key, passthrough, override_params}: GatewayConfig, members: Members, found: Found) {
+function judgeProvider({provider, virtual_key, passthrough, override_params}: GatewayConfig, members: Members, found: ConfigFindings) {
   const at = (key: string) => members.get(key)?.at ?? key
   const slug = virtual_key ?? (provider?.startsWith('@') ? provider.slice(1) : undefined)
   if (passthrough) {
@@ -119,7 +128,7 @@ function judgeBreakers(
   members: Members,
   strategy: ReadStrategy | undefined,
   place: Place,
-  found: Found,
+  found: ConfigFindings,
 ): GatewayConfig {
   const own = members.get('cb_config')
   const chosen_by = strategy?.members.get('cb_config')

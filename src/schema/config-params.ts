@@ -4,7 +4,7 @@ import {text} from './config-readers.ts'
 export type ParamStep = {readonly member: string} | {readonly element: number} | {readonly each: true}
 
 const LONGEST = 512
-const MOST_STEPS = 32
+const MAX_STEPS = 32
 
 /** `a.b`, `tools[0].x`, `messages[*].content[*].y` apart; undefined for what is no such path (reference: inheritance, drop_params). */
 export function parseParamPath(path: string): readonly ParamStep[] | undefined {
@@ -18,7 +18,7 @@ export function parseParamPath(path: string): readonly ParamStep[] | undefined {
     else if (each !== undefined && steps.length) steps.push({each: true})
     else return undefined
   }
-  return steps.length && steps.length <= MOST_STEPS ? steps : undefined
+  return steps.length && steps.length <= MAX_STEPS ? steps : undefined
 }
 
-export const paramPath = text('a path such as a.b, tools[0].x or messages[*].content[*].y', said => parseParamPath(said) !== undefined)
+export const paramPath = text('a path such as a.b, tools[0].x or messages[*].content[*].y', value => parseParamPath(value) !== undefined)

@@ -15,7 +15,7 @@ export interface ConfigLimits {
 }
 
 /** What one reading comes upon. */
-export interface Found {
+export interface ConfigFindings {
   readonly issues: ConfigIssue[]
   readonly warnings: ConfigIssue[]
   readonly limits: ConfigLimits
@@ -28,32 +28,32 @@ export interface Found {
 }
 
 /** The value as it counts; undefined when it was refused, which `found` then tells. */
-export type Reader = (said: unknown, path: string, found: Found) => unknown
+export type ConfigReader = (value: unknown, path: string, found: ConfigFindings) => unknown
 
 /** A key as it was written: its value and its path. */
-export interface Written {
-  readonly said: unknown
+export interface WrittenKey {
+  readonly value: unknown
   readonly at: string
 }
 
-const MOST_ISSUES = 20
+const MAX_ISSUES = 20
 const DEEPEST_VALUE = 64
 
-export function refuse(found: Found, path: string, message: string): undefined {
+export function refuse(found: ConfigFindings, path: string, message: string): undefined {
   if (!isFull(found)) found.issues.push({path, message})
 }
 
 /** For what is known and without effect. */
-export function warn(found: Found, path: string, message: string): undefined {
-  if (found.warnings.length < MOST_ISSUES) found.warnings.push({path, message})
+export function warn(found: ConfigFindings, path: string, message: string): undefined {
+  if (found.warnings.length < MAX_ISSUES) found.warnings.push({path, message})
 }
 
 /** Enough is wrong: there is no sense in reading on. */
-export function isFull(found: Found): boolean {
-  return found.issues.length >= MOST_ISSUES
+export function isFull(found: ConfigFindings): boolean {
+  return found.issues.length >= MAX_ISSUES
 }
 
-/** `config.targets[0].name`; a key that is no plain word stands in brackets, in ASCII: paths are said in headers. At most 100 characters of it. */
+/** `config.targets[0].name`; a key that is no plain word stands in brackets, in ASCII: headers name paths. At most 100 characters of it. */
 export function below(path: string, key: string): string {
   const short = key.slice(0, 100)
   return /^[\w$-]+$/.test(short) ? `${path}.${short}` : `${path}[${ascii(JSON.stringify(short))}]`
@@ -71,7 +71,7 @@ export function snake(key: string): string {
     .toLowerCase()
 }
 
-/** What is said of a key that nothing is known of; `usual` are those named when none of `known` is like it. */
+/** The fault for an unknown key; `usual` are those named when none of `known` is like it. */
 export function unknownKey(key: string, known: readonly string[], usual: readonly string[] = known): string {
   if (key === 'options') return 'is the older form of a config and not known; write targets'
   const close = nearest(key, known)
@@ -80,38 +80,38 @@ export function unknownKey(key: string, known: readonly string[], usual: readonl
 
 /** The members of an object by their known names; unknown ones and those given twice are refused. Undefined: it is no object. */
 export function membersOf(
-  said: unknown,
+  value: unknown,
   path: string,
-  found: Found,
+  found: ConfigFindings,
   known: readonly string[],
   {
     named = snake,
     usual = known,
     expected = 'an object',
   }: {named?: (key: string) => string; usual?: readonly string[]; expected?: string} = {},
-): Map<string, Written> | undefined {
-  if (!isObject(said)) return refuse(found, path, `expected ${expected}, found ${kindOf(said)}`)
-  const members = new Map<string, Written>()
-  for (const written of Object.keys(said)) {
+): Map<string, WrittenKey> | undefined {
+  if (!isObject(value)) return refuse(found, path, `expected ${expected}, found ${kindOf(value)}`)
+  const members = new Map<string, WrittenKey>()
+  for (const written of Object.keys(value)) {
     if (isFull(found)) break
     const at = below(path, written)
     const key = named(written)
     if (members.has(key)) refuse(found, at, `is given twice, as ${key} too`)
     else if (!known.includes(key)) refuse(found, at, unknownKey(key, known, usual))
-    else members.set(key, {said: said[written], at})
+    else members.set(key, {value: value[written], at})
   }
   return members
 }
 
 /** An object of these keys, each with its reader. */
-export function shape(keys: Readonly<Record<string, Reader>>, named = snake): Reader {
+export function shape(keys: Readonly<Record<string, ConfigReader>>, named = snake): ConfigReader {
   const known = Object.keys(keys)
-  return (said, path, found) => {
-    const members = membersOf(said, path, found, known, {named})
+  return (input, path, found) => {
+    const members = membersOf(input, path, found, known, {named})
     if (!members) return undefined
     const read: Record<string, unknown> = {}
     for (const [key, written] of members) {
-      const value = keys[key]!(written.said, written.at, found)
+      const value = keys[key]!(written.value, written.at, found)
       if (value !== undefined) read[key] = value
     }
     return read
@@ -119,66 +119,71 @@ export function shape(keys: Readonly<Record<string, Reader>>, named = snake): Re
 }
 
 /** An object that must have `key`. */
-export function requiring(key: string, reader: Reader, expected: string): Reader {
-  return (said, path, found) => {
-    const read = reader(said, path, found)
-    const is_there = !isObject(said) || Object.keys(said).some(written => snake(written) === key)
+export function requiring(key: string, reader: ConfigReader, expected: string): ConfigReader {
+  return (value, path, found) => {
+    const read = reader(value, path, found)
+    const is_there = !isObject(value) || Object.keys(value).some(written => snake(written) === key)
     return is_there ? read : refuse(found, `${path}.${key}`, `is required: ${expected}`)
   }
 }
 
 /** The path of `key` as it was written. */
-export function placeOf(said: Readonly<Record<string, unknown>>, path: string, key: string): string {
-  return below(path, Object.keys(said).find(written => snake(written).startsWith(key)) ?? key)
+export function placeOf(value: Readonly<Record<string, unknown>>, path: string, key: string): string {
+  return below(path, Object.keys(value).find(written => snake(written).startsWith(key)) ?? key)
 }
 
 /** A value that `fits`. It never comes back in the sentence when it is a text: it may be a secret. */
-export function expecting(expected: string, fits: (said: unknown) => boolean, settle: (said: never) => unknown = said => said): Reader {
-  return (said, path, found) => (fits(said) ? settle(said as never) : refuse(found, path, `expected ${expected}, found ${kindOf(said)}`))
+export function expecting(
+  expected: string,
+  fits: (value: unknown) => boolean,
+  settle: (value: never) => unknown = value => value,
+): ConfigReader {
+  return (value, path, found) =>
+    fits(value) ? settle(value as never) : refuse(found, path, `expected ${expected}, found ${kindOf(value)}`)
 }
 
-export function text(expected: string, fits: (said: string) => boolean): Reader {
-  return expecting(expected, said => typeof said === 'string' && said !== '' && fits(said))
+export function text(expected: string, fits: (value: string) => boolean): ConfigReader {
+  return expecting(expected, value => typeof value === 'string' && value !== '' && fits(value))
 }
 
-export function whole(least: number, most: number, unit = ''): Reader {
+export function whole(least: number, most: number, unit = ''): ConfigReader {
   const expected = `a whole number ${unit && `of ${unit} `}from ${least} to ${most}`
-  return numeric(expected, said => Number.isSafeInteger(said) && said >= least && said <= most)
+  return numeric(expected, value => Number.isSafeInteger(value) && value >= least && value <= most)
 }
 
-export function numeric(expected: string, fits: (said: number) => boolean): Reader {
-  return (said, path, found) => {
-    if (typeof said === 'number' && fits(said)) return said
-    return refuse(found, path, `expected ${expected}, found ${typeof said === 'number' ? said : kindOf(said)}`)
+export function numeric(expected: string, fits: (value: number) => boolean): ConfigReader {
+  return (value, path, found) => {
+    if (typeof value === 'number' && fits(value)) return value
+    return refuse(found, path, `expected ${expected}, found ${typeof value === 'number' ? value : kindOf(value)}`)
   }
 }
 
-export const flag: Reader = expecting('true or false', said => typeof said === 'boolean')
+export const flag: ConfigReader = expecting('true or false', value => typeof value === 'boolean')
 
-export function oneOf(words: readonly string[]): Reader {
-  return (said, path, found) => {
-    if (typeof said === 'string' && words.includes(said)) return said
-    const close = typeof said === 'string' ? nearest(said, words) : undefined
-    return refuse(found, path, `expected one of ${words.join(', ')}${close ? `; did you mean ${close}?` : `, found ${kindOf(said)}`}`)
+export function oneOf(words: readonly string[]): ConfigReader {
+  return (value, path, found) => {
+    if (typeof value === 'string' && words.includes(value)) return value
+    const close = typeof value === 'string' ? nearest(value, words) : undefined
+    return refuse(found, path, `expected one of ${words.join(', ')}${close ? `; did you mean ${close}?` : `, found ${kindOf(value)}`}`)
   }
 }
 
 /** A list of `least` to `most` elements, each read by `element`. */
-export function listOf(what: string, element: Reader, {least = 0, most = 100} = {}): Reader {
-  return (said, path, found) => {
-    if (!Array.isArray(said)) return refuse(found, path, `expected a list of ${what}, found ${kindOf(said)}`)
-    if (said.length > most) return refuse(found, path, `expected at most ${most} ${what}, found ${said.length}`)
-    if (said.length < least) return refuse(found, path, `expected at least one in the list of ${what}, found none`)
+export function listOf(what: string, element: ConfigReader, {least = 0, most = 100} = {}): ConfigReader {
+  return (value, path, found) => {
+    if (!Array.isArray(value)) return refuse(found, path, `expected a list of ${what}, found ${kindOf(value)}`)
+    if (value.length > most) return refuse(found, path, `expected at most ${most} ${what}, found ${value.length}`)
+    if (value.length < least) return refuse(found, path, `expected at least one in the list of ${what}, found none`)
     const before = found.issues.length
-    const read = said.map((each, index) => (isFull(found) ? undefined : element(each, `${path}[${index}]`, found)))
+    const read = value.map((each, index) => (isFull(found) ? undefined : element(each, `${path}[${index}]`, found)))
     return found.issues.length > before ? undefined : read
   }
 }
 
 /** An object whose contents are not ours: kept as it is, as long as it is JSON. */
-export const opaque: Reader = (said, path, found) => {
-  if (!isObject(said)) return refuse(found, path, `expected an object, found ${kindOf(said)}`)
-  return isJson(said, path, found, new Set()) ? said : undefined
+export const opaque: ConfigReader = (value, path, found) => {
+  if (!isObject(value)) return refuse(found, path, `expected an object, found ${kindOf(value)}`)
+  return isJson(value, path, found, new Set()) ? value : undefined
 }
 
 /** A value in few words, for a sentence: never its contents, which may be a secret. */
@@ -192,7 +197,7 @@ export function kindOf(value: unknown): string {
 }
 
 /** JSON has neither circles nor NaN and Infinity, which it would make null of; and what is too deep overflows those who write it. */
-function isJson(value: unknown, path: string, found: Found, above: Set<object>): boolean {
+function isJson(value: unknown, path: string, found: ConfigFindings, above: Set<object>): boolean {
   if (typeof value === 'number' && !Number.isFinite(value))
     return refuse(found, path, `expected a number that JSON has, found ${value}`) ?? false
   if (typeof value !== 'object' || value === null) return true

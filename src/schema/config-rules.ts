@@ -1,5 +1,19 @@
 import {isObject} from '../base/json-object.ts'
-import {flag, listOf, numeric, oneOf, placeOf, type Reader, refuse, requiring, shape, snake, text, warn, whole} from './config-readers.ts'
+import {
+  type ConfigReader,
+  flag,
+  listOf,
+  numeric,
+  oneOf,
+  placeOf,
+  refuse,
+  requiring,
+  shape,
+  snake,
+  text,
+  warn,
+  whole,
+} from './config-readers.ts'
 
 export interface RetrySaid {
   /** Retries after the first try, 0-5. */
@@ -34,7 +48,7 @@ export interface StickySaid {
 
 /** Retried where a config names no codes (reference: retry). */
 export const RETRIED: readonly number[] = [429, 500, 502, 503, 504, 529]
-export const LEAST_COOLDOWN_MS = 30_000
+export const MIN_COOLDOWN_MS = 30_000
 export const STICKY_TTL_S = 3600
 
 const DAY_S = 86_400
@@ -43,16 +57,17 @@ export const fallbackCodes = listOf('status codes', whole(100, 599), {least: 1})
 
 const retryShape = shape({attempts: whole(0, 5), on_status_codes: codes, use_retry_after_header: flag}, retryKey)
 
-export const retry: Reader = (said, path, found) => {
-  const rule = retryShape(said, path, found) as Partial<RetrySaid> | undefined
-  if (!rule || !isObject(said)) return undefined
-  if (!Object.hasOwn(said, 'attempts')) return warn(found, path, 'has no effect without attempts, which is 0 where it is not said')
+export const retry: ConfigReader = (value, path, found) => {
+  const rule = retryShape(value, path, found) as Partial<RetrySaid> | undefined
+  if (!rule || !isObject(value)) return undefined
+  if (!Object.hasOwn(value, 'attempts')) return warn(found, path, 'has no effect without attempts, which is 0 where it is not said')
   if (rule.attempts === 0) {
-    for (const key of Object.keys(rule)) if (key !== 'attempts') warn(found, placeOf(said, path, key), 'has no effect beside attempts of 0')
+    for (const key of Object.keys(rule))
+      if (key !== 'attempts') warn(found, placeOf(value, path, key), 'has no effect beside attempts of 0')
     return {attempts: 0}
   }
   if (rule.use_retry_after_header && rule.on_status_codes && !rule.on_status_codes.includes(429)) {
-    warn(found, placeOf(said, path, 'use_retry_after_header'), 'has no effect: it counts for 429 alone, which on_status_codes leaves out')
+    warn(found, placeOf(value, path, 'use_retry_after_header'), 'has no effect: it counts for 429 alone, which on_status_codes leaves out')
   }
   return rule
 }
@@ -60,42 +75,42 @@ export const retry: Reader = (said, path, found) => {
 const cacheShape = shape({mode: oneOf(['simple', 'semantic']), max_age: whole(60, 90 * DAY_S, 'seconds')})
 
 /** A bare mode is taken for `{mode}`. */
-export const cache: Reader = (said, path, found) => {
-  if (said === 'simple' || said === 'semantic') return {mode: said}
-  return requiring('mode', cacheShape, 'one of simple, semantic')(said, path, found)
+export const cache: ConfigReader = (value, path, found) => {
+  if (value === 'simple' || value === 'semantic') return {mode: value}
+  return requiring('mode', cacheShape, 'one of simple, semantic')(value, path, found)
 }
 
-const hashField = text('metadata.KEY or params.KEY', said => /^(metadata|params)\.[^.]+$/.test(said))
+const hashField = text('metadata.KEY or params.KEY', value => /^(metadata|params)\.[^.]+$/.test(value))
 const stickyShape = shape({
   enabled: flag,
   hash_fields: listOf('fields such as metadata.user', hashField, {least: 1, most: 20}),
   ttl: whole(1, 365 * DAY_S, 'seconds'),
 })
 
-export const sticky: Reader = (said, path, found) => {
-  const rule = requiring('enabled', stickyShape, 'true or false')(said, path, found) as Partial<StickySaid> | undefined
-  if (rule?.enabled && isObject(said) && !Object.keys(said).some(key => snake(key) === 'hash_fields'))
+export const sticky: ConfigReader = (value, path, found) => {
+  const rule = requiring('enabled', stickyShape, 'true or false')(value, path, found) as Partial<StickySaid> | undefined
+  if (rule?.enabled && isObject(value) && !Object.keys(value).some(key => snake(key) === 'hash_fields'))
     return refuse(found, `${path}.hash_fields`, 'is required: a list of fields such as metadata.user')
   return rule
 }
 
 const breakerShape = shape({
   failure_threshold: whole(1, 1_000_000, 'failures'),
-  failure_threshold_percentage: numeric('a percentage above 0, at most 100', said => said > 0 && said <= 100),
+  failure_threshold_percentage: numeric('a percentage above 0, at most 100', value => value > 0 && value <= 100),
   minimum_requests: whole(1, 1_000_000, 'requests'),
-  cooldown_interval: whole(LEAST_COOLDOWN_MS, DAY_S * 1000, 'milliseconds'),
+  cooldown_interval: whole(MIN_COOLDOWN_MS, DAY_S * 1000, 'milliseconds'),
   failure_status_codes: listOf('status codes', whole(100, 599), {least: 1}),
 })
 
-export const breaker: Reader = (said, path, found) => {
+export const breaker: ConfigReader = (value, path, found) => {
   const before = found.issues.length
-  const rule = breakerShape(said, path, found) as BreakerSaid | undefined
-  if (!rule || !isObject(said) || found.issues.length > before) return undefined
+  const rule = breakerShape(value, path, found) as BreakerSaid | undefined
+  if (!rule || !isObject(value) || found.issues.length > before) return undefined
   const {failure_threshold, failure_threshold_percentage, minimum_requests} = rule
   if (failure_threshold === undefined && failure_threshold_percentage === undefined)
     return refuse(found, path, 'never opens; expected failure_threshold or failure_threshold_percentage')
   if (minimum_requests !== undefined && failure_threshold_percentage === undefined)
-    warn(found, placeOf(said, path, 'minimum_requests'), 'has no effect without failure_threshold_percentage')
+    warn(found, placeOf(value, path, 'minimum_requests'), 'has no effect without failure_threshold_percentage')
   return rule
 }
 

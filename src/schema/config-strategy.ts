@@ -1,34 +1,34 @@
 import {nearest} from '../base/nearest.ts'
 import {query} from './config-conditions.ts'
-import {MODES, type Mode, mode, STRATEGY_KEYS, targetName} from './config-keys.ts'
-import {type Found, isFull, listOf, membersOf, type Reader, refuse, type Written, warn} from './config-readers.ts'
+import {MODES, mode, STRATEGY_KEYS, type StrategyMode, targetName} from './config-keys.ts'
+import {type ConfigFindings, type ConfigReader, isFull, listOf, membersOf, refuse, type WrittenKey, warn} from './config-readers.ts'
 import type {GatewayConfig, Strategy} from './config-types.ts'
 
 /** A strategy as it was written, with the places that its targets are judged from. */
 export interface ReadStrategy {
   readonly strategy: Strategy
-  readonly members: ReadonlyMap<string, Written>
+  readonly members: ReadonlyMap<string, WrittenKey>
 }
 
-const MOST_CONDITIONS = 5000
+const MAX_CONDITIONS = 5000
 const NAMED = 10
 const CONDITION_KEYS = ['query', 'then']
 const KNOWN = ['mode', ...Object.keys(STRATEGY_KEYS), 'conditions']
 const USUAL = ['mode', 'on_status_codes', 'conditions', 'default', 'sticky', 'cb_config']
 
 /** Reads how a node chooses. Keys that count under another mode are warned of and left out. */
-export function readStrategy(said: unknown, path: string, found: Found): ReadStrategy | undefined {
-  const members = membersOf(said, path, found, KNOWN, {usual: USUAL, expected: 'an object with a mode'})
+export function readStrategy(input: unknown, path: string, found: ConfigFindings): ReadStrategy | undefined {
+  const members = membersOf(input, path, found, KNOWN, {usual: USUAL, expected: 'an object with a mode'})
   if (!members) return undefined
   const named = members.get('mode')
   if (!named) return refuse(found, `${path}.mode`, `is required: one of ${MODES.join(', ')}`)
-  const chosen = mode(named.said, named.at, found) as Mode | undefined
+  const chosen = mode(named.value, named.at, found) as StrategyMode | undefined
   if (!chosen) return undefined
   const strategy: Record<string, unknown> = {mode: chosen}
-  for (const [key, {said, at}] of members) {
+  for (const [key, {value: input, at}] of members) {
     if (key === 'mode') continue
     const {read, mode: own} = key === 'conditions' ? {read: conditions, mode: 'conditional' as const} : STRATEGY_KEYS[key]!
-    const value = read(said, at, found)
+    const value = read(input, at, found)
     if (own && own !== chosen) warn(found, at, `has no effect here: it counts under the mode ${own} alone`)
     else if (value !== undefined) strategy[key] = value
   }
@@ -37,24 +37,30 @@ export function readStrategy(said: unknown, path: string, found: Found): ReadStr
   return {strategy: strategy as unknown as Strategy, members}
 }
 
-const conditions = listOf('conditions', condition, {least: 1, most: MOST_CONDITIONS})
+const conditions = listOf('conditions', condition, {least: 1, most: MAX_CONDITIONS})
 
-function condition(said: unknown, path: string, found: Found): unknown {
-  const members = membersOf(said, path, found, CONDITION_KEYS, {named: key => key, expected: 'an object with query and then'})
+function condition(value: unknown, path: string, found: ConfigFindings): unknown {
+  const members = membersOf(value, path, found, CONDITION_KEYS, {named: key => key, expected: 'an object with query and then'})
   if (!members) return undefined
-  const part = (key: string, read: Reader, expected: string) => {
+  const part = (key: string, read: ConfigReader, expected: string) => {
     const written = members.get(key)
-    return written ? read(written.said, written.at, found) : refuse(found, `${path}.${key}`, `is required: ${expected}`)
+    return written ? read(written.value, written.at, found) : refuse(found, `${path}.${key}`, `is required: ${expected}`)
   }
-  const asked = part('query', query, 'what must hold of the call')
+  const query_found = part('query', query, 'what must hold of the call')
   return Object.fromEntries([
-    ['query', asked],
+    ['query', query_found],
     ['then', part('then', targetName, 'the name of a target')],
   ])
 }
 
-/** Judges the targets of a node by its strategy: names that conditions mean, weights that can be drawn, targets that are never asked. */
-export function judgeTargets({strategy, members}: ReadStrategy, path: string, targets: readonly GatewayConfig[], at: string, found: Found) {
+/** Judges the targets of a node by its strategy: names that conditions mean, weights that can be drawn, targets that are never called. */
+export function judgeTargets(
+  {strategy, members}: ReadStrategy,
+  path: string,
+  targets: readonly GatewayConfig[],
+  at: string,
+  found: ConfigFindings,
+) {
   if (strategy.mode === 'loadbalance' && targets.every(({weight = 1}) => weight === 0))
     refuse(found, at, 'have no weight above 0; expected one at least')
   if (strategy.mode === 'single') {

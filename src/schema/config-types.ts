@@ -65,7 +65,7 @@ export type Strategy = {readonly cb_config?: BreakerSaid} & (
 export interface GatewayConfig extends ConfigTarget {
   readonly strategy?: Strategy
   readonly targets?: readonly GatewayConfig[]
-  /** Of a target of a load balance; 1 where it is not said. */
+  /** Of a target of a load balance; 1 by default. */
   readonly weight?: number
   readonly retry?: RetrySaid
   readonly cache?: CacheSaid

@@ -3,7 +3,7 @@ import {wayToNeverKey} from '../base/json-shape.ts'
 import {SECRET_KEYS} from './config-credentials.ts'
 import {mapHookSecrets} from './config-hooks.ts'
 import {readNode, says} from './config-node.ts'
-import type {ConfigIssue, ConfigLimits, Found} from './config-readers.ts'
+import type {ConfigFindings, ConfigIssue, ConfigLimits} from './config-readers.ts'
 import type {ConfigTarget, GatewayConfig} from './config-types.ts'
 import {Name, Slug} from './names.ts'
 
@@ -69,7 +69,7 @@ export function readConfig(
   value: unknown,
   {saved = false, limits = CONFIG_LIMITS}: {saved?: boolean; limits?: ConfigLimits} = {},
 ): ReadConfig {
-  const found: Found = {issues: [], warnings: [], saved, limits, regex_size: 0, nested: 0}
+  const found: ConfigFindings = {issues: [], warnings: [], saved, limits, regex_size: 0, nested: 0}
   const {issues, warnings} = found
   const never = wayToNeverKey(value, 'config')
   if (never) return {issues: [{path: never, message: 'is a key that no config may have'}]}
@@ -102,9 +102,9 @@ export function targetOf(config: GatewayConfig): {readonly target: ConfigTarget;
 }
 
 /**
- * `config` with every secret in it put through `change`, which is told its path: that of the target for an `api_key`
+ * `config` with every secret in it put through `change`, which gets its path: that of the target for an `api_key`
  * (`config.targets[0]`), for others with the key behind it (`config.targets[0].aws_secret_access_key`). What services of inline guardrails
- * are asked with is among them.
+ * use is among them.
  */
 export function mapApiKeys(
   config: GatewayConfig,

@@ -1,4 +1,5 @@
 import type {EndpointName} from './endpoints.ts'
+import {withPrincipal} from './principal.ts'
 import type {Intent} from './records.ts'
 
 /** Work that a call began and nobody was charged for yet: a batch, or a response that is made in the background. */
@@ -15,14 +16,14 @@ export interface Deferred {
 /** Whom it is charged to: the call that began it. */
 export interface DeferredCharge {
   readonly intent: Intent
-  /** What is asked for in it. */
+  /** What it requests. */
   readonly endpoint: EndpointName
   readonly span_id: string
   readonly metadata: Readonly<Record<string, string>>
 }
 
 /**
- * Asks once how work is that nobody was charged for yet: `unknown` where it cannot be asked for, `gone` where the provider does not know it (any
+ * Asks once for the state of work that is not charged yet: `unknown` where the state cannot be had, `gone` where the provider does not know it (any
  * more). Rejects when the provider does not say.
  */
 export type AskAgain = (work: Deferred, lost: AbortSignal) => Promise<'charged' | 'under_way' | 'gone' | 'unknown'>
@@ -36,4 +37,10 @@ export interface DeferredCharges {
   unsettled(of: Pick<Intent, 'workspace_id' | 'provider' | 'integration_id'>, ids: readonly string[]): Promise<readonly Deferred[]>
   /** False when somebody else did. */
   settle(call_id: string, now: string): Promise<boolean>
+}
+
+/** A charge as the database holds it (JSON). */
+export function readDeferredCharge(text: string): DeferredCharge {
+  const charge = JSON.parse(text) as DeferredCharge
+  return {...charge, intent: withPrincipal(charge.intent)}
 }

@@ -22,7 +22,7 @@ export const DeploymentCreate = z.strictObject({...Writable, slug: Slug.optional
 export const DeploymentUpdate = z
   .strictObject({...Writable, slug: Slug})
   .partial()
-  .refine(said => Object.keys(said).length > 0, 'expected one field to change at least')
+  .refine(fields => Object.keys(fields).length > 0, 'expected one field to change at least')
 
 export const DeploymentsQuery = z.strictObject({...pageParams(), type: z.enum(DEPLOYMENT_TYPES).optional()})
 

@@ -3,7 +3,7 @@ import {ENDPOINTS} from './endpoints.ts'
 import {Handle} from './names.ts'
 import {Time} from './times.ts'
 
-const MOST_HEADER_LENGTH = 64 * 1024
+const MAX_HEADER_LENGTH = 64 * 1024
 
 /** A call that is not made: what a client would send. */
 export const DescribedRequest = z.strictObject({
@@ -15,7 +15,7 @@ export const DescribedRequest = z.strictObject({
     .regex(/^\/v1\/[^\s#]*$/, 'expected a path such as /v1/chat/completions')
     .default('/v1/chat/completions'),
   headers: z
-    .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'expected the name of a header'), z.string().max(MOST_HEADER_LENGTH))
+    .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'expected the name of a header'), z.string().max(MAX_HEADER_LENGTH))
     .optional(),
   /** JSON; a text goes as it is. */
   body: z.unknown().optional(),
@@ -41,9 +41,9 @@ export const ExplainCreate = z.strictObject({
   request: DescribedRequest,
   /** What draws are made from: the same seed, the same draws. */
   seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
-  /** When the call is taken to come in; now where it is not said. */
+  /** When the call is taken to come in; now by default. */
   at: Time.optional(),
-  /** What targets are taken to answer; 200 where nothing is said. */
+  /** What targets are taken to answer; 200 by default. */
   answers: Answers.optional(),
   /** Id or slug. */
   workspace_id: Handle.optional(),
@@ -52,7 +52,7 @@ export type ExplainCreate = z.output<typeof ExplainCreate>
 
 const Text = z.string()
 const Ms = z.int().nonnegative()
-const Said = z.record(z.string(), z.unknown())
+const Params = z.record(z.string(), z.unknown())
 
 const Choice = z.discriminatedUnion('mode', [
   z.strictObject({mode: z.enum(['single', 'fallback']), path: Text, to: Text.nullable()}),
@@ -69,7 +69,7 @@ const Choice = z.discriminatedUnion('mode', [
     mode: z.literal('conditional'),
     path: Text,
     to: Text.nullable(),
-    /** `holds` is null for what is not asked any more. */
+    /** `holds` is null for what is not evaluated any more. */
     conditions: z.array(z.strictObject({text: Text, holds: z.boolean().nullable(), to: Text})),
   }),
 ])
@@ -148,14 +148,14 @@ const Target = z.strictObject({
   cache: Cache,
   /** Of a saved config; taken to be closed. */
   has_circuit: z.boolean(),
-  params: z.strictObject({default_params: Said, override_params: Said, drop_params: z.array(Text)}),
+  params: z.strictObject({default_params: Params, override_params: Params, drop_params: z.array(Text)}),
   /** What would leave; secrets are masked. Null where the target refuses. */
   sends: z.strictObject({method: Text, url: Text, headers: z.record(z.string(), z.string()), body: Body}).nullable(),
   price: Price.nullable(),
   /** Null where nothing names a model. */
   unpriced: z.boolean().nullable(),
   refusal: RefusedView.nullable(),
-  /** What is asked after it, by what it answers; nothing: its answer goes to the client. */
+  /** The target after it, by what it answers; nothing: its answer goes to the client. */
   goes_on: z.array(z.strictObject({on_status_codes: z.array(z.int()).nullable(), to: Text})),
 })
 
@@ -163,7 +163,7 @@ const Target = z.strictObject({
 export const Explanation = z.strictObject({
   object: z.literal('explanation'),
   seed: z.int(),
-  /** As it was asked; null: now. */
+  /** As the request has it; null: now. */
   at: Text.nullable(),
   config: z.strictObject({id: Text.nullable(), slug: Text.nullable()}).nullable(),
   warnings: z.array(Text),
@@ -177,7 +177,7 @@ export const Explanation = z.strictObject({
   }),
   /** With the answers that were given, 200 where none was. */
   way: Way,
-  /** The same when every target fails, and so that the next is asked. */
+  /** The same when every target fails, so that the next one is called. */
   failing: Way,
   /** What chooses among the targets, outermost first. */
   branches: z.array(
@@ -200,4 +200,4 @@ export interface ImaginedCaller {
 }
 
 /** Refuses what is no config and no call; what a target refuses is part of the answer. */
-export type Explain = (asked: Omit<ExplainCreate, 'workspace_id'>, caller: ImaginedCaller) => Promise<Explanation>
+export type Explain = (request: Omit<ExplainCreate, 'workspace_id'>, caller: ImaginedCaller) => Promise<Explanation>

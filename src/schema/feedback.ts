@@ -1,14 +1,14 @@
 import {z} from 'zod'
 import {Word} from './logs.ts'
 
-const MOST_AT_ONCE = 1000
-const MOST_KEYS = 50
-const MOST_LENGTH = 128
+const MAX_AT_ONCE = 1000
+const MAX_KEYS = 50
+const MAX_LENGTH = 128
 
 /** Texts, cut to 128 characters; what is no text is kept as JSON. */
 const Metadata = z
-  .record(z.string().min(1).max(MOST_LENGTH), z.unknown())
-  .refine(metadata => Object.keys(metadata).length <= MOST_KEYS, `must have at most ${MOST_KEYS} keys`)
+  .record(z.string().min(1).max(MAX_LENGTH), z.unknown())
+  .refine(metadata => Object.keys(metadata).length <= MAX_KEYS, `must have at most ${MAX_KEYS} keys`)
   .transform(metadata => Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, textOf(value)])))
 
 const Thought = {
@@ -24,7 +24,7 @@ const One = z.strictObject({
 })
 
 /** One, or several that are kept all or none. */
-export const FeedbackBody = z.union([One, z.array(One).min(1).max(MOST_AT_ONCE)])
+export const FeedbackBody = z.union([One, z.array(One).min(1).max(MAX_AT_ONCE)])
 export const FeedbackPath = z.strictObject({id: Word})
 export const FeedbackChange = z.strictObject(Thought)
 export const FeedbackReply = z.strictObject({status: z.literal('success'), message: z.string(), feedback_ids: z.array(z.string())})
@@ -44,5 +44,5 @@ export const FeedbackView = z.strictObject({
 })
 
 function textOf(value: unknown): string {
-  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll('\0', '\ufffd').slice(0, MOST_LENGTH)
+  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll('\0', '\ufffd').slice(0, MAX_LENGTH)
 }

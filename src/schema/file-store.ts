@@ -1,4 +1,4 @@
-/** A file that the gateway keeps itself, until its provider is told of it. */
+/** A file that the gateway keeps itself, until its provider gets it. */
 export interface StoredFile {
   readonly id: string
   readonly file_name: string

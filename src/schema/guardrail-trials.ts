@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {DescribedRequest} from './explanations.ts'
-import {GuardrailActions, GuardrailCheck, MOST_CHECKS, SIDES} from './guardrails.ts'
+import {GuardrailActions, GuardrailCheck, MAX_CHECKS, SIDES} from './guardrails.ts'
 import {Handle} from './names.ts'
 import {Time} from './times.ts'
 
@@ -9,7 +9,7 @@ const Named = z.union([
   Handle,
   z.strictObject({
     name: z.string().max(255).optional(),
-    checks: z.array(GuardrailCheck).min(1).max(MOST_CHECKS),
+    checks: z.array(GuardrailCheck).min(1).max(MAX_CHECKS),
     actions: GuardrailActions.optional(),
   }),
 ])
@@ -57,7 +57,7 @@ export type GuardrailTested = z.output<typeof GuardrailTested>
 export const GuardrailEvaluate = z.strictObject({
   guardrail: Named,
   since: Time,
-  /** Calls before it; the `next` of the page before. Now where it is not said. */
+  /** Calls before it; the `next` of the page before. Now by default. */
   before: Time.optional(),
   /** The bodies of a page are held at once. */
   limit: z.int().min(1).max(200).default(100),
@@ -90,7 +90,7 @@ const EvaluatedCheck = z.strictObject({
   ),
 })
 
-/** One page of an evaluation, the newest calls first: what a guardrail would have said of calls that were made. */
+/** One page of an evaluation, the newest calls first: what a guardrail would have done with calls that were made. */
 export const GuardrailEvaluated = z.strictObject({
   object: z.literal('guardrail_evaluation'),
   guardrail: Running,

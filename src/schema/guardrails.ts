@@ -2,7 +2,7 @@ import {z} from 'zod'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 
-/** The two places where guardrails stand: before the model is asked, and before its answer is handed on. */
+/** The two places where guardrails stand: before the model is called, and before its answer is handed on. */
 export const SIDES = ['input', 'output'] as const
 export type Side = (typeof SIDES)[number]
 
@@ -103,7 +103,7 @@ export interface HookResults {
 }
 
 /** Most checks of one guardrail. */
-export const MOST_CHECKS = 100
+export const MAX_CHECKS = 100
 
 const Times = {created_at: z.iso.datetime(), last_updated_at: z.iso.datetime()}
 
@@ -143,7 +143,7 @@ export const GuardrailCreate = z.strictObject({
   /** In place of a workspace: for all of the organisation. The caller's own; another is not found. */
   organisation_id: Handle.optional(),
   /** Parameters are the check's own. */
-  checks: z.array(GuardrailCheck).min(1).max(MOST_CHECKS),
+  checks: z.array(GuardrailCheck).min(1).max(MAX_CHECKS),
   actions: GuardrailActions,
 })
 

@@ -11,7 +11,7 @@ export function bucketMs(bucket: number): number {
   return bucket === 0 ? 1 : Math.round(Math.exp((bucket + 0.5) * GROWTH))
 }
 
-/** How a natural logarithm of milliseconds is told its bucket, for SQL. */
+/** The bucket of a natural logarithm of milliseconds, for SQL. */
 export const LATENCY_GROWTH = GROWTH
 
 /** The value that `share` (0 to 1) of all are at most; 0 where there are none. `counts` has calls by bucket. */

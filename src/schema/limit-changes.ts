@@ -6,7 +6,7 @@ import {keepRateLimits, RateLimit, readRateLimits, readUsageLimits, type StoredU
  * Limits as updates give them. What is absent of one stays as it was, `null` clears. A list says all there are; one alone, not in a list,
  * is that one: the others stay.
  */
-export interface Changes<Change> {
+export interface LimitChanges<Change> {
   readonly items: readonly Change[]
   readonly alone: boolean
   /** How many the row can hold. */
@@ -49,7 +49,11 @@ export const OneRateLimitChange = listed(RateLimitChange).nullable()
  * The column text of budgets after a change at `now`; null when there are none. A budget that goes on counts where it was: editing is no
  * free reset (core rule 11).
  */
-export function changedUsageLimits(given: Changes<UsageLimitChange> | null | undefined, before: string | null, now: string): string | null {
+export function changedUsageLimits(
+  given: LimitChanges<UsageLimitChange> | null | undefined,
+  before: string | null,
+  now: string,
+): string | null {
   if (given === undefined) return before
   const old = readUsageLimits(before)
   const items = given?.items ?? []
@@ -62,7 +66,7 @@ export function changedUsageLimits(given: Changes<UsageLimitChange> | null | und
 }
 
 /** The column text of rate limits after a change; null when there are none. */
-export function changedRateLimits(given: Changes<RateLimitChange> | null | undefined, before: string | null): string | null {
+export function changedRateLimits(given: LimitChanges<RateLimitChange> | null | undefined, before: string | null): string | null {
   if (given === undefined) return before
   if (given === null) return null
   const old = readRateLimits(before)
@@ -84,7 +88,7 @@ function changedBudget(
   change: UsageLimitChange,
   place: string,
   old: readonly StoredUsageLimit[],
-  {most}: Changes<UsageLimitChange>,
+  {most}: LimitChanges<UsageLimitChange>,
   now: string,
 ): StoredUsageLimit[] {
   const type = typeOf(change, place, old)
@@ -122,7 +126,7 @@ function changedRate(change: RateLimitChange, old: readonly RateLimit[]): RateLi
   return {type, unit, value, enforcement}
 }
 
-/** An alert that nobody gave again may be too high for the new amount: it is said, not dropped. */
+/** An alert that the update does not set may be too high for the new amount: this is reported, and the alert stays. */
 function asRefused(
   error: z.ZodError,
   place: string,
@@ -147,9 +151,9 @@ function changes<Item extends z.ZodType>(item: Item, most: number, nameOf: (item
     const twice = names.find((each, index) => names.indexOf(each) !== index)
     if (twice !== undefined) addIssue({code: 'custom', message: `names ${twice} twice: send each once`})
   })
-  const said = (items: z.output<Item>[], alone: boolean): Changes<z.output<Item>> => ({items, alone, most})
-  return z.union([many.transform(items => said(items, false)), item.transform(one => said([one], true))]) as unknown as z.ZodType<
-    Changes<z.output<Item>>,
+  const changes = (items: z.output<Item>[], alone: boolean): LimitChanges<z.output<Item>> => ({items, alone, most})
+  return z.union([many.transform(items => changes(items, false)), item.transform(one => changes([one], true))]) as unknown as z.ZodType<
+    LimitChanges<z.output<Item>>,
     z.input<Item> | z.input<Item>[]
   >
 }
@@ -158,5 +162,5 @@ function listed<Item extends z.ZodType>(item: Item) {
   return z
     .array(item)
     .max(1)
-    .transform((items): Changes<z.output<Item>> => ({items, alone: false, most: 1}))
+    .transform((items): LimitChanges<z.output<Item>> => ({items, alone: false, most: 1}))
 }

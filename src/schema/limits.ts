@@ -3,7 +3,7 @@ import {Time} from './times.ts'
 
 /** How a limit is held: after the fact (`compatible`, the default, never shown), exactly (`strict`), or only reported (decisions: limits and money). */
 const Enforcement = z.enum(['compatible', 'strict', 'shadow'])
-const MOST_USD = 1_000_000_000
+const MAX_USD = 1_000_000_000
 
 const usageFields = {
   type: z.enum(['cost', 'tokens']).default('cost'),
@@ -24,7 +24,7 @@ export const UsageLimit = z
     const wrong = (field: keyof typeof usageFields, message: string) => addIssue({code: 'custom', path: [field], message})
     if (type === 'tokens' && credit_limit !== null && !Number.isInteger(credit_limit))
       wrong('credit_limit', 'must be a whole number of tokens')
-    if (type === 'cost' && credit_limit !== null && credit_limit > MOST_USD) wrong('credit_limit', `must be at most ${MOST_USD} US dollars`)
+    if (type === 'cost' && credit_limit !== null && credit_limit > MAX_USD) wrong('credit_limit', `must be at most ${MAX_USD} US dollars`)
     if (alert_threshold !== null && alert_threshold >= (credit_limit ?? 0)) wrong('alert_threshold', 'must be below credit_limit')
     if (periodic_reset && periodic_reset_days)
       wrong('periodic_reset_days', 'cannot be given together with periodic_reset: send one of them')

@@ -3,7 +3,7 @@ import {LogFilters, Word} from './logs.ts'
 import {pageParams} from './paging.ts'
 
 /** Most rows of one file. */
-export const MOST_EXPORTED = 50_000
+export const MAX_EXPORTED = 50_000
 
 export const EXPORTED = [
   'id',
@@ -62,7 +62,7 @@ export const ExportFilters = z
     workspace_slug: Text,
     prompt_slug: Text,
     /** Rows of the file, and how many such files to skip. */
-    page_size: z.int().min(1).max(MOST_EXPORTED).optional(),
+    page_size: z.int().min(1).max(MAX_EXPORTED).optional(),
     current_page: z.int().min(0).max(1_000_000).optional(),
   })
   .superRefine((filters, context) => {

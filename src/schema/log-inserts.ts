@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Word} from './logs.ts'
 
-const MOST_AT_ONCE = 500
+const MAX_AT_ONCE = 500
 const Headers = z.record(z.string().min(1).max(256), z.string().max(65_536))
 const Body = z.record(z.string(), z.unknown())
 
@@ -39,4 +39,4 @@ const One = z.strictObject({
 })
 export type LogInsert = z.output<typeof One>
 
-export const LogInserts = z.union([One, z.array(One).min(1).max(MOST_AT_ONCE)])
+export const LogInserts = z.union([One, z.array(One).min(1).max(MAX_AT_ONCE)])

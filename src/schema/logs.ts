@@ -4,8 +4,8 @@ import {pageParams, wholeInQuery} from './paging.ts'
 import {Time} from './times.ts'
 import {USAGE_SOURCES} from './usage.ts'
 
-const MOST_LISTED = 100
-const MOST_LIST_LENGTH = 8000
+const MAX_LISTED = 100
+const MAX_LIST_LENGTH = 8000
 
 /** A name or an id in a query. PostgreSQL takes no NUL in a text. */
 export const Word = z
@@ -55,7 +55,7 @@ export const LogFilters = {
   trace_id: listInQuery(Word).optional(),
   span_id: Word.optional(),
   /** A JSON object of texts: rows that carry all of them. */
-  metadata: z.string().max(MOST_LIST_LENGTH).transform(readJson).pipe(Metadata).optional(),
+  metadata: z.string().max(MAX_LIST_LENGTH).transform(readJson).pipe(Metadata).optional(),
   /** No row names a prompt yet: none is found by this. */
   prompt_slug: Word.optional(),
   /** Of the mean of what was thought of the trace: value times weight. */
@@ -81,7 +81,7 @@ const Text = z.string().nullable()
 const Count = z.int().nonnegative()
 const Phase = z.number().nonnegative()
 
-/** One target asked, its retries inside, in numbers (reference: record of the log). */
+/** One target called, its retries inside, in numbers (reference: record of the log). */
 export const LogMetrics = z.strictObject({
   id: z.string(),
   organisation_id: z.string(),
@@ -121,7 +121,7 @@ export const LogMetrics = z.strictObject({
   unpriced_units: z.array(z.string()).readonly(),
   /** Served in a mode whose own price is not known, and charged at the standard one. */
   mode_unpriced: z.enum(['priority', 'fast']).nullable(),
-  /** Where the call went; the path that was asked for where it went nowhere. */
+  /** Where the call went; the requested path where it went nowhere. */
   request_url: z.string(),
   request_method: z.string(),
   response_status_code: z.int(),
@@ -176,7 +176,7 @@ const Headers = z.record(z.string(), z.string())
 const Body = z.unknown().optional()
 const Side = z.strictObject({url: z.string().optional(), method: z.string().optional(), headers: Headers.optional(), body: Body})
 
-/** A row of the log with what was said, as far as that is kept. */
+/** A row of the log with its bodies, as far as that is kept. */
 export const LogView = z.strictObject({
   _id: z.string(),
   organisation_id: z.string(),
@@ -193,13 +193,13 @@ export const LogView = z.strictObject({
     lastUsedOptionJsonPath: z.string(),
   }),
   metrics: LogMetrics,
-  /** What the client said, before it was made the provider's. */
+  /** What the client sent, before it was translated for the provider. */
   finalUntransformedRequest: Side.optional(),
   /** Where it was sent; the bytes that were sent are not kept. */
   transformedRequest: Side.optional(),
   /** What the provider answered. */
   originalResponse: Side.optional(),
-  /** Why there are no bodies, where the log store has them and cannot be asked. */
+  /** Why there are no bodies, where the log store has them and does not answer. */
   log_store_error: z.string().optional(),
 })
 
@@ -213,9 +213,9 @@ function numberInQuery(least: number, most: number) {
 export function listInQuery<T extends z.ZodType<unknown, string>>(item: T) {
   return z
     .string()
-    .max(MOST_LIST_LENGTH)
+    .max(MAX_LIST_LENGTH)
     .transform(text => text.split(',').map(each => each.trim()))
-    .pipe(z.array(item).max(MOST_LISTED))
+    .pipe(z.array(item).max(MAX_LISTED))
 }
 
 /** The model may hold `__` too; no provider does. */

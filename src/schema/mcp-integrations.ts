@@ -14,7 +14,7 @@ const HeaderValue = z
 const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, 'expected the name of a header')
 const Headers = z.record(HeaderName, HeaderValue).refine(headers => Object.keys(headers).length <= 100, 'expected at most 100 headers')
 
-/** What is said to a server besides its address. Headers are secrets; so is what stands under the name of one. */
+/** What a server gets besides its address. Headers are secrets; so is what stands under the name of one. */
 export const McpConfigurations = z.strictObject({
   custom_headers: Headers.optional(),
   passthrough_header: anything.optional(),
@@ -48,7 +48,7 @@ export const McpIntegrationCreate = z.strictObject({
 export const McpIntegrationUpdate = z
   .strictObject(Writable)
   .partial()
-  .refine(said => Object.keys(said).length > 0, 'expected one field to change at least')
+  .refine(fields => Object.keys(fields).length > 0, 'expected one field to change at least')
 
 export const McpIntegrationsQuery = z.strictObject({
   ...pageParams(),
@@ -59,7 +59,7 @@ export const McpIntegrationsQuery = z.strictObject({
   search: z.string().min(1).max(255).optional(),
 })
 
-/** What a server told of itself when it was last asked; all is null, and `sync_status` pending, before. */
+/** What a server reported of itself when it was last synced; all is null, and `sync_status` pending, before. */
 export const McpMetadata = z.strictObject({
   title: z.string().nullable(),
   description: z.string().nullable(),

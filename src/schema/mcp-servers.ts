@@ -17,7 +17,7 @@ export const McpServerCreate = z.strictObject({
 export const McpServerUpdate = z
   .strictObject(Writable)
   .partial()
-  .refine(said => Object.keys(said).length > 0, 'expected one field to change at least')
+  .refine(fields => Object.keys(fields).length > 0, 'expected one field to change at least')
 
 export const McpServersQuery = z.strictObject({
   ...pageParams({most: 100}),
@@ -89,7 +89,7 @@ export const UserAccessList = z.strictObject({
       first_name: z.string().nullable(),
       last_name: z.string().nullable(),
       enabled: z.boolean(),
-      /** It was said for this user, whatever the default. */
+      /** It was set for this user, whatever the default. */
       has_override: z.boolean(),
       connection_status: z.enum(['connected', 'not_connected']),
     }),
@@ -108,4 +108,4 @@ export const UserAccessUpdate = z
       .optional(),
     default_user_access: Default.optional(),
   })
-  .refine(said => Object.keys(said).length > 0, 'expected user_access, default_user_access or both')
+  .refine(fields => Object.keys(fields).length > 0, 'expected user_access, default_user_access or both')

@@ -29,7 +29,7 @@ export const OrganisationUpdate = z.strictObject({
 
 export const OrganisationCreate = z.strictObject({name: Name, slug: Slug.optional()})
 
-/** The keys are said here alone. */
+/** The keys are shown here alone. */
 export const CreatedOrganisation = z.strictObject({
   id: z.uuid(),
   slug: z.string(),
@@ -50,7 +50,7 @@ export const OrganisationView = z.strictObject({
 })
 
 export const OrganisationDetails = OrganisationView.extend({
-  /** Days that the log and the sums of it are said to be kept (LOG_RETENTION_DISPLAY, METRICS_RETENTION_DISPLAY). */
+  /** Days that the log and its sums are kept, as shown to users (LOG_RETENTION_DISPLAY, METRICS_RETENTION_DISPLAY). */
   retention_display: z.strictObject({log_days: z.int(), metrics_days: z.int()}),
   settings: z.strictObject({
     security: SecurityView,

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 
-const MOST_PAGE = 1_000_000
+const MAX_PAGE = 1_000_000
 
 /** A whole number in a query, which is text. */
 export function wholeInQuery(least: number, most: number) {
@@ -10,20 +10,20 @@ export function wholeInQuery(least: number, most: number) {
 /** The page of a list: `current_page` counts from 0 (reference: list conventions). To be spread into a query's schema. */
 export function pageParams({usual = 100, most = 1000} = {}) {
   return {
-    current_page: wholeInQuery(0, MOST_PAGE).default(0),
+    current_page: wholeInQuery(0, MAX_PAGE).default(0),
     page_size: wholeInQuery(1, most).default(usual),
   }
 }
 
-/** What a list is at most that is asked for without a page: all of it (decisions: envelopes and ids). */
-export const MOST_UNPAGED = 10_000
+/** The page size of a list that is requested without a page: all of it (decisions: envelopes and ids). */
+export const MAX_UNPAGED = 10_000
 const PAGE = ['page', 'page_size', 'current_page', 'pageSize', 'currentPage']
 
 /** The page that is meant where a query names none: all there is, up to so many rows. */
-export function wholeUnlessPaged(query: unknown, said: unknown): unknown {
+export function wholeUnlessPaged(query: unknown, given: unknown): unknown {
   if (typeof query !== 'object' || query === null) return query
-  if (typeof said === 'object' && said !== null && PAGE.some(name => Object.hasOwn(said, name))) return query
-  for (const size of ['page_size', 'pageSize']) if (Object.hasOwn(query, size)) return {...query, [size]: MOST_UNPAGED}
+  if (typeof given === 'object' && given !== null && PAGE.some(name => Object.hasOwn(given, name))) return query
+  for (const size of ['page_size', 'pageSize']) if (Object.hasOwn(query, size)) return {...query, [size]: MAX_UNPAGED}
   return query
 }
 
@@ -47,5 +47,5 @@ export function list<Row, View>({total, rows}: Paged<Row>, view: (row: Row) => V
   return {object: 'list' as const, total, data: rows.map(view)}
 }
 
-/** The reply of writes that have nothing to say. */
+/** The given of writes that have nothing to say. */
 export const Empty = z.strictObject({})

@@ -3,8 +3,8 @@ import {pageParams} from './paging.ts'
 import {Terms, Tier} from './pricing.ts'
 import {Time} from './times.ts'
 
-const MOST_MODELS = 50_000
-const MOST_PROVIDERS = 500
+const MAX_MODELS = 50_000
+const MAX_PROVIDERS = 500
 
 const ProviderSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "expected a provider's slug")
 const Model = z
@@ -21,10 +21,10 @@ export const PriceListBody = z.strictObject({
   as_of: z.iso.date().optional(),
   providers: z
     .record(ProviderSlug, z.record(Model, Row))
-    .refine(providers => Object.keys(providers).length <= MOST_PROVIDERS, `expected at most ${MOST_PROVIDERS} providers`)
+    .refine(providers => Object.keys(providers).length <= MAX_PROVIDERS, `expected at most ${MAX_PROVIDERS} providers`)
     .refine(
-      providers => Object.values(providers).reduce((sum, rows) => sum + Object.keys(rows).length, 0) <= MOST_MODELS,
-      `expected at most ${MOST_MODELS} models`,
+      providers => Object.values(providers).reduce((sum, rows) => sum + Object.keys(rows).length, 0) <= MAX_MODELS,
+      `expected at most ${MAX_MODELS} models`,
     ),
 })
 
@@ -96,7 +96,7 @@ export const GeneralPath = z.strictObject({provider: z.string().min(1).max(255)}
 /** What a provider's models can do, as the source says it. */
 export const General = z.record(z.string(), z.unknown())
 
-/** A signed bundle, as its file holds it; what is wrong with it is said by whoever opens it. */
+/** A signed bundle, as its file holds it; whoever opens it reports its faults. */
 const BundleText = z.record(z.string(), z.unknown())
 const PublicKeys = z.string().max(65_536)
 export const BundleCheck = z.strictObject({

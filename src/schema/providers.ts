@@ -39,7 +39,7 @@ export const ProviderUpdate = z.strictObject({
 export const ProviderQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional(), tags: TagsQuery.optional()})
 export const WorkspaceQuery = z.strictObject({workspace_id: Handle.optional()})
 
-/** What is said of a row under either of its names. */
+/** What both names of a row show. */
 export const ProviderCommon = {
   id: z.uuid(),
   name: z.string(),

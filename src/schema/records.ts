@@ -1,9 +1,11 @@
 import type {EndpointName} from './endpoints.ts'
 import type {HookResults} from './guardrails.ts'
-import type {Mode, Usage, UsageSource} from './usage.ts'
+import type {CallKind, Principal} from './principal.ts'
+import type {ServiceMode, Usage, UsageSource} from './usage.ts'
 
-/** Who a call is charged to, and what it asked: known before it leaves, written into the intent and repeated in the settlement. */
+/** Who a call is charged to, and what it requests: known before it leaves, written into the intent and repeated in the settlement. */
 export interface Charge {
+  readonly kind: CallKind
   /** Made by the server, one a call; with `attempt` the key of the ledger (core rule 2). */
   readonly call_id: string
   /** Upstream attempts of one call, counted from 1 over all its targets. */
@@ -11,7 +13,7 @@ export interface Charge {
   readonly trace_id: string
   readonly organisation_id: string
   readonly workspace_id: string
-  readonly api_key_id: string
+  readonly principal: Principal
   readonly user_id: string | null
   /** The managed provider (virtual key) and its integration; null when the client brought its own credentials. */
   readonly provider_id: string | null
@@ -50,7 +52,7 @@ export interface Settlement extends Charge {
   /** The classes of tokens and units in it that have no price; absent where all have, or the model has none. */
   readonly unpriced_units?: readonly string[]
   /** Served in a mode whose price is not known, and charged as any other. */
-  readonly mode_unpriced?: Mode
+  readonly mode_unpriced?: ServiceMode
   /** False when the client had left before the end. */
   readonly delivered: boolean
   /** The row of the log, present on the last attempt at a target. */
@@ -59,7 +61,7 @@ export interface Settlement extends Charge {
   readonly covers?: readonly [first: number, last: number]
 }
 
-/** One target asked, its retries inside: a row of the log. All times in milliseconds since the call came in. */
+/** One target called, its retries inside: a row of the log. All times in milliseconds since the call came in. */
 export interface LogRecord {
   readonly id: string
   readonly created_at: string
@@ -89,11 +91,11 @@ export interface LogRecord {
   readonly first_byte_ms: number | null
   readonly last_byte_ms: number
   readonly overhead_ms: number
-  /** False when the client asked that bodies not be kept (`debug: false`). */
+  /** False when the client wants no bodies kept (`debug: false`). */
   readonly keeps_bodies: boolean
   /** The prompt that was called. */
   readonly prompt?: CalledPrompt
-  /** What guardrails said, where there were any. */
+  /** The results of guardrails, where there were any. */
   readonly hook_results?: HookResults
 }
 

@@ -7,7 +7,7 @@ export const ReplayCreate = z.strictObject({
   /** A config as JSON, or the slug of a saved one. */
   config: z.union([Handle, z.record(z.string(), z.unknown())]),
   since: Time,
-  /** Calls before it; the `next` of the page before. Now where it is not said. */
+  /** Calls before it; the `next` of the page before. Now by default. */
   before: Time.optional(),
   limit: z.int().min(1).max(1000).default(500),
   /** Id or slug. */
@@ -31,7 +31,7 @@ export const Replay = z.strictObject({
   object: z.literal('replay'),
   calls: z.int(),
   changed: z.int(),
-  /** Calls that were refused before any config was asked, for a limit or a bad body: nothing is said of them. */
+  /** Calls that were refused before any config applied, for a limit or a bad body: they are not compared. */
   left_out: z.int(),
   /** Calls whose body a condition asks for, and whose body is not kept. */
   without_body: z.int(),
@@ -55,8 +55,8 @@ export interface LoggedCall {
   /** What it was taken to ask for; null where it named none. */
   readonly model: string | null
   readonly is_stream: boolean
-  /** The targets it asked, in order. */
-  readonly asked: readonly LoggedTarget[]
+  /** The targets that it called, in order. */
+  readonly targets: readonly LoggedTarget[]
   /** The body that was kept, where a condition asks for it. */
   readonly body: Readonly<Record<string, unknown>> | null
 }

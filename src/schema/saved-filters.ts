@@ -3,7 +3,7 @@ import {LogFilters, Word} from './logs.ts'
 import {Name} from './names.ts'
 import {pageParams} from './paging.ts'
 
-/** As queries of logs and analytics take them: texts. They are read as those are, and kept as they were said. */
+/** As queries of logs and analytics take them: texts. They are read as those are, and kept as they came. */
 const Filters = z.record(z.string().min(1).max(64), z.string().max(8000)).superRefine((filters, context) => {
   const result = z.strictObject(LogFilters).safeParse(filters)
   if (result.success) return

@@ -4,7 +4,7 @@ import {pageParams} from './paging.ts'
 import {WORKSPACE_ROLES} from './people.ts'
 
 /** In any case, as directories write it. */
-const role = z.preprocess(said => (typeof said === 'string' ? said.toLowerCase() : said), z.enum(WORKSPACE_ROLES))
+const role = z.preprocess(value => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(WORKSPACE_ROLES))
 
 export const ScimMappingsQuery = z.strictObject({
   workspace_id: Handle.optional(),

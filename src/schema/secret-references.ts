@@ -81,11 +81,11 @@ export const SecretReferenceCreateSaid = SecretReferenceCreate.extend({
   auth_config: z.union([...AUTH.aws_sm.options, ...AUTH.azure_kv.options, ...AUTH.hashicorp_vault.options]),
 })
 
-/** `manager_type` stays what it is, whatever is said. `auth_config` is put in place field by field. */
+/** `manager_type` never changes. `auth_config` is put in place field by field. */
 export const SecretReferenceUpdate = z
   .strictObject({...Writable, manager_type: z.enum(MANAGERS).optional()})
   .partial()
-  .refine(({manager_type: _, ...said}) => Object.keys(said).length > 0, 'expected one field to change at least')
+  .refine(({manager_type: _, ...fields}) => Object.keys(fields).length > 0, 'expected one field to change at least')
 
 export const SecretReferencesQuery = z.strictObject({
   ...pageParams({usual: 20, most: 100}),

@@ -56,9 +56,9 @@ export function changedSecurity(before: KeptSecurity, change: SecurityChange | u
   if (change === null) return {}
   const after: Partial<Record<SecurityCategory, Record<string, boolean>>> = {}
   for (const category of SECURITY_CATEGORIES) {
-    const said = change[category]
-    if (said === null) continue
-    const settings = Object.entries({...before[category], ...said}).filter(
+    const setting = change[category]
+    if (setting === null) continue
+    const settings = Object.entries({...before[category], ...setting}).filter(
       (pair): pair is [string, boolean] => typeof pair[1] === 'boolean',
     )
     if (settings.length) after[category] = Object.fromEntries(settings)

@@ -4,7 +4,7 @@ import {USAGE_DIMENSIONS} from './usage-dimensions.ts'
 
 const Dimensions = z
   .string()
-  .transform(said => [...new Set(said.split(',').map(each => each.trim()))])
+  .transform(text => [...new Set(text.split(',').map(each => each.trim()))])
   .pipe(z.array(z.enum(USAGE_DIMENSIONS)).min(1).max(4))
 
 export const UsageQuery = z.strictObject({
@@ -22,7 +22,7 @@ export const UsageQuery = z.strictObject({
 
 const Named = z.strictObject({id: z.string().nullable(), name: z.string().nullable()})
 
-/** One sum. Of what it is summed by, keys, users and workspaces are said with their names. */
+/** One sum. Of what it is summed by, keys, users and workspaces have their names. */
 export const UsageSum = z.strictObject({
   key: Named.optional(),
   user: Named.optional(),

@@ -75,10 +75,10 @@ export function isCharged(unit: string): boolean {
 }
 
 /** How a request was served, where that has a price of its own. */
-export type Mode = 'priority' | 'fast'
+export type ServiceMode = 'priority' | 'fast'
 
 /** The mode that `usage` tells of; null for what was served as any other, or as a batch. */
-export function modeOf({units}: Partial<Usage>): Mode | null {
+export function modeOf({units}: Partial<Usage>): ServiceMode | null {
   if (!units) return null
   return units[UNIT.priority_requests] ? 'priority' : units[UNIT.fast_requests] ? 'fast' : null
 }
@@ -111,8 +111,8 @@ export function mergeUsage(...reports: readonly (UsageReport | null | undefined)
   for (const report of reports) {
     if (!report) continue
     for (const name of TOKEN_CLASSES) usage[name] = count(report[name]) ?? usage[name]
-    for (const [unit, said] of Object.entries(report.units ?? {})) {
-      const value = count(said)
+    for (const [unit, amount] of Object.entries(report.units ?? {})) {
+      const value = count(amount)
       if (value !== undefined) usage.units[unit] = value
     }
   }
@@ -149,7 +149,7 @@ export function imageUnit(quality = 'default', size = 'default'): string {
 }
 
 /** A provider's number as a count: rounded up, since a provider bills a started second; undefined for what cannot be counted. */
-function count(said: number | null | undefined): number | undefined {
-  if (typeof said !== 'number' || !(said >= 0) || said > Number.MAX_SAFE_INTEGER) return undefined
-  return Math.ceil(said)
+function count(value: number | null | undefined): number | undefined {
+  if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER) return undefined
+  return Math.ceil(value)
 }

@@ -64,7 +64,7 @@ export const InvitesQuery = z.strictObject({
   status: z.enum(INVITE_STATUSES).optional(),
 })
 
-/** The link holds the token that accepts the invite. It is said here, and again only by a new one. */
+/** The link holds the token that accepts the invite. It is shown here alone; a new invite gets a new one. */
 export const CreatedInvite = z.strictObject({id: z.uuid(), invite_link: z.url(), object: z.literal('invite')})
 export const ResentInvite = z.strictObject({inviteLink: z.url()})
 
@@ -87,7 +87,7 @@ export const InviteAccept = z.strictObject({
   first_name: Name.optional(),
   last_name: Name.optional(),
 })
-/** The session and the keys are said here alone. */
+/** The session and the keys are shown here alone. */
 export const AcceptedInvite = z.strictObject({
   user_id: z.uuid(),
   organisation_id: z.uuid(),
@@ -130,16 +130,16 @@ export const MemberView = z.strictObject({
   object: z.literal('workspace-user'),
 })
 
-const LEAST_TTL_S = 60
-const MOST_TTL_S = 90 * 86_400
+const MIN_TTL_S = 60
+const MAX_TTL_S = 90 * 86_400
 export const SessionCreate = z.strictObject({
   /** Of a user of the organisation. */
   email: Email,
-  ttl_s: z.int().min(LEAST_TTL_S).max(MOST_TTL_S).default(3600),
+  ttl_s: z.int().min(MIN_TTL_S).max(MAX_TTL_S).default(3600),
 })
 export const SessionParams = z.strictObject({sessionId: z.string().min(1).max(255)})
 export const SessionsQuery = z.strictObject({...pageParams(), user_id: z.string().min(1).max(255).optional()})
-/** The token is said here alone. */
+/** The token is shown here alone. */
 export const CreatedSession = z.strictObject({
   id: z.uuid(),
   token: z.string(),

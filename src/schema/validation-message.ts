@@ -4,8 +4,8 @@ import {nearest} from '../base/nearest.ts'
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-const MOST_ISSUES = 5
-const MOST_KEYS = 24
+const MAX_ISSUES = 5
+const MAX_KEYS = 24
 
 /** What to call the root and its fields. */
 export interface InputLocation {
@@ -21,9 +21,9 @@ export interface InputLocation {
  */
 export function explain(error: z.ZodError, schema: z.ZodType, input: unknown, place: InputLocation): string {
   const issues = error.issues.flatMap(settled)
-  const said = issues.slice(0, MOST_ISSUES).map(issue => `${nameOf(issue.path, place)}: ${complaint(issue, schema, input)}`)
-  const more = issues.length - said.length
-  const line = said.join('; ') + (more > 0 ? `; and ${more} more` : '')
+  const sentences = issues.slice(0, MAX_ISSUES).map(issue => `${nameOf(issue.path, place)}: ${complaint(issue, schema, input)}`)
+  const more = issues.length - sentences.length
+  const line = sentences.join('; ') + (more > 0 ? `; and ${more} more` : '')
   return line.endsWith('?') ? line : `${line}.`
 }
 
@@ -117,8 +117,8 @@ function kindOf(value: unknown): string {
 }
 
 function oneOf(values: readonly unknown[]): string {
-  const said = values.slice(0, MOST_KEYS).map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
-  return values.length === 1 ? said[0]! : `one of ${said.join(', ')}${values.length > MOST_KEYS ? ', …' : ''}`
+  const listed = values.slice(0, MAX_KEYS).map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
+  return values.length === 1 ? listed[0]! : `one of ${listed.join(', ')}${values.length > MAX_KEYS ? ', …' : ''}`
 }
 
 function hint(value: unknown, values: readonly unknown[]): string {
@@ -138,10 +138,10 @@ function amount(origin: string, bound: string, n: number): string {
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  const said = `the key ${key.length > 100 ? `${key.slice(0, 100)}…` : key} is not known here`
+  const sentence = `the key ${key.length > 100 ? `${key.slice(0, 100)}…` : key} is not known here`
   const like = nearest(key, known)
-  if (like) return `${said}: did you mean ${like}?`
-  return known.length && known.length <= MOST_KEYS ? `${said} (known: ${known.join(', ')})` : said
+  if (like) return `${sentence}: did you mean ${like}?`
+  return known.length && known.length <= MAX_KEYS ? `${sentence} (known: ${known.join(', ')})` : sentence
 }
 
 function valueAt(input: unknown, path: Path): unknown {

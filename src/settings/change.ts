@@ -3,7 +3,7 @@ import {guard} from './read.ts'
 import {keyOf, NAMES, type Name, row, type Settings} from './table.ts'
 
 /** What became of settings that were read again. */
-export interface Changes {
+export interface SettingsChanges {
   /** Hold from now on. */
   readonly taken: readonly Name[]
   /** Differ, and hold after a restart alone. */
@@ -13,7 +13,7 @@ export interface Changes {
 export interface Changeable {
   readonly settings: Settings
   /** What `next` would change. */
-  compare(next: Settings): Changes
+  compare(next: Settings): SettingsChanges
   /** Has these settings hold as `next` says them. */
   take(next: Settings, names: readonly Name[]): void
 }

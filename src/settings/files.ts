@@ -1,7 +1,7 @@
 import {closeSync, openSync, readSync} from 'node:fs'
 import {isMap, isScalar, isSeq, LineCounter, parseDocument} from 'yaml'
 
-const MOST_BYTES = 2 ** 20
+const MAX_BYTES = 2 ** 20
 
 /** Gives the text of a file, or throws an error with a `code` as node:fs does. */
 export type ReadFile = (path: string) => string
@@ -10,11 +10,11 @@ export type ReadFile = (path: string) => string
 export const readText: ReadFile = path => {
   const descriptor = openSync(path, 'r')
   try {
-    const buffer = Buffer.alloc(MOST_BYTES + 1)
+    const buffer = Buffer.alloc(MAX_BYTES + 1)
     let length = 0
-    for (let read = -1; read !== 0 && length <= MOST_BYTES; length += read)
+    for (let read = -1; read !== 0 && length <= MAX_BYTES; length += read)
       read = readSync(descriptor, buffer, length, buffer.length - length, null)
-    if (length > MOST_BYTES) throw Object.assign(new Error('file too large'), {code: 'EFBIG'})
+    if (length > MAX_BYTES) throw Object.assign(new Error('file too large'), {code: 'EFBIG'})
     return buffer.toString('utf8', 0, length)
   } finally {
     closeSync(descriptor)
@@ -41,20 +41,20 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** A value of the settings file: its text as written, and whether it stood as a list. */
-export interface Entry {
+export interface FileEntry {
   readonly text: string
   readonly list: boolean
 }
 
 /**
  * The entries of a settings file: key → text, or list of texts joined by commas. Numbers and booleans keep their spelling;
- * an empty value and `null` are left out. What is wrong is said by line, never by content, for secrets may stand there.
+ * an empty value and `null` are left out. Faults are named by line, never by content, for secrets may stand there.
  */
-export function parseEntries(yaml: string): {entries: Map<string, Entry>; wrong: string[]} {
+export function parseEntries(yaml: string): {entries: Map<string, FileEntry>; wrong: string[]} {
   const lines = new LineCounter()
   const document = parseDocument(yaml, {prettyErrors: false, lineCounter: lines})
   const line = (offset: number | undefined) => lines.linePos(offset ?? 0).line
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, FileEntry>()
   if (document.errors.length > 0) {
     return {entries, wrong: document.errors.slice(0, 5).map(({code, pos}) => `line ${line(pos[0])} is not valid YAML (${code})`)}
   }

@@ -1,20 +1,20 @@
 import {readText} from './files.ts'
-import type {Sources} from './read.ts'
+import type {SettingSources} from './read.ts'
 import type {Texts} from './sources.ts'
 
-export {type Changeable, type Changes, changeable} from './change.ts'
+export {type Changeable, changeable, type SettingsChanges} from './change.ts'
 export {type DatabaseSettings, databaseSettings} from './database.ts'
 export {SettingsFault} from './fault.ts'
 export {FLAGS, type FlagName} from './flags.ts'
 export {type LogStoreSettings, logStoreSettings} from './log-store.ts'
 export {type MailSettings, mailSettings} from './mail.ts'
 export {type FlagOption, flagOptions} from './options.ts'
-export {type Origins, readSettings, type Sources} from './read.ts'
+export {type Origins, readSettings, type SettingSources} from './read.ts'
 export {type SettingRow, settingRows} from './show.ts'
 export type {Origin} from './sources.ts'
 export type {Name, Settings} from './table.ts'
 
 /** What `readSettings` reads in a running process: the given flags, its environment, its disk. */
-export function ofThisProcess(argv: Texts = {}): Sources {
+export function ofThisProcess(argv: Texts = {}): SettingSources {
   return {argv, env: process.env, readFile: readText}
 }

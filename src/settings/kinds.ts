@@ -2,7 +2,7 @@ import {isIP, isIPv4, isIPv6} from 'node:net'
 import {z} from 'zod'
 
 /** A way to read one text: what it takes in words, and the schema that turns the text into its value. */
-export interface Kind<T> {
+export interface SettingKind<T> {
   /** Follows "it takes": `a whole number from 0 to 65535`. */
   readonly takes: string
   readonly schema: z.ZodType<T, string>
@@ -11,27 +11,27 @@ export interface Kind<T> {
   show?(value: T): string
 }
 
-const MOST_MS = 2 ** 31 - 1 // a longer timer fires at once in Node
-const MOST_CHARACTERS = 4096
-const MOST_ITEMS = 1000
+const MAX_MS = 2 ** 31 - 1 // a longer timer fires at once in Node
+const MAX_CHARACTERS = 4096
+const MAX_ITEMS = 1000
 
 /** Text of one line, 4096 characters at most. */
-export const text = kind('one line of at most 4096 characters', said => (isLine(said) ? said : undefined))
+export const text = kind('one line of at most 4096 characters', text => (isLine(text) ? text : undefined))
 /** The same, with the spaces around it; a line end after it is what editors add to files, not part of it. */
-export const password: Kind<string> = {
+export const password: SettingKind<string> = {
   takes: text.takes,
   schema: z
     .string()
-    .transform(said => said.replace(/\r?\n$/, ''))
+    .transform(text => text.replace(/\r?\n$/, ''))
     .refine(isLine, `it takes ${text.takes}`),
 }
 /** A path; it may be relative to the working directory. */
-export const path = kind('a path of at most 4096 characters', said => (isLine(said) ? said : undefined))
+export const path = kind('a path of at most 4096 characters', text => (isLine(text) ? text : undefined))
 /** A feature flag: only `OFF` switches off (spec: private deployment feature flags). */
-export const onOff: Kind<boolean> = {...oneOf({ON: true, OFF: false}), show: on => (on ? 'ON' : 'OFF')}
-export const trueFalse: Kind<boolean> = oneOf({true: true, false: false})
-/** The same for what is off where nothing is said, in either spelling. */
-export const switched: Kind<boolean> = {...oneOf({ON: true, OFF: false, true: true, false: false}), show: on => (on ? 'ON' : 'OFF')}
+export const onOff: SettingKind<boolean> = {...oneOf({ON: true, OFF: false}), show: on => (on ? 'ON' : 'OFF')}
+export const trueFalse: SettingKind<boolean> = oneOf({true: true, false: false})
+/** The same for what is off by default, in either spelling. */
+export const switched: SettingKind<boolean> = {...oneOf({ON: true, OFF: false, true: true, false: false}), show: on => (on ? 'ON' : 'OFF')}
 /** What a host name may hold between its dots. */
 export const label = matching('letters, digits and inner hyphens, at most 63', /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i)
 export const domain = matching(
@@ -43,54 +43,54 @@ export const segment = matching('letters, digits, dots, hyphens and underscores,
 export const urlPath = matching('a path such as /v2/credentials/ID', /^\/[\x21-\x7e]{1,1023}$/)
 export const email = matching('an e-mail address', /^[\w.+-]{1,128}@[a-z0-9.-]{1,128}$/i)
 /** A time limit in milliseconds. */
-export const milliseconds = whole(1, MOST_MS, 'milliseconds')
+export const milliseconds = whole(1, MAX_MS, 'milliseconds')
 /** A time to keep something, in days. */
 export const days = whole(1, 36_500, 'days')
 
-function matching(takes: string, form: RegExp): Kind<string> {
-  return kind(takes, said => (form.test(said) ? said : undefined))
+function matching(takes: string, form: RegExp): SettingKind<string> {
+  return kind(takes, text => (form.test(text) ? text : undefined))
 }
 
 /** A whole number between two bounds, both allowed; plain digits only. */
-export function whole(least: number, most: number, unit = ''): Kind<number> {
-  return kind(`a whole number${unit && ` of ${unit}`} from ${least} to ${most}`, said => {
-    if (!/^\d{1,15}$/.test(said)) return undefined
-    const number = Number(said)
+export function whole(least: number, most: number, unit = ''): SettingKind<number> {
+  return kind(`a whole number${unit && ` of ${unit}`} from ${least} to ${most}`, text => {
+    if (!/^\d{1,15}$/.test(text)) return undefined
+    const number = Number(text)
     return number >= least && number <= most ? number : undefined
   })
 }
 
 /** One of the words, spelt exactly so; the value it stands for. */
-export function oneOf<T>(words: Readonly<Record<string, T>>): Kind<T> {
-  return kind(listed(Object.keys(words)), said => (Object.hasOwn(words, said) ? words[said] : undefined))
+export function oneOf<T>(words: Readonly<Record<string, T>>): SettingKind<T> {
+  return kind(listed(Object.keys(words)), text => (Object.hasOwn(words, text) ? words[text] : undefined))
 }
 
 /** One of the words, spelt exactly so, as itself. */
-export function word<const W extends string>(...words: readonly W[]): Kind<W> {
-  return kind(listed(words), said => words.find(known => known === said))
+export function word<const W extends string>(...words: readonly W[]): SettingKind<W> {
+  return kind(listed(words), text => words.find(known => known === text))
 }
 
 /** The address to listen on: an IP address without brackets, or a host name. */
-export const listenAddress = kind('an IP address or a host name, without port', said =>
-  isIP(said) || isName(said.toLowerCase()) ? said : undefined,
+export const listenAddress = kind('an IP address or a host name, without port', text =>
+  isIP(text) || isName(text.toLowerCase()) ? text : undefined,
 )
 
 /** An absolute URL of one of `schemes`, for example `http:`; with user and password only where `credentials` says so. */
-export function url(takes: string, schemes: readonly string[], {credentials = false} = {}): Kind<string> {
-  return kind(takes, (said, wrong) => {
-    const parsed = said.length <= MOST_CHARACTERS ? URL.parse(said) : null
+export function url(takes: string, schemes: readonly string[], {credentials = false} = {}): SettingKind<string> {
+  return kind(takes, (text, wrong) => {
+    const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text) : null
     if (!parsed || !schemes.includes(parsed.protocol) || !parsed.hostname) return undefined
     if (!credentials && (parsed.username || parsed.password)) return wrong('it may not carry a user or a password')
-    return said
+    return text
   })
 }
 
 /** A mail address. */
-export const mailAddress = kind('a mail address', said => (isMailAddress(said) ? said : undefined))
+export const mailAddress = kind('a mail address', text => (isMailAddress(text) ? text : undefined))
 /** A sender (RFC 5322, 3.4): an address, or a name without quotes and the address in angle brackets. */
-export const mailbox = kind('a mail address, or Name <address>', said => {
-  const address = /^[^<>"\\]*<([^<>]+)>$/.exec(said)?.[1] ?? said
-  return isLine(said) && isMailAddress(address) ? said : undefined
+export const mailbox = kind('a mail address, or Name <address>', text => {
+  const address = /^[^<>"\\]*<([^<>]+)>$/.exec(text)?.[1] ?? text
+  return isLine(text) && isMailAddress(address) ? text : undefined
 })
 
 const SSL_WORDS: Readonly<Record<string, string>> = {
@@ -101,31 +101,31 @@ const SSL_WORDS: Readonly<Record<string, string>> = {
   'verify-full': 'VERIFY_IDENTITY',
 }
 
-/** A PostgreSQL URL as libpq takes it (PostgreSQL manual, 32.1.1.2); how TLS is used is said by `DB_SSL` alone. */
-export const postgresUrl = kind('a URL such as postgresql://user:password@host:5432/name', (said, wrong) => {
-  const parsed = said.length <= MOST_CHARACTERS ? URL.parse(said) : null
-  if (/^(mysql|mariadb)2?:/i.test(said)) return wrong('MySQL is not supported: the gateway keeps its data in SQLite or PostgreSQL')
+/** A PostgreSQL URL as libpq takes it (PostgreSQL manual, 32.1.1.2); `DB_SSL` alone sets how TLS is used. */
+export const postgresUrl = kind('a URL such as postgresql://user:password@host:5432/name', (text, wrong) => {
+  const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text) : null
+  if (/^(mysql|mariadb)2?:/i.test(text)) return wrong('MySQL is not supported: the gateway keeps its data in SQLite or PostgreSQL')
   if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) return undefined
   const inside = [...parsed.searchParams.keys()].find(parameter => parameter.startsWith('ssl') || parameter === 'uselibpqcompat')
-  if (!inside) return said
+  if (!inside) return text
   const meant = SSL_WORDS[parsed.searchParams.get('sslmode') ?? '']
   return wrong(`take the parameter ${inside} out of it and set ${meant ? `DB_SSL=${meant}` : 'DB_SSL'} instead`)
 })
 
 /** A key given by an operator: it must survive an HTTP header and be too long to guess. */
-export const givenKey = kind('at least 32 (at most 512) visible ASCII characters without spaces', said =>
-  /^[\x21-\x7e]{32,512}$/.test(said) ? said : undefined,
+export const givenKey = kind('at least 32 (at most 512) visible ASCII characters without spaces', text =>
+  /^[\x21-\x7e]{32,512}$/.test(text) ? text : undefined,
 )
 
 /** 32 bytes, written as 64 hex digits or as base64 (either alphabet, padding optional). */
-export const bytes32 = kind('32 bytes as 64 hex digits or as base64 (openssl rand -base64 32)', said => {
-  if (/^[0-9a-f]{64}$/i.test(said)) return Buffer.from(said, 'hex')
-  return /^[\w+/-]{43}=?$/.test(said) ? Buffer.from(said, 'base64') : undefined
+export const bytes32 = kind('32 bytes as 64 hex digits or as base64 (openssl rand -base64 32)', text => {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
+  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined
 })
 
 /** Bytes written as base64, at least so many. */
-export function base64Key(least_bytes: number, takes: string): Kind<string> {
-  return kind(takes, said => (/^[A-Za-z0-9+/]+={0,2}$/.test(said) && Buffer.from(said, 'base64').length >= least_bytes ? said : undefined))
+export function base64Key(least_bytes: number, takes: string): SettingKind<string> {
+  return kind(takes, text => (/^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length >= least_bytes ? text : undefined))
 }
 
 /** Where bodies may be kept. This process is its own control plane, so that what is kept there is kept here. */
@@ -141,31 +141,31 @@ export const logStoreKind = oneOf<'local' | 's3' | 's3_custom' | 's3_assume' | '
 })
 
 /** The address of a bucket, with or without a scheme. */
-export const bucketUrl = kind('an address such as minio.example.com/bucket or https://bucket.s3.example.com, without a query', said => {
-  const parsed = said.length <= MOST_CHARACTERS ? URL.parse(said.includes('://') ? said : `https://${said}`) : null
+export const bucketUrl = kind('an address such as minio.example.com/bucket or https://bucket.s3.example.com, without a query', text => {
+  const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text.includes('://') ? text : `https://${text}`) : null
   const is_plain = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password && !parsed.search && !parsed.hash
   return is_plain && parsed.hostname ? parsed.href.replace(/\/+$/, '') : undefined
 })
 
 /** PEM text with a block called `label`. Where it stands on one line, `\n` written as two characters ends a line. */
-export function pem(label: RegExp, takes: string): Kind<string> {
-  return kind(`${takes} in PEM form, not a path`, said => {
-    const lines = said.includes('\n') ? said : said.replaceAll('\\n', '\n')
+export function pem(label: RegExp, takes: string): SettingKind<string> {
+  return kind(`${takes} in PEM form, not a path`, text => {
+    const lines = text.includes('\n') ? text : text.replaceAll('\\n', '\n')
     return new RegExp(`-----BEGIN ${label.source}-----`).test(lines) ? lines : undefined
   })
 }
 
 /** A comma separated list; `item` gives an entry in its normal form, or undefined when it is none. Repetitions fall away. */
-export function listOf(takes: string, item: (entry: string) => string | undefined): Kind<readonly string[]> {
-  const list = kind<readonly string[]>(`a comma separated list of ${takes}`, (said, wrong) => {
-    const entries = said.split(',').map(entry => entry.trim())
+export function listOf(takes: string, item: (entry: string) => string | undefined): SettingKind<readonly string[]> {
+  const list = kind<readonly string[]>(`a comma separated list of ${takes}`, (text, wrong) => {
+    const entries = text.split(',').map(entry => entry.trim())
     const found = new Set<string>()
     for (const entry of entries.filter(Boolean)) {
-      const normal = entry.length <= MOST_CHARACTERS ? item(entry) : undefined
+      const normal = entry.length <= MAX_CHARACTERS ? item(entry) : undefined
       if (normal === undefined) return wrong(`the entry ${quoted(entry)} is none of: ${takes}`)
       found.add(normal)
     }
-    return found.size <= MOST_ITEMS ? Object.freeze([...found]) : wrong(`it takes at most ${MOST_ITEMS} entries`)
+    return found.size <= MAX_ITEMS ? Object.freeze([...found]) : wrong(`it takes at most ${MAX_ITEMS} entries`)
   })
   return {...list, list: true, show: entries => entries.join(', ')}
 }
@@ -207,10 +207,10 @@ export function quoted(value: string): string {
 }
 
 /** A kind from a function that gives the value of a trimmed text, or undefined; `wrong` says more than what is taken. */
-function kind<T>(takes: string, read: (said: string, wrong: (clause: string) => undefined) => T | undefined): Kind<T> {
-  const schema = z.string().transform((said, context): T => {
+function kind<T>(takes: string, read: (text: string, wrong: (clause: string) => undefined) => T | undefined): SettingKind<T> {
+  const schema = z.string().transform((text, context): T => {
     let clause = `it takes ${takes}`
-    const value = read(said.trim(), better => {
+    const value = read(text.trim(), better => {
       clause = better
       return undefined
     })
@@ -221,12 +221,12 @@ function kind<T>(takes: string, read: (said: string, wrong: (clause: string) => 
   return {takes, schema}
 }
 
-function isMailAddress(said: string): boolean {
-  return said.length <= 255 && z.email().safeParse(said).success
+function isMailAddress(text: string): boolean {
+  return text.length <= 255 && z.email().safeParse(text).success
 }
 
-function isLine(said: string): boolean {
-  return said.length <= MOST_CHARACTERS && !/[\x00-\x1f\x7f]/.test(said)
+function isLine(text: string): boolean {
+  return text.length <= MAX_CHARACTERS && !/[\x00-\x1f\x7f]/.test(text)
 }
 
 function listed(words: readonly string[]): string {

@@ -164,7 +164,7 @@ function encryption({sse_encryption_type: type}: Partial<Settings>, given: (name
   return wrong
 }
 
-/** With LOG_STORE_BASEPATH nothing is asked of the cloud's own names. */
+/** With LOG_STORE_BASEPATH the cloud's own names are not used. */
 function isInBase(name: Name): boolean {
   return name === 'LOG_STORE_GENERATIONS_BUCKET' || name === 'AZURE_STORAGE_CONTAINER'
 }

@@ -5,10 +5,10 @@ import {SettingsFault} from './fault.ts'
 import {isMissing, parseEntries, type ReadFile, readText, reason} from './files.ts'
 import {quoted} from './kinds.ts'
 import {shown} from './show.ts'
-import {environmentLayer, fileLayer, flagLayer, type Layer, type Origin, type Texts, unknownNames} from './sources.ts'
+import {environmentLayer, fileLayer, flagLayer, type Origin, type SettingsLayer, type Texts, unknownNames} from './sources.ts'
 import {keyOf, NAMES, type Name, row, type Settings} from './table.ts'
 
-export interface Sources {
+export interface SettingSources {
   /** Flags without their hyphens in front → text: `{'data-dir': '/srv/gateway'}`. */
   readonly argv?: Texts
   readonly env: Texts
@@ -24,7 +24,7 @@ export type Origins = Readonly<Record<Name, Origin>>
  * Throws one `SettingsFault` with every problem found: unknown names, unreadable files, wrong values, two sources of one
  * setting in one layer, settings that contradict each other, and documented variables of later versions.
  */
-export function readSettings({argv = {}, env, readFile = readText}: Sources): {settings: Settings; origins: Origins} {
+export function readSettings({argv = {}, env, readFile = readText}: SettingSources): {settings: Settings; origins: Origins} {
   const faults: string[] = []
   const outer = [flagLayer(argv), environmentLayer(env)]
   const layers = [...outer, ...settingsFile(outer, readFile, faults)]
@@ -44,24 +44,24 @@ export function readSettings({argv = {}, env, readFile = readText}: Sources): {s
   return {settings: Object.freeze(guard(settings)), origins: origins as Origins}
 }
 
-/** The layer of the settings file, or nothing when there is no such file and none was asked for. */
-function settingsFile(outer: readonly Layer[], readFile: ReadFile, faults: string[]): Layer[] {
+/** The layer of the settings file, or nothing when there is no such file and none was named. */
+function settingsFile(outer: readonly SettingsLayer[], readFile: ReadFile, faults: string[]): SettingsLayer[] {
   const silent: string[] = [] // the same faults are found again in the loop over all settings
-  const asked = take('GATEWAY_SETTINGS_FILE', outer, readFile, silent)
+  const file = take('GATEWAY_SETTINGS_FILE', outer, readFile, silent)
   const folder = take('GATEWAY_DATA_DIR', outer, readFile, silent)
   if (silent.length > 0) return []
-  const path = typeof asked.value === 'string' ? asked.value : join(String(folder.value), 'settings.yaml')
+  const path = typeof file.value === 'string' ? file.value : join(String(folder.value), 'settings.yaml')
   let yaml = ''
   try {
     yaml = readFile(path)
   } catch (error) {
-    if (asked.value !== undefined) faults.push(unreadable(asked.as, path, error))
+    if (file.value !== undefined) faults.push(unreadable(file.as, path, error))
     else if (!isMissing(error)) faults.push(`The settings file ${quoted(path)} cannot be read: ${reason(error)}.`)
     return []
   }
   const {entries, wrong} = parseEntries(yaml)
   faults.push(...wrong.map(clause => `${path}: ${clause}.`))
-  if (asked.value === undefined && entries.delete('data_dir')) {
+  if (file.value === undefined && entries.delete('data_dir')) {
     faults.push(`data_dir in ${path} comes too late: the file was found in the data directory. Use --data-dir or GATEWAY_DATA_DIR.`)
   }
   return [fileLayer(entries, path)]
@@ -69,14 +69,14 @@ function settingsFile(outer: readonly Layer[], readFile: ReadFile, faults: strin
 
 interface Found {
   readonly origin: Origin
-  /** How it was said, for a sentence. */
+  /** How it was given, for a sentence. */
   readonly as: string
   /** Undefined when the setting is unset, or when a fault was reported. */
   readonly value: unknown
 }
 
 /** The value of a setting from the first layer that gives one, else its default. */
-function take(name: Name, layers: readonly Layer[], readFile: ReadFile, faults: string[]): Found {
+function take(name: Name, layers: readonly SettingsLayer[], readFile: ReadFile, faults: string[]): Found {
   for (const layer of layers) {
     const given = layer.words(name).flatMap(word => {
       const entry = layer.entries.get(word.word)

@@ -1,5 +1,5 @@
 import type {Origin} from './sources.ts'
-import {type Group, keyOf, NAMES, type Name, row, type Settings} from './table.ts'
+import {keyOf, NAMES, type Name, row, type Settings, type SettingsGroup} from './table.ts'
 
 /** A line of `gateway config show`. */
 export interface SettingRow {
@@ -7,7 +7,7 @@ export interface SettingRow {
   /** As it would be written; a secret is `set` or `not set`, and so is anything else that is unset. */
   readonly value: string
   readonly origin: Origin
-  readonly group: Group
+  readonly group: SettingsGroup
   readonly meaning: string
 }
 

@@ -1,5 +1,5 @@
 import {nearest} from '../base/nearest.ts'
-import type {Entry} from './files.ts'
+import type {FileEntry} from './files.ts'
 import {type Later, laterOf} from './not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, type Name, row} from './table.ts'
 
@@ -7,9 +7,9 @@ import {fileEndings, flagOf, keyOf, NAMES, type Name, row} from './table.ts'
 export type Origin = 'flag' | 'environment' | 'default' | `file:${string}`
 
 /** One layer of precedence: the words used in it, and what was given under them. */
-export interface Layer {
+export interface SettingsLayer {
   readonly origin: Origin
-  readonly entries: ReadonlyMap<string, Entry>
+  readonly entries: ReadonlyMap<string, FileEntry>
   /** The words a setting may be given under here. */
   words(name: Name): readonly Word[]
   /** A word as it stands in a sentence. */
@@ -26,7 +26,7 @@ interface Word {
 export type Texts = Readonly<Record<string, string | undefined>>
 
 /** The command line, by flag without its hyphens: `data-dir`. Secrets are given by file only. */
-export function flagLayer(flags: Texts): Layer {
+export function flagLayer(flags: Texts): SettingsLayer {
   return {
     origin: 'flag',
     entries: entriesOf(flags),
@@ -39,7 +39,7 @@ export function flagLayer(flags: Texts): Layer {
  * The environment, without what Kubernetes and Docker put there for a service called, say, `redis` or `gateway`
  * (`REDIS_PORT=tcp://10.0.0.5:6379`): nobody set that.
  */
-export function environmentLayer(environment: Texts): Layer {
+export function environmentLayer(environment: Texts): SettingsLayer {
   return {
     origin: 'environment',
     entries: new Map([...entriesOf(environment)].filter(([name, {text}]) => !isServiceLink(name, text))),
@@ -49,7 +49,7 @@ export function environmentLayer(environment: Texts): Layer {
 }
 
 /** The settings file at `path`. */
-export function fileLayer(entries: ReadonlyMap<string, Entry>, path: string): Layer {
+export function fileLayer(entries: ReadonlyMap<string, FileEntry>, path: string): SettingsLayer {
   return {
     origin: `file:${path}`,
     entries,
@@ -59,7 +59,7 @@ export function fileLayer(entries: ReadonlyMap<string, Entry>, path: string): La
 }
 
 /** A sentence for each word of the layer that is no setting, and for each that belongs to a later version. */
-export function unknownNames(layer: Layer): string[] {
+export function unknownNames(layer: SettingsLayer): string[] {
   const known = NAMES.flatMap(name => layer.words(name).map(({word}) => word))
   return [...layer.entries].flatMap(([word, {text}]) => {
     if (known.includes(word)) return []
@@ -76,7 +76,7 @@ function laterFault(as: string, text: string, {area, harmless, instead}: Later):
   return [`${as} is not available in this version (${area}). Unset it${may}${instead ? `; ${instead}` : ''}.`]
 }
 
-function hint(layer: Layer, word: string, known: readonly string[]): string {
+function hint(layer: SettingsLayer, word: string, known: readonly string[]): string {
   const mark = layer.origin === 'flag' ? '--' : ''
   const key = bare(word)
   const name = NAMES.find(each => keyOf(each) === key)
@@ -104,7 +104,7 @@ function direct(word: string): Word {
   return {word, from_file: false}
 }
 
-function entriesOf(texts: Texts): Map<string, Entry> {
+function entriesOf(texts: Texts): Map<string, FileEntry> {
   return new Map(Object.entries(texts).flatMap(([word, text]) => (text?.trim() ? [[word, {text, list: false}] as const] : [])))
 }
 

@@ -9,7 +9,6 @@ import {
   givenKey,
   headerNames,
   headerNamesOrAll,
-  type Kind,
   label,
   listenAddress,
   logStoreKind,
@@ -23,6 +22,7 @@ import {
   path,
   pem,
   postgresUrl,
+  type SettingKind,
   segment,
   switched,
   text,
@@ -37,10 +37,10 @@ import {
 
 /** One setting. Its key in the settings file, in `Settings` and (with hyphens) on the command line follow from its name. */
 export interface Setting {
-  readonly kind: Kind<unknown>
+  readonly kind: SettingKind<unknown>
   /** The default, as text, read as any other value would be; without one the setting may be unset. */
   readonly fallback?: string
-  readonly group: Group
+  readonly group: SettingsGroup
   readonly meaning: string
   /** Never shown, never echoed, not accepted on the command line; `NAME_FILE` names a file that holds it. */
   readonly secret?: true
@@ -74,7 +74,7 @@ export const GROUPS = [
   'Pricing',
   'Feature flags',
 ] as const
-export type Group = (typeof GROUPS)[number]
+export type SettingsGroup = (typeof GROUPS)[number]
 
 const CERTIFICATE = pem(/CERTIFICATE/, 'one or more certificates')
 const PRIVATE_KEY = pem(/(?:[A-Z]+ )?PRIVATE KEY/, 'a private key')
@@ -247,10 +247,10 @@ export const SETTINGS = {
 
 export type Name = keyof typeof SETTINGS
 /** The key of a setting in the file and in `Settings`: its name in lower case, without the prefix `GATEWAY_`. */
-export type KeyOf<N extends string> = N extends `GATEWAY_${infer Rest}` ? Lowercase<Rest> : Lowercase<N>
-type ValueOf<S extends Setting> = S['kind'] extends Kind<infer T> ? (S extends {fallback: string} ? T : T | undefined) : never
+export type SettingKey<N extends string> = N extends `GATEWAY_${infer Rest}` ? Lowercase<Rest> : Lowercase<N>
+type ValueOf<S extends Setting> = S['kind'] extends SettingKind<infer T> ? (S extends {fallback: string} ? T : T | undefined) : never
 /** Every setting, read, checked and frozen. Printed or serialised, it shows a secret as `set` or `not set`. */
-export type Settings = {readonly [N in Name as KeyOf<N>]: ValueOf<(typeof SETTINGS)[N]>}
+export type Settings = {readonly [N in Name as SettingKey<N>]: ValueOf<(typeof SETTINGS)[N]>}
 
 /** The names in the order of the table. */
 export const NAMES = Object.keys(SETTINGS) as readonly Name[]
@@ -260,8 +260,8 @@ export function row(name: Name): Setting {
   return SETTINGS[name]
 }
 
-export function keyOf<N extends Name>(name: N): KeyOf<N> {
-  return name.replace(/^GATEWAY_/, '').toLowerCase() as KeyOf<N>
+export function keyOf<N extends Name>(name: N): SettingKey<N> {
+  return name.replace(/^GATEWAY_/, '').toLowerCase() as SettingKey<N>
 }
 
 /** The endings that name a file instead of the value: none, `_FILE`, or `_FILE` and `_PATH`. */

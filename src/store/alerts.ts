@@ -7,7 +7,7 @@ export interface AlertKey {
   readonly about: string
 }
 
-/** What was told so far, by `alertName`; JSON texts. */
+/** The alerts so far, by `alertName`; JSON texts. */
 export async function readAlerts(db: Db): Promise<ReadonlyMap<string, string>> {
   const rows = await db.selectFrom('alerts').select(['entity', 'entity_id', 'about', 'state']).execute()
   return new Map(rows.map(row => [alertName(row), row.state]))
@@ -17,7 +17,7 @@ export function alertName({entity, entity_id, about}: AlertKey): string {
   return `${entity}/${entity_id}/${about}`
 }
 
-/** Writes what is told now over what was read before; false when another process was faster. */
+/** Writes the alerts of now over what was read before; false when another process was faster. */
 export async function writeAlert(db: Db, key: AlertKey, before: string | null, state: string, now: string): Promise<boolean> {
   if (before === null) {
     const {numInsertedOrUpdatedRows} = await db

@@ -28,7 +28,7 @@ const COLUMNS = [
   'client_ip',
 ] as const satisfies readonly (keyof AuditLogsTable)[]
 /** Those that came later: of a row that has none of them the hash is as it was. */
-const LATER = ['changes'] as const satisfies readonly (keyof AuditLogsTable)[]
+const LATER_COLUMNS = ['changes'] as const satisfies readonly (keyof AuditLogsTable)[]
 
 /** Where the chain does not hold. */
 export interface AuditBreak {
@@ -120,7 +120,7 @@ export async function verifyAuditChain(db: Db, organisation_id: string): Promise
 }
 
 function linkOf(previous: string, row: AuditLogsTable): string {
-  const later = LATER.flatMap(column => (row[column] == null ? [] : [{[column]: row[column]}]))
+  const later = LATER_COLUMNS.flatMap(column => (row[column] == null ? [] : [{[column]: row[column]}]))
   return hash('sha256', `${previous}\n${JSON.stringify([...COLUMNS.map(column => plain(row[column])), ...later])}`, 'hex')
 }
 

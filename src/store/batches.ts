@@ -2,7 +2,7 @@ import type {Db} from './database.ts'
 import {anyOf} from './rows.ts'
 import type {BatchesTable} from './tables/batches.ts'
 
-/** Where a provider's ids of batches and responses are told apart. */
+/** Where a provider's ids of batches and responses are distinguished. */
 export type BatchPlace = Pick<BatchesTable, 'workspace_id' | 'provider' | 'integration_id'>
 
 /** A provider that gives one id twice speaks of one batch, or one response: the first call that made it is charged. */
@@ -29,7 +29,7 @@ export async function unsettledBatches(db: Db, {workspace_id, provider, integrat
   return rows.map(({entry, ...row}) => ({...row, has_entry: entry !== null}))
 }
 
-/** Work that is to be asked for: not charged, made by an integration, and its time has come; the longest due first. */
+/** Work that is to be polled: not charged, made by an integration, and its time has come; the longest due first. */
 export async function dueBatches(db: Db, now_ms: number, most: number) {
   const rows = await db
     .selectFrom('batches as b')
@@ -45,7 +45,7 @@ export async function dueBatches(db: Db, now_ms: number, most: number) {
   return rows.map(({entry, asks, ...row}) => ({...row, asks: Number(asks), has_entry: entry !== null}))
 }
 
-/** Notes that it was asked for, and when it is to be next. */
+/** Notes that it was polled, and when it is to be next. */
 export async function noteAsked(db: Db, call_id: string, asks: number, next_ask_ms: number): Promise<void> {
   await db.updateTable('batches').set({asks, next_ask_ms}).where('call_id', '=', call_id).where('settled_at', 'is', null).execute()
 }

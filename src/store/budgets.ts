@@ -2,7 +2,7 @@ import type {Db} from './database.ts'
 import {globalAccess} from './providers.ts'
 
 /** Somebody or something that has budgets, as its row holds them. */
-export interface Budgeted {
+export interface BudgetedRow {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
   /** Of an integration, which is limited per workspace, both ids. */
   readonly id: string
@@ -18,13 +18,13 @@ export interface Budgeted {
 }
 
 /** Everything that has a budget, or is shown as having used one up. Archived and expired ones have no say any more. */
-export async function budgeted(db: Db): Promise<readonly Budgeted[]> {
+export async function budgeted(db: Db): Promise<readonly BudgetedRow[]> {
   return [...(await keys(db)), ...(await workspaces(db)), ...(await providers(db)), ...(await integrations(db))]
 }
 
 const OPEN = ['active', 'exhausted'] as const
 
-async function keys(db: Db): Promise<Budgeted[]> {
+async function keys(db: Db): Promise<BudgetedRow[]> {
   const rows = await db
     .selectFrom('api_keys')
     .select(['id', 'name', 'organisation_id', 'workspace_id', 'usage_limits', 'last_reset_at', 'status', 'alert_emails'])
@@ -34,7 +34,7 @@ async function keys(db: Db): Promise<Budgeted[]> {
   return rows.map(row => ({...row, entity: 'key', workspace_id: row.workspace_id ?? '', status: opened(row.status)}))
 }
 
-async function workspaces(db: Db): Promise<Budgeted[]> {
+async function workspaces(db: Db): Promise<BudgetedRow[]> {
   const rows = await db
     .selectFrom('workspaces')
     .select(['id', 'name', 'organisation_id', 'usage_limits'])
@@ -44,7 +44,7 @@ async function workspaces(db: Db): Promise<Budgeted[]> {
   return rows.map(row => ({...row, ...BARE, entity: 'workspace', workspace_id: row.id, last_reset_at: null}))
 }
 
-async function providers(db: Db): Promise<Budgeted[]> {
+async function providers(db: Db): Promise<BudgetedRow[]> {
   const rows = await db
     .selectFrom('providers')
     .select(['id', 'slug as name', 'organisation_id', 'workspace_id', 'usage_limits', 'last_reset_at', 'status'])
@@ -55,7 +55,7 @@ async function providers(db: Db): Promise<Budgeted[]> {
 }
 
 /** Each integration in each workspace that has a provider of it, with the limits of its own there, else those of all (as calls find them). */
-async function integrations(db: Db): Promise<Budgeted[]> {
+async function integrations(db: Db): Promise<BudgetedRow[]> {
   const rows = await db
     .selectFrom('providers as p')
     .innerJoin('integrations as i', 'i.id', 'p.integration_id')
@@ -84,7 +84,7 @@ function opened(status: string): 'active' | 'exhausted' {
 }
 
 /** Shows a key or a provider as `status`, unless it is something else than `active` or `exhausted` by now. */
-export async function showStatus(db: Db, {entity, id}: Pick<Budgeted, 'entity' | 'id'>, status: 'active' | 'exhausted', now: string) {
+export async function showStatus(db: Db, {entity, id}: Pick<BudgetedRow, 'entity' | 'id'>, status: 'active' | 'exhausted', now: string) {
   const table = entity === 'key' ? 'api_keys' : 'providers'
   await db
     .updateTable(table)
@@ -95,7 +95,7 @@ export async function showStatus(db: Db, {entity, id}: Pick<Budgeted, 'entity' |
 }
 
 /** A key or a provider whose time is over. */
-export interface Expired extends Pick<Budgeted, 'id' | 'name' | 'organisation_id' | 'workspace_id' | 'alert_emails'> {
+export interface Expired extends Pick<BudgetedRow, 'id' | 'name' | 'organisation_id' | 'workspace_id' | 'alert_emails'> {
   readonly entity: 'key' | 'provider'
   readonly expires_at: string
 }

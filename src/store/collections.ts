@@ -71,7 +71,7 @@ export function childCollections(db: Db, id: string): Promise<CollectionsTable[]
     .execute()
 }
 
-/** By id of the collection; of each that is asked for. */
+/** By id of the collection; of each that is requested. */
 export async function collectionContents(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, CollectionContents>> {
   if (!ids.length) return new Map()
   const children = await db

@@ -66,7 +66,7 @@ export function findConfigForCall(db: Db, workspace_id: string, slug_or_id: stri
   return active(db, slug_or_id).where('workspace_id', '=', workspace_id).executeTakeFirst()
 }
 
-/** The id of the config that calls of this workspace go by when nothing else is said. */
+/** The id of the config that calls of this workspace go by by default. */
 export async function defaultConfigId(db: Db, workspace_id: string): Promise<string | null> {
   const standing = db.selectFrom('configs').select('id').where('workspace_id', '=', workspace_id).where('status', '=', 'active')
   return (await standing.where('is_default', '=', 1).executeTakeFirst())?.id ?? null

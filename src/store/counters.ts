@@ -12,7 +12,7 @@ export interface CounterClaim {
   readonly shadow: boolean
 }
 
-export interface CounterReservation {
+export interface CounterReservationRow {
   readonly id: string
   readonly claims: readonly CounterClaim[]
   readonly deadline_ms: number | null
@@ -40,18 +40,18 @@ export interface CounterStanding {
 export function counterTable(db: Db) {
   return {
     /** Claims under each `id`; with no deadline, more under a reservation that is open. All of one statement name the same counters. */
-    async reserve(asked: readonly CounterReservation[]): Promise<readonly CounterAnswer[]> {
+    async reserve(reservations: readonly CounterReservationRow[]): Promise<readonly CounterAnswer[]> {
       const {rows} = await sql<{answer: CounterAnswer}>`
         select traffic.reserve_counters(a.item->>'id', a.item->'claims', (a.item->>'deadline_ms')::bigint) as answer
-        from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
+        from jsonb_array_elements(${JSON.stringify(reservations)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
       return rows.map(({answer}) => answer)
     },
     /** False when nothing is held under an id. Null gives everything back. */
-    async settle(asked: readonly CounterSettlement[]): Promise<readonly boolean[]> {
+    async settle(settlements: readonly CounterSettlement[]): Promise<readonly boolean[]> {
       const {rows} = await sql<{known: boolean}>`
         select traffic.settle_counters(a.item->>'id', coalesce((a.item->'actual'->>'tokens')::bigint, 0),
           coalesce((a.item->'actual'->>'cost_nanousd')::bigint, 0), a.item->'actual' = 'null'::jsonb) as known
-        from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
+        from jsonb_array_elements(${JSON.stringify(settlements)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
       return rows.map(({known}) => known)
     },
     async read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>> {

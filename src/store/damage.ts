@@ -11,14 +11,14 @@ interface Place {
 }
 
 const FILES = [CONTROL_FILE, TRAFFIC_FILE] as const
-/** A file larger than this holds something; of a smaller one SQLite is asked. */
+/** A file larger than this holds something; of a smaller one SQLite is queried. */
 const SURE_BYTES = 64 * 1024
 /** SQLite checks some hundreds of megabytes in a second: a larger file would hold the start up. */
-const MOST_CHECKED_BYTES = 1024 * 1024 * 1024
+const MAX_CHECKED_BYTES = 1024 * 1024 * 1024
 
 /**
  * Refuses (DataDirFault) a directory in which one of the databases is gone, before anything is made in it: a new one in its place would be an empty ledger without a
- * word. `accepts_loss`: the operator said that the ledger may begin anew. Gives sentences of what is begun anew.
+ * word. `accepts_loss`: the operator lets the ledger begin anew. Gives sentences of what is begun anew.
  */
 export function checkPresent({folder, journal, binding}: Place, accepts_loss: boolean): string[] {
   const [has_control, has_traffic] = FILES.map(name => holds(folder, name, binding))
@@ -46,7 +46,7 @@ export function checkAfterUncleanEnd(folder: string, binding: object | undefined
   const left_open = FILES.filter(name => (bytesOf(join(folder, `${name}-wal`)) ?? 0) > 0)
   return left_open.flatMap(name => {
     const bytes = bytesOf(join(folder, name)) ?? 0
-    if (bytes > MOST_CHECKED_BYTES)
+    if (bytes > MAX_CHECKED_BYTES)
       return [`${name} was not closed and, at ${Math.round(bytes / 2 ** 20)} MB, is too large to be checked at a start.`]
     const found = checked(folder, name, binding)
     if (found) throw damaged(folder, name, found)
@@ -107,8 +107,8 @@ function checked(folder: string, name: string, binding: object | undefined): str
   let raw: Sqlite.Database | undefined
   try {
     raw = opened(folder, name, binding)
-    const said = raw.pragma('quick_check(1)', {simple: true}) as string
-    return said === 'ok' ? undefined : said
+    const verdict = raw.pragma('quick_check(1)', {simple: true}) as string
+    return verdict === 'ok' ? undefined : verdict
   } catch (fault) {
     return isDamage(fault) ? (fault as Error).message : undefined
   } finally {

@@ -170,7 +170,7 @@ export interface Store {
    * inside. Which caches it empties follows from the tables that it writes (`INVALIDATES`); raw SQL that writes is refused.
    */
   write<T>(work: (transaction: Db) => Promise<T>): Promise<T>
-  /** Has `listener` told of what each `write` of this process changed, where a cache holds it, once it is committed. */
+  /** Calls `listener` with what each `write` of this process changed, where a cache holds it, once it is committed. */
   onWrite(listener: (invalidation: Invalidation) => void): void
   /** A transaction that may run any statement and notes nothing: for migrations, before anything is remembered. */
   migrate<T>(work: (transaction: Db) => Promise<T>): Promise<T>

@@ -1,7 +1,7 @@
 import {sql} from 'kysely'
 import {isObject} from '../base/json-object.ts'
 import {BUCKETS, type Bucket} from './analytics/facts.ts'
-import type {Reader} from './analytics/reader.ts'
+import type {AnalyticsReader} from './analytics/reader.ts'
 import type {Db} from './database.ts'
 import type {LogFilter} from './log-filter.ts'
 import {filteredRows} from './log-rows.ts'
@@ -17,7 +17,7 @@ export async function insertFeedback(db: Db, rows: readonly FeedbackTable[]): Pr
 export interface FeedbackScope {
   readonly organisation_id: string
   readonly workspace_id: string | undefined
-  /** Only what these users said, or what is said of their calls. */
+  /** Only feedback of these users, or on their calls. */
   readonly user_ids?: readonly string[] | undefined
 }
 
@@ -26,10 +26,10 @@ export async function updateFeedback(db: Db, scope: FeedbackScope, id: string, c
   const {organisation_id, workspace_id, user_ids} = scope
   let own = db.selectFrom('traffic.feedback').where('id', '=', id).where('organisation_id', '=', organisation_id)
   if (workspace_id !== undefined) own = own.where('workspace_id', '=', workspace_id)
-  const said = await own.select(['trace_id', 'user_id']).executeTakeFirst()
-  if (!said) return false
-  if (user_ids && !user_ids.includes(said.user_id ?? '')) {
-    const seen = await filteredRows(db, {...scope, trace_id: [said.trace_id]})
+  const row = await own.select(['trace_id', 'user_id']).executeTakeFirst()
+  if (!row) return false
+  if (user_ids && !user_ids.includes(row.user_id ?? '')) {
+    const seen = await filteredRows(db, {...scope, trace_id: [row.trace_id]})
       .select('id')
       .limit(1)
       .executeTakeFirst()
@@ -54,8 +54,8 @@ export interface FeedbackSum {
 }
 
 /** Feedback of a time, by bucket and value. Filters of calls find what was thought of their traces. */
-export async function feedbackSums({db}: Reader, filter: LogFilter, bucket: Bucket): Promise<FeedbackSum[]> {
-  const rows = await told(db, filter)
+export async function feedbackSums({db}: AnalyticsReader, filter: LogFilter, bucket: Bucket): Promise<FeedbackSum[]> {
+  const rows = await matching(db, filter)
     .select([
       sql<string>`substr(created_at, 1, ${sql.lit(BUCKETS[bucket])})`.as('bucket'),
       'value',
@@ -74,13 +74,13 @@ export interface ModelFeedback {
 }
 
 /** The same by the models that the traces called, the most first. */
-export async function modelFeedback({db}: Reader, filter: LogFilter): Promise<ModelFeedback[]> {
+export async function modelFeedback({db}: AnalyticsReader, filter: LogFilter): Promise<ModelFeedback[]> {
   const called = filteredRows(db, {...filter, created_at: {}}, 'trace')
-    .where('trace_id', 'in', told(db, filter).select('trace_id'))
+    .where('trace_id', 'in', matching(db, filter).select('trace_id'))
     .where('model', 'is not', null)
     .select([sql<string>`trace_id`.as('called_in'), 'model'])
     .distinct()
-  const rows = await told(db, filter)
+  const rows = await matching(db, filter)
     .innerJoin(called.as('called'), 'called.called_in', 'traffic.feedback.trace_id')
     .select(['called.model as model', sql<number>`count(*)`.as('total'), sql<number>`avg(value * weight)`.as('mean')])
     .groupBy('called.model')
@@ -90,7 +90,7 @@ export async function modelFeedback({db}: Reader, filter: LogFilter): Promise<Mo
   return rows.map(row => ({model: row.model!, total: Number(row.total), mean: Number(row.mean)}))
 }
 
-function told(db: Db, filter: LogFilter) {
+function matching(db: Db, filter: LogFilter) {
   const {organisation_id, workspace_id, created_at, user_ids, ...calls} = filter
   let rows = db.selectFrom('traffic.feedback').where('organisation_id', '=', organisation_id)
   if (workspace_id !== undefined) rows = rows.where('workspace_id', '=', workspace_id)

@@ -11,7 +11,7 @@ export type GuardrailRow = GuardrailsTable & Pick<GuardrailVersionsTable, 'versi
 
 /** A guardrail as a call runs it, its secrets as they are. */
 export interface FoundGuardrail {
-  /** What it was asked for by. */
+  /** The reference that names it. */
   readonly ref: string
   readonly id: string
   readonly slug: string
@@ -61,8 +61,8 @@ export async function findDefaultGuardrails(
     .where('id', '=', workspace_id)
     .where('organisation_id', '=', organisation_id)
     .executeTakeFirst()
-  const said = [organisation, workspace].map(readDefaults)
-  const all = (side: 'input' | 'output') => [...new Set(said.flatMap(defaults => defaults[side]))]
+  const values = [organisation, workspace].map(readDefaults)
+  const all = (side: 'input' | 'output') => [...new Set(values.flatMap(defaults => defaults[side]))]
   return {input: all('input'), output: all('output')}
 }
 

@@ -10,7 +10,7 @@ import {tagged} from './tags.ts'
 type Sealed = Pick<IntegrationsTable, 'id' | 'organisation_id' | 'key_sealed' | 'configurations' | 'configurations_sealed'>
 
 /** What an integration knows of its provider, in plain: for the moment of a call, never to be kept or shown. */
-export interface Credentials {
+export interface IntegrationCredentials {
   readonly key: string | null
   readonly configurations: Readonly<Record<string, unknown>>
 }
@@ -26,7 +26,7 @@ export function sealSecret(
 }
 
 /** The credentials of a row, opened. Throws `SealFault` when another key sealed them. */
-export function openCredentials(seal: Seal, row: Sealed): Credentials {
+export function openCredentials(seal: Seal, row: Sealed): IntegrationCredentials {
   const place = (column: string) => ({table: 'integrations', column, row: row.id, organisation_id: row.organisation_id})
   const secrets = row.configurations_sealed ? JSON.parse(seal.open(row.configurations_sealed, place('configurations_sealed'))) : {}
   return {
@@ -135,7 +135,7 @@ export async function removeCustomModels(db: Db, integration_id: string, slugs: 
   return Number(numDeletedRows)
 }
 
-/** What workspaces have of an integration, row by row; those without one have what is said for all. */
+/** What workspaces have of an integration, row by row; those without one have the row for all. */
 export function integrationWorkspaces(db: Db, integration_id: string): Promise<IntegrationWorkspacesTable[]> {
   return db.selectFrom('integration_workspaces').selectAll().where('integration_id', '=', integration_id).execute()
 }
@@ -171,7 +171,7 @@ export function globalIntegrations(db: Db, organisation_id: string): Promise<Int
     .execute()
 }
 
-/** Whether a workspace may use an integration now: its own row says it, else what is said for all. */
+/** Whether a workspace may use an integration now: by its own row, else by the row for all. */
 export async function isOpenTo(db: Db, integration: IntegrationsTable, workspace_id: string): Promise<boolean> {
   const query = db.selectFrom('integration_workspaces').select('enabled').where('integration_id', '=', integration.id)
   const own = await query.where('workspace_id', '=', workspace_id).executeTakeFirst()

@@ -15,8 +15,8 @@ export class FileStoreFull extends Error {
 const PREFIX = 'gw_file_'
 const ID = /^gw_file_[\da-f-]{36}$/
 const LIFE_S = 30 * 24 * 3600
-const MOST_FILE_BYTES = 256 << 20
-const MOST_BYTES = 2 ** 31
+const MAX_FILE_BYTES = 256 << 20
+const MAX_BYTES = 2 ** 31
 
 /**
  * The files of one workspace for one provider, in a folder of the data directory: each is its content and, once that is whole, a page about it.
@@ -41,8 +41,8 @@ export class LocalFileStore implements FileStore {
       let bytes = 0
       for await (const piece of content) {
         bytes += piece.length
-        if (bytes > MOST_FILE_BYTES) throw new FileStoreFull(`a file may have ${MOST_FILE_BYTES >> 20} MB at most`)
-        if (held + bytes > MOST_BYTES) throw new FileStoreFull('no more files are kept here now: delete some')
+        if (bytes > MAX_FILE_BYTES) throw new FileStoreFull(`a file may have ${MAX_FILE_BYTES >> 20} MB at most`)
+        if (held + bytes > MAX_BYTES) throw new FileStoreFull('no more files are kept here now: delete some')
         await file.writeFile(piece)
       }
       await file.sync()

@@ -12,7 +12,7 @@ interface Counted {
 }
 
 /** Sixty filters over a month. */
-const MOST_COUNTED = 2000
+const MAX_COUNTED = 2000
 const COUNTED = new WeakMap<Db, Map<string, Counted>>()
 
 /** How many rows a filter finds: from the sums of whole hours, where these know what it names, else day by day. */
@@ -30,7 +30,7 @@ async function countRows(db: Db, filter: LogFilter): Promise<number> {
   return Number((await counted.executeTakeFirstOrThrow()).n)
 }
 
-/** Whether a row that is found once is found for ever: what is asked of other tables, or of the detail, may change. */
+/** Whether a row that is found once is found for ever: a condition on other tables, or of the detail, may change. */
 function isSteady({trace_id, prompt_slug, configs, feedback}: LogFilter): boolean {
   return [trace_id, prompt_slug, configs].every(each => each === undefined) && !isBound(feedback)
 }
@@ -60,7 +60,7 @@ async function countDays(db: Db, filter: LogFilter): Promise<number> {
     count += counted.count
   }
   for (const key of known.keys()) {
-    if (known.size <= MOST_COUNTED) break
+    if (known.size <= MAX_COUNTED) break
     known.delete(key)
   }
   return count

@@ -7,18 +7,18 @@ export interface LogScope {
 }
 
 /** Both ends included; one that is absent is open. */
-export interface Range<T> {
+export interface ValueRange<T> {
   readonly least?: T | undefined
   readonly most?: T | undefined
 }
 
 /** What a row must be; what is absent does not narrow. A list names what may be, `metadata` what must all be there. */
 export interface LogFilter extends LogScope {
-  readonly created_at?: Range<string>
-  readonly total_tokens?: Range<number>
-  readonly prompt_tokens?: Range<number>
-  readonly completion_tokens?: Range<number>
-  readonly cost_nanousd?: Range<number>
+  readonly created_at?: ValueRange<string>
+  readonly total_tokens?: ValueRange<number>
+  readonly prompt_tokens?: ValueRange<number>
+  readonly completion_tokens?: ValueRange<number>
+  readonly cost_nanousd?: ValueRange<number>
   readonly models?: readonly string[] | undefined
   readonly provider_models?: readonly {readonly provider: string; readonly model: string}[] | undefined
   readonly statuses?: readonly number[] | undefined
@@ -32,5 +32,5 @@ export interface LogFilter extends LogScope {
   readonly prompt_slug?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   /** Of the mean of what was thought of the trace: value times weight. */
-  readonly feedback?: Range<number>
+  readonly feedback?: ValueRange<number>
 }

@@ -2,13 +2,13 @@ import type {Db} from './database.ts'
 import {firstIdFrom} from './retention.ts'
 import type {LogObjectsTable} from './tables/traffic.ts'
 
-const MOST_IDS = 500
+const MAX_IDS = 500
 
 /** Where the bodies of these rows lie, of those that lie in a store of objects. */
 export async function findLogObjects(db: Db, log_ids: readonly string[]): Promise<LogObjectsTable[]> {
   const found: LogObjectsTable[] = []
-  for (let at = 0; at < log_ids.length; at += MOST_IDS) {
-    const some = log_ids.slice(at, at + MOST_IDS)
+  for (let at = 0; at < log_ids.length; at += MAX_IDS) {
+    const some = log_ids.slice(at, at + MAX_IDS)
     found.push(...(await db.selectFrom('traffic.log_objects').selectAll().where('log_id', 'in', some).execute()))
   }
   return found
@@ -58,8 +58,8 @@ export interface RowOfBodies {
 /** The rows of these ids that are in the log. A workspace that is not there any more stands by its id. */
 export async function rowsOfBodies(db: Db, log_ids: readonly string[]): Promise<RowOfBodies[]> {
   const found: RowOfBodies[] = []
-  for (let at = 0; at < log_ids.length; at += MOST_IDS) {
-    const some = log_ids.slice(at, at + MOST_IDS)
+  for (let at = 0; at < log_ids.length; at += MAX_IDS) {
+    const some = log_ids.slice(at, at + MAX_IDS)
     found.push(...(await namedRows(db).where('logs.id', 'in', some).execute()))
   }
   return found

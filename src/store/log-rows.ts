@@ -1,7 +1,7 @@
 import {type SelectQueryBuilder, SqliteAdapter, sql} from 'kysely'
 import {ownWorkspaces} from './analytics/hours.ts'
 import type {Database, Db} from './database.ts'
-import type {LogFilter, LogScope, Range} from './log-filter.ts'
+import type {LogFilter, LogScope, ValueRange} from './log-filter.ts'
 import {firstIdFrom} from './retention.ts'
 
 export type Rows = SelectQueryBuilder<Database, 'traffic.logs', unknown>
@@ -85,7 +85,7 @@ function thoughtOf({organisation_id, feedback = {}}: LogFilter) {
     group by trace_id having ${sql.join(bounds, sql` and `)})`
 }
 
-function within<T extends string | number>(rows: Rows, value: ReturnType<typeof sql>, {least, most}: Range<T> = {}): Rows {
+function within<T extends string | number>(rows: Rows, value: ReturnType<typeof sql>, {least, most}: ValueRange<T> = {}): Rows {
   const above = least === undefined ? rows : rows.where(sql<boolean>`${value} >= ${least}`)
   return most === undefined ? above : above.where(sql<boolean>`${value} <= ${most}`)
 }

@@ -9,7 +9,7 @@ import {filteredRows, listedRows, type Rows, rowsOf} from './log-rows.ts'
 import {anyOf} from './rows.ts'
 import type {LogObjectsTable, LogsTable} from './tables/traffic.ts'
 
-export type {LogFilter, LogScope, Range} from './log-filter.ts'
+export type {LogFilter, LogScope, ValueRange} from './log-filter.ts'
 
 /** Columns that older rows do not have: their detail says it. */
 type SummedBy = 'duration_ms' | 'cache_status' | 'retry_count' | 'is_rescued'

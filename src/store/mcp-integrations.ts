@@ -38,7 +38,7 @@ export async function updateMcpIntegration(db: Db, id: string, change: Partial<M
   await db.updateTable('mcp_integrations').set(change).where('id', '=', id).execute()
 }
 
-/** Keeps what a server told of itself. */
+/** Keeps what a server reports of itself. */
 export async function putMcpMetadata(db: Db, id: string, metadata: McpMetadata) {
   await updateMcpIntegration(db, id, {metadata: JSON.stringify(metadata)})
 }
@@ -92,7 +92,7 @@ export function listMcpIntegrations(db: Db, filter: McpIntegrationFilter, page: 
   return paged(matching.selectAll('i').orderBy('i.created_at', 'desc').orderBy('i.id'), page)
 }
 
-/** What workspaces have of an integration, row by row; those without one have what is said for all. */
+/** What workspaces have of an integration, row by row; those without one have the row for all. */
 export function mcpIntegrationWorkspaces(db: Db, id: string): Promise<McpIntegrationWorkspacesTable[]> {
   return db.selectFrom('mcp_integration_workspaces').selectAll().where('mcp_integration_id', '=', id).execute()
 }

@@ -77,7 +77,7 @@ export async function putMcpServerCapability(db: Db, row: McpServerCapabilitiesT
     .execute()
 }
 
-/** A member of a server's workspace; `enabled` is null where nothing was said for him. */
+/** A member of a server's workspace; `enabled` is null where nothing was set for him. */
 export interface McpUser {
   readonly user_id: string
   readonly first_name: string | null

@@ -1,12 +1,12 @@
 import {DataDirFault} from './data-dir.ts'
 import type {Db, Store} from './database.ts'
-import type {Owner} from './journal/index.ts'
+import type {JournalOwner} from './journal/index.ts'
 
 /**
  * Whose store this is: its id and epoch, made on first use. They stand in both databases and in every journal segment (core rule 4);
  * refuses (DataDirFault) two databases that do not belong together.
  */
-export async function readOwner(store: Store, new_id: () => string): Promise<Owner> {
+export async function readOwner(store: Store, new_id: () => string): Promise<JournalOwner> {
   const traffic = await read(store.db, 'traffic.meta')
   const control = (await read(store.db, 'meta')) ?? (traffic ? undefined : await give(store, 'meta', {store_id: new_id(), epoch: 1}))
   if (!control) throw new DataDirFault(`The control database is not the one that the ledger and the log belong to. ${CURE}`)
@@ -26,18 +26,18 @@ type MetaTable = 'meta' | 'traffic.meta'
 
 const CURE = 'Restore both from the same backup.'
 
-async function read(db: Db, table: MetaTable): Promise<Owner | undefined> {
+async function read(db: Db, table: MetaTable): Promise<JournalOwner | undefined> {
   const rows = await db.selectFrom(table).selectAll().where('key', 'in', ['store_id', 'epoch']).execute()
-  const said = Object.fromEntries(rows.map(({key, value}) => [key, value]))
-  if (said.store_id === undefined && said.epoch === undefined) return undefined
-  const epoch = Number(said.epoch)
-  if (said.store_id === undefined || !Number.isInteger(epoch) || epoch < 1)
+  const values = Object.fromEntries(rows.map(({key, value}) => [key, value]))
+  if (values.store_id === undefined && values.epoch === undefined) return undefined
+  const epoch = Number(values.epoch)
+  if (values.store_id === undefined || !Number.isInteger(epoch) || epoch < 1)
     throw new DataDirFault(`The table ${table} does not say whose store it is. ${CURE}`)
-  return {store_id: said.store_id, epoch}
+  return {store_id: values.store_id, epoch}
 }
 
 /** Writes `owner` where another process has not been faster; gives what then stands there. */
-async function give(store: Store, table: MetaTable, {store_id, epoch}: Owner): Promise<Owner> {
+async function give(store: Store, table: MetaTable, {store_id, epoch}: JournalOwner): Promise<JournalOwner> {
   await store.write(db =>
     db
       .insertInto(table)

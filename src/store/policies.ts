@@ -151,7 +151,7 @@ export interface PolicySpender {
   readonly reset_at: string | null
 }
 
-/** The entities of a usage policy that used `least` or more since `since_at` (ISO 8601), and those of which somebody was told before. */
+/** The entities of a usage policy that used `least` or more since `since_at` (ISO 8601), and those with an alert before. */
 export async function policySpenders(db: Db, policy_id: string, since_at: string, least: bigint): Promise<readonly PolicySpender[]> {
   const {entities, sum} = entitiesOf(db, {id: policy_id, kind: 'usage'}, since_at)
   const was_told = sql`exists (select 1 from alerts where entity = 'policy' and entity_id = ${`${policy_id}/`} || u.value_key)`

@@ -76,7 +76,7 @@ export interface ProviderForCall {
   readonly name: string
   readonly organisation_id: string
   readonly workspace_id: string
-  /** `expired` is said by `expires_at`, which is to be held against the clock. */
+  /** `expires_at` decides what is expired: it is to be held against the clock. */
   readonly status: ProvidersTable['status']
   readonly expires_at: string | null
   readonly usage_limits: string | null
@@ -98,7 +98,7 @@ export interface ProviderForCall {
     readonly trusts_host: boolean
     readonly allow_all_models: boolean
     readonly secret_mappings: string
-    /** Of this workspace: its own, else those said for all workspaces. */
+    /** Of this workspace: its own, else those for all workspaces. */
     readonly usage_limits: string | null
     readonly rate_limits: string | null
     readonly last_reset_at: string | null

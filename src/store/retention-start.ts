@@ -9,7 +9,7 @@ export async function retainedSince(db: Db, kept: RetainedKind): Promise<string>
   return row?.value ?? EVER
 }
 
-/** Says that rows before `at` may be missing from now on; what was said of a later time stays. */
+/** Says that rows before `at` may be missing from now on; a later time stays. */
 export async function keepFrom(db: Db, kept: RetainedKind, at: string) {
   await db
     .insertInto('traffic.meta')

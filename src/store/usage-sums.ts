@@ -57,19 +57,19 @@ export async function usageSums(db: Db, by: readonly UsageDimension[], filter: U
 /** What keys are called and whose they are, by id; deleted ones too. */
 export async function keyNames(db: Db, organisation_id: string, ids: readonly string[]) {
   const found = new Map<string, {readonly name: string; readonly user_id: string | null}>()
-  for (let at = 0; at < ids.length; at += MOST_IDS) {
+  for (let at = 0; at < ids.length; at += MAX_IDS) {
     const rows = await db
       .selectFrom('api_keys')
       .select(['id', 'name', 'user_id'])
       .where('organisation_id', '=', organisation_id)
-      .where('id', 'in', ids.slice(at, at + MOST_IDS))
+      .where('id', 'in', ids.slice(at, at + MAX_IDS))
       .execute()
     for (const {id, ...row} of rows) found.set(id, row)
   }
   return found
 }
 
-const MOST_IDS = 500
+const MAX_IDS = 500
 
 /** Names of all workspaces of an organisation, by id; archived ones too. */
 export async function workspaceNames(db: Db, organisation_id: string): Promise<ReadonlyMap<string, string>> {

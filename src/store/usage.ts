@@ -3,24 +3,24 @@ import type {Db} from './database.ts'
 import {policyUsedSince} from './policies.ts'
 import {retainedSince} from './retention-start.ts'
 
-export interface UsageScope {
+export interface EntityUsageScope {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
   /** Of an integration `<its id>/<workspace id>`, for it is limited per workspace. */
   readonly id: string
   readonly workspace_id: string
 }
 
-export interface Used {
+export interface LedgerUsage {
   readonly tokens: bigint
   readonly cost_nanousd: bigint
 }
 
-/** `usageSince` of any scope; of an entity of a policy what that counts, which is said as both. */
+/** `usageSince` of any scope; of an entity of a policy what that counts, which has both names. */
 export async function usedSince(
   db: Db,
-  {entity, id, workspace_id}: {readonly entity: UsageScope['entity'] | 'policy'; readonly id: string; readonly workspace_id: string},
+  {entity, id, workspace_id}: {readonly entity: EntityUsageScope['entity'] | 'policy'; readonly id: string; readonly workspace_id: string},
   since_at: string,
-): Promise<Used> {
+): Promise<LedgerUsage> {
   if (entity !== 'policy') return usageSince(db, {entity, id, workspace_id}, since_at)
   const slash = id.indexOf('/')
   const used = await policyUsedSince(db, id.slice(0, slash), id.slice(slash + 1), since_at)
@@ -34,7 +34,7 @@ const HOUR_MS = 3_600_000
  * from the hourly sums, the rest of its own hour from the entries, and so the hours whose sums are deleted. Exact; knows what has been
  * flushed.
  */
-export async function usageSince(db: Db, scope: UsageScope, since_at: string): Promise<Used> {
+export async function usageSince(db: Db, scope: EntityUsageScope, since_at: string): Promise<LedgerUsage> {
   const kept_ms = Date.parse(await retainedSince(db, 'hours'))
   const since_ms = Date.parse(since_at)
   const next_hour_ms = Math.ceil(Math.max(since_ms, kept_ms || 0) / HOUR_MS) * HOUR_MS
@@ -50,7 +50,7 @@ export async function usageSince(db: Db, scope: UsageScope, since_at: string): P
  * The slugs that the hourly sums know the scope by; null where they know it by its id. A slug is free again once its provider is
  * archived: where another integration of the workspace has, or had, one of them, only the entries tell the two apart.
  */
-async function slugsOf(db: Db, {entity, id, workspace_id}: UsageScope): Promise<readonly string[] | null | 'ambiguous'> {
+async function slugsOf(db: Db, {entity, id, workspace_id}: EntityUsageScope): Promise<readonly string[] | null | 'ambiguous'> {
   if (entity === 'key' || entity === 'workspace') return null
   const providers = db.selectFrom('providers').where('workspace_id', '=', workspace_id)
   if (entity === 'provider') {
@@ -65,10 +65,10 @@ async function slugsOf(db: Db, {entity, id, workspace_id}: UsageScope): Promise<
 /** `hour` begins with what `from_hour` says (`2026-01-02T03`), whatever follows. */
 async function hoursFrom(
   db: Db,
-  {entity, id, workspace_id}: UsageScope,
+  {entity, id, workspace_id}: EntityUsageScope,
   slugs: readonly string[] | null,
   from_hour: string,
-): Promise<Used> {
+): Promise<LedgerUsage> {
   if (slugs?.length === 0) return NOTHING
   let query = db.selectFrom('traffic.usage_hourly').where('hour', '>=', from_hour)
   if (entity === 'key') query = query.where('api_key_id', '=', id)
@@ -78,7 +78,12 @@ async function hoursFrom(
 }
 
 /** By workspace first: that is how the entries are indexed. */
-async function entriesBetween(db: Db, {entity, id, workspace_id}: UsageScope, from_at: string, before_at: string | null): Promise<Used> {
+async function entriesBetween(
+  db: Db,
+  {entity, id, workspace_id}: EntityUsageScope,
+  from_at: string,
+  before_at: string | null,
+): Promise<LedgerUsage> {
   let query = db.selectFrom('traffic.ledger_entries').where('workspace_id', '=', workspace_id).where('admitted_at', '>=', from_at)
   if (before_at !== null) query = query.where('admitted_at', '<', before_at)
   if (entity === 'key') query = query.where('api_key_id', '=', id)
@@ -87,7 +92,7 @@ async function entriesBetween(db: Db, {entity, id, workspace_id}: UsageScope, fr
   return exactly(await query.select(SUMS).executeTakeFirstOrThrow())
 }
 
-const NOTHING: Used = {tokens: 0n, cost_nanousd: 0n}
+const NOTHING: LedgerUsage = {tokens: 0n, cost_nanousd: 0n}
 
 /** Sums travel as text: one may be beyond 2^53. */
 const SUMS = [
@@ -95,7 +100,7 @@ const SUMS = [
   sql<string>`cast(coalesce(sum(cost_nanousd), 0) as text)`.as('cost_nanousd'),
 ] as const
 
-function exactly({tokens, cost_nanousd}: {readonly tokens: string; readonly cost_nanousd: string}): Used {
+function exactly({tokens, cost_nanousd}: {readonly tokens: string; readonly cost_nanousd: string}): LedgerUsage {
   return {tokens: BigInt(tokens), cost_nanousd: BigInt(cost_nanousd)}
 }
 

@@ -104,16 +104,16 @@ export async function workspaceIdsOf(
   return found
 }
 
-export interface RecipientsOf {
+export interface RecipientScope {
   readonly organisation_id: string
   readonly workspace_id: string
 }
 
 /**
- * Who is told of what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and the owners and admins of
+ * Who gets mail about what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and the owners and admins of
  * the organisation (spec: usage limit alert emails).
  */
-export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientsOf): Promise<string[]> {
+export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientScope): Promise<string[]> {
   const rows = await db
     .selectFrom('users')
     .innerJoin('organisation_users', 'organisation_users.user_id', 'users.id')

@@ -10,10 +10,10 @@ export interface WorkerKey {
 
 export type Claimed =
   | {readonly claimed: true}
-  /** Not due yet, or with another process: to be asked for again then. */
+  /** Not due yet, or with another process: to be tried again then. */
   | {readonly claimed: false; readonly again_at_ms: number}
 
-export interface Claim {
+export interface WorkerClaim {
   readonly holder: string
   readonly now_ms: number
   readonly lease_ms: number
@@ -25,7 +25,7 @@ export interface Claim {
  * Takes a job that is due and that nobody has, for `lease_ms`; one statement decides between processes. A job that was never heard of
  * is due at once.
  */
-export async function claimJob(store: Store, key: WorkerKey, {holder, now_ms, lease_ms, every_ms}: Claim): Promise<Claimed> {
+export async function claimJob(store: Store, key: WorkerKey, {holder, now_ms, lease_ms, every_ms}: WorkerClaim): Promise<Claimed> {
   const lease_until_ms = now_ms + lease_ms
   return store.write(async db => {
     await db
@@ -35,12 +35,12 @@ export async function claimJob(store: Store, key: WorkerKey, {holder, now_ms, le
       .execute()
     const {numUpdatedRows} = await at(db.updateTable('traffic.workers'), key)
       .set({holder, lease_until_ms, started_at: new Date(now_ms).toISOString()})
-      .where(e => e.or([e('due_at_ms', '<=', now_ms), e('due_at_ms', '>', now_ms + every_ms + MOST_SKEW_MS)]))
+      .where(e => e.or([e('due_at_ms', '<=', now_ms), e('due_at_ms', '>', now_ms + every_ms + MAX_SKEW_MS)]))
       .where(e =>
         e.or([
           e('lease_until_ms', 'is', null),
           e('lease_until_ms', '<=', now_ms),
-          e('lease_until_ms', '>', now_ms + lease_ms + MOST_SKEW_MS),
+          e('lease_until_ms', '>', now_ms + lease_ms + MAX_SKEW_MS),
         ]),
       )
       .executeTakeFirst()
@@ -58,7 +58,7 @@ export async function renewJob(store: Store, key: WorkerKey, holder: string, lea
   })
 }
 
-export interface Ended {
+export interface WorkerRunEnd {
   readonly ended_at: string
   readonly duration_ms: number
   /** Null when it succeeded. */
@@ -67,7 +67,7 @@ export interface Ended {
 }
 
 /** Gives a job back, with what came of it; false when it is another's by now. */
-export async function endJob(store: Store, key: WorkerKey, holder: string, ended: Ended): Promise<boolean> {
+export async function endJob(store: Store, key: WorkerKey, holder: string, ended: WorkerRunEnd): Promise<boolean> {
   return store.write(async db => {
     const {numUpdatedRows} = await held(db, key, holder)
       .set({...ended, lease_until_ms: null, runs: sql`runs + 1`, failures: ended.error === null ? sql`failures` : sql`failures + 1`})
@@ -87,7 +87,7 @@ export async function forgetProcesses(db: Db, before: string) {
 }
 
 /** Clocks of processes differ, and a claim may wait for the database; what is further ahead a clock wrote that was wrong. */
-const MOST_SKEW_MS = 600_000
+const MAX_SKEW_MS = 600_000
 
 const IDLE = {
   holder: null,

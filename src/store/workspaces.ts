@@ -18,7 +18,7 @@ export interface WorkspaceFilter {
   readonly exact_name?: string | undefined
 }
 
-/** Writes a workspace and the collection that its prompts lie in when nothing else is said. */
+/** Writes a workspace and the collection that its prompts lie in by default. */
 export async function insertWorkspace(db: Db, row: WorkspacesTable) {
   await db.insertInto('workspaces').values(row).execute()
   const id = newId()

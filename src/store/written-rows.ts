@@ -63,7 +63,7 @@ function idsOfInsert({columns = [], values, onConflict}: InsertQueryNode): strin
   return textsOf(values.values.map(row => (PrimitiveValueListNode.is(row) ? row.values[at] : constantOf(row.values[at]))))
 }
 
-/** The ids that `id = …` or `id in (…)` leaves, where that is asked of all rows, alone or beside more. */
+/** The ids that `id = …` or `id in (…)` leaves, where that holds for all rows, alone or beside more. */
 function idsOfWhere(condition: OperationNode | undefined): string[] | null {
   if (!condition) return null
   if (ParensNode.is(condition)) return idsOfWhere(condition.node)

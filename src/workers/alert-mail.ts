@@ -5,7 +5,7 @@ import type {Db} from '../store/database.ts'
 import {postMails} from '../store/mails.ts'
 import {emailOfKeyUser, listRecipients} from '../store/users.ts'
 
-/** Who or what people are told about. */
+/** Who or what a mail is about. */
 export interface Subject {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
   readonly id: string
@@ -17,7 +17,7 @@ export interface Subject {
   readonly alert_emails: readonly string[]
 }
 
-/** Who is to be told about a subject: addresses, the subject's own among them. Asked in the transaction that notes that it was told. */
+/** The recipients of mail about a subject, its own address among them. Read in the transaction that notes the mail. */
 export type RecipientsOf = (subject: Subject, db: Db) => Promise<readonly string[]>
 
 /**
@@ -47,7 +47,7 @@ const KINDS = {key: 'API key', workspace: 'workspace', provider: 'provider', int
 const LETTERS = {key: 'apikey', provider: 'virtualkey', workspace: 'entity', integration: 'entity', policy: 'entity'} as const
 const RESOURCES = {key: 'api-key', provider: 'provider', workspace: 'workspace', integration: 'integration', policy: 'policy'} as const
 
-/** Tells of something in the transaction that notes that it was told: a row of the audit log, and a letter for each recipient to be sent. */
+/** Tells of something in the transaction that notes it: a row of the audit log, and a letter for each recipient to be sent. */
 export async function tell(db: Db, {event, subject, facts}: Notice, now_ms: number, on: NoticeServices): Promise<void> {
   const {entity, id, name, organisation_id, workspace_id} = subject
   const at = new Date(now_ms).toISOString()

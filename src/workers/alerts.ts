@@ -35,14 +35,14 @@ export function alertsJob({store, sources, log, ...on}: AlertsOptions): Job {
         if (!mark) continue
         if (lost.aborted) return
         const own = crossings.filter(crossing => crossing.scope === scope)
-        const told = await store.write(async db => {
+        const raised = await store.write(async db => {
           const key = {entity: budget.subject.entity, entity_id: budget.subject.id, about: budget.type}
           const before = known.get(alertName(key)) ?? null
           if (!(await writeAlert(db, key, before, JSON.stringify(mark), new Date(now_ms).toISOString()))) return false
           for (const {kind} of own) await tell(db, noticeOf(budget, kind), now_ms, on)
           return true
         })
-        if (told) for (const {kind} of own) log.warn(factsOf(budget), SENTENCES[kind])
+        if (raised) for (const {kind} of own) log.warn(factsOf(budget), SENTENCES[kind])
       }
     },
   }

@@ -4,7 +4,7 @@ export type Block = Buffer<SharedArrayBuffer>
 const BLOCK_BYTES = 512 * 1024
 /** Blocks kept when none is needed, and when all were: so much as may wait to be written (`most_body_bytes`). */
 const IDLE_SPARES = 4
-const MOST_SPARES = 64
+const MAX_SPARES = 64
 
 /**
  * Blocks that were written and are filled again. V8 does not count shared memory: a block that is let go stays until both of its threads
@@ -23,7 +23,7 @@ export class Blocks {
   }
 
   giveBack(bytes: SharedArrayBuffer): void {
-    if (bytes.byteLength === BLOCK_BYTES && this.#spares.length < MOST_SPARES) this.#spares.push(Buffer.from(bytes))
+    if (bytes.byteLength === BLOCK_BYTES && this.#spares.length < MAX_SPARES) this.#spares.push(Buffer.from(bytes))
   }
 
   /** True when there are spares that the next `trim` may find to be too many. */

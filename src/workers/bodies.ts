@@ -63,7 +63,7 @@ export class BodyQueue {
     this.weight_bytes += weight_bytes
   }
 
-  /** Takes the oldest block that waits; it counts against the bound until `written` is told its weight. Undefined when none does. */
+  /** Takes the oldest block that waits; it counts against the bound until `written` gets its weight. Undefined when none does. */
   pack(packed_ms: number): PackedBodies | undefined {
     if (this.#full.length === 0) this.#close()
     const block = this.#full.shift()

@@ -3,11 +3,11 @@ import {budgetClaim, nanoDollars} from '../limits/budget.ts'
 import type {LimitClaim} from '../limits/claims.ts'
 import type {BudgetStanding} from '../limits/thresholds.ts'
 import {readUsageLimits, type StoredUsageLimit} from '../schema/limits.ts'
-import {type Budgeted, budgeted, showStatus} from '../store/budgets.ts'
+import {type BudgetedRow, budgeted, showStatus} from '../store/budgets.ts'
 import type {Db, Store} from '../store/database.ts'
-import type {UsageScope, Used} from '../store/usage.ts'
+import type {EntityUsageScope, LedgerUsage} from '../store/usage.ts'
 import type {Subject} from './alert-mail.ts'
-import type {Job, Turn} from './schedule.ts'
+import type {Job, JobRun} from './schedule.ts'
 
 /** A budget and how it stands in the period that is now. */
 export interface Budget {
@@ -19,13 +19,13 @@ export interface Budget {
 }
 
 /** What the ledger knows of a scope since a time. */
-export type ReadUsage = (scope: UsageScope, since_at: string) => Promise<Used>
+export type ReadEntityUsage = (scope: EntityUsageScope, since_at: string) => Promise<LedgerUsage>
 
 /** Gives budgets as they stand; there is one for entities, and may be others. */
 export type ReadBudgets = (now_ms: number) => Promise<readonly Budget[]>
 
 /** The budgets of keys, workspaces, providers and integrations. */
-export function entityBudgets(db: Db, usage: ReadUsage): ReadBudgets {
+export function entityBudgets(db: Db, usage: ReadEntityUsage): ReadBudgets {
   return async now_ms => {
     const found: Budget[] = []
     for (const each of await budgeted(db)) found.push(...(await budgetsOf(each, usage, now_ms))) // one by one: calls go first
@@ -35,7 +35,7 @@ export function entityBudgets(db: Db, usage: ReadUsage): ReadBudgets {
 
 export interface BudgetsOptions {
   readonly store: Store
-  readonly usage: ReadUsage
+  readonly usage: ReadEntityUsage
   /** False: there are no limits, so nothing is exhausted. */
   readonly enabled: boolean
   /** Waits until the ledger holds what was settled. */
@@ -50,7 +50,7 @@ export function budgetsJob({store, usage, enabled, settled}: BudgetsOptions): Jo
   return {
     name: 'budgets',
     every_ms: 60_000,
-    async run({now_ms, lost}: Turn) {
+    async run({now_ms, lost}: JobRun) {
       const now = new Date(now_ms).toISOString()
       await settled()
       for (const each of await budgeted(store.db)) {
@@ -69,7 +69,7 @@ export function amountOf(type: Budget['type'], amount: bigint): string {
   return type === 'cost' ? `${usd(amount)} US dollars` : `${amount.toLocaleString('en-US')} tokens`
 }
 
-async function budgetsOf(each: Budgeted, usage: ReadUsage, now_ms: number): Promise<Budget[]> {
+async function budgetsOf(each: BudgetedRow, usage: ReadEntityUsage, now_ms: number): Promise<Budget[]> {
   const {entity, id, name, organisation_id, workspace_id, usage_limits, last_reset_at, alert_emails} = each
   const of = {entity, id, name, organisation_id, workspace_id, usage: usage_limits, rates: null, last_reset_at}
   const emails = alert_emails === null ? [] : (JSON.parse(alert_emails) as string[])

@@ -6,7 +6,7 @@ import type {BodyQueue} from './bodies.ts'
 import {isBefore} from './flusher.ts'
 import type {FlusherNews, FlusherOrder} from './flusher-messages.ts'
 
-/** The flusher's thread, as far as it is asked and heard. */
+/** The flusher's thread, as the main thread sees it. */
 export type FlusherThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
 
 export interface FlusherLinkOptions {

@@ -1,6 +1,6 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
 import type {TargetOptions} from '../store/flush/index.ts'
-import type {Mark, Owner} from '../store/journal/index.ts'
+import type {JournalOwner, Mark} from '../store/journal/index.ts'
 import type {FlusherReport} from './flusher.ts'
 import type {RetentionDays} from './retain-logs.ts'
 
@@ -8,7 +8,7 @@ import type {RetentionDays} from './retain-logs.ts'
 export interface FlusherSetup {
   readonly target: TargetOptions
   readonly folder: string
-  readonly owner: Owner
+  readonly owner: JournalOwner
   readonly writer: string
   readonly retention: RetentionDays
 }
@@ -21,7 +21,7 @@ export type FlusherOrder =
   | {readonly order: 'retain'; readonly now_ms: number}
   /** Write to no file of bodies that there is now any more, and name them. */
   | {readonly order: 'seal'}
-  /** Finish what was asked for, bring it out of the write-ahead log, and end. */
+  /** Finish what was requested, bring it out of the write-ahead log, and end. */
   | {readonly order: 'close'}
 
 /** Bodies were written, but for those that were refused; their memory comes back to be used again. */

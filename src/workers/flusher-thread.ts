@@ -8,7 +8,7 @@ import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-messages.t
 import {setAsideIn} from './quarantine.ts'
 import {retainLogs} from './retain-logs.ts'
 
-/** The thread that writes the ledger and the log: it alone follows the journal, and deletes what is past its time when it is told to. */
+/** The thread that writes the ledger and the log: it alone follows the journal, and deletes what is past its time on command. */
 
 const CHECKPOINT_EVERY_MS = 30_000
 const RETENTION_BUDGET_MS = 20_000
@@ -17,7 +17,7 @@ const OPEN_AGAIN_MS = 500
 const port = parentPort!
 const {target: options, folder, owner, writer, retention} = workerData as FlusherSetup
 const tell = (news: FlusherNews) => port.postMessage(news)
-const report = (said: FlusherReport) => tell({news: 'report', report: {...said, fault: plain(said.fault)}})
+const report = (details: FlusherReport) => tell({news: 'report', report: {...details, fault: plain(details.fault)}})
 let target: FlushTarget | undefined
 let wrote = false
 

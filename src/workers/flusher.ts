@@ -1,6 +1,6 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
 import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf} from '../store/flush/index.ts'
-import {type JournalRecord, type JournalWarning, type Mark, type Owner, readJournal, SegmentMissing} from '../store/journal/index.ts'
+import {type JournalOwner, type JournalRecord, type JournalWarning, type Mark, readJournal, SegmentMissing} from '../store/journal/index.ts'
 import {JournalSlice} from './journal-slice.ts'
 import {JournalWalk} from './journal-walk.ts'
 
@@ -15,7 +15,7 @@ export interface FlusherReport {
 export interface FlusherOptions {
   readonly target: FlushTarget
   readonly folder: string
-  readonly owner: Owner
+  readonly owner: JournalOwner
   /** Where the writer's mark stands in the database. */
   readonly mark: Mark
   readonly report: (report: FlusherReport) => void
@@ -28,8 +28,8 @@ export interface FlusherOptions {
 const SLICE_RECORDS = 800
 const SLICE_BYTES = 4 * 1024 * 1024
 const FIRST_DELAY_MS = 10
-const MOST_DELAY_MS = 2_000
-/** A lock is soon gone and not worth a line; what lasts longer is told, and told again. */
+const MAX_DELAY_MS = 2_000
+/** A lock is soon gone and not worth a line; what lasts longer is reported, again and again. */
 const QUIET_TRIES = 5
 const TRIES_PER_REPORT = 30
 /** Some three seconds: by then the writer has written a segment anew that was removed, if it can. */
@@ -54,7 +54,7 @@ export class Flusher {
   /** Where the mark stands if a commit succeeded whose answer was lost. */
   #attempted: Mark | undefined
   #turn: Promise<unknown> = Promise.resolve()
-  readonly #said = new Set<string>()
+  readonly #reported = new Set<string>()
   /** How often in a row a segment was not there. */
   #missing = 0
 
@@ -99,7 +99,7 @@ export class Flusher {
     return this.#inTurn(() => this.#options.target.sealBodies())
   }
 
-  /** Resolves when everything asked for before is done. */
+  /** Resolves when everything requested before is done. */
   idle(): Promise<void> {
     return this.#inTurn(async () => {})
   }
@@ -120,7 +120,7 @@ export class Flusher {
       } catch (fault) {
         if (tries === QUIET_TRIES || tries % TRIES_PER_REPORT === 0)
           report({level: 'error', text: 'The journal cannot be flushed to the database now; nothing is lost, it is tried again.', fault})
-        await sleep(Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries - 1, 10)))
+        await sleep(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries - 1, 10)))
       }
     }
   }
@@ -228,8 +228,8 @@ export class Flusher {
     if (this.#isNew(`${code} ${segment} ${position}`)) this.#options.report({level: 'warn', text})
   }
 
-  #isNew(said: string): boolean {
-    return this.#said.size < this.#said.add(said).size
+  #isNew(sentence: string): boolean {
+    return this.#reported.size < this.#reported.add(sentence).size
   }
 }
 

@@ -15,7 +15,7 @@ export interface JournalSliceOptions {
 }
 
 /**
- * The next records of the journal that the database is told of. They are read and decoded as they are gone through, and again each time:
+ * The next records of the journal for the database. They are read and decoded as they are gone through, and again each time:
  * held all at once they would grow old in memory, to be collected at length.
  */
 export class JournalSlice implements Iterable<FlushRecord> {

@@ -6,11 +6,11 @@ import type {MailsTable} from '../store/tables/alerts.ts'
 import type {Job} from './schedule.ts'
 
 const EVERY_MS = 15_000
-const MOST_LETTERS = 100
+const MAX_LETTERS = 100
 /** A server that fails this often in a row is left alone until the next turn. */
-const MOST_FAILURES = 3
+const MAX_FAILURES = 3
 const FIRST_DELAY_MS = 30_000
-const MOST_DELAY_MS = 3_600_000
+const MAX_DELAY_MS = 3_600_000
 /** A letter that nobody took for so long says nothing new any more. */
 const GIVE_UP_MS = 3 * 86_400_000
 const REMEMBER_MS = 30 * 86_400_000
@@ -21,11 +21,11 @@ export function mailJob({store, mailer, log, now}: {store: Store; mailer: Mailer
     name: 'mail',
     every_ms: EVERY_MS,
     async run({now_ms, lost}) {
-      const due = await dueMails(store.db, now_ms, MOST_LETTERS)
+      const due = await dueMails(store.db, now_ms, MAX_LETTERS)
       let failures = 0
       let last: unknown
       for (const mail of due) {
-        if (lost.aborted || failures >= MOST_FAILURES) break
+        if (lost.aborted || failures >= MAX_FAILURES) break
         try {
           const {id, recipient: to, subject, plain, html} = mail
           await mailer.send({id, to, subject, plain, html})
@@ -50,7 +50,7 @@ function afterFault({tries, created_at}: MailsTable, fault: unknown, now_ms: num
   const error = fault instanceof Error ? fault.message : String(fault)
   const is_over = (fault instanceof MailFault && fault.is_final) || now_ms - Date.parse(created_at) > GIVE_UP_MS
   if (is_over) return {status: 'failed', error, tries: tries + 1}
-  return {error, tries: tries + 1, next_try_at_ms: now_ms + Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries, 10))}
+  return {error, tries: tries + 1, next_try_at_ms: now_ms + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries, 10))}
 }
 
 const isoAt = (ms: number) => new Date(ms).toISOString()

@@ -25,8 +25,8 @@ export function workerMetrics(registry: Registry, {counts}: Pick<Schedule, 'coun
       collect() {
         this.reset()
         for (const each of counts()) {
-          const said = value(each)
-          if (said !== null) this.set({worker: each.name}, said)
+          const amount = value(each)
+          if (amount !== null) this.set({worker: each.name}, amount)
         }
       },
     })

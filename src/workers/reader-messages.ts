@@ -11,7 +11,7 @@ export interface ReaderOrder {
   readonly parameters: readonly unknown[]
 }
 
-/** What the thread is told: a statement, or that no more will come. */
+/** What the thread gets: a statement, or that no more will come. */
 export type ReaderTold = ReaderOrder | 'close'
 
 export type ReaderNews = {readonly rows: readonly unknown[]} | {readonly fault: {readonly message: string; readonly code: string}}

@@ -9,8 +9,8 @@ const port = parentPort!
 const {target} = workerData as ReaderSetup
 const connection = openReadOnly({...target, binding: sqliteBinding()})
 
-port.on('message', (told: ReaderTold) => {
-  if (told !== 'close') return port.postMessage(answer(told))
+port.on('message', (message: ReaderTold) => {
+  if (message !== 'close') return port.postMessage(answer(message))
   connection.close()
   port.close()
 })

@@ -14,7 +14,7 @@ export interface Reads {
   close(): Promise<void>
 }
 
-/** The reader's thread, as far as it is asked and heard. */
+/** The reader's thread, as the main thread sees it. */
 export type ReaderThread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>
 
 export interface ReaderOptions {
@@ -25,25 +25,25 @@ export interface ReaderOptions {
   readonly log: Pick<Log, 'error'>
 }
 
-const MOST_MS = 30_000
+const MAX_MS = 30_000
 /** How long a thread may take to end by itself. */
 const CLOSES_MS = 5000
-const MOST_WAITING = 200
+const MAX_WAITING = 200
 const POSTGRES_CONNECTIONS = 2
 
 /** Opens a thread with a connection of its own beside SQLite, a small pool with a bound on time on PostgreSQL. */
 export async function openReads(options: StoreOptions, log: Pick<Log, 'error'>): Promise<Reads> {
   if (options.kind === 'postgres') {
     const {openPostgres} = await import('../store/dialect/postgres.ts')
-    const {db, close} = await openPostgres({...options, pool_size: POSTGRES_CONNECTIONS, statement_timeout_ms: MOST_MS})
+    const {db, close} = await openPostgres({...options, pool_size: POSTGRES_CONNECTIONS, statement_timeout_ms: MAX_MS})
     return {db, close}
   }
   const setup: ReaderSetup = {target: {folder: options.folder}}
-  const reader = new Reader({start: () => startWorker('reader', setup), most_ms: MOST_MS, after, log})
+  const reader = new ReaderClient({start: () => startWorker('reader', setup), most_ms: MAX_MS, after, log})
   return {db: remoteSqlite((sql, parameters) => reader.ask({sql, parameters})), close: () => reader.close()}
 }
 
-interface Asked {
+interface PendingOrder {
   readonly order: ReaderOrder
   readonly done: (rows: readonly unknown[]) => void
   readonly failed: (fault: Error) => void
@@ -54,11 +54,11 @@ interface Asked {
  * The main thread's end: one statement after the other. SQLite cannot be interrupted, so one that takes too long is given up with its
  * thread; the next waits until that has ended, so that there is never more than one.
  */
-export class Reader {
+export class ReaderClient {
   readonly #options: ReaderOptions
   #worker: ReaderThread | undefined
-  #under_way: Asked | undefined
-  #waiting: Asked[] = []
+  #under_way: PendingOrder | undefined
+  #waiting: PendingOrder[] = []
   #closed = false
 
   constructor(options: ReaderOptions) {
@@ -68,10 +68,10 @@ export class Reader {
   ask(order: ReaderOrder): Promise<readonly unknown[]> {
     const {after, most_ms} = this.#options
     if (this.#closed) return Promise.reject(new Error('The reader is closed.'))
-    if (this.#waiting.length >= MOST_WAITING) return Promise.reject(new TooLong(most_ms))
+    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(new TooLong(most_ms))
     return new Promise((done, failed) => {
-      const asked: Asked = {order, done, failed, cancel: after(most_ms, () => this.#giveUp(asked))}
-      this.#waiting.push(asked)
+      const request: PendingOrder = {order, done, failed, cancel: after(most_ms, () => this.#giveUp(request))}
+      this.#waiting.push(request)
       this.#next()
     })
   }
@@ -88,8 +88,8 @@ export class Reader {
     const worker = this.#worker
     if (!worker) return
     const ended = new Promise<void>(resolve => worker.on('exit', () => resolve()))
-    const told: ReaderTold = 'close'
-    worker.postMessage(told)
+    const message: ReaderTold = 'close'
+    worker.postMessage(message)
     const cancel = this.#options.after(CLOSES_MS, () => void worker.terminate())
     await ended
     cancel()
@@ -97,11 +97,11 @@ export class Reader {
 
   #next(): void {
     if (this.#under_way || this.#closed) return
-    const asked = this.#waiting.shift()
-    if (!asked) return
-    this.#under_way = asked
+    const request = this.#waiting.shift()
+    if (!request) return
+    this.#under_way = request
     this.#worker ??= this.#start()
-    this.#worker.postMessage(asked.order)
+    this.#worker.postMessage(request.order)
   }
 
   #start(): ReaderThread {
@@ -113,26 +113,26 @@ export class Reader {
   }
 
   #hear(news: ReaderNews): void {
-    const asked = this.#under_way
+    const request = this.#under_way
     this.#under_way = undefined
-    asked?.cancel()
-    if ('rows' in news) asked?.done(news.rows)
-    else asked?.failed(Object.assign(new Error(news.fault.message), {code: news.fault.code}))
+    request?.cancel()
+    if ('rows' in news) request?.done(news.rows)
+    else request?.failed(Object.assign(new Error(news.fault.message), {code: news.fault.code}))
     this.#next()
   }
 
-  #giveUp(asked: Asked): void {
-    asked.failed(new TooLong(this.#options.most_ms))
-    if (asked === this.#under_way) void this.#worker?.terminate()
-    else this.#waiting = this.#waiting.filter(each => each !== asked)
+  #giveUp(request: PendingOrder): void {
+    request.failed(new TooLong(this.#options.most_ms))
+    if (request === this.#under_way) void this.#worker?.terminate()
+    else this.#waiting = this.#waiting.filter(each => each !== request)
   }
 
   #ended(): void {
-    const asked = this.#under_way
+    const request = this.#under_way
     this.#worker = undefined
     this.#under_way = undefined
-    asked?.cancel()
-    asked?.failed(new Error('The reader ended before it had answered.'))
+    request?.cancel()
+    request?.failed(new Error('The reader ended before it had answered.'))
     this.#next()
   }
 }

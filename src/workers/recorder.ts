@@ -3,9 +3,10 @@ import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import {encodeSettlement} from '../store/flush/index.ts'
 import type {Journal} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
+import {encodeIntent} from './intent-record.ts'
 
 /** `fault`: the record was not written. */
-type Told = (fault?: Error) => void
+type RecordCallback = (fault?: Error) => void
 
 /** How the recorder is, for /metrics and /readyz. */
 export interface RecorderCounts {
@@ -38,16 +39,16 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
     counts: counts as RecorderCounts,
 
     /** An attempt is about to leave: refused (the fault) while the journal cannot also take its settlement. */
-    begin(intent: Intent, done: Told): void {
-      const text = written(() => JSON.stringify(intent), done)
+    begin(intent: Intent, done: RecordCallback): void {
+      const text = written(() => encodeIntent(intent), done)
       if (text !== undefined) journal.appendIntent(idOf(intent), text, done)
     },
 
     /** An attempt has ended: that of `intent`. Where its log row has no room, the money is written without it. */
-    settle(settlement: Settlement, kept: LogBodies | null, done: Told, intent: Intent = settlement): void {
+    settle(settlement: Settlement, kept: LogBodies | null, done: RecordCallback, intent: Intent = settlement): void {
       const text = written(() => encodeSettlement(settlement), done)
       if (text === undefined) return
-      const failed: Told = fault => {
+      const failed: RecordCallback = fault => {
         counts.settlements_failed++
         done(fault)
       }
@@ -67,20 +68,20 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
 
     /** A call that never left: a row of the log, no entry of the ledger. */
     note(settlement: Settlement, kept: LogBodies | null): void {
-      const told: Told = fault => {
+      const callback: RecordCallback = fault => {
         if (!fault) return keep(kept, settlement)
         counts.rows_dropped++
         log.warn({fault, call_id: settlement.call_id}, 'a log row could not be written')
       }
-      const text = written(() => encodeSettlement(settlement), told)
-      if (text !== undefined) journal.append('log_row', text, told)
+      const text = written(() => encodeSettlement(settlement), callback)
+      if (text !== undefined) journal.append('log_row', text, callback)
     },
   }
 }
 
 const idOf = ({call_id, attempt}: Intent) => `${call_id}:${attempt}`
 
-function written(encode: () => string, done: Told): string | undefined {
+function written(encode: () => string, done: RecordCallback): string | undefined {
   try {
     return encode()
   } catch (cause) {

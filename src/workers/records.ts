@@ -135,7 +135,7 @@ export async function startRecords({
   const recorder = createRecorder({journal, bodies, log, onBodies: () => link.bodiesWait()})
   const flushed = () => {
     journal.flush()
-    // bodies are handed on when their settlement is written, which is said at the end of the turn
+    // bodies are handed on when their settlement is written, which is known at the end of the turn
     return new Promise<void>(resolve => setImmediate(resolve)).then(() => link.flush(journal.position()))
   }
   const recovered = await settleOpen(journal, open, now(), log)

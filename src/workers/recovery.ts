@@ -5,8 +5,9 @@ import {newSpanId, newTimeId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import type {Intent, Settlement} from '../schema/records.ts'
 import {encodeSettlement, openTarget, type TargetOptions} from '../store/flush/index.ts'
-import {type Journal, type Mark, type Owner, type RecoveredIntent, recover} from '../store/journal/index.ts'
+import {type Journal, type JournalOwner, type Mark, type RecoveredIntent, recover} from '../store/journal/index.ts'
 import {Flusher} from './flusher.ts'
+import {decodeIntent} from './intent-record.ts'
 import {setAsideIn} from './quarantine.ts'
 
 /** What a start found that the process before had left. */
@@ -22,7 +23,7 @@ export interface RecoveryReport {
 export interface ApplyPending {
   readonly target: TargetOptions
   readonly folder: string
-  readonly owner: Owner
+  readonly owner: JournalOwner
   readonly writer: string
   readonly mark: Mark
   readonly log: Log
@@ -66,7 +67,7 @@ export async function settleOpen(
 ): Promise<readonly Settlement[]> {
   const recovered: Settlement[] = []
   for (const {id, payload} of open) {
-    const intent = readIntent(payload)
+    const intent = decodeIntent(payload)
     if (!intent) log.error({record: id}, 'an attempt that was cut off cannot be read and is not charged')
     const settlement = intent && recoveredSettlement(intent, now_ms)
     const text = settlement ? encodeSettlement(settlement) : ''
@@ -91,15 +92,6 @@ export function writerId(data_folder: string, new_id: () => string): string {
   writeFileSync(`${path}.new`, `${id}\n`, {mode: 0o600, flush: true})
   renameSync(`${path}.new`, path)
   return id
-}
-
-function readIntent(payload: Buffer): Intent | undefined {
-  try {
-    const intent = JSON.parse(payload.toString('utf8')) as Intent | null
-    return typeof intent?.call_id === 'string' ? intent : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const WHY = 'The gateway ended before this call did. It is charged the estimate of its prompt; whether more was used is not known.'

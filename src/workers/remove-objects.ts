@@ -11,7 +11,7 @@ export interface RemoveParts {
 
 export interface RemoveReport {
   readonly removed: number
-  /** Objects that the store does not let go of; they are asked for again in the next period. */
+  /** Objects that the store does not let go of; they are tried again in the next period. */
   readonly kept: number
   readonly fault: string | null
   readonly is_done: boolean

@@ -8,7 +8,7 @@ import type {RetentionDays} from './retain-logs.ts'
 import type {Job} from './schedule.ts'
 
 /** A file is kept this long, and never longer than what it holds is kept in the log. */
-const MOST_DAYS = 7
+const MAX_DAYS = 7
 const DAY_MS = 86_400_000
 const FILE = /^([0-9a-f-]{36})\.jsonl$/
 
@@ -37,8 +37,8 @@ export function exportsJob({store, folder, ...days}: RetainExports): Job {
         if (row?.status === 'success') {
           const kept_days = daysOf(row, days)
           if (Date.parse(row.last_updated_at) + kept_days * DAY_MS > now_ms) continue
-          const said = `The file was deleted after ${kept_days === 1 ? 'a day' : `${kept_days} days`}. Start the export again to have it written anew.`
-          const is_ours = await store.write(db => forgetFile(db, row, said, new Date(now_ms).toISOString()))
+          const sentence = `The file was deleted after ${kept_days === 1 ? 'a day' : `${kept_days} days`}. Start the export again to have it written anew.`
+          const is_ours = await store.write(db => forgetFile(db, row, sentence, new Date(now_ms).toISOString()))
           if (!is_ours) continue
         }
         await rm(join(folder, file), {force: true})
@@ -53,7 +53,7 @@ function daysOf(
 ) {
   const fields = JSON.parse(requested_data) as Exported[]
   const has_bodies = fields.includes('request') || fields.includes('response')
-  return Math.min(MOST_DAYS, log_retention_days, has_bodies ? log_body_retention_days : MOST_DAYS)
+  return Math.min(MAX_DAYS, log_retention_days, has_bodies ? log_body_retention_days : MAX_DAYS)
 }
 
 /** None where nothing was exported yet. */

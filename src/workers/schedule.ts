@@ -21,7 +21,7 @@ export type JobName =
   | LogStoreJob
 
 /** One turn of a job. */
-export interface Turn {
+export interface JobRun {
   /** When it began; epoch milliseconds. */
   readonly now_ms: number
   /** Raised when the job is another process's by now, or this one ends: what is left is to be left. */
@@ -34,7 +34,7 @@ export interface Job {
   readonly every_ms: number
   /** Each process does it for itself. */
   readonly each_process?: true
-  run(turn: Turn): Promise<void>
+  run(turn: JobRun): Promise<void>
 }
 
 /** What this process did of a job. */
@@ -70,10 +70,10 @@ export interface ScheduleOptions {
 const SOONEST_MS = 20
 /** Jobs of one period do not all fall on its first moment: calls go on meanwhile. */
 const APART_MS = 250
-const LEAST_APART_MS = 60_000
+const MIN_APART_MS = 60_000
 const LATEST_MS = 60_000
 const RETRY_MS = 5_000
-const MOST_ERROR = 500
+const MAX_ERROR = 500
 
 /**
  * Runs jobs in their periods. A row in the database says who has a job and until when, so that of several processes one does it; a
@@ -106,13 +106,13 @@ class Runner {
   counts: JobCounts
   #cancel = () => {}
   #turn: Promise<void> = Promise.resolve()
-  /** Told once, until it works again. */
+  /** Reported once, until it works again. */
   #is_silent = false
 
   constructor(job: Job, place: number, on: Parts) {
     this.#job = job
     this.#on = on
-    this.#late_ms = job.every_ms < LEAST_APART_MS ? 0 : place * APART_MS
+    this.#late_ms = job.every_ms < MIN_APART_MS ? 0 : place * APART_MS
     this.#key = {name: job.name, process: job.each_process ? on.holder : ''}
     this.counts = {name: job.name, runs: 0, failures: 0, succeeded_at_ms: null, duration_ms: null}
   }
@@ -177,7 +177,7 @@ class Runner {
     if (!is_mine) log.warn({worker: this.#job.name}, 'a background job took longer than its lease, and another process took it over')
   }
 
-  /** Renews the lease in thirds of it, until told to stop; raises `lost` when the job is another's. */
+  /** Renews the lease in thirds of it, until stopped; raises `lost` when the job is another's. */
   #renewing(lost: AbortController): () => Promise<void> {
     const {store, holder, log, now, after, lease_ms} = this.#on
     let renewal: Promise<void> = Promise.resolve()
@@ -213,5 +213,5 @@ class Runner {
 function sentenceOf(fault: unknown): string | null {
   if (fault === undefined) return null
   const text = redacted(fault instanceof Error ? fault.message : String(fault))
-  return text.length > MOST_ERROR ? `${text.slice(0, MOST_ERROR)}…` : text
+  return text.length > MAX_ERROR ? `${text.slice(0, MAX_ERROR)}…` : text
 }

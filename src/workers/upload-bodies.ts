@@ -26,12 +26,12 @@ export interface UploadReport {
 }
 
 const AT_ONCE = 64
-const MOST_TOLD = 20
+const MAX_REFUSALS = 20
 const DAY_MS = 86_400_000
 
 /**
  * Puts waiting bodies into the store, one object a row, and lets go of each here once the database says where it lies. The first of a
- * turn goes alone: a store that is away is asked once. After an end of the process at any moment what was not noted is put again,
+ * turn goes alone: a store that is away is called once. After an end of the process at any moment what was not noted is put again,
  * under the same key.
  */
 export async function uploadBodies(packs: readonly string[], parts: UploadParts): Promise<UploadReport> {
@@ -49,7 +49,7 @@ export async function uploadBodies(packs: readonly string[], parts: UploadParts)
         } catch (fault) {
           const reason = fault instanceof Error ? fault.message : String(fault)
           if (fault instanceof BlobFault && fault.kind !== 'object') report.fault = reason
-          else if (report.refused.length < MOST_TOLD) report.refused.push({log_id: row.of.id, reason})
+          else if (report.refused.length < MAX_REFUSALS) report.refused.push({log_id: row.of.id, reason})
         }
         if (width === 1 && report.fault === null) {
           width = AT_ONCE

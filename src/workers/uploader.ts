@@ -4,7 +4,7 @@ import type {RemoveReport} from './remove-objects.ts'
 import type {UploadReport} from './upload-bodies.ts'
 import type {UploaderCommand, UploaderEvent} from './uploader-messages.ts'
 
-/** The uploader's thread, as far as it is asked and heard. */
+/** The uploader's thread, as its clients see it. */
 export type UploaderThread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>
 
 export interface UploaderOptions {

@@ -3,31 +3,31 @@ import {describe, expect, test} from 'vitest'
 import {
   acceptKey,
   CLOSE,
+  type CompletedFrame,
   closeFrame,
-  type Ended,
   FrameReader,
   frame,
   OPCODE,
   pingFrame,
   readClose,
   readProtocols,
-  type Side,
   SocketFault,
   textFrame,
   upgradeFault,
+  type WebSocketSide,
 } from '../../src/base/websocket/index.ts'
 
 interface Read {
   readonly bytes: Buffer
-  readonly ended: readonly Ended[]
+  readonly ended: readonly CompletedFrame[]
   readonly fault: string | null
 }
 
 /** Reads `wire` in the chunks that `cuts` make of it. */
-function read(side: Side, wire: Buffer, cuts: readonly number[], most_bytes?: number): Read {
+function read(side: WebSocketSide, wire: Buffer, cuts: readonly number[], most_bytes?: number): Read {
   const reader = new FrameReader(side, most_bytes)
   const passed: Buffer[] = []
-  const ended: Ended[] = []
+  const ended: CompletedFrame[] = []
   const marks = [0, ...[...new Set(cuts)].sort((a, b) => a - b), wire.length]
   try {
     for (let at = 1; at < marks.length; at++) {
@@ -47,7 +47,7 @@ function read(side: Side, wire: Buffer, cuts: readonly number[], most_bytes?: nu
 const everyByte = (wire: Buffer) => Array.from({length: wire.length}, (_, at) => at)
 
 /** A message in fragments of these lengths, with a ping between each two. */
-function fragmented(side: Side, text: string, lengths: readonly number[]): Buffer {
+function fragmented(side: WebSocketSide, text: string, lengths: readonly number[]): Buffer {
   const whole = Buffer.from(text)
   const frames: Buffer[] = []
   let at = 0
@@ -62,7 +62,7 @@ function fragmented(side: Side, text: string, lengths: readonly number[]): Buffe
 
 describe('the reader of frames', () => {
   test('reads the frames of RFC 6455, 5.7', () => {
-    const hello: Ended = {kind: 'message', is_text: true, bytes: 5, payload: Buffer.from('Hello')}
+    const hello: CompletedFrame = {kind: 'message', is_text: true, bytes: 5, payload: Buffer.from('Hello')}
     expect(read('server', Buffer.from('810548656c6c6f', 'hex'), []).ended).toEqual([hello])
     expect(read('client', Buffer.from('818537fa213d7f9f4d5158', 'hex'), []).ended).toEqual([hello])
     expect(read('server', Buffer.from('010348656c80026c6f', 'hex'), []).ended).toEqual([hello])
@@ -74,7 +74,7 @@ describe('the reader of frames', () => {
     expect(read('server', longer, []).ended).toEqual([{kind: 'message', is_text: false, bytes: 65_536, payload: Buffer.alloc(65_536, 9)}])
   })
 
-  test.each<Side>(['client', 'server'])('reads the same of a %s, cut at every byte', side => {
+  test.each<WebSocketSide>(['client', 'server'])('reads the same of a %s, cut at every byte', side => {
     const wire = Buffer.concat([
       textFrame(side, ''),
       fragmented(side, '{"type":"response.create","text":"Grüße"}', [3, 0, 11]),
@@ -95,7 +95,7 @@ describe('the reader of frames', () => {
     })
     fc.assert(
       fc.property(
-        fc.constantFrom<Side>('client', 'server'),
+        fc.constantFrom<WebSocketSide>('client', 'server'),
         fc.array(message, {maxLength: 6}),
         fc.array(fc.nat(3000), {maxLength: 12}),
         (side, messages, cuts) => {
@@ -160,7 +160,7 @@ describe('the reader of frames', () => {
   })
 
   const masked = (first: number, second: number, more = '') => Buffer.concat([Buffer.from([first, second]), Buffer.from(more, 'hex')])
-  test.each<[string, Side, Buffer, string]>([
+  test.each<[string, WebSocketSide, Buffer, string]>([
     ['a reserved bit', 'server', Buffer.from('c10548656c6c6f', 'hex'), 'a reserved bit is set, though no extension was agreed on'],
     ['an opcode that nobody knows', 'server', masked(0x83, 0), 'the opcode 3 is not known'],
     ['a control opcode that nobody knows', 'server', masked(0x8b, 0), 'the opcode 11 is not known'],
@@ -181,7 +181,7 @@ describe('the reader of frames', () => {
 
   test('never fails in another way, whatever comes', () => {
     fc.assert(
-      fc.property(fc.constantFrom<Side>('client', 'server'), fc.uint8Array({maxLength: 400}), (side, bytes) => {
+      fc.property(fc.constantFrom<WebSocketSide>('client', 'server'), fc.uint8Array({maxLength: 400}), (side, bytes) => {
         const heard = read(side, Buffer.from(bytes), [])
         expect(Buffer.from(bytes).subarray(0, heard.bytes.length).equals(heard.bytes)).toBe(true)
       }),
@@ -190,7 +190,7 @@ describe('the reader of frames', () => {
 })
 
 describe('the writer of frames', () => {
-  test.each<Side>(['client', 'server'])('a %s writes closes that are read as they were meant', side => {
+  test.each<WebSocketSide>(['client', 'server'])('a %s writes closes that are read as they were meant', side => {
     for (const said of [
       {code: 1000, reason: ''},
       {code: 1008, reason: 'The usage limit is used up.'},

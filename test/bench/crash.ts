@@ -26,9 +26,9 @@ export interface CrashReport extends Audit {
   readonly whole: number
 }
 
-const LEAST_MS = 5
-const MOST_MS = 400
-const MOST_THOUGHT_MS = 20
+const MIN_MS = 5
+const MAX_MS = 400
+const MAX_THOUGHT_MS = 20
 
 /**
  * Kills a gateway under load with SIGKILL, starts it again on the same data directory, `rounds` times, and in the end holds its ledger
@@ -41,7 +41,7 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
   const command = gatewayCommand(is_binary)
   const random = randomFrom(seed)
   const data_dir = mkdtempSync(join(tmpdir(), 'gateway-crash-'))
-  const provider = await countingProvider(() => random() * MOST_THOUGHT_MS)
+  const provider = await countingProvider(() => random() * MAX_THOUGHT_MS)
   const whole: string[] = []
   let sent = 0
   let served: Served | undefined
@@ -55,9 +55,9 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
       }
       const load = startLoad(served.origin, CALL_HEADERS, clients, `crash-${seed}-${round}`)
       await Promise.race([load.first, load.ended])
-      await Promise.race([sleep(LEAST_MS + random() * (MOST_MS - LEAST_MS)), load.ended])
+      await Promise.race([sleep(MIN_MS + random() * (MAX_MS - MIN_MS)), load.ended])
       await Promise.race([provider.keepNext(), load.ended]) // so that each kill cuts off one call at least
-      await Promise.race([sleep(random() * MOST_THOUGHT_MS), load.ended])
+      await Promise.race([sleep(random() * MAX_THOUGHT_MS), load.ended])
       if (!served.program.running) throw new Error(`the gateway ended by itself: ${served.program.said()}`)
       await served.program.kill()
       await load.ended

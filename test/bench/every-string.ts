@@ -1,15 +1,15 @@
 import {keyFault} from '../../src/base/json-keys.ts'
 import {pii} from '../../src/guardrails/checks/pii.ts'
-import {type Json, withAll} from '../../src/guardrails/json.ts'
+import {type JsonValue, withAll} from '../../src/guardrails/json.ts'
 import {DEEPEST} from '../../src/guardrails/strings.ts'
 import {slotsOf} from '../../src/guardrails/texts.ts'
 import {type View, viewOf} from '../../src/guardrails/view.ts'
 import {world} from '../guardrails/support.ts'
 
 /** How much longer a chat may take when each of its strings is looked at than when its texts alone are. */
-const MOST_RATIO = 1.3
+const MAX_RATIO = 1.3
 /** The same with a tool: its description and arguments, a sixth of the text, were not looked at before. */
-const MOST_TOOL_RATIO = 1.5
+const MAX_TOOL_RATIO = 1.5
 const CALLS = 1000
 const ROUNDS = 14
 
@@ -64,7 +64,7 @@ export async function everyString(): Promise<readonly Compared[]> {
   for (const [name, body] of Object.entries(CHATS)) {
     const text = JSON.stringify(body)
     const [texts_us, strings_us] = await best([() => textsAlone(text), () => strings(text)])
-    const most_ratio = 'tools' in body ? MOST_TOOL_RATIO : MOST_RATIO
+    const most_ratio = 'tools' in body ? MAX_TOOL_RATIO : MAX_RATIO
     found.push({name, texts_us: texts_us!, strings_us: strings_us!, ratio: strings_us! / texts_us!, most_ratio})
   }
   return found
@@ -87,8 +87,8 @@ const prepared = pii.ready({redact: true})
 const {context} = world({})
 
 /** The same check on the texts of the conversation, which redactions reached before. */
-async function textsAlone(text: string): Promise<Json> {
-  const body = JSON.parse(text) as Json
+async function textsAlone(text: string): Promise<JsonValue> {
+  const body = JSON.parse(text) as JsonValue
   const slots = slotsOf('chatComplete', 'input', body)
   const said = slots.map(slot => ({text: slot.text, called: '', is_echo: false}))
   const view: View = {
@@ -103,12 +103,12 @@ async function textsAlone(text: string): Promise<Json> {
   return redacted(view)
 }
 
-async function strings(text: string): Promise<Json> {
+async function strings(text: string): Promise<JsonValue> {
   keyFault(text, DEEPEST)
-  return redacted(viewOf('chatComplete', 'input', JSON.parse(text) as Json))
+  return redacted(viewOf('chatComplete', 'input', JSON.parse(text) as JsonValue))
 }
 
-async function redacted(view: View): Promise<Json> {
+async function redacted(view: View): Promise<JsonValue> {
   if (typeof prepared === 'string') throw new Error(prepared)
   const {transformed} = await prepared.run(view, context)
   return (await transformed!.apply(view)).body

@@ -7,11 +7,11 @@ import {everyString} from './every-string.ts'
 import {windowDelays} from './windows.ts'
 
 /** Milliseconds that a check may keep everybody else waiting, on a megabyte of whatever a client sends. */
-const MOST_BLOCKED_MS = 50
+const MAX_BLOCKED_MS = 50
 /** Microseconds of processor time of ten built-in checks on a prompt of 4 KB. */
-const MOST_TEN_US = 300
+const MAX_TEN_US = 300
 /** Milliseconds that a chunk of a stream waits for its verdict, of a hundred chunks the slowest five apart. */
-const MOST_WINDOW_MS = 5
+const MAX_WINDOW_MS = 5
 const ROUNDS = 2000
 
 /** Patterns that stall engines which backtrack, make many states of those which do not, or repeat much. */
@@ -91,7 +91,7 @@ async function blocks(): Promise<readonly Blocked[]> {
   const measure = async (id: string, parameters: Record<string, unknown>, of: World, on: string) => {
     const times = [await longestBlock({[id]: parameters}, of)]
     // A block that is the machine's own, such as a collection of what the check before left, does not come twice.
-    if (times[0]!.blocked_ms > MOST_BLOCKED_MS / 4) times.push(await longestBlock({[id]: parameters}, of))
+    if (times[0]!.blocked_ms > MAX_BLOCKED_MS / 4) times.push(await longestBlock({[id]: parameters}, of))
     const [best] = times.sort((one, other) => one.blocked_ms - other.blocked_ms)
     if (best!.blocked_ms > (worst.get(id)?.blocked_ms ?? -1)) worst.set(id, {id, ...best!, on})
   }
@@ -144,24 +144,24 @@ export async function guardrailsBench(): Promise<GuardrailsBench> {
     ({id, blocked_ms, took_ms, on}) =>
       `${id.padEnd(40)} ${`${blocked_ms.toFixed(1)} ms`.padStart(13)} ${`${took_ms.toFixed(0)} ms`.padStart(7)}  ${on}`,
   )
-  const above = all.filter(({blocked_ms}) => blocked_ms > MOST_BLOCKED_MS).map(({id}) => id)
+  const above = all.filter(({blocked_ms}) => blocked_ms > MAX_BLOCKED_MS).map(({id}) => id)
   return {
     lines: [
-      `ten checks on a prompt of 4 KB: ${ten_us.toFixed(0)} µs of processor time (at most ${MOST_TEN_US})`,
+      `ten checks on a prompt of 4 KB: ${ten_us.toFixed(0)} µs of processor time (at most ${MAX_TEN_US})`,
       ...walked.map(
         ({name, texts_us, strings_us, ratio, most_ratio}) =>
           `4 KB of chat redacted by default.pii, ${name}: ${texts_us.toFixed(0)} µs for its texts alone, ${strings_us.toFixed(0)} µs for every string: ${ratio.toFixed(2)} (at most ${most_ratio})`,
       ),
-      `a chunk of a stream in window mode, four checks: p50 ${delays_ms[delays_ms.length >> 1]!.toFixed(2)} ms, p95 ${window_ms.toFixed(2)} ms (at most ${MOST_WINDOW_MS})`,
-      `1 MB of hostile text, at most ${MOST_BLOCKED_MS} ms:`,
+      `a chunk of a stream in window mode, four checks: p50 ${delays_ms[delays_ms.length >> 1]!.toFixed(2)} ms, p95 ${window_ms.toFixed(2)} ms (at most ${MAX_WINDOW_MS})`,
+      `1 MB of hostile text, at most ${MAX_BLOCKED_MS} ms:`,
       head,
       ...lines,
     ],
     above: [
       ...above,
-      ...(ten_us > MOST_TEN_US ? ['ten checks on a prompt of 4 KB'] : []),
+      ...(ten_us > MAX_TEN_US ? ['ten checks on a prompt of 4 KB'] : []),
       ...walked.flatMap(({name, ratio, most_ratio}) => (ratio > most_ratio ? [`every string of a chat of 4 KB, ${name}`] : [])),
-      ...(window_ms > MOST_WINDOW_MS ? ['a chunk in window mode'] : []),
+      ...(window_ms > MAX_WINDOW_MS ? ['a chunk in window mode'] : []),
     ],
   }
 }

@@ -8,7 +8,7 @@ import {keepRateLimits, keepUsageLimits, RateLimit, UsageLimit} from '../../src/
 import {keepRateTerms, keepUsageTerms} from '../../src/schema/policies.ts'
 
 /** Microseconds that a call may cost: what covers it of many policies, and its admission under five limits with counters in memory. */
-const MOST_US = {match: 50, admit: 15}
+const MAX_US = {match: 50, admit: 15}
 const POLICIES = 10_000
 const ENTITIES = 100_000
 /** Each has as many entities as policies cover it: three of everybody's, two of its team's. */
@@ -81,7 +81,7 @@ const compiled = compilePolicies(policies())
 const users = Array.from({length: USERS}, (_, user) => factsOf(user))
 const pick = (n: number) => users[(n * 7919) % USERS]!
 await cpu(CALLS / 4, n => compiled.match(pick(n)))
-say(`match, ${POLICIES} policies, ${ENTITIES} entities`, await cpu(CALLS, n => compiled.match(pick(n))), MOST_US.match)
+say(`match, ${POLICIES} policies, ${ENTITIES} entities`, await cpu(CALLS, n => compiled.match(pick(n))), MAX_US.match)
 
 const limits = over(createMemoryCounters({most_counters: 2_000_000}))
 const admit = async (n: number, of: readonly EntityLimit[]) => {
@@ -90,14 +90,14 @@ const admit = async (n: number, of: readonly EntityLimit[]) => {
   admission?.settle({tokens: 100, cost_nanousd: 1000})
 }
 await cpu(USERS, n => admit(n, compiled.match(users[n]!)))
-say('the same, with admission and settlement', await cpu(CALLS, n => admit(n, compiled.match(pick(n)))), MOST_US.match)
+say('the same, with admission and settlement', await cpu(CALLS, n => admit(n, compiled.match(pick(n)))), MAX_US.match)
 const five = (n: number) => {
   const asked = limits.admit(FIVE, `five-${n}`, Date.now())
   if (asked instanceof Promise) return asked
   asked!.settle({tokens: 100, cost_nanousd: 1000})
 }
 await cpu(CALLS / 4, five)
-say('admission of 5 limits and settlement, in memory', await cpu(CALLS, five), MOST_US.admit)
+say('admission of 5 limits and settlement, in memory', await cpu(CALLS, five), MAX_US.admit)
 
 const redis_url = process.env.TEST_REDIS_URL
 if (redis_url) {

@@ -13,7 +13,7 @@ const head = {host: `${hostname}:${port}`, 'content-type': 'application/json', '
 const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
 const request = Buffer.concat([Buffer.from(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`), body])
 
-const MOST_FAILURES = 20
+const MAX_FAILURES = 20
 const first_us: number[] = []
 const way_us: number[] = []
 let answers = 0
@@ -62,7 +62,7 @@ function ask(): Promise<void> {
 }
 
 async function client(): Promise<void> {
-  while (nowUs() < until && failed < MOST_FAILURES) await ask()
+  while (nowUs() < until && failed < MAX_FAILURES) await ask()
 }
 
 setTimeout(() => process.exit(1), Number(seconds) * 1000 + 15_000).unref()

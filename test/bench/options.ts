@@ -56,7 +56,7 @@ export const USAGE = `usage: npm run bench [-- OPTIONS]
   --json FILE       writes every sample
   --write           puts the tables into docs/performance.md`
 
-const MOST_ROUNDS = 1000
+const MAX_ROUNDS = 1000
 
 /** Reads the command line; undefined when help is asked for. Throws with a sentence that names the option. */
 export function readOptions(words: readonly string[]): Options | undefined {
@@ -78,8 +78,8 @@ export function readOptions(words: readonly string[]): Options | undefined {
   if (values.help) return undefined
   const {quick, pin} = values
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
-  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= MOST_ROUNDS)) {
-    throw new RangeError(`--rounds must be a whole number from 1 to ${MOST_ROUNDS}, not ${values.rounds}`)
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= MAX_ROUNDS)) {
+    throw new RangeError(`--rounds must be a whole number from 1 to ${MAX_ROUNDS}, not ${values.rounds}`)
   }
   const processors = availableParallelism()
   if (pin && processors < 2) throw new RangeError('--pin needs two processors')

@@ -3,8 +3,8 @@ import {labelledLines, scoresOf} from '../guardrails/pii-score.ts'
 
 /** Classes whose values prove themselves by check digits, and what the held-out half must come to for them (issue: guardrails). */
 const CHECKSUMMED = new Set(['credit_card', 'iban', 'national_id', 'crypto_address'])
-const LEAST_PRECISION = 0.95
-const LEAST_RECALL = 0.9
+const MIN_PRECISION = 0.95
+const MIN_RECALL = 0.9
 
 export interface PiiBench {
   readonly lines: readonly string[]
@@ -21,7 +21,7 @@ export function piiBench(): PiiBench {
       `${name.padEnd(16)} ${`${labelled}`.padStart(8)} ${`${found}`.padStart(6)} ${`${right}`.padStart(6)} ${precision.toFixed(3).padStart(10)} ${recall.toFixed(3).padStart(7)}`,
   )
   const below = scores.filter(
-    ({class: name, precision, recall}) => CHECKSUMMED.has(name) && (precision < LEAST_PRECISION || recall < LEAST_RECALL),
+    ({class: name, precision, recall}) => CHECKSUMMED.has(name) && (precision < MIN_PRECISION || recall < MIN_RECALL),
   )
   return {lines: [head, ...lines], below: below.map(({class: name}) => name)}
 }
@@ -30,7 +30,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const {lines, below} = piiBench()
   console.log(lines.join('\n'))
   if (below.length) {
-    console.error(`below ${LEAST_PRECISION} precision or ${LEAST_RECALL} recall: ${below.join(', ')}`)
+    console.error(`below ${MIN_PRECISION} precision or ${MIN_RECALL} recall: ${below.join(', ')}`)
     process.exitCode = 1
   }
 }

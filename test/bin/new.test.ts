@@ -43,7 +43,7 @@ describe.runIf(RING !== 'own')('npm run new', () => {
     for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), {recursive: true, filter: isWanted})
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     for (const {words} of MADE) {
-      const {code, said, written} = runNew(words, copy)
+      const {code, output: said, written} = runNew(words, copy)
       expect({words, code, said: code === 0 ? '' : said}).toEqual({words, code: 0, said: ''})
       told.set(words.join(' '), said)
       for (const path of written) made.add(path)
@@ -102,21 +102,21 @@ describe.runIf(RING !== 'own')('npm run new', () => {
       ['operation labels.list', 'The operation labels.list exists already.'],
       ['operation widgets', '"widgets" is not an operation id: use noun.verb, for example widgets.list.'],
     ])('%s', (words, sentence) => {
-      expect(runNew(words.split(' '), ROOT)).toEqual({code: 1, said: `gateway: ${sentence}`, written: []})
+      expect(runNew(words.split(' '), ROOT)).toEqual({code: 1, output: `gateway: ${sentence}`, written: []})
     })
 
     test.each(['', 'provider', 'provider a b', 'thing x', 'check starts-with --own-wire', 'provider acme --nothing'])(
       'usage: %s',
       words => {
-        const {code, said} = runNew(words.split(' ').filter(Boolean), ROOT)
+        const {code, output: said} = runNew(words.split(' ').filter(Boolean), ROOT)
         expect([code, said.includes('\nusage: npm run new')]).toEqual([2, true])
       },
     )
 
     test('a file that is there already is kept', () => {
       writeFileSync(join(copy, 'src/guardrails/checks/ends-early.ts'), '')
-      const said = 'gateway: src/guardrails/checks/ends-early.ts exists already. Nothing was written.'
-      expect(runNew(['check', 'ends-early'], copy)).toEqual({code: 1, said, written: []})
+      const output = 'gateway: src/guardrails/checks/ends-early.ts exists already. Nothing was written.'
+      expect(runNew(['check', 'ends-early'], copy)).toEqual({code: 1, output, written: []})
     })
   })
 

@@ -52,8 +52,8 @@ function scene(options: Partial<FlightOptions> = {}) {
     const seat = flights.join(key, {
       onLead: () => heard.push('lead'),
       onAnswer: answer => heard.push(answer),
-      onAlone: () => heard.push('alone'),
-      onDeserted: () => heard.push('deserted'),
+      onProceed: () => heard.push('alone'),
+      onAbandoned: () => heard.push('deserted'),
     })
     return {seat, heard}
   }
@@ -63,7 +63,7 @@ function scene(options: Partial<FlightOptions> = {}) {
 
 /** Calls to the provider that these made or were told to make. */
 const calls = (callers: readonly Caller[]) =>
-  callers.filter(({seat, heard}) => seat.role !== 'waiter' || heard.includes('lead') || heard.includes('alone')).length
+  callers.filter(({seat, heard}) => seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone')).length
 const heardBy = (callers: readonly Caller[]) => callers.map(({heard}) => heard.join())
 
 describe('a flight', () => {
@@ -72,19 +72,19 @@ describe('a flight', () => {
     const callers = crowd(100)
     const [first, ...others] = callers
     expect(first!.seat).toMatchObject({role: 'leader', followed: true})
-    expect(new Set(others.map(({seat}) => seat.role))).toEqual(new Set(['waiter']))
-    first!.seat.land('answer')
+    expect(new Set(others.map(({seat}) => seat.role))).toEqual(new Set(['follower']))
+    first!.seat.complete('answer')
     expect(calls(callers)).toBe(1)
     expect(heardBy(others)).toEqual(Array(99).fill('answer'))
     expect(first!.heard).toEqual([])
     expect({flights: flights.size, timers: time.set}).toEqual({flights: 0, timers: 0})
   })
 
-  test('is one of its key alone, and over once it landed', () => {
+  test('is one of its key alone, and over once it is complete', () => {
     const {join} = scene()
     const one = join('a')
     expect(join('b').seat.role).toBe('leader')
-    one.seat.land('answer')
+    one.seat.complete('answer')
     expect(join('a').seat.role).toBe('leader')
   })
 
@@ -93,35 +93,35 @@ describe('a flight', () => {
     const callers = crowd(100)
     expect(callers[0]!.seat.leave()).toBe(true)
     expect(callers[0]!.seat).toMatchObject({followed: true})
-    callers[0]!.seat.land('answer')
+    callers[0]!.seat.complete('answer')
     expect(calls(callers)).toBe(1)
     expect(heardBy(callers.slice(1))).toEqual(Array(99).fill('answer'))
     expect(flights.size).toBe(0)
   })
 
-  test('has a waiter promoted when the first caller leaves and cannot carry on; the others ask too', () => {
+  test('has a follower promoted when the first caller leaves and cannot carry on; the others ask too', () => {
     const {crowd, join} = scene()
     const callers = crowd(4)
     callers[0]!.seat.leave()
     callers[0]!.seat.fail()
     expect(heardBy(callers)).toEqual(['', 'lead', 'alone', 'alone'])
     const late = join()
-    expect(late.seat.role).toBe('waiter')
-    callers[1]!.seat.land('answer')
+    expect(late.seat.role).toBe('follower')
+    callers[1]!.seat.complete('answer')
     expect(late.heard).toEqual(['answer'])
   })
 
   test('is handed over by a leader that will make no call: one leads, the others go on waiting', () => {
     const {crowd, flights} = scene()
     const callers = crowd(100)
-    callers[0]!.seat.handOver()
+    callers[0]!.seat.passLead()
     expect(heardBy(callers)).toEqual(['', 'lead', ...Array(98).fill('')])
-    callers[1]!.seat.handOver()
-    callers[2]!.seat.land('answer')
+    callers[1]!.seat.passLead()
+    callers[2]!.seat.complete('answer')
     expect(heardBy(callers.slice(3))).toEqual(Array(97).fill('answer'))
     expect(flights.size).toBe(0)
     const [alone] = crowd(1)
-    alone!.seat.handOver()
+    alone!.seat.passLead()
     expect(flights.size).toBe(0)
   })
 
@@ -145,7 +145,7 @@ describe('a flight', () => {
     const {crowd} = scene()
     const [leader, gone, stays] = crowd(3)
     gone!.seat.leave()
-    leader!.seat.land('answer')
+    leader!.seat.complete('answer')
     expect(heardBy([gone!, stays!])).toEqual(['', 'answer'])
   })
 
@@ -155,8 +155,8 @@ describe('a flight', () => {
     callers[0]!.seat.fail()
     expect(heardBy(callers)).toEqual(['', 'lead', ...Array(98).fill('alone')])
     const late = join()
-    callers[2]!.seat.land('not shared')
-    callers[0]!.seat.land('too late')
+    callers[2]!.seat.complete('not shared')
+    callers[0]!.seat.complete('too late')
     expect(late.heard).toEqual([])
     callers[1]!.seat.fail()
     expect(late.heard).toEqual(['lead'])
@@ -172,7 +172,7 @@ describe('a flight', () => {
     time.pass(1)
     expect(calls(callers)).toBe(2)
     expect(callers[1]!.heard).toEqual(['lead'])
-    callers[1]!.seat.land('answer')
+    callers[1]!.seat.complete('answer')
     expect(heardBy(callers.slice(2))).toEqual(Array(98).fill('answer'))
     expect(callers[0]!.heard).toEqual([])
   })
@@ -181,9 +181,9 @@ describe('a flight', () => {
     const {crowd, time, flights} = scene()
     const callers = crowd(3)
     time.pass(1_000)
-    callers[0]!.seat.land('slow')
+    callers[0]!.seat.complete('slow')
     expect(heardBy(callers)).toEqual(['', 'lead', 'slow'])
-    callers[1]!.seat.land('later')
+    callers[1]!.seat.complete('later')
     expect(callers[2]!.heard).toEqual(['slow'])
     expect(flights.size).toBe(0)
   })
@@ -194,7 +194,7 @@ describe('a flight', () => {
     time.pass(1_000)
     callers[0]!.seat.fail()
     expect(callers[2]!.heard).toEqual([])
-    callers[1]!.seat.land('answer')
+    callers[1]!.seat.complete('answer')
     expect(callers[2]!.heard).toEqual(['answer'])
   })
 
@@ -205,11 +205,11 @@ describe('a flight', () => {
     const late = join()
     time.pass(1_000)
     expect(heardBy([...callers, late])).toEqual(['', 'alone', 'alone', ''])
-    callers[0]!.seat.land('answer')
+    callers[0]!.seat.complete('answer')
     expect(late.heard).toEqual(['answer'])
   })
 
-  test('carried on for waiters whose time is over is aborted', () => {
+  test('carried on for followers whose time is over is aborted', () => {
     const {crowd, time, flights} = scene({most_lead_ms: 60_000})
     const callers = crowd(2)
     callers[0]!.seat.leave()
@@ -224,7 +224,7 @@ describe('a flight', () => {
     callers[0]!.seat.leave()
     time.pass(1_000)
     expect(heardBy(callers)).toEqual(['deserted', 'lead'])
-    callers[1]!.seat.land('answer')
+    callers[1]!.seat.complete('answer')
     expect(flights.size).toBe(0)
   })
 
@@ -234,17 +234,17 @@ describe('a flight', () => {
     time.pass(1_000)
     const next = join()
     const last = join()
-    expect([slow, next, last].map(({seat}) => seat.role)).toEqual(['leader', 'leader', 'waiter'])
-    next.seat.land('answer')
+    expect([slow, next, last].map(({seat}) => seat.role)).toEqual(['leader', 'leader', 'follower'])
+    next.seat.complete('answer')
     expect(last.heard).toEqual(['answer'])
   })
 
   test('that is full sends who comes to the provider', () => {
-    const {crowd} = scene({most_waiters: 2})
+    const {crowd} = scene({max_followers: 2})
     const callers = crowd(4)
-    expect(callers.map(({seat}) => seat.role)).toEqual(['leader', 'waiter', 'waiter', 'alone'])
+    expect(callers.map(({seat}) => seat.role)).toEqual(['leader', 'follower', 'follower', 'alone'])
     expect(callers[3]!.seat.leave()).toBe(false)
-    callers[3]!.seat.land('not shared')
+    callers[3]!.seat.complete('not shared')
     expect(callers[1]!.heard).toEqual([])
   })
 
@@ -253,13 +253,13 @@ describe('a flight', () => {
     const throwing = {
       onLead: () => fail('lead'),
       onAnswer: () => fail('answer'),
-      onAlone: () => fail('alone'),
-      onDeserted: () => fail('deserted'),
+      onProceed: () => fail('alone'),
+      onAbandoned: () => fail('deserted'),
     }
     const leader = join()
     flights.join('k', throwing)
     const other = join()
-    leader.seat.land('answer')
+    leader.seat.complete('answer')
     expect(other.heard).toEqual(['answer'])
     const next = join()
     flights.join('k', throwing)
@@ -275,25 +275,30 @@ describe('a flight', () => {
     const leader = join()
     let again: Participation<string> | undefined
     const rejoin = () => {
-      again = flights.join('k', {onLead: () => undefined, onAnswer: () => undefined, onAlone: () => undefined, onDeserted: () => undefined})
+      again = flights.join('k', {
+        onLead: () => undefined,
+        onAnswer: () => undefined,
+        onProceed: () => undefined,
+        onAbandoned: () => undefined,
+      })
     }
-    flights.join('k', {onLead: rejoin, onAnswer: rejoin, onAlone: rejoin, onDeserted: rejoin})
-    leader.seat.land('answer')
+    flights.join('k', {onLead: rejoin, onAnswer: rejoin, onProceed: rejoin, onAbandoned: rejoin})
+    leader.seat.complete('answer')
     expect(again?.role).toBe('leader')
   })
 })
 
 test('whatever callers do, each hears at most one answer, nobody is forgotten, and nothing is left behind', () => {
   const act = fc.record({
-    kind: fc.constantFrom('join', 'join', 'land', 'fail', 'handOver', 'leave', 'pass'),
+    kind: fc.constantFrom('join', 'join', 'complete', 'fail', 'passLead', 'leave', 'pass'),
     who: fc.nat(),
     ms: fc.nat({max: 2_000}),
   })
   fc.assert(
     fc.property(fc.array(act, {maxLength: 60}), acts => {
-      const {join, time, flights} = scene({most_waiters: 5})
+      const {join, time, flights} = scene({max_followers: 5})
       const callers: (Caller & {done: boolean})[] = []
-      const asks = ({seat, heard}: Caller) => seat.role !== 'waiter' || heard.includes('lead') || heard.includes('alone')
+      const asks = ({seat, heard}: Caller) => seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone')
       for (const {kind, who, ms} of acts) {
         const caller = callers[who % Math.max(1, callers.length)]
         if (kind === 'join') callers.push({...join(), done: false})
@@ -309,7 +314,7 @@ test('whatever callers do, each hears at most one answer, nobody is forgotten, a
       for (let rounds = 0; rounds < 100 && callers.some(({done}) => !done); rounds++) {
         const open = callers.filter(({done}) => !done)
         const asking = open.findLast(asks)
-        if (asking) asking.seat.land('answer')
+        if (asking) asking.seat.complete('answer')
         for (const each of open) each.done ||= each === asking || each.heard.includes('answer') || each.heard.includes('deserted')
       }
       expect(callers.filter(({done}) => !done)).toEqual([])

@@ -59,7 +59,7 @@ describe('calls at the cache', () => {
       {
         onHit: ({body}) => heard.push(body.toString()),
         onMiss: () => heard.push('miss'),
-        onDeserted: () => heard.push('deserted'),
+        onAbandoned: () => heard.push('deserted'),
       },
     )
     return {visit, heard}
@@ -131,7 +131,7 @@ describe('calls at the cache', () => {
   test('one that was refused hands over to the next', async () => {
     const calls = crowd(3)
     await store.answer()
-    calls[0]!.visit.handOver()
+    calls[0]!.visit.passLead()
     expect(heardBy(calls)).toEqual(['miss', 'miss', ''])
     calls[1]!.visit.store(entry('answer'))
     expect(calls[2]!.heard).toEqual(['answer'])
@@ -190,7 +190,7 @@ describe('calls at the cache', () => {
     const throws = () => {
       throw new Error('broken')
     }
-    lookUp(on, KEY, {refresh: false, max_age_ms: MAX_AGE_MS}, {onHit: throws, onMiss: throws, onDeserted: throws})
+    lookUp(on, KEY, {refresh: false, max_age_ms: MAX_AGE_MS}, {onHit: throws, onMiss: throws, onAbandoned: throws})
     const next = come()
     await store.answer()
     expect(next.heard).toEqual(['miss'])

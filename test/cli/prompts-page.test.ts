@@ -2,9 +2,9 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {afterAll, beforeAll, expect, test} from 'vitest'
-import {MOST_PARTIALS} from '../../src/prompts/call.ts'
-import {MOST_SECTION_DEPTH, MOST_TEMPLATE_CHARS} from '../../src/prompts/parse.ts'
-import {MOST_PARTIAL_DEPTH, MOST_RENDERED_CHARS, MOST_STEPS} from '../../src/prompts/render.ts'
+import {MAX_SECTION_DEPTH, MAX_TEMPLATE_CHARS} from '../../src/base/mustache/parse.ts'
+import {MAX_PARTIAL_DEPTH, MAX_RENDERED_CHARS, MAX_STEPS} from '../../src/base/mustache/render.ts'
+import {MAX_PARTIALS} from '../../src/prompts/call.ts'
 import {run} from './support.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/prompts.md'), 'utf8')
@@ -52,8 +52,8 @@ test('the commands of the page run as they stand, and print what it shows', asyn
 test('the bounds are those of the code', () => {
   const said = page.replace(/\s+/g, ' ')
   const n = (number: number) => number.toLocaleString('en')
-  expect(said).toContain(`at most ${n(MOST_TEMPLATE_CHARS)} characters with ${MOST_SECTION_DEPTH} sections`)
+  expect(said).toContain(`at most ${n(MAX_TEMPLATE_CHARS)} characters with ${MAX_SECTION_DEPTH} sections`)
   expect(said).toContain(
-    `at most ${n(MOST_RENDERED_CHARS)} characters and ${n(MOST_STEPS)} steps, with ${MOST_PARTIALS} partials, nested at most ${MOST_PARTIAL_DEPTH} deep`,
+    `at most ${n(MAX_RENDERED_CHARS)} characters and ${n(MAX_STEPS)} steps, with ${MAX_PARTIALS} partials, nested at most ${MAX_PARTIAL_DEPTH} deep`,
   )
 })

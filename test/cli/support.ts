@@ -2,7 +2,7 @@ import {resolve} from 'node:path'
 import {DISK, type Environment, type Sink} from '../../cli/environment.ts'
 import {main} from '../../cli/index.ts'
 import type {CreateApp} from '../../cli/open.ts'
-import type {Reply, Request, Transport} from '../../cli/transport.ts'
+import type {Request, Transport, TransportReply} from '../../cli/transport.ts'
 
 export interface Said {
   readonly code: number
@@ -97,7 +97,7 @@ export function fakeGateway(answers: Readonly<Record<string, unknown>>, kind: Tr
   const left = new Map(Object.entries(answers).map(([route, answer]) => [route, Array.isArray(answer) ? [...answer] : [answer]]))
   const transport: Transport = {
     kind,
-    async send(request): Promise<Reply> {
+    async send(request): Promise<TransportReply> {
       requests.push(request)
       const route = `${request.method} ${request.path.replace(/^\/v1/, '')}`
       const answer = left.get(route) ?? left.get(route.split('?', 1)[0]!)
@@ -111,11 +111,11 @@ export function fakeGateway(answers: Readonly<Record<string, unknown>>, kind: Tr
 }
 
 /** A refusal as the administration says it. */
-export function refusal(status: number, errorCode: string, message: string): Reply {
+export function refusal(status: number, errorCode: string, message: string): TransportReply {
   return {status, body: {success: false, data: {message, errorCode}}}
 }
 
-function isReply(value: unknown): value is Reply {
+function isReply(value: unknown): value is TransportReply {
   return typeof value === 'object' && value !== null && 'status' in value && 'body' in value
 }
 

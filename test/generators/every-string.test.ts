@@ -2,7 +2,7 @@ import {isDeepStrictEqual} from 'node:util'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {seeded} from '../../src/base/seeded.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import {LEFT_ALONE} from '../../src/guardrails/left-alone.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
@@ -34,7 +34,7 @@ interface Canary {
 const hookOf = (check: object, more: object = {}): Hook => unsavedHook([check as never], {deny: true, ...more} as never)!
 
 async function judged(endpoint: EndpointName, side: Side, body: object, check: object) {
-  const view = viewOf(endpoint, side, body as Json)
+  const view = viewOf(endpoint, side, body as JsonValue)
   const context = {side, endpoint, response_status: 200, now_ms: () => 0, request: view, response: view, headers: {}, metadata: {}} as never
   return runHooks([hookOf(check)], view, context)
 }
@@ -112,12 +112,12 @@ const IN_JSON: readonly Place[] = [
 const IN_PLACE = (text: string) => (text.startsWith('{') ? IN_JSON : IN_TEXT)[0]!
 const MODES = ['window', 'buffer', 'after'] as const
 const ROUNDS = forRing({own: 1, ci: 8, full: 80})
-const MOST_WAIT_MS = forRing({own: 60_000, ci: 120_000, full: 600_000})
+const MAX_WAIT_MS = forRing({own: 60_000, ci: 120_000, full: 600_000})
 
 describe.each(Object.keys(STREAMS) as EndpointName[])('%s, streamed', endpoint => {
   const make = STREAMS[endpoint]!
 
-  test.each(MODES)('%s: no string leaves as it was, however it is cut', {timeout: MOST_WAIT_MS}, async mode => {
+  test.each(MODES)('%s: no string leaves as it was, however it is cut', {timeout: MAX_WAIT_MS}, async mode => {
     const names = new Map<string, string>()
     make((name, text) => {
       names.set(name, text)

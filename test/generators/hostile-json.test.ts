@@ -3,7 +3,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {edited, topLevel} from '../../src/base/json.ts'
-import {checkDepth, MOST_JSON_DEPTH, wayToNeverKey} from '../../src/base/json-shape.ts'
+import {checkDepth, MAX_JSON_DEPTH, wayToNeverKey} from '../../src/base/json-shape.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 import {ADMIN_KEY, startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
@@ -26,9 +26,9 @@ afterAll(async () => {
 const deep = (levels: number, open = '[') =>
   open === '[' ? '['.repeat(levels) + ']'.repeat(levels) : `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 const DEPTHS = forRing({
-  own: [MOST_JSON_DEPTH + 1, 3000],
-  ci: [MOST_JSON_DEPTH + 1, 3000, 100_000],
-  full: [MOST_JSON_DEPTH + 1, 3000, 100_000],
+  own: [MAX_JSON_DEPTH + 1, 3000],
+  ci: [MAX_JSON_DEPTH + 1, 3000, 100_000],
+  full: [MAX_JSON_DEPTH + 1, 3000, 100_000],
 })
 const TOO_DEEP = /nested deeper than the 256 levels/
 const json = {'content-type': 'application/json'}
@@ -70,7 +70,7 @@ test('a body that is nested too deep is 400 that says so, on every unified route
 })
 
 test('what is as deep as may be passes', async () => {
-  const body = `{"model":"m","messages":[{"role":"user","content":"hi"}],"metadata":${deep(MOST_JSON_DEPTH - 1)}}`
+  const body = `{"model":"m","messages":[{"role":"user","content":"hi"}],"metadata":${deep(MAX_JSON_DEPTH - 1)}}`
   const place = {'x-gateway-provider': 'openai', 'x-gateway-custom-host': provider.url}
   expect((await send('POST', '/v1/chat/completions', body, place)).status).toBe(200)
   provider.heard.length = 0
@@ -96,7 +96,7 @@ test.each(['x-gateway-config', 'x-gateway-metadata', 'x-gateway-forward-headers'
   'the header %s too deep is no fault of ours',
   async header => {
     const body = '{"model":"m","messages":[{"role":"user","content":"hi"}]}'
-    for (const levels of [MOST_JSON_DEPTH + 1, 2500]) {
+    for (const levels of [MAX_JSON_DEPTH + 1, 2500]) {
       for (const text of [deep(levels, '{').slice(0, 15_000), deep(levels), `{"a":${deep(levels)}}`, `["a",${deep(levels)}]`]) {
         const kind = header.includes('vertex') ? 'vertex-ai' : 'openai'
         const more: Record<string, string> = header.endsWith('-config')
@@ -261,7 +261,7 @@ test('depth is counted outside of texts, and the way to a key is its path', LONG
     fc.property(value, fc.nat({max: 260}), (text, more) => {
       cases++
       const wrapped = '['.repeat(more) + text + ']'.repeat(more)
-      const is_deep = more + levels(text) > MOST_JSON_DEPTH
+      const is_deep = more + levels(text) > MAX_JSON_DEPTH
       if (is_deep) expect(() => checkDepth(wrapped, 'It')).toThrow(TOO_DEEP)
       else expect(() => checkDepth(wrapped, 'It')).not.toThrow()
     }),

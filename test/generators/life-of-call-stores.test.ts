@@ -12,7 +12,7 @@ import {worldApart, worldHere} from './life-of-call/worlds.ts'
 const {TEST_REDIS_URL: redis_url, TEST_DATABASE_URL: database_url} = process.env
 const LIMIT_MS = 400
 /** A call asks Redis so often before it leaves, or less: each of its questions is held. */
-const MOST_QUESTIONS = 4
+const MAX_QUESTIONS = 4
 const PLAIN = STATES.filter(({name}) => name === 'sent')
 let cases = 0
 
@@ -29,7 +29,7 @@ async function overRedis(env: Record<string, string> = {}) {
 
 test.runIf(redis_url && RING !== 'own')('a client that leaves while its call waits for Redis leaves nothing there', async () => {
   const {line, world} = await overRedis()
-  for (let question = 0; question < MOST_QUESTIONS; question++) {
+  for (let question = 0; question < MAX_QUESTIONS; question++) {
     const is_held = line.stall(question)
     const [cell] = await hold(
       world,

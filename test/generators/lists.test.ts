@@ -1,7 +1,7 @@
 import {afterAll, beforeAll, expect, test} from 'vitest'
 import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
-import {MOST_UNPAGED} from '../../src/schema/paging.ts'
+import {MAX_UNPAGED} from '../../src/schema/paging.ts'
 import {type Furnished, furnished, ownerOf} from '../admin/contract/rows.ts'
 import {ASKED} from '../admin/matrix-rows.ts'
 import {type Admin, startAdmin} from '../support/admin.ts'
@@ -47,7 +47,7 @@ async function ask(operation: AnyOperation, page: Record<string, string>) {
 test.each(LISTS.map(each => [each.id, each] as const))('%s without a page is whole, and tells the total', async (_, operation) => {
   const usual = (await ask(operation, {[pageOf(operation)!]: '1'})).size
   const whole = await ask(operation, {})
-  expect(whole).toEqual({size: operation.always_paged ? usual : MOST_UNPAGED, total: expect.any(Number)})
+  expect(whole).toEqual({size: operation.always_paged ? usual : MAX_UNPAGED, total: expect.any(Number)})
   expect(usual).toBeLessThanOrEqual(100)
   expect((await ask(operation, {[sizeOf(operation)!]: '3'})).size).toBe(3)
 })

@@ -55,7 +55,7 @@ describe.each(KINDS)('an update changes what it names and nothing else, on %s', 
       let before = await look()
       await admin.send(owner.token, 'PUT', path, {...WITH[id], ...BEGIN[id]})
       before = await look()
-      for (const step of stepsOf(fields, `${id} ${seed()}`, ROUNDS).slice(0, MOST_STEPS)) {
+      for (const step of stepsOf(fields, `${id} ${seed()}`, ROUNDS).slice(0, MAX_STEPS)) {
         const body = Object.assign({...WITH[id]}, ...step.map(([field, value]) => bodyOf(field, value)))
         const said = await admin.send(owner.token, 'PUT', path, body)
         const after = await look()
@@ -148,7 +148,7 @@ const PERIODS = ['periodic_reset', 'periodic_reset_days', 'next_usage_reset_at']
 
 /** How often every value of every field has its turn, and how many turns there are for one operation at most. */
 const ROUNDS = forRing({own: 1, ci: 2, full: 20})
-const MOST_STEPS = forRing({own: 20, ci: 90, full: 1000})
+const MAX_STEPS = forRing({own: 20, ci: 90, full: 1000})
 /** So that a change finds limits to leave alone. */
 const LIMITED = {
   usage_limits: {type: 'cost', credit_limit: 110, alert_threshold: 70, periodic_reset: 'monthly', enforcement: 'strict'},

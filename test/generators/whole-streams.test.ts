@@ -11,7 +11,7 @@ import {type Routed, startRouting} from '../support/routing.ts'
 const STREAMS = forRing({own: 80, ci: 600, full: 5_000})
 const AT_A_TIME = 8
 /** A stream that has not come whole by then does not come. */
-const MOST_MS = 20_000
+const MAX_MS = 20_000
 /** How a provider ends an answer that it has said all of. */
 const ENDINGS = ['at once', 'later', 'broken behind its end'] as const
 
@@ -74,7 +74,7 @@ async function tried(index: number): Promise<string | undefined> {
     method: 'POST',
     headers,
     body,
-    signal: AbortSignal.timeout(MOST_MS),
+    signal: AbortSignal.timeout(MAX_MS),
   })
   const text = await reply.text()
   const told = `${route.name}, ${ending}, ${reply.status}: ${text.slice(-400)}`

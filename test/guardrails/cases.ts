@@ -1,4 +1,4 @@
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import type {World} from './support.ts'
 
 /** One line of the tables: a check on one call. */
@@ -16,5 +16,5 @@ export interface Case extends World {
   /** A part of the explanation. */
   readonly says?: string
   /** The body afterwards; absent: as it was. */
-  readonly becomes?: Json
+  readonly becomes?: JsonValue
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import {jsonText, parsing} from '../../src/guardrails/json-text.ts'
 import {atOnce, inTimeSlices, type SlicedWork} from '../../src/guardrails/time-slices.ts'
 
@@ -54,7 +54,7 @@ describe('JSON in pieces is that of JSON.stringify', () => {
   test('for any value', () => {
     fc.assert(
       fc.property(fc.jsonValue({stringUnit: 'binary', maxDepth: 5}), value => {
-        expect(atOnce(jsonText(value as Json))).toBe(JSON.stringify(value))
+        expect(atOnce(jsonText(value as JsonValue))).toBe(JSON.stringify(value))
       }),
     )
   })

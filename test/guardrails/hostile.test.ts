@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {embeddedJson, fences} from '../../src/guardrails/embedded-json.ts'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import {CHECKS} from '../../src/guardrails/registry.ts'
 import {atOnce} from '../../src/guardrails/time-slices.ts'
 import {HOSTILE, hostileWorld, PARAMETERS} from './hostile.ts'
@@ -45,7 +45,7 @@ test('a body of many messages, and one that is deep, are walked once', async () 
   const many = {messages: Array.from({length: 20_000}, () => ({role: 'user', content: 'a secret'}))}
   const outcome = await run([{regexReplace: {rule: '/secret/g', redactText: 's'}}], {body: many})
   expect(outcome.view.body).toEqual({messages: many.messages.map(() => ({role: 'user', content: 'a s'}))})
-  let deep: Json = 'end'
+  let deep: JsonValue = 'end'
   for (let level = 0; level < 5000; level++) deep = {content: [deep]}
   const told = checkOf(await run([{regexReplace: {rule: '/end/g'}}], {body: {messages: [deep]}}))
   expect(told.error?.message).toBe('The body is nested too deep to be judged.')
@@ -68,7 +68,7 @@ describe('keys of a prototype are never read', () => {
     await expect(run([{wordCount: named(1)}], {body: said('x')})).rejects.toThrow()
     const body = JSON.parse(
       `{${JSON.stringify(name)}:{"messages":[{"content":"secret"}]},"messages":[{"role":"user","content":"x"}]}`,
-    ) as Json
+    ) as JsonValue
     const outcome = await run([{regexReplace: {rule: '/secret/g'}}, {addPrefix: {prefix: 'p '}}], {body})
     expect(JSON.stringify(outcome.view.body)).toBe(JSON.stringify(body).replace('"x"', '"p x"').replace('secret', '[REDACTED]'))
     expect(({} as Record<string, unknown>).messages).toBeUndefined()

@@ -1,5 +1,5 @@
 import type {Check} from '../../src/guardrails/check.ts'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import {answered, said, type World} from './support.ts'
 
 export const MB = 1024 * 1024
@@ -63,7 +63,7 @@ export function hostileWorld(check: Check, text: string): World & {readonly side
 }
 
 /** As much again in eighteen thousand messages, and in as many parts of one. */
-export const CROWDED: Readonly<Record<string, Json>> = {
+export const CROWDED: Readonly<Record<string, JsonValue>> = {
   'many messages': said(
     'The last one.',
     ...Array.from({length: 18_000}, (_, at) => ({role: 'user', content: `a@example.com and secret ${at}`})),

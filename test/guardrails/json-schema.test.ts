@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import {readJsonSchema} from '../../src/guardrails/json-schema/read.ts'
 import {validating} from '../../src/guardrails/json-schema/validate.ts'
 import {atOnce} from '../../src/guardrails/time-slices.ts'
 
 const validate = (...asked: Parameters<typeof validating>) => atOnce(validating(...asked))
-const fits = (schema: Json, value: Json) => validate(readJsonSchema(schema), value).length === 0
+const fits = (schema: JsonValue, value: JsonValue) => validate(readJsonSchema(schema), value).length === 0
 
 /** Schema, what fits, what does not (draft 2020-12). */
-const ROWS: readonly (readonly [Json, readonly Json[], readonly Json[]])[] = [
+const ROWS: readonly (readonly [JsonValue, readonly JsonValue[], readonly JsonValue[]])[] = [
   [true, [null, 1, {}], []],
   [false, [], [null, 1, {}]],
   [{type: 'integer'}, [1, 1.0, -3], [1.5, '1', null]],
@@ -75,7 +75,7 @@ describe.each(ROWS.map(([schema, good, bad]) => [JSON.stringify(schema), schema,
   })
 })
 
-test.each<[Json, string]>([
+test.each<[JsonValue, string]>([
   [7, 'schema must be an object'],
   [{properties: {a: 1}}, 'schema.properties.a must be an object'],
   [{$ref: '#/properties/none'}, 'leads to no part'],
@@ -100,7 +100,7 @@ test('complaints name the place and quote nothing', () => {
 })
 
 test('schemas that multiply the work are given up', () => {
-  const twice = (name: string): Json => ({
+  const twice = (name: string): JsonValue => ({
     anyOf: [
       {$ref: `#/$defs/${name}`, minimum: 1},
       {$ref: `#/$defs/${name}`, minimum: 2},
@@ -113,7 +113,7 @@ test('schemas that multiply the work are given up', () => {
 test('whatever the value, a schema of its own shape takes it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
-      expect(fits({const: value as Json}, JSON.parse(JSON.stringify(value)) as Json)).toBe(true)
+      expect(fits({const: value as JsonValue}, JSON.parse(JSON.stringify(value)) as JsonValue)).toBe(true)
     }),
   )
 })

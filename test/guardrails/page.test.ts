@@ -2,8 +2,8 @@ import {describe, expect, test} from 'vitest'
 import {attach} from '../../src/guardrails/attach.ts'
 import {guardrailsPage} from '../../src/guardrails/docs-page.ts'
 import {EXAMPLES} from '../../src/guardrails/examples.ts'
-import type {Json} from '../../src/guardrails/json.ts'
-import {type Outcome, runHooks} from '../../src/guardrails/run.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
+import {type PhaseOutcome, runHooks} from '../../src/guardrails/run.ts'
 import {answered, ranHook, said, type World, world} from './support.ts'
 
 test('docs/guardrails.md is what the checks say', async () => {
@@ -14,7 +14,7 @@ interface Shown {
   readonly of: World
   readonly verdict: boolean
   readonly is_denied?: boolean
-  readonly becomes?: Json
+  readonly becomes?: JsonValue
 }
 
 /** For each example a call that it is for, and what comes of it. */
@@ -78,7 +78,7 @@ describe.each(EXAMPLES)('$title', ({title, config}) => {
     expect(CALLS[title]?.length).toBeGreaterThanOrEqual(2)
     for (const {of, verdict, is_denied = false, becomes} of CALLS[title]!) {
       const {view, context} = world(of)
-      const outcome: Outcome = await runHooks(of.side === 'output' ? output : input, view, context)
+      const outcome: PhaseOutcome = await runHooks(of.side === 'output' ? output : input, view, context)
       const [later] = (await outcome.background) ?? []
       const result = later && 'verdict' in later ? later : ranHook(outcome)
       expect({verdict: result.verdict, is_denied: outcome.is_denied}).toEqual({verdict, is_denied})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {type Budget, budget, MOST_UNITS, readPattern} from '../../src/guardrails/pattern.ts'
+import {budget, type CheckBudget, MAX_UNITS, readPattern} from '../../src/guardrails/pattern.ts'
 import {replacingAll, replacingFirst} from '../../src/guardrails/replace.ts'
 import {atOnce} from '../../src/guardrails/time-slices.ts'
 
@@ -91,10 +91,10 @@ describe('the flag i means what it means in JavaScript', () => {
 })
 
 /** A budget that counts what is spent. */
-function counting(most = MOST_UNITS) {
+function counting(most = MAX_UNITS) {
   const seen = {units: 0}
   const {spend} = budget(most)
-  const by: Budget = {
+  const by: CheckBudget = {
     spend(units) {
       spend(units)
       seen.units += units

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import type {PiiSpan} from '../../src/guardrails/pii/classes.ts'
 import {vault} from '../../src/guardrails/pii/redact.ts'
-import {redactStream} from '../../src/guardrails/pii/redact-stream.ts'
 import {type Restorer, restoreOfAll} from '../../src/guardrails/pii/restore.ts'
 import {findPii} from '../../src/guardrails/pii/scan.ts'
 import {labelledLines} from './pii-score.ts'
@@ -196,7 +195,7 @@ describe('restoring JSON', () => {
   })
 
   test('a whole answer, in its texts and in the arguments of its tool calls', () => {
-    const body: Json = {
+    const body: JsonValue = {
       id: 'x',
       choices: [{message: {content: 'to <EMAIL_1>, not <EMAIL_2>', tool_calls: [{function: {name: 'f', arguments: args}}]}}],
       usage: {n: 1},
@@ -207,7 +206,7 @@ describe('restoring JSON', () => {
     expect(kept.restoreBody({content: [{type: 'tool_use', input: {to: '<SECRET_1>'}}]})).toEqual({
       content: [{type: 'tool_use', input: {to: values[1]}}],
     })
-    const nothing: Json = {a: [{b: '<EMAIL_7>'}]}
+    const nothing: JsonValue = {a: [{b: '<EMAIL_7>'}]}
     expect(kept.restoreBody(nothing)).toBe(nothing)
   })
 
@@ -216,58 +215,5 @@ describe('restoring JSON', () => {
     other.redact('b@example.com c@example.com', findPii('b@example.com c@example.com'))
     expect(restoreOfAll([kept, other])!.restore('<EMAIL_1> <EMAIL_2>')).toBe('a@example.com c@example.com')
     expect(restoreOfAll([])).toBeNull()
-  })
-})
-
-describe('redacting a stream', () => {
-  test('is the same wherever a line of the tuning half is cut', () => {
-    for (const {id, text, spans} of tuning.filter(line => line.spans.length)) {
-      const whole = vault().redact(text, findPii(text))
-      for (let cut = 0; cut <= text.length; cut += Math.max(1, text.length >> 5)) {
-        const said = inPieces(redactStream(vault()), [text.slice(0, cut), text.slice(cut)])
-        if (text.length <= 512) expect(said, id).toBe(whole)
-        for (const {start, end} of spans) expect(said, id).not.toContain(text.slice(start, end))
-      }
-    }
-  })
-
-  const long = `${'Some words that are nobody’s. '.repeat(20)}Call +44 20 7946 0958 or write to a@example.com. ${'And so on, and so on. '.repeat(30)}Again a@example.com, card 4242 4242 4242 4242. ${'The end is near. '.repeat(20)}`
-  const wanted = vault().redact(long, findPii(long))
-
-  test('is the same wherever a long text is cut, and letter by letter', () => {
-    for (let cut = 0; cut <= long.length; cut += 7)
-      expect(inPieces(redactStream(vault()), [long.slice(0, cut), long.slice(cut)])).toBe(wanted)
-    expect(inPieces(redactStream(vault()), [...long])).toBe(wanted)
-    expect(wanted.match(/<EMAIL_1>/g)).toHaveLength(2)
-  })
-
-  test('speaks before the end, holding back little', () => {
-    const through = redactStream(vault())
-    let said = 0
-    let most = 0
-    for (let at = 0; at < long.length; at += 10) {
-      said += through.push(long.slice(at, at + 10)).length
-      most = Math.max(most, at + 10 - said)
-    }
-    expect(said).toBeGreaterThan(long.length / 2)
-    expect(most).toBeLessThan(600)
-  })
-
-  test('holds a key block together, however long', () => {
-    const body = Array.from({length: 40}, (_, line) => `${'Ab1+cD9/'.repeat(8)}${line % 10}`).join('\n')
-    const text = `before -----BEGIN RSA PRIVATE KEY-----\n${body}\n-----END RSA PRIVATE KEY----- after`
-    for (const size of [1, 13, 64, 500]) {
-      const pieces = Array.from({length: Math.ceil(text.length / size)}, (_, at) => text.slice(at * size, (at + 1) * size))
-      expect(inPieces(redactStream(vault()), pieces)).toBe('before <API_KEY_1> after')
-    }
-  })
-
-  test('never cuts a character in two, and loses nothing', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom('😀', 'a', ' ', '4', 'long word '.repeat(9), '-----BEGIN ', '\n'), {maxLength: 80}), parts => {
-        const text = parts.join('')
-        expect(inPieces(redactStream(vault(), {hold_chars: 16}), parts)).toBe(vault().redact(text, findPii(text)))
-      }),
-    )
   })
 })

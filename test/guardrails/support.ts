@@ -1,9 +1,9 @@
 import {attach, type SavedGuardrail} from '../../src/guardrails/attach.ts'
-import type {Context} from '../../src/guardrails/check.ts'
+import type {CheckContext} from '../../src/guardrails/check.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
 import type {Http, HttpAsk} from '../../src/guardrails/http.ts'
-import type {Json} from '../../src/guardrails/json.ts'
-import {type Outcome, runHooks} from '../../src/guardrails/run.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
+import {type PhaseOutcome, runHooks} from '../../src/guardrails/run.ts'
 import {type View, viewOf} from '../../src/guardrails/view.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 import type {CheckResult, RanHook, Side} from '../../src/schema/guardrails.ts'
@@ -16,8 +16,8 @@ export type Fake = {status?: number; type?: string; body?: string | Iterable<Uin
 export interface World {
   side?: Side
   endpoint?: EndpointName
-  body?: Json
-  request?: Json
+  body?: JsonValue
+  request?: JsonValue
   status?: number
   model?: string | null
   provider?: string
@@ -34,7 +34,7 @@ export interface World {
 
 export interface Made {
   readonly view: View
-  readonly context: Context
+  readonly context: CheckContext
   readonly asked: HttpAsk[]
   /** How far a body was read, in bytes. */
   readonly read: {bytes: number}
@@ -57,7 +57,7 @@ export function world(of: World = {}): Made {
     const headers = {'content-type': fake.type ?? 'application/json', ...fake.headers}
     return {status: fake.status ?? 200, headers, body: counted(chunks, read)}
   }
-  const context: Context = {
+  const context: CheckContext = {
     side,
     endpoint,
     provider: of.provider ?? 'some-provider',
@@ -102,8 +102,11 @@ async function* counted(chunks: Iterable<Uint8Array>, read: {bytes: number}) {
   }
 }
 
-export const said = (text: Json, ...before: Json[]): Json => ({model: 'model-a', messages: [...before, {role: 'user', content: text}]})
-export const answered = (text: Json): Json => ({
+export const said = (text: JsonValue, ...before: JsonValue[]): JsonValue => ({
+  model: 'model-a',
+  messages: [...before, {role: 'user', content: text}],
+})
+export const answered = (text: JsonValue): JsonValue => ({
   id: 'a',
   choices: [{index: 0, message: {role: 'assistant', content: text}, finish_reason: 'stop'}],
 })
@@ -118,18 +121,18 @@ export function hooks(side: Side, guardrails: readonly unknown[], saved: readonl
   return attached[side]
 }
 
-export async function run(guardrails: readonly unknown[], of: World): Promise<Outcome & {made: Made}> {
+export async function run(guardrails: readonly unknown[], of: World): Promise<PhaseOutcome & {made: Made}> {
   const made = world(of)
   return {...(await runHooks(hooks(of.side ?? 'input', guardrails), made.view, made.context)), made}
 }
 
-export function ranHook(outcome: Outcome, index = 0): RanHook {
+export function ranHook(outcome: PhaseOutcome, index = 0): RanHook {
   const result = outcome.results[index]
   if (!result || !('checks' in result)) throw new Error('the hook did not run')
   return result
 }
 
-export function checkOf(outcome: Outcome, index = 0): CheckResult {
+export function checkOf(outcome: PhaseOutcome, index = 0): CheckResult {
   return ranHook(outcome).checks[index]!
 }
 

@@ -9,7 +9,7 @@ import {ec, ed, impostor, jwks, rsa, short, unsigned} from './tokens.ts'
 
 const NOW_S = NOW_MS / 1000
 const TOLERANCE_S = 5
-const MOST_AGE_S = 86_400
+const MAX_AGE_S = 86_400
 type Keys = readonly Record<string, unknown>[]
 
 function isTaken(text: string, keys: Keys): boolean {
@@ -18,11 +18,11 @@ function isTaken(text: string, keys: Keys): boolean {
   if (!token || !algorithm || Object.hasOwn(token.header, 'crit')) return false
   const usable = named(keys as never, token.header.kid).map(key => readKey(key, algorithm))
   if (!usable.some(key => key && isSigned(token, key, algorithm))) return false
-  return timeClaimError(token.payload, NOW_S, TOLERANCE_S, MOST_AGE_S) === undefined
+  return timeClaimError(token.payload, NOW_S, TOLERANCE_S, MAX_AGE_S) === undefined
 }
 
 async function isTakenByJose(text: string, keys: Keys): Promise<boolean> {
-  const how = {algorithms: [...ALGORITHMS], clockTolerance: TOLERANCE_S, maxTokenAge: MOST_AGE_S, currentDate: new Date(NOW_MS)}
+  const how = {algorithms: [...ALGORITHMS], clockTolerance: TOLERANCE_S, maxTokenAge: MAX_AGE_S, currentDate: new Date(NOW_MS)}
   return jwtVerify(text, createLocalJWKSet({keys} as never), how).then(
     () => true,
     () => false,
@@ -58,7 +58,7 @@ const TOKENS: Readonly<Record<string, string>> = {
   'of tomorrow': rsa.token({nbf: NOW_S + TOLERANCE_S + 1}),
   'of a moment later': rsa.token({nbf: NOW_S + TOLERANCE_S}),
   'made in the future': rsa.token({iat: NOW_S + TOLERANCE_S + 1}),
-  'too old': rsa.token({iat: NOW_S - MOST_AGE_S - TOLERANCE_S - 1}),
+  'too old': rsa.token({iat: NOW_S - MAX_AGE_S - TOLERANCE_S - 1}),
   'without its age': rsa.token({iat: undefined}),
   'for good': rsa.token({exp: undefined}),
   'an end that is text': rsa.token({exp: String(NOW_S + 60)}),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import type {Json} from '../../src/guardrails/json.ts'
+import type {JsonValue} from '../../src/guardrails/json.ts'
 import {isGuarded} from '../../src/guardrails/texts.ts'
 import {viewOf} from '../../src/guardrails/view.ts'
 import {ENDPOINTS, type EndpointName} from '../../src/schema/endpoints.ts'
@@ -10,11 +10,11 @@ interface Row {
   readonly name: string
   readonly endpoint: EndpointName
   readonly side: Side
-  readonly body: Json
+  readonly body: JsonValue
   /** What is judged. */
   readonly texts: readonly string[]
   /** The body with `!` behind every string that is not left alone. */
-  readonly marked: Json
+  readonly marked: JsonValue
 }
 
 const picture = {type: 'image_url', image_url: {url: 'https://a.example/i.png'}}
@@ -278,7 +278,7 @@ const key = fc.constantFrom(
   'prompt',
   'x',
 )
-const json = fc.letrec<{value: Json; list: Json; object: Json}>(tie => ({
+const json = fc.letrec<{value: JsonValue; list: JsonValue; object: JsonValue}>(tie => ({
   value: fc.oneof({maxDepth: 6}, fc.string({maxLength: 5}), fc.integer(), fc.constant(null), fc.boolean(), tie('list'), tie('object')),
   list: fc.array(tie('value'), {maxLength: 4}),
   object: fc.array(fc.tuple(key, tie('value')), {maxLength: 5}).map(entries => Object.fromEntries(entries)),

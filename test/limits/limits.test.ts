@@ -181,7 +181,7 @@ describe('a rate limit', () => {
   ] as const)('of a %s refuses as %s', async (entity, code, type) => {
     const {limits} = opened()
     const refusal = await refused(limits, [limited({entity, rates: [{type: 'requests', unit: 'rpm', value: 0}]})])
-    expect([refusal.code, refusal.said.type, refusal.status]).toEqual([code, type, 429])
+    expect([refusal.code, refusal.codes.type, refusal.status]).toEqual([code, type, 429])
   })
 })
 
@@ -320,7 +320,7 @@ describe('a budget', () => {
       limited({name: 'other', rates: none}),
       limited({entity, usage: [{credit_limit: 1}], rates: none}),
     ])
-    expect([refusal.code, refusal.said.type, refusal.said.code, refusal.status]).toEqual([code, type, '04', 412])
+    expect([refusal.code, refusal.codes.type, refusal.codes.code, refusal.status]).toEqual([code, type, '04', 412])
     expect(refusal.message).not.toContain('{')
   })
 

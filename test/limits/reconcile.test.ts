@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {describe, expect, onTestFinished, test} from 'vitest'
+import {SHARED_COUNTERS} from '../../src/app/limits-drift.ts'
 import {type Corrected, createLimits, type EntityLimit, type Limits} from '../../src/limits/index.ts'
 import {look} from '../../src/limits/reconcile.ts'
 import {keepUsageLimits, UsageLimit} from '../../src/schema/limits.ts'
@@ -16,7 +17,7 @@ function budget(enforcement: 'compatible' | 'strict', type: 'tokens' | 'cost' = 
 }
 
 /** Two processes over the same counters and the same ledger, each with a journal of its own that is flushed when the test says so. */
-async function house(kind: (typeof KINDS)[number]) {
+async function house(kind: (typeof KINDS)[number], {settles_ms}: {readonly settles_ms: number} = {settles_ms: 0}) {
   const stores = await testCounters(kind)
   onTestFinished(() => stores.close())
   const timers = new Timers(Date.now())
@@ -38,7 +39,7 @@ async function house(kind: (typeof KINDS)[number]) {
       enabled: true,
       onFault: fault => faults.push(fault),
       reconcile: {
-        settles_ms: 0,
+        settles_ms,
         flushes_ms: 0,
         after: timers.after,
         workspaceOf: async () => 'ws',
@@ -153,7 +154,7 @@ describe.each(KINDS)('counters in %s', kind => {
   test.each(['compatible', 'strict'] as const)(
     'a call between two paid attempts is no difference, and is counted once, %s',
     async enforcement => {
-      const {processes, timers, ledger, read, told} = await house(kind)
+      const {counters, processes, timers, ledger, read, told} = await house(kind)
       const of = budget(enforcement)
       const [limits] = processes
       const admission = (await limits!.admit([of], `between-${of.id}`, timers.now()))!
@@ -163,7 +164,11 @@ describe.each(KINDS)('counters in %s', kind => {
       ledger.set(of.id, {tokens: 100n, cost_nanousd: 7_000n})
       first?.settle(USED)
       admission.spent(USED)
-      await expect.poll(() => read(of)).toBe(100n)
+      const settled = async () => {
+        const [standing] = await counters[0]!.standings(admission.counter_keys)
+        return standing!.used - standing!.held
+      }
+      await expect.poll(settled).toBe(100n)
       const run = () => limits!.reconciler!.run(new AbortController().signal)
       await run()
       const second = await attempt(2)
@@ -171,11 +176,34 @@ describe.each(KINDS)('counters in %s', kind => {
       ledger.set(of.id, {tokens: 200n, cost_nanousd: 14_000n})
       second?.settle(USED)
       admission.settle({tokens: 200, cost_nanousd: 14_000})
-      await expect.poll(() => read(of)).toBe(200n)
+      await expect.poll(settled).toBe(200n)
       await run()
       expect([told, await read(of)]).toEqual([[], 200n])
     },
   )
+
+  test.each(['compatible', 'strict'] as const)('a settlement that a busy store takes late is counted once, %s', async enforcement => {
+    const {call, processes, counters, read, flush, pass, told} = await house(kind, SHARED_COUNTERS)
+    const of = budget(enforcement)
+    await (await call(0, of))() // the counter is restored
+    await pass(20_000)
+    const end = await call(0, of)
+    const {settle, adjust} = counters[0]!
+    const taken = Promise.withResolvers<void>()
+    Object.assign(counters[0]!, {
+      settle: (...given: Parameters<typeof settle>) => taken.promise.then(() => settle(...given)),
+      adjust: (...given: Parameters<typeof adjust>) => taken.promise.then(() => adjust(...given)),
+    })
+    await end()
+    flush(0)
+    const looked = processes[1]!.reconciler!.run(new AbortController().signal)
+    await pass(4_900)
+    taken.resolve()
+    await pass(20_000)
+    await looked
+    await expect.poll(() => read(of)).toBe(200n)
+    expect(told).toEqual([])
+  })
 
   test('a settlement that the store did not take is counted within seconds', async () => {
     const {call, processes, counters, read, flush, pass} = await house(kind)

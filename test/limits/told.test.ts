@@ -17,5 +17,5 @@ test.each([
 ])('a budget that is used up is told with what is used, %s, and when it resets', async (_, read, says) => {
   const refusal = await refusalFrom({read}, budgetClaim(of, limit, NOW_MS), NOW_MS)
   expect(refusal.message).toBe(`The usage limit of the API key blue is used up. ${says}; it resets at 2026-12-01T00:00:00Z.`)
-  expect([refusal.status, refusal.said.type, refusal.said.code]).toEqual([412, 'api_key_exhaust_error', '04'])
+  expect([refusal.status, refusal.codes.type, refusal.codes.code]).toEqual([412, 'api_key_exhaust_error', '04'])
 })

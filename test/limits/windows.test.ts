@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
-import {MOST_HELD_MS} from '../../src/base/clock.ts'
+import {MAX_HELD_MS} from '../../src/base/clock.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {type Admission, type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../src/limits/index.ts'
 import type {Counters} from '../../src/ports/counters/index.ts'
@@ -142,7 +142,7 @@ test('whatever the clock does, a window lets exactly its number through, and tim
         const let_through = new Map<number, number>()
         const asked = new Map<number, number>()
         for (const {by_ms, calls: count} of steps) {
-          clock_ms = Math.max(clock_ms + by_ms, latest_ms - MOST_HELD_MS) // one that was further ahead was wrong, and is believed now
+          clock_ms = Math.max(clock_ms + by_ms, latest_ms - MAX_HELD_MS) // one that was further ahead was wrong, and is believed now
           for (let n = 0; n < count; n++) {
             latest_ms = Math.max(latest_ms, clock_ms)
             // aligned to the epoch, in UTC

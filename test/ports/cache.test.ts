@@ -6,8 +6,8 @@ import {layered} from '../../src/ports/cache/layered.ts'
 import {createMemoryCache, ENTRY_BYTES} from '../../src/ports/cache/memory.ts'
 import {KINDS, key, type TestCache, testCache} from './cache-support.ts'
 
-const MOST_BYTES = 400_000
-const MOST_ENTRY_BYTES = 100_000
+const MAX_BYTES = 400_000
+const MAX_ENTRY_BYTES = 100_000
 const MINUTE_MS = 60_000
 const body = (text: string) => Buffer.from(text)
 
@@ -18,7 +18,7 @@ describe.each(KINDS)('a cache in %s', kind => {
   let other: Cache
   const now = () => now_ms
   beforeAll(async () => {
-    opened = await testCache(kind, {now, most_bytes: MOST_BYTES, most_entry_bytes: MOST_ENTRY_BYTES})
+    opened = await testCache(kind, {now, most_bytes: MAX_BYTES, most_entry_bytes: MAX_ENTRY_BYTES})
     cache = opened.cache
     other = await opened.again()
   })
@@ -98,10 +98,10 @@ describe.each(KINDS)('a cache in %s', kind => {
 
   test('does not keep an answer that is too large, nor the one it replaces', async () => {
     await put('a', 'small')
-    await put('a', 'x'.repeat(MOST_ENTRY_BYTES + 1))
+    await put('a', 'x'.repeat(MAX_ENTRY_BYTES + 1))
     expect(await read('a')).toBeUndefined()
-    await put('a', 'x'.repeat(MOST_ENTRY_BYTES))
-    expect(await read('a')).toHaveLength(MOST_ENTRY_BYTES)
+    await put('a', 'x'.repeat(MAX_ENTRY_BYTES))
+    expect(await read('a')).toHaveLength(MAX_ENTRY_BYTES)
   })
 
   test('keeps within its bound, the newest staying', async () => {
@@ -121,11 +121,11 @@ describe.each(KINDS)('a cache in %s', kind => {
     expect(numbers.length).toBeGreaterThanOrEqual(5)
     expect(numbers).toEqual(Array.from({length: numbers.length}, (_, at) => 30 - numbers.length + at))
     expect(await read('last')).toBe(large)
-    expect(await opened.bytes()).toSatisfy(bytes => bytes === null || bytes <= MOST_BYTES)
+    expect(await opened.bytes()).toSatisfy(bytes => bytes === null || bytes <= MAX_BYTES)
   })
 
   test('does not keep what is larger than all it may keep, and keeps the rest', async () => {
-    const tiny = await testCache(kind, {now, most_bytes: 5_000, most_entry_bytes: MOST_ENTRY_BYTES})
+    const tiny = await testCache(kind, {now, most_bytes: 5_000, most_entry_bytes: MAX_ENTRY_BYTES})
     const set = (name: string, size: number) => tiny.cache.set(key(name), {body: Buffer.alloc(size), stored_at_ms: now_ms}, MINUTE_MS)
     await set('large', 50_000)
     await tiny.cache.delete(key('never'))

@@ -3,9 +3,10 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import fc from 'fast-check'
 import {describe, expect, onTestFinished, test} from 'vitest'
+import {parseTemplate} from '../../src/base/mustache/parse.ts'
+import {escapeHtml, RenderBudget, render} from '../../src/base/mustache/render.ts'
 import {LETTERS} from '../../src/ports/mail/bundled.ts'
 import {readLetters} from '../../src/ports/mail/mail-templates.ts'
-import {escapeHtml, readTemplate} from '../../src/ports/mail/mustache.ts'
 
 const FACTS = {kind: 'API key', name: 'blue', used: '20.50 US dollars', limit: '25.00 US dollars', threshold: '20.00 US dollars'}
 const SHARED = {company_name: 'Example & Sons'}
@@ -62,9 +63,10 @@ describe('letters', () => {
     ['Subject: x\n{{{name}}}', /values are always escaped/],
     ['Subject: x\n{{& name}}', /values are always escaped/],
     ['Subject: x\n{{> part}}', /no partials/],
-    ['Subject: x\n{{#name}}', /\{\{#name\}\} has no end/],
-    ['Subject: x\n{{/name}}', /ends nothing/],
-    ['Subject: x\n{{#name}}{{/kind}}', /ends nothing/],
+    ['Subject: x\n{{#name}}', /\{\{#name\}\} is not closed/],
+    ['Subject: x\nname}}', /a \}\} is without its \{\{/],
+    ['Subject: x\n{{/name}}', /closes nothing/],
+    ['Subject: x\n{{#name}}{{/kind}}', /closes nothing/],
   ])('%j is refused when it is read', (text, sentence) => {
     expect(() => readLetters(folder({'entity-expired-alert.txt': text}), SHARED)).toThrow(sentence)
   })
@@ -80,8 +82,9 @@ test('a template gives back what it is, but for its values, and lets none of the
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.string(), (before, value, after) => {
       fc.pre(!/[{}]/.test(before + after))
-      const template = readTemplate(`${before}{{name}}${after}`, ['name'])
-      expect(template({name: value}, text => text)).toBe(before + value + after)
+      const nodes = parseTemplate(`${before}{{name}}${after}`)
+      expect(render(nodes, {name: value}, () => undefined, 'text', new RenderBudget())).toBe(before + value + after)
+      expect(render(nodes, {name: value}, () => undefined, 'html', new RenderBudget())).toBe(before + escapeHtml(value) + after)
       expect(escapeHtml(value)).not.toMatch(/[<>"'`]|&(?!#\d+;)/)
     }),
   )

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {cost, costInBigInts, costInNumbers} from '../../src/pricing/cost.ts'
-import {type Period, type Price, RATE_NAMES, type Rates} from '../../src/pricing/price.ts'
+import {type Price, type PricePeriod, RATE_NAMES, type Rates} from '../../src/pricing/price.ts'
 import {addUsage, TOKEN_CLASSES, type Usage} from '../../src/schema/usage.ts'
 
 const at = Date.parse('2026-11-21T12:00:00Z')
 
-function priced(...periods: readonly Period[]): Price {
+function priced(...periods: readonly PricePeriod[]): Price {
   return {provider: 'p', model: 'm', source: 'test', periods, aliases: []}
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {MOST_SECTION_DEPTH, MOST_TEMPLATE_CHARS, type Node, parseTemplate, TemplateFault} from '../../src/prompts/parse.ts'
-import {Budget, MOST_RENDERED_CHARS, render, type TemplateFormat, type Variables} from '../../src/prompts/render.ts'
+import {MAX_SECTION_DEPTH, MAX_TEMPLATE_CHARS, type Node, parseTemplate, TemplateFault} from '../../src/base/mustache/parse.ts'
+import {MAX_RENDERED_CHARS, RenderBudget, render, type TemplateFormat, type Variables} from '../../src/base/mustache/render.ts'
 
 const rendered = (template: string, variables: Variables = {}, partials: Record<string, string> = {}, words: TemplateFormat = 'text') =>
   render(
@@ -12,7 +12,7 @@ const rendered = (template: string, variables: Variables = {}, partials: Record<
       return text === undefined ? undefined : parseTemplate(text)
     },
     words,
-    new Budget(),
+    new RenderBudget(),
   )
 
 /** Cases of the Mustache manual, mustache(5), and of the specification's modules interpolation, sections, inverted and comments. */
@@ -106,8 +106,8 @@ test.each<[string, string, RegExp]>([
   ['other delimiters', '{{=<% %>=}}', /other delimiters/],
   ['no name of a partial', '{{>a b}}', /a partial is named as/],
   ['version 0 of a partial', '{{>a@0}}', /a partial is named as/],
-  ['too many levels', '{{#a}}'.repeat(MOST_SECTION_DEPTH + 1) + '{{/a}}'.repeat(MOST_SECTION_DEPTH + 1), /more than 32 deep/],
-  ['too long a text', 'x'.repeat(MOST_TEMPLATE_CHARS + 1), /longer than 1000000/],
+  ['too many levels', '{{#a}}'.repeat(MAX_SECTION_DEPTH + 1) + '{{/a}}'.repeat(MAX_SECTION_DEPTH + 1), /more than 32 deep/],
+  ['too long a text', 'x'.repeat(MAX_TEMPLATE_CHARS + 1), /longer than 1000000/],
 ])('reading refuses %s', (_, template, why) => {
   expect(() => parseTemplate(template)).toThrow(expect.objectContaining({name: 'TemplateFault', message: expect.stringMatching(why)}))
 })
@@ -129,7 +129,7 @@ test('what is not there of objects as such is not there for templates', () => {
 test('rendering is bounded: partials within each other, length, and steps', () => {
   expect(() => rendered('{{>a}}', {}, {a: '{{>b}}', b: '{{>a}}'})).toThrow(/more than 16 deep/)
   const long = 'x'.repeat(100_000)
-  expect(() => rendered('{{#l}}{{t}}{{/l}}', {l: Array(MOST_RENDERED_CHARS / 100_000 + 1).fill(1), t: long})).toThrow(/longer than/)
+  expect(() => rendered('{{#l}}{{t}}{{/l}}', {l: Array(MAX_RENDERED_CHARS / 100_000 + 1).fill(1), t: long})).toThrow(/longer than/)
   const nested = '{{#l}}'.repeat(4) + '{{/l}}'.repeat(4)
   expect(() => rendered(nested, {l: Array(100).fill(1)})).toThrow(/more than 1000000 steps/)
   expect(() => rendered('{{>gone@3}}')).toThrow('there is no partial gone@3')
@@ -217,8 +217,8 @@ describe('for any template', () => {
         } catch {
           return
         }
-        const once = render(nodes, given, () => undefined, 'text', new Budget())
-        expect(render(nodes, given, () => undefined, 'text', new Budget())).toBe(once)
+        const once = render(nodes, given, () => undefined, 'text', new RenderBudget())
+        expect(render(nodes, given, () => undefined, 'text', new RenderBudget())).toBe(once)
         expect(JSON.stringify(given)).toBe(before)
         expect(() => JSON.parse(rendered('{"text": "{{a}}{{#list}}{{.}},{{/list}}"}', given, {}, 'json'))).not.toThrow()
       }),

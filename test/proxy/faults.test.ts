@@ -17,7 +17,8 @@ type Handler = Dispatcher.DispatchHandler
 type Controller = Dispatcher.DispatchController
 
 const CALLER: Caller = {
-  api_key_id: 'key',
+  kind: 'api_key',
+  id: 'key',
   organisation_id: 'org',
   workspace_id: 'ws',
   workspace_slug: 'ws-one',

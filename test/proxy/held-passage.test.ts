@@ -11,7 +11,7 @@ function passage() {
     {} as never,
     {pause: () => undefined, resume: () => undefined} as never,
     {paused_at: 0} as never,
-    {pass: send => void passed.push(send.toString()), end: () => undefined},
+    {pass: send => void passed.push(send.toString()), cutOff: () => undefined},
   )
   const answer = async () => {
     answers.shift()?.(null)

@@ -31,7 +31,7 @@ describe('files held out of a body', () => {
       fc.property(bodies, fc.constantFrom(undefined, 1), (body, indent) => {
         const text = JSON.stringify(body, null, indent)
         const held = detachInlineFiles(Buffer.from(text))
-        if (held) expect(JSON.parse(Buffer.concat(held.restore(JSON.stringify(held.said))).toString())).toEqual(JSON.parse(text))
+        if (held) expect(JSON.parse(Buffer.concat(held.restore(JSON.stringify(held.json))).toString())).toEqual(JSON.parse(text))
       }),
       {numRuns: 50},
     )
@@ -39,7 +39,7 @@ describe('files held out of a body', () => {
 
   test('are those that are large, in base64, and of a kind that every provider is handed as it is', () => {
     const said = (text: string) =>
-      JSON.stringify(detachInlineFiles(Buffer.from(`{"a":"${text}","b":"${' '.repeat(300_000)}"}`))?.said ?? null).length
+      JSON.stringify(detachInlineFiles(Buffer.from(`{"a":"${text}","b":"${' '.repeat(300_000)}"}`))?.json ?? null).length
     expect(said(`data:image/png;base64,${LARGE}`)).toBeLessThan(301_000)
     for (const text of [
       'data:image/png;base64,iVBO',
@@ -57,7 +57,7 @@ describe('files held out of a body', () => {
   test('leave as they came, not copied', async () => {
     const body = Buffer.from(JSON.stringify({a: `data:image/png;base64,${LARGE.repeat(4)}`}))
     const held = detachInlineFiles(body)!
-    const of = {request: {body: held.said}, context: {provider: 'p'}, held} as unknown as Parameters<typeof written>[0]
+    const of = {request: {body: held.json}, context: {provider: 'p'}, held} as unknown as Parameters<typeof written>[0]
     const leaving = written(of, false)
     const stream = leaving.body as Readable
     stream.read(0) // all is there before it is asked for, as when a line has to be dialled
@@ -73,9 +73,9 @@ describe('files held out of a body', () => {
     const held = detachInlineFiles(
       Buffer.from(JSON.stringify({a: `data:image/png;base64,${LARGE}`, b: `data:image/png;base64,${LARGE}x`})),
     )!
-    const again = detachInlineFiles(Buffer.from(JSON.stringify({...held.said, c: `data:image/png;base64,${LARGE}`})))!
-    expect(JSON.parse(Buffer.concat(again.restore(JSON.stringify(again.said))).toString())).toEqual({
-      ...held.said,
+    const again = detachInlineFiles(Buffer.from(JSON.stringify({...held.json, c: `data:image/png;base64,${LARGE}`})))!
+    expect(JSON.parse(Buffer.concat(again.restore(JSON.stringify(again.json))).toString())).toEqual({
+      ...held.json,
       c: `data:image/png;base64,${LARGE}`,
     })
   })

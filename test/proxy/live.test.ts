@@ -1,7 +1,14 @@
 import {expect, test, vi} from 'vitest'
 import {CallRegistry, type LiveCall} from '../../src/proxy/call/registry.ts'
 
-const call = (on: Partial<LiveCall>): LiveCall => ({slot: -1, check: () => undefined, stop: () => undefined, abort: () => undefined, ...on})
+const call = (on: Partial<LiveCall>): LiveCall => ({
+  kind: 'call',
+  slot: -1,
+  check: () => undefined,
+  stop: () => undefined,
+  abort: () => undefined,
+  ...on,
+})
 
 test('a call that was being settled when its time was over is told again, until it ends', async () => {
   vi.useFakeTimers()
@@ -19,6 +26,15 @@ test('a call that was being settled when its time was over is told again, until 
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('what is under way is counted by its kind', () => {
+  const live = new CallRegistry(() => undefined)
+  const session = call({kind: 'realtime_session'})
+  for (const each of [call({}), session, call({})]) live.add(each)
+  expect(live.kinds).toEqual({call: 2, realtime_session: 1})
+  live.delete(session)
+  expect(live.kinds).toEqual({call: 2})
 })
 
 test('a call that never ends keeps no process', async () => {

@@ -77,7 +77,7 @@ test.runIf(database && has_redis)(
       return keys.map((_, place) => data.find(row => row.entity === 'key' && row.name === ['compatible', 'strict'][place])!.used)
     }
     const began = performance.now()
-    await expect.poll(used, {timeout: 20_000, interval: 100}).toEqual(answered)
+    await expect.poll(used, {timeout: 40_000, interval: 100}).toEqual(answered)
     expect(answered.every(tokens => tokens > 0)).toBe(true)
     console.log(`counters equal the ledger ${Math.round(performance.now() - began)} ms after the load; ${answered.join(' and ')} tokens`)
   },

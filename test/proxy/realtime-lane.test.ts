@@ -1,6 +1,6 @@
 import {PassThrough, Writable} from 'node:stream'
 import {describe, expect, test} from 'vitest'
-import {frame, OPCODE, type Piece, type SocketFault, textFrame} from '../../src/base/websocket/index.ts'
+import {frame, OPCODE, type SocketFault, textFrame, type WirePiece} from '../../src/base/websocket/index.ts'
 import {Pipe, type PipeListener} from '../../src/proxy/realtime/pipe.ts'
 
 /** A receiver that is full at once, and takes a write when it is let. */
@@ -25,7 +25,7 @@ function ears(more: Partial<PipeListener> = {}): PipeListener & {faults: SocketF
     faults: [] as SocketFault[],
     failures: [] as unknown[],
     ends: 0,
-    judge: (_: Piece, pass: () => void) => pass(),
+    judge: (_: WirePiece, pass: () => void) => pass(),
     broke: (fault: SocketFault) => void heard.faults.push(fault),
     failed: (fault: unknown) => void heard.failures.push(fault),
     ended: () => void heard.ends++,

@@ -364,6 +364,19 @@ describe('a stream', () => {
     expect([told.status, told.path, chatText(told.text).text]).toEqual([200, 'config.targets[1]', 'Hello you'])
   })
 
+  test('that is answered with 500 as a stream falls back, and nothing of it reaches the client', async () => {
+    routed.a.answer((_, response) => {
+      response.writeHead(500, {'content-type': 'text/event-stream'}).write('data: {"error":{"message":"broken"}}\n\n')
+      setTimeout(() => response.end('data: [DONE]\n\n'), 50)
+    })
+    const told = await routed.ask(fallback(A, B), {body: {...CHAT, stream: true}})
+    expect([told.status, told.text.includes('broken'), routed.heard().b]).toEqual([200, false, 1])
+    expect(told.entries).toMatchObject([
+      {status: 500, delivered: 0},
+      {status: 200, delivered: 1},
+    ])
+  })
+
   test('reaches the client event by event while another target could still be asked', async () => {
     const said = chatEvents('gpt-4o-mini')
     const opened = new Promise<ServerResponse>(resolve => {

@@ -76,8 +76,8 @@ test('what a translator throws breaks its stream alone, and is told to the log',
       translation: {stream: {framing: 'sse', open: () => translator}},
       client: null,
       context: {provider: 'p'},
-      asked: {},
-      said: {},
+      chat_request: {},
+      client_request: {},
     } as unknown as RequestTranslation
     const stream = new TranslatedStream('chatComplete', translating, encoding, one => told.push(one))
     await through(stream, [encoding ? gzipSync(WHOLE) : WHOLE])

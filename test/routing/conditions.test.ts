@@ -1,17 +1,24 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {holdsOf, MOST_MATCHED, textOf} from '../../src/routing/conditions.ts'
-import type {Facts} from '../../src/routing/plan.ts'
+import {holdsOf, MAX_MATCHED, textOf} from '../../src/routing/conditions.ts'
+import type {RoutingFacts} from '../../src/routing/plan.ts'
 import {parseQuery} from '../../src/schema/config-conditions.ts'
-import type {Found} from '../../src/schema/config-readers.ts'
+import type {ConfigFindings} from '../../src/schema/config-readers.ts'
 
 function read(query: unknown) {
-  const found: Found = {issues: [], warnings: [], saved: true, limits: {root: 1, conditional_root: 1, nested: 1}, regex_size: 0, nested: 0}
+  const found: ConfigFindings = {
+    issues: [],
+    warnings: [],
+    saved: true,
+    limits: {root: 1, conditional_root: 1, nested: 1},
+    regex_size: 0,
+    nested: 0,
+  }
   const parsed = parseQuery(query, 'q', found)
   return {parsed, issues: found.issues.map(({path, message}) => `${path}: ${message}`), warnings: found.warnings.map(({path}) => path)}
 }
 
-function holds(query: unknown, facts: Partial<Facts> = {}): boolean {
+function holds(query: unknown, facts: Partial<RoutingFacts> = {}): boolean {
   const {parsed, issues} = read(query)
   if (!parsed) throw new Error(issues.join())
   return holdsOf(parsed)({metadata: {}, params: {}, pathname: '/v1/chat/completions', ...facts})
@@ -73,7 +80,7 @@ describe('a query holds', () => {
   )
 
   test('by the first 2048 characters of a longer text', () => {
-    const text = `${'a'.repeat(MOST_MATCHED)}b`
+    const text = `${'a'.repeat(MAX_MATCHED)}b`
     expect(holds({'params.x': {$regex: 'b'}}, {params: {x: text}})).toBe(false)
     expect(holds({'params.x': {$regex: '^(a+)+$'}}, {params: {x: text}})).toBe(true)
   })

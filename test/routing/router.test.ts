@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {type Circuits, createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
-import type {BreakerRule, ConditionalBranch, Facts, Plan, PlanNode, PlanTarget, RetryRule} from '../../src/routing/plan.ts'
+import type {BreakerRule, ConditionalBranch, Plan, PlanNode, PlanTarget, RetryRule, RoutingFacts} from '../../src/routing/plan.ts'
 import {retryAfterMs, type TryResult} from '../../src/routing/retry.ts'
-import {type RoutingContext, type Step, startRouting, type Try} from '../../src/routing/router.ts'
+import {type RoutingContext, type RoutingStep, startRouting, type Try} from '../../src/routing/router.ts'
 
 /** What a compiled rule lists where the config gives no codes (reference: retry, conflicts). */
 const usual = [429, 500, 502, 503, 504, 529]
@@ -48,7 +48,7 @@ const conditional =
     kind: 'branch',
     mode: 'conditional',
     children: placed(children, path),
-    conditions: thens.map((then, n) => ({holds: ({metadata}: Facts) => metadata.go === String(n), then, text: ''})),
+    conditions: thens.map((then, n) => ({holds: ({metadata}: RoutingFacts) => metadata.go === String(n), then, text: ''})),
     otherwise,
   })
 const plan = (draft: Draft, config_id: string | null = null): Plan => ({root: draft('config'), config_id, warnings: []})
@@ -79,19 +79,19 @@ function walk(of: Plan, results: readonly TryResult[], on: RoutingContext = arou
   const way = startRouting(of, on)
   const asks: Try[] = []
   let step = way.first()
-  while (step.do === 'ask') {
+  while (step.kind === 'try') {
     asks.push(step)
     expect(asks.length).toBeLessThan(1000)
     step = way.next(results[Math.min(asks.length, results.length) - 1]!)
   }
-  const asked = asks.map(({leaf, wait_ms}) => `${short(leaf.path)}${wait_ms ? ` +${wait_ms}` : ''}`).join(', ')
+  const asked = asks.map(({target: leaf, wait_ms}) => `${short(leaf.path)}${wait_ms ? ` +${wait_ms}` : ''}`).join(', ')
   return {asks, asked, end: shownEnd(step), modes: asks.map(({mode}) => mode), way}
 }
 const short = (path: string) => path.replace('config.', '').replaceAll(/targets\[(\d+)\]/g, '$1')
-const shownEnd = (step: Step) =>
-  step.do === 'answer'
+const shownEnd = (step: RoutingStep) =>
+  step.kind === 'return'
     ? `${short(step.option_path)}: ${step.retry_attempt_count}`
-    : step.do === 'refuse'
+    : step.kind === 'no_target'
       ? `${step.reason} ${step.path}`
       : ''
 
@@ -567,16 +567,16 @@ test('the machine asks what a plain interpreter of the rules asks: the same leav
       const answers = cycle(results)
       let step = way.first()
       let was_last = false
-      while (step.do === 'ask') {
+      while (step.kind === 'try') {
         expect(was_last).toBe(false)
         was_last = step.is_last
         now += step.wait_ms
-        heard.push([now, step.leaf.path, step.wait_ms, step.retry, step.mode])
+        heard.push([now, step.target.path, step.wait_ms, step.retry, step.mode])
         modes.add(step.mode)
         now += 7
         step = way.next(answers())
       }
-      heard.push(step.do === 'answer' ? [step.option_path, step.retry_attempt_count] : `${step.reason} ${step.path}`)
+      heard.push(step.kind === 'return' ? [step.option_path, step.retry_attempt_count] : `${step.reason} ${step.path}`)
       most = Math.max(most, heard.length)
 
       let clock = 0
@@ -620,8 +620,8 @@ test('no plan asks a leaf twice, nor one that stands before what was asked', () 
       const way = startRouting(of, around({random: cycle(rolls)}))
       const answers = cycle(results)
       let last = -1
-      for (let step = way.first(); step.do === 'ask'; step = way.next(answers())) {
-        const place = order.indexOf(step.leaf.path)
+      for (let step = way.first(); step.kind === 'try'; step = way.next(answers())) {
+        const place = order.indexOf(step.target.path)
         if (step.retry === 0) expect(place).toBeGreaterThan(last)
         else expect(place).toBe(last)
         last = place
@@ -636,7 +636,7 @@ test('every leaf of a fallback that fails throughout is asked once and as often 
     fc.property(fc.array(fc.nat(5), {minLength: 1, maxLength: 6}), fc.constantFrom(429, 500, 529), (attempts, status) => {
       const {asks, end} = walk(plan(fallback(attempts.map(attempts => leaf({retry: {attempts}})))), [said(status)])
       let now = 0
-      const asked = asks.map(({leaf, wait_ms}) => {
+      const asked = asks.map(({target: leaf, wait_ms}) => {
         now += wait_ms
         return `${short(leaf.path)} ${now}`
       })

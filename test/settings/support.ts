@@ -1,6 +1,6 @@
 import {inspect} from 'node:util'
 import {expect} from 'vitest'
-import {readSettings, SettingsFault, type Sources} from '../../src/settings/index.ts'
+import {readSettings, type SettingSources, SettingsFault} from '../../src/settings/index.ts'
 
 export const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----'
 export const PRIVATE_KEY = '-----BEGIN PRIVATE KEY-----\nhush-private\n-----END PRIVATE KEY-----'
@@ -16,12 +16,12 @@ export function disk(files: Record<string, string>) {
   }
 }
 
-export function read(sources: Partial<Sources>, files: Record<string, string> = {}) {
+export function read(sources: Partial<SettingSources>, files: Record<string, string> = {}) {
   return readSettings({env: {}, readFile: disk(files), ...sources})
 }
 
 /** The sentences of the refusal, in which no test's secret (each contains `hush`) may stand. */
-export function faults(sources: Partial<Sources>, files: Record<string, string> = {}): readonly string[] {
+export function faults(sources: Partial<SettingSources>, files: Record<string, string> = {}): readonly string[] {
   try {
     read(sources, files)
   } catch (error) {

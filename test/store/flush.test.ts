@@ -48,9 +48,10 @@ describe.each(KINDS)('a flush into %s', kind => {
     const database = await open(kind)
     const said = settlement(intent({call_id: 'call-1'}), {log: logRecord({id: 'log-1'})})
     await database.apply(said)
-    const {log, usage, hold_nanousd, counter_keys, ...charge} = said
+    const {log, usage, hold_nanousd, counter_keys, kind: _, principal, ...charge} = said
     const row = {
       ...charge,
+      api_key_id: principal.id,
       usage: '{"input_uncached_tokens":210,"cache_read_tokens":40,"output_text_tokens":120}',
       prompt_tokens: 250,
       completion_tokens: 120,
@@ -87,7 +88,7 @@ describe.each(KINDS)('a flush into %s', kind => {
         hour: '2026-03-04T05:00:00.000Z',
         organisation_id: said.organisation_id,
         workspace_id: said.workspace_id,
-        api_key_id: said.api_key_id,
+        api_key_id: said.principal.id,
         provider_slug: 'main-provider',
         provider: 'openai',
         model: 'gpt-4o-mini',
@@ -281,6 +282,13 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect((await verifyLedger(database.store)).breaks).toEqual([])
   })
 
+  test('names no API key where another is charged', async () => {
+    const database = await open(kind)
+    await database.apply(settlement(intent({principal: {kind: 'session', id: 'session-1'}, user_id: 'user-1'})))
+    expect((await entriesOf(database))[0]).toMatchObject({api_key_id: '', user_id: 'user-1'})
+    expect((await verifyLedger(database.store)).breaks).toEqual([])
+  })
+
   test('takes records as earlier versions wrote them', async () => {
     const database = await open(kind)
     const nested = {a: ',"log":{"id":"no"}}', log: '{}', '\0': '\udfff'}
@@ -289,13 +297,15 @@ describe.each(KINDS)('a flush into %s', kind => {
       const of = intent({call_id, attempt, model: ',"log":{\0'})
       return settlement(of, {log, ...(attempt ? {usage: {input_uncached_tokens: 2, units: {pages: 1}}} : {usage: {}, cost_nanousd: 0})})
     }
-    const asObject = (said: Settlement) => decodeRecord(Buffer.from(JSON.stringify(said)))
+    const asObject = ({kind: _, principal, ...said}: Settlement) =>
+      decodeRecord(Buffer.from(JSON.stringify({...said, api_key_id: principal.id})))
     const records = [asObject(said(1, 'before')), asObject({...said(2, 'before'), log: null}), asObject(said(0, 'refused'))]
     await database.target.apply({from: START, end: () => ({segment: 1, position: 1}), records})
     const [old, later] = await entriesOf(database)
     await database.apply(said(1, 'after'), said(0, 'noted'))
     expect(old).toMatchObject({call_id: 'before', attempt: 1, usage: '{"input_uncached_tokens":2,"units":{"pages":1}}'})
-    expect(later).toMatchObject({call_id: 'before', attempt: 2})
+    expect(later).toMatchObject({call_id: 'before', attempt: 2, api_key_id: old!.api_key_id})
+    expect(old!.api_key_id).toBe(intent().principal.id)
     const [after, was, noted, refused] = (await logsOf(database)).map(({id, call_id, ...same}) => same)
     expect(was).toEqual(after)
     expect(refused).toEqual(noted)

@@ -89,7 +89,7 @@ describe.each(KINDS)('sums of the log on %s', kind => {
         organisation_id: first.organisation_id,
         workspace_id: first.workspace_id,
         trace_id: first.trace_id,
-        api_key_id: first.api_key_id,
+        api_key_id: first.principal.id,
         user_id: null,
         source: 'guardrail',
         value: -3,

@@ -5,12 +5,12 @@ import {insertIntegration} from '../../src/store/integrations.ts'
 import {deleteOlder} from '../../src/store/retention.ts'
 import {keepFrom} from '../../src/store/retention-start.ts'
 import type {LedgerEntriesTable, UsageHourlyTable} from '../../src/store/tables/traffic.ts'
-import {type UsageScope, usageSince} from '../../src/store/usage.ts'
+import {type EntityUsageScope, usageSince} from '../../src/store/usage.ts'
 import {integrationRow} from '../support/integrations.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
-const KEY: UsageScope = {entity: 'key', id: 'key-1', workspace_id: 'ws-1'}
-const WORKSPACE: UsageScope = {entity: 'workspace', id: 'ws-1', workspace_id: 'ws-1'}
+const KEY: EntityUsageScope = {entity: 'key', id: 'key-1', workspace_id: 'ws-1'}
+const WORKSPACE: EntityUsageScope = {entity: 'workspace', id: 'ws-1', workspace_id: 'ws-1'}
 
 describe.each(KINDS)('what the ledger says was used, on %s', kind => {
   let opened: TestStore

@@ -6,7 +6,7 @@ import {delimiter, join} from 'node:path'
 import {createInterface} from 'node:readline'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
-const MOST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 
 /** Where this machine has a Chromium; undefined where it has none. */
 export const CHROMIUM = (process.env.PATH ?? '')
@@ -87,7 +87,7 @@ export async function openPage(executable: string): Promise<Page> {
   }
   const until = (expression: string) =>
     read<void>(`new Promise((resolve, reject) => {
-      const end = Date.now() + ${MOST_WAIT_MS}
+      const end = Date.now() + ${MAX_WAIT_MS}
       const look = () => (${expression}) ? resolve() : Date.now() > end ? reject(new Error(${JSON.stringify(`never true: ${expression}`)})) : setTimeout(look, 20)
       look()
     })`)

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {readFields, SseFramer} from '../../src/base/sse.ts'
 import {
-  type Context,
   type Dialect,
   type Framing,
   InvalidResponse,
@@ -12,6 +11,7 @@ import {
   type StreamEvent,
   type StreamTranslator,
   type Translation,
+  type TranslationContext,
   UnsupportedInput,
 } from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
@@ -25,7 +25,7 @@ export interface Case {
   readonly name: string
   readonly asked: Json
   /** Differs from the common context in these. */
-  readonly context?: Partial<Context>
+  readonly context?: Partial<TranslationContext>
   /** What must leave: path, body and whatever else is said. */
   readonly request?: Json
   /** The field that the refusal names. */
@@ -63,7 +63,7 @@ export function casesIn(dialect: string, endpoint: string): readonly Case[] {
   })
 }
 
-export function contextOf(dialect: string, asked: Json, more: Partial<Context> = {}): Context {
+export function contextOf(dialect: string, asked: Json, more: Partial<TranslationContext> = {}): TranslationContext {
   const model = typeof asked.model === 'string' ? asked.model : ''
   const is_stream = asked.stream === true
   return {provider: dialect, model, is_stream, strict: true, options: {}, call_id: 'call1', created_s: 1_700_000_000, ...more}
@@ -120,7 +120,7 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (chunks && events) testStream(translation, said, context, chunks, events)
 }
 
-function testStream(translation: Translation, said: Case, context: Context, chunks: readonly unknown[], bytes: Buffer) {
+function testStream(translation: Translation, said: Case, context: TranslationContext, chunks: readonly unknown[], bytes: Buffer) {
   const {framing, open} = translation.stream!
   const hear = (pieces: readonly Buffer[]) => {
     const stream = open(context, said.asked)
@@ -155,7 +155,7 @@ function testStream(translation: Translation, said: Case, context: Context, chun
 }
 
 /** Everything that must not happen on hostile input: a throw that is no refusal, a prototype that is touched, half an answer. */
-export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[], more: Partial<Context> = {}) {
+export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[], more: Partial<TranslationContext> = {}) {
   for (const endpoint of endpoints) {
     const translation = dialect.endpoints[endpoint]!
     const context = contextOf(dialect.name, {model: 'm'}, more)

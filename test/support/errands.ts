@@ -7,12 +7,12 @@ import {supports, translationFor} from '../../src/providers/clients.ts'
 import {
   type OperationInput,
   type OperationResult,
+  type ProviderRequest,
   type Upstream,
   UpstreamFault,
-  type UpstreamRequest,
 } from '../../src/providers/operation.ts'
 import {find} from '../../src/providers/registry.ts'
-import type {Context, Json} from '../../src/providers/translation.ts'
+import type {Json, TranslationContext} from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 import type {FileStore} from '../../src/schema/file-store.ts'
 
@@ -38,8 +38,8 @@ export interface ErrandCase {
   readonly body?: Json
   /** The form's parts, in order: `[name, value]` or `[name, value, file name]`. */
   readonly form?: readonly (readonly string[])[]
-  readonly told?: OperationInput['told']
-  readonly context?: Partial<Context>
+  readonly told?: OperationInput['file_headers']
+  readonly context?: Partial<TranslationContext>
   readonly calls?: readonly ScriptedCall[]
   readonly json?: unknown
   /** Rows of content, parsed; or its text. */
@@ -62,7 +62,7 @@ export function errandCases(): readonly (readonly [provider: string, cases: read
 
 export async function play(slug: string, script: ErrandCase): Promise<void> {
   const provider = find(slug)!
-  const context: Context = {
+  const context: TranslationContext = {
     provider: slug,
     model: typeof script.body?.model === 'string' ? script.body.model : '',
     is_stream: false,
@@ -77,7 +77,7 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
     query: new URLSearchParams(script.query ?? ''),
     body: script.body ?? {},
     form: script.form ? readParts(formOf(script.form), 'multipart/form-data; boundary=in') : null,
-    told: script.told ?? {},
+    file_headers: script.told ?? {},
     context,
     shelf: {} as FileStore,
     allow: () => undefined,
@@ -120,7 +120,7 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
   expect(calls).toEqual([])
 }
 
-function refusalOf(fault: Error, slug: string, context: Context): string {
+function refusalOf(fault: Error, slug: string, context: TranslationContext): string {
   if (fault.name === 'AssertionError') throw fault
   if (!(fault instanceof UpstreamFault)) return fault.message
   return `${fault.status} ${find(slug)!.operations!.fault(fault.status, fault.body, context).message}`
@@ -141,7 +141,7 @@ function plainRow(line: string): unknown {
   return row
 }
 
-async function bodyOf({body}: UpstreamRequest): Promise<unknown> {
+async function bodyOf({body}: ProviderRequest): Promise<unknown> {
   if (body === undefined) return undefined
   if (Buffer.isBuffer(body)) return body.toString()
   if (!(Symbol.asyncIterator in body)) return JSON.parse(JSON.stringify(body))

@@ -22,11 +22,15 @@ export async function openFlush(database: Pick<TestStore, 'store' | 'options'>) 
   }
 }
 
-export type CallSeed = Omit<Partial<Settlement>, 'log'> & {readonly at: string; readonly log?: Partial<LogRecord>}
+export interface CallSeed extends Omit<Partial<Settlement>, 'log'> {
+  readonly at: string
+  readonly api_key_id?: string
+  readonly log?: Partial<LogRecord>
+}
 
 /** The settlement of a call that came in at `at`. */
-export function callAt({at, log, ...said}: CallSeed): Settlement {
+export function callAt({at, log, api_key_id, ...said}: CallSeed): Settlement {
   const id = newTimeId(Date.parse(at))
-  const of = intent({call_id: id, admitted_at: at, trace_id: `trace-${id}`})
+  const of = intent({call_id: id, admitted_at: at, trace_id: `trace-${id}`, ...(api_key_id && {api_key_id})})
   return settlement(of, {...said, log: logRecord({id, created_at: at, ...log})})
 }

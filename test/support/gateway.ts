@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {type App, createApp} from '../../src/app/app.ts'
 import {createLog} from '../../src/base/log.ts'
 import {readSettings} from '../../src/settings/index.ts'
+import {latePorts, PORTS_ARE_LATE} from './late-ports.ts'
 
 export const ADMIN_KEY = 'gk-test-admin-key-of-at-least-32-characters'
 export const WORKSPACE_KEY = 'gk-test-workspace-key-of-at-least-32-characters'
@@ -49,7 +50,7 @@ export async function startGateway(
   })
   const log = createLog('trace', 'gateway', line => void lines.push(line))
   const {folder: _, ...given} = options
-  const app = await createApp(settings, {demo: true, ...given, role: 'server', log})
+  const app = await createApp(settings, {demo: true, ...given, role: 'server', log, ...(PORTS_ARE_LATE && {ports: latePorts})})
   const {url} = await app.listen()
   const admin = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const reply = await app.inject({method, url: `/v1${path}`, body})

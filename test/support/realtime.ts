@@ -45,7 +45,7 @@ export async function startRealtime(
     const routing = await routings.find(incoming, caller, slug)
     return routings.target(routing, firstLeaf(routing.plan.root), incoming, caller)
   }
-  const realtime = createRealtime({on, targets: {find}, live})
+  const realtime = createRealtime({services: on, targets: {find}, live})
   const sockets = new Set<Socket>()
   const server = is_tls ? createTlsServer({key: pem('models.key.pem'), cert: pem('models.pem')}) : createServer()
   server.on('connection', (socket: Socket) => {

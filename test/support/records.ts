@@ -5,16 +5,21 @@ import type {TargetOptions} from '../../src/store/flush/index.ts'
 import type {TestStore} from './stores.ts'
 
 export const ADMITTED_AT = '2026-03-04T05:06:07.008Z'
+const API_KEY_ID = '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a03'
 
 /** An attempt of a call, as the data plane says it. */
-export function intent(given: Partial<Intent> = {}): Intent {
+/** An intent with what a test says of it; `api_key_id` names its principal. */
+export type IntentSeed = Partial<Intent> & {readonly api_key_id?: string}
+
+export function intent({api_key_id = API_KEY_ID, ...given}: IntentSeed = {}): Intent {
   return {
+    kind: 'call',
     call_id: newTimeId(Date.parse(ADMITTED_AT)),
     attempt: 1,
     trace_id: 'ab5c7d31-77f4-4b4e-9f3f-0e3d8cbb6a10',
     organisation_id: '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a01',
     workspace_id: '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a02',
-    api_key_id: '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a03',
+    principal: {kind: 'api_key', id: api_key_id},
     user_id: null,
     provider_id: '7c1d9a52-2b90-4c55-9a39-3ad4d17c8a04',
     provider_slug: 'main-provider',

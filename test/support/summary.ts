@@ -18,7 +18,7 @@ type TestFile = {
 type Failure = {readonly file: string; readonly name: string; readonly message: string}
 
 /** More than this is no accident of a busy machine: it is not tried a second time. */
-const MOST_FILES_AGAIN = 3
+const MAX_FILES_AGAIN = 3
 const MESSAGE_LINES = 12
 
 const [mode, ...files] = process.argv.slice(2)
@@ -28,7 +28,7 @@ else sum(mode === undefined ? files : [mode, ...files])
 /** `summary.ts failed REPORT`: prints the files with a failure, for a second try, a line each; none when they are too many. */
 function failedFiles([report]: readonly string[]): void {
   const failed = new Set(failures(read(report!)).map(({file}) => file))
-  if (failed.size <= MOST_FILES_AGAIN) for (const file of failed) console.log(file)
+  if (failed.size <= MAX_FILES_AGAIN) for (const file of failed) console.log(file)
 }
 
 /**

@@ -2,7 +2,7 @@ import {EventEmitter} from 'node:events'
 import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
 import {TooLong} from '../../src/store/too-long.ts'
-import {openReads, Reader} from '../../src/workers/reader.ts'
+import {openReads, ReaderClient} from '../../src/workers/reader.ts'
 import type {ReaderOrder, ReaderTold} from '../../src/workers/reader-messages.ts'
 import {insertLog} from '../support/logs.ts'
 import {KINDS, testStore} from '../support/stores.ts'
@@ -52,7 +52,7 @@ function fakeThreads() {
     timers.push(run)
     return () => undefined
   }
-  return {threads, timers, reader: new Reader({start, after, log, most_ms: 30_000})}
+  return {threads, timers, reader: new ReaderClient({start, after, log, most_ms: 30_000})}
 }
 
 const order = (sql: string): ReaderOrder => ({sql, parameters: []})

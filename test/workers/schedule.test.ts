@@ -6,7 +6,7 @@ import {sql} from 'kysely'
 import {describe, expect, onTestFinished, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
 import {listJobs} from '../../src/store/workers.ts'
-import {type Job, startSchedule, type Turn} from '../../src/workers/schedule.ts'
+import {type Job, type JobRun, startSchedule} from '../../src/workers/schedule.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 import {Timers} from '../support/timers.ts'
 
@@ -32,7 +32,7 @@ async function setUp() {
   return {store, timers, lines, process, pass, rows}
 }
 
-function noting(name: Job['name'], ran: string[], run: (turn: Turn) => Promise<void> = async () => {}) {
+function noting(name: Job['name'], ran: string[], run: (turn: JobRun) => Promise<void> = async () => {}) {
   return (who: string): Job => ({
     name,
     every_ms: 5 * MINUTE_MS,

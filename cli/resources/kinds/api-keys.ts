@@ -1,12 +1,12 @@
 import {plainScope} from '../../../src/identity/scopes.ts'
 import {unchecked} from '../../client.ts'
 import type {Resource, Spec} from '../document.ts'
-import {CLEARED, LIMITS, MOMENT, told} from '../fields.ts'
-import {type ApplyTarget, type Body, changesOf, everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
+import {CLEARED, LIMITS, MOMENT, withoutDefaults} from '../fields.ts'
+import {type ApplyTarget, changesOf, everyRow, NO_SECRETS, type OperationBody, type ResourceKind, specOf} from '../kind.ts'
 
 const TYPES = ['organisation-service', 'workspace-service', 'workspace-user']
 
-const fields: Kind['fields'] = {
+const fields: ResourceKind['fields'] = {
   type: {is_fixed: true},
   user: {is_fixed: true},
   description: CLEARED,
@@ -14,15 +14,15 @@ const fields: Kind['fields'] = {
   ...LIMITS,
   defaults: {
     none: null,
-    normal: value => told(value, {allow_config_override: true}),
+    normal: value => withoutDefaults(value, {allow_config_override: true}),
     sent: value => ({metadata: null, config_id: null, allow_config_override: null, ...(value as object)}),
   },
   alert_emails: CLEARED,
   expires_at: MOMENT,
 }
 
-/** API keys by their name, without their secret: a new one gets its own, which is told this once. */
-export const apiKey: Kind = {
+/** API keys by their name, without their secret: a new one gets its own, which is shown this once. */
+export const apiKey: ResourceKind = {
   name: 'api-key',
   folder: 'api-keys',
   lives_in: 'either',
@@ -72,7 +72,7 @@ export const apiKey: Kind = {
   },
 }
 
-async function bodyOf({slug, workspace, spec}: Resource, place: ApplyTarget): Promise<Body> {
+async function bodyOf({slug, workspace, spec}: Resource, place: ApplyTarget): Promise<OperationBody> {
   const {user, ...rest} = spec
   const user_id = user === undefined ? undefined : ((await place.users()).emails.get(String(user).toLowerCase()) ?? String(user))
   const home = workspace !== null && {workspace_id: place.slugOf(workspace)}

@@ -1,13 +1,13 @@
 import {TEXT} from '../fields.ts'
-import {bodyOf, eachOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {bodyOf, eachOf, everyRow, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
 /** The word for the collection that every workspace has, whatever its slug. */
 export const DEFAULT_COLLECTION = 'default'
 
-const fields: Kind['fields'] = {name: TEXT, parent: {is_fixed: true}}
+const fields: ResourceKind['fields'] = {name: TEXT, parent: {is_fixed: true}}
 
 /** Collections: the folders that prompts lie in. */
-export const collection: Kind = {
+export const collection: ResourceKind = {
   name: 'collection',
   folder: 'collections',
   lives_in: 'workspace',

@@ -5,9 +5,9 @@ import {attachKeys} from '../../../src/schema/config-hooks.ts'
 import {nodesOf, readConfig} from '../../../src/schema/configs.ts'
 import {mapTexts} from '../document.ts'
 import {TEXT} from '../fields.ts'
-import {bodyOf, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
+import {bodyOf, changesOf, eachOf, everyRow, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {
+const fields: ResourceKind['fields'] = {
   name: TEXT,
   isDefault: {none: 0, normal: value => (value ? 1 : undefined)},
   config: {
@@ -26,7 +26,7 @@ const swapped = (value: unknown, from: string, to: string) => mapTexts(value, te
 const readMasked = (value: unknown) => readConfig(swapped(value, MASKED, STAND_IN), {saved: true})
 
 /** Saved configs. */
-export const config: Kind = {
+export const config: ResourceKind = {
   name: 'config',
   folder: 'configs',
   lives_in: 'workspace',

@@ -1,10 +1,10 @@
 import type {Address} from '../document.ts'
-import {changesOf, everyRow, type Found, type Kind, NO_SECRETS, specOf} from '../kind.ts'
+import {changesOf, type ExistingResource, everyRow, NO_SECRETS, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {input_guardrails: {none: null}, output_guardrails: {none: null}}
+const fields: ResourceKind['fields'] = {input_guardrails: {none: null}, output_guardrails: {none: null}}
 
 /** The guardrails that run on every call, of a workspace or of the organisation: apart from the workspace, as they need its guardrails. */
-export const defaults: Kind = {
+export const defaults: ResourceKind = {
   name: 'defaults',
   folder: 'defaults',
   lives_in: 'either',
@@ -42,15 +42,15 @@ export const defaults: Kind = {
   },
 }
 
-type Call = Parameters<Kind['make']>[0]['gateway']['call']
+type Call = Parameters<ResourceKind['make']>[0]['gateway']['call']
 
 async function write(call: Call, workspace: string | null, body: object) {
   if (workspace === null) await call('organisation_defaults.update', {body})
   else await call('workspaces.update', {params: {workspaceId: workspace}, body: {defaults: body}})
 }
 
-function foundOf(workspace: string | null, given: object, named: (text: string) => string): Found {
-  const spec = specOf(fields, given as Found['spec'])
+function foundOf(workspace: string | null, given: object, named: (text: string) => string): ExistingResource {
+  const spec = specOf(fields, given as ExistingResource['spec'])
   const by_slug = Object.fromEntries(Object.entries(spec).map(([side, ids]) => [side, (ids as string[]).map(named)]))
   return {kind: 'defaults', workspace, slug: 'guardrails', id: 'guardrails', spec: by_slug}
 }

@@ -1,11 +1,11 @@
 import {ALLOWED, allowedBody, allowedIn, allowedOf, unknownWorkspaces} from '../access.ts'
 import {TEXT} from '../fields.ts'
-import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {bodyOf, changesOf, everyRow, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {name: TEXT, type: TEXT, config: {none: {}}, allowed_workspaces: ALLOWED}
+const fields: ResourceKind['fields'] = {name: TEXT, type: TEXT, config: {none: {}}, allowed_workspaces: ALLOWED}
 
 /** Deployments: the gateways an organisation runs. */
-export const deployment: Kind = {
+export const deployment: ResourceKind = {
   name: 'deployment',
   folder: 'deployments',
   lives_in: 'organisation',

@@ -1,6 +1,6 @@
 import {unchecked} from '../../client.ts'
 import type {Gateway} from '../../connect.ts'
-import {type Kind, NO_SECRETS} from '../kind.ts'
+import {NO_SECRETS, type ResourceKind} from '../kind.ts'
 
 interface Row {
   readonly id: string
@@ -11,7 +11,7 @@ interface Row {
 }
 
 /** Groups of a directory outside, and the role that their people have in a workspace. */
-export const group: Kind = {
+export const group: ResourceKind = {
   name: 'group',
   folder: 'groups',
   lives_in: 'workspace',

@@ -3,9 +3,9 @@ import {isObject} from '../../../src/base/json-object.ts'
 import type {GuardrailActions, GuardrailCheck} from '../../../src/schema/guardrails.ts'
 import {hasMask} from '../../../src/schema/secrets.ts'
 import {TEXT} from '../fields.ts'
-import {bodyOf, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
+import {bodyOf, changesOf, eachOf, everyRow, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {
+const fields: ResourceKind['fields'] = {
   name: TEXT,
   checks: {
     normal: value =>
@@ -17,7 +17,7 @@ const fields: Kind['fields'] = {
 }
 
 /** Guardrails, of a workspace or of the organisation. */
-export const guardrail: Kind = {
+export const guardrail: ResourceKind = {
   name: 'guardrail',
   folder: 'guardrails',
   lives_in: 'either',

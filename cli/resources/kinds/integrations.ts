@@ -4,8 +4,8 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {unchecked} from '../../client.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
-import {CLEARED, LIMITS, TAGS, TEXT, told} from '../fields.ts'
-import {type ApplyTarget, changesOf, eachOf, everyRow, type Kind, specOf} from '../kind.ts'
+import {CLEARED, LIMITS, TAGS, TEXT, withoutDefaults} from '../fields.ts'
+import {type ApplyTarget, changesOf, eachOf, everyRow, type ResourceKind, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import {credentialPlaces, providerKind, settingsFaults, settingsField} from './providers.ts'
 
@@ -18,7 +18,7 @@ interface Access {
   readonly id: string
   readonly enabled: boolean
 }
-const base: Kind['fields'] = {
+const base: ResourceKind['fields'] = {
   name: TEXT,
   ai_provider_id: providerKind,
   description: CLEARED,
@@ -27,18 +27,18 @@ const base: Kind['fields'] = {
   secret_mappings: MAPPINGS,
   tags: TAGS,
 }
-const modelFields: Kind['fields'] = {
+const modelFields: ResourceKind['fields'] = {
   allow_all_models: {none: true, normal: value => (value === true ? undefined : value)},
   models: {none: [], normal: (value, spec) => inOrder(value, 'slug', each => modelOf(each, spec.allow_all_models !== false))},
 }
-const accessFields: Kind['fields'] = {
-  global_workspace_access: {none: {enabled: false}, normal: value => told(limited(value), {enabled: false})},
+const accessFields: ResourceKind['fields'] = {
+  global_workspace_access: {none: {enabled: false}, normal: value => withoutDefaults(limited(value), {enabled: false})},
   workspaces: {none: [], normal: value => inOrder(value, 'id', limited)},
 }
-const fields: Kind['fields'] = {...base, ...modelFields, ...accessFields}
+const fields: ResourceKind['fields'] = {...base, ...modelFields, ...accessFields}
 
 /** Integrations: where credentials live, which models they let through, and which workspaces may use them. */
-export const integration: Kind = {
+export const integration: ResourceKind = {
   name: 'integration',
   folder: 'integrations',
   lives_in: 'either',
@@ -155,12 +155,12 @@ async function writeAccess({gateway, slugOf}: ApplyTarget, {slug, spec, workspac
 function modelOf(value: unknown, allow_all: boolean): unknown {
   if (!isObject(value)) return value
   const {name: _, ...rest} = value
-  const said = told(rest, {is_custom: false, is_finetune: false}) as Spec
-  return Object.keys(said).length === 2 && said.enabled === allow_all && 'slug' in said ? undefined : said
+  const spec = withoutDefaults(rest, {is_custom: false, is_finetune: false}) as Spec
+  return Object.keys(spec).length === 2 && spec.enabled === allow_all && 'slug' in spec ? undefined : spec
 }
 
 function limited(value: unknown): unknown {
   if (!isObject(value)) return value
   const limits = Object.entries(LIMITS).flatMap(([name, field]) => (value[name] ? [[name, field.normal(value[name])]] : []))
-  return told({...value, usage_limits: null, rate_limits: null, ...Object.fromEntries(limits)})
+  return withoutDefaults({...value, usage_limits: null, rate_limits: null, ...Object.fromEntries(limits)})
 }

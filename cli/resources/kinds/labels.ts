@@ -1,10 +1,10 @@
 import {CLEARED} from '../fields.ts'
-import {everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {everyRow, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {description: CLEARED, color_code: CLEARED}
+const fields: ResourceKind['fields'] = {description: CLEARED, color_code: CLEARED}
 
 /** Labels of versions of prompts; those that everyone has are in no file. */
-export const label: Kind = {
+export const label: ResourceKind = {
   name: 'label',
   folder: 'labels',
   lives_in: 'workspace',

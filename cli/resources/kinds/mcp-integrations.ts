@@ -3,8 +3,8 @@ import {McpAccessUpdate} from '../../../src/schema/mcp-integrations.ts'
 import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
-import {CLEARED, TEXT, told} from '../fields.ts'
-import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, type Kind, plainWrites, specOf} from '../kind.ts'
+import {CLEARED, TEXT, withoutDefaults} from '../fields.ts'
+import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 
 interface Access {
@@ -12,7 +12,7 @@ interface Access {
   readonly enabled: boolean
 }
 
-const base: Kind['fields'] = {
+const base: ResourceKind['fields'] = {
   name: TEXT,
   description: CLEARED,
   url: TEXT,
@@ -21,14 +21,14 @@ const base: Kind['fields'] = {
   configurations: {none: {}},
   secret_mappings: MAPPINGS,
 }
-const accessFields: Kind['fields'] = {
-  global_workspace_access: {none: {enabled: false}, normal: value => told(value, {enabled: false})},
+const accessFields: ResourceKind['fields'] = {
+  global_workspace_access: {none: {enabled: false}, normal: value => withoutDefaults(value, {enabled: false})},
   workspaces: {none: [], normal: value => inOrder(value, 'id', each => each)},
 }
-const fields: Kind['fields'] = {...base, ...accessFields}
+const fields: ResourceKind['fields'] = {...base, ...accessFields}
 
 /** MCP integrations: servers of tools outside, how they are reached, and which workspaces may make MCP servers of them. */
-export const mcpIntegration: Kind = {
+export const mcpIntegration: ResourceKind = {
   name: 'mcp-integration',
   folder: 'mcp-integrations',
   lives_in: 'either',
@@ -87,7 +87,7 @@ export const mcpIntegration: Kind = {
   },
 }
 
-function partOf(spec: Spec, of: Kind['fields']): Spec {
+function partOf(spec: Spec, of: ResourceKind['fields']): Spec {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => name in of))
 }
 

@@ -4,7 +4,7 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT} from '../fields.ts'
-import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
 interface Override {
   readonly user: string
@@ -16,19 +16,19 @@ interface UserRow {
   readonly has_override: boolean
 }
 
-const base: Kind['fields'] = {name: TEXT, description: CLEARED, mcp_integration_id: {is_fixed: true}}
+const base: ResourceKind['fields'] = {name: TEXT, description: CLEARED, mcp_integration_id: {is_fixed: true}}
 const usualAccess = (spec: Spec) => spec.default_user_access !== 'deny'
-const accessFields: Kind['fields'] = {
+const accessFields: ResourceKind['fields'] = {
   default_user_access: {none: 'allow', normal: value => (value === 'allow' ? undefined : value)},
   user_access: {
     none: [],
     normal: (value, spec) => inOrder(value, 'user', each => (isObject(each) && each.enabled === usualAccess(spec) ? undefined : each)),
   },
 }
-const fields: Kind['fields'] = {...base, ...accessFields}
+const fields: ResourceKind['fields'] = {...base, ...accessFields}
 
 /** MCP servers: a workspace's use of an MCP integration, and which of its members may use it. */
-export const mcpServer: Kind = {
+export const mcpServer: ResourceKind = {
   name: 'mcp-server',
   folder: 'mcp-servers',
   lives_in: 'workspace',
@@ -94,7 +94,7 @@ async function accessOf({gateway, users}: ApplyTarget, id: string): Promise<Spec
   }
 }
 
-/** What was said of a user cannot be taken back, only made what holds for all. */
+/** What was set for a user cannot be taken back, only made what holds for all. */
 async function writeAccess({gateway, users}: ApplyTarget, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
   if (!changed.some(name => name in accessFields)) return
   const wanted = (spec.user_access ?? []) as Override[]

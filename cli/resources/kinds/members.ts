@@ -1,8 +1,8 @@
 import {unchecked} from '../../client.ts'
-import {type ApplyTarget, eachOf, everyRow, type Kind, NO_SECRETS} from '../kind.ts'
+import {type ApplyTarget, eachOf, everyRow, NO_SECRETS, type ResourceKind} from '../kind.ts'
 
 /** Members of workspaces, by the e-mail addresses of users that the organisation has. */
-export const member: Kind = {
+export const member: ResourceKind = {
   name: 'member',
   folder: 'members',
   lives_in: 'workspace',

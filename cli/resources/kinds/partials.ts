@@ -1,11 +1,11 @@
 import {unchecked} from '../../client.ts'
 import {CLEARED, TEXT} from '../fields.ts'
-import {changesOf, eachOf, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {changesOf, eachOf, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {name: TEXT, string: TEXT, version_description: CLEARED}
+const fields: ResourceKind['fields'] = {name: TEXT, string: TEXT, version_description: CLEARED}
 
 /** Texts that prompts include, in their published version. */
-export const partial: Kind = {
+export const partial: ResourceKind = {
   name: 'partial',
   folder: 'partials',
   lives_in: 'workspace',

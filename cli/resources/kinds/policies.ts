@@ -2,14 +2,14 @@ import {createHash} from 'node:crypto'
 import {isObject} from '../../../src/base/json-object.ts'
 import {type Address, type Spec, sorted} from '../document.ts'
 import {TEXT} from '../fields.ts'
-import {type ApplyTarget, bodyOf, everyRow, type Field, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {type ApplyTarget, bodyOf, everyRow, NO_SECRETS, plainWrites, type ResourceKind, type SpecField, specOf} from '../kind.ts'
 
-const FIXED: Field = {is_fixed: true}
-const ENFORCEMENT: Field = {none: 'compatible', normal: value => (value === 'compatible' ? undefined : value)}
-const common: Kind['fields'] = {conditions: FIXED, group_by: FIXED, type: FIXED, enforcement: ENFORCEMENT}
+const FIXED: SpecField = {is_fixed: true}
+const ENFORCEMENT: SpecField = {none: 'compatible', normal: value => (value === 'compatible' ? undefined : value)}
+const common: ResourceKind['fields'] = {conditions: FIXED, group_by: FIXED, type: FIXED, enforcement: ENFORCEMENT}
 
 /** Budgets for the calls that meet conditions. */
-export const usagePolicy: Kind = policyKind('usage-policy', 'usage-policies', 'usage_policies', 'policyUsageLimitsId', {
+export const usagePolicy: ResourceKind = policyKind('usage-policy', 'usage-policies', 'usage_policies', 'policyUsageLimitsId', {
   ...common,
   credit_limit: TEXT,
   alert_threshold: {none: null},
@@ -17,14 +17,20 @@ export const usagePolicy: Kind = policyKind('usage-policy', 'usage-policies', 'u
 })
 
 /** Rates for the calls that meet conditions. */
-export const ratePolicy: Kind = policyKind('rate-policy', 'rate-policies', 'rate_policies', 'rateLimitsPolicyId', {
+export const ratePolicy: ResourceKind = policyKind('rate-policy', 'rate-policies', 'rate_policies', 'rateLimitsPolicyId', {
   ...common,
   unit: TEXT,
   value: TEXT,
 })
 
-function policyKind(name: string, folder: string, noun: 'usage_policies' | 'rate_policies', param: string, fields: Kind['fields']): Kind {
-  const kind: Kind = {
+function policyKind(
+  name: string,
+  folder: string,
+  noun: 'usage_policies' | 'rate_policies',
+  param: string,
+  fields: ResourceKind['fields'],
+): ResourceKind {
+  const kind: ResourceKind = {
     name,
     folder,
     lives_in: 'workspace',

@@ -2,10 +2,10 @@ import {PricingConfigError, readPricingConfig} from '../../../src/pricing/config
 import {toPublicPricing} from '../../../src/pricing/view.ts'
 import {find} from '../../../src/providers/registry.ts'
 import {unchecked} from '../../client.ts'
-import {everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
+import {everyRow, NO_SECRETS, type ResourceKind, specOf} from '../kind.ts'
 
-/** As the gateway shows it, so that what is charged the same is said the same. */
-const fields: Kind['fields'] = {
+/** As the gateway shows it, so that equal charges have equal text. */
+const fields: ResourceKind['fields'] = {
   pricing_config: {
     normal: value => {
       try {
@@ -22,7 +22,7 @@ const fields: Kind['fields'] = {
 const pathOf = (slug: string) => ({provider: slug.slice(0, slug.indexOf('/')), model: slug.slice(slug.indexOf('/') + 1)})
 
 /** Prices that were set by hand, above all other sources; `slug` is `provider/model`. */
-export const price: Kind = {
+export const price: ResourceKind = {
   name: 'price',
   folder: 'prices',
   lives_in: 'organisation',

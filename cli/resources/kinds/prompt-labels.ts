@@ -6,7 +6,7 @@ interface PromptPlace {
   readonly workspace: string | null
 }
 
-/** Label → number of the version that bears it. A version tells one of its labels alone: each is asked for. */
+/** Label → number of the version that bears it. A version tells one of its labels alone: each is requested. */
 export async function labelsOf(
   {gateway, slugsOf}: ApplyTarget,
   id: string,

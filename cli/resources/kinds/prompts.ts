@@ -4,8 +4,8 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {unchecked} from '../../client.ts'
 import {compared} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
-import {TEXT, told} from '../fields.ts'
-import {type ApplyTarget, eachOf, everyRow, type Kind, type Known, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {TEXT, withoutDefaults} from '../fields.ts'
+import {type ApplyTarget, eachOf, everyRow, type Known, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 import {DEFAULT_COLLECTION} from './collections.ts'
 import {assignLabels, labelsOf} from './prompt-labels.ts'
 
@@ -21,14 +21,14 @@ interface Version extends Spec {
   readonly labels?: readonly string[]
 }
 
-const fields: Kind['fields'] = {
+const fields: ResourceKind['fields'] = {
   name: TEXT,
   collection: {none: DEFAULT_COLLECTION, normal: value => (value === DEFAULT_COLLECTION ? undefined : value)},
   versions: {normal: value => (Array.isArray(value) ? value.map(versionOf) : value)},
 }
 
 /** Prompts in the versions that calls can name: the published one, and those with a label. */
-export const prompt: Kind = {
+export const prompt: ResourceKind = {
   name: 'prompt',
   folder: 'prompts',
   lives_in: 'workspace',
@@ -114,7 +114,7 @@ function versionOf(value: unknown): unknown {
   const is_raw = is_raw_template === true || is_raw_template === 1
   const read = messages === undefined && !is_raw ? messagesIn(string) : messages
   return {
-    ...(told(rest) as Spec),
+    ...(withoutDefaults(rest) as Spec),
     ...(read === undefined ? {string} : {messages: read}),
     ...(is_raw && {is_raw_template: true}),
     ...(published === true && {published}),
@@ -185,8 +185,8 @@ const VersionSchema = PromptCreate.omit({name: true, slug: true, collection_id: 
 const CALLED = ['provider', 'virtual-key', 'config']
 
 function versionFaults(version: Version, before: string, {workspace}: Resource, known: Known, {idOf}: ApplyTarget): string[] {
-  const said = versionOf(version) as Version
-  const body = sentOf(said)
+  const fields = versionOf(version) as Version
+  const body = sentOf(fields)
   const {error} = VersionSchema.safeParse(body)
   if (error) return [explain(error, VersionSchema, body, {root: before, before}).replace(/\.$/, '')]
   const slug = String(body.virtual_key).replace(/^@/, '')
@@ -194,6 +194,6 @@ function versionFaults(version: Version, before: string, {workspace}: Resource, 
     ? []
     : [`${before}virtual_key: there is no provider or config ${slug.slice(0, 80)}`]
   const isLabel = (slug: string) => known({kind: 'label', workspace, slug}) || idOf({kind: 'label', workspace: null, slug})
-  const unknown = (said.labels ?? []).filter(label => !isLabel(label))
+  const unknown = (fields.labels ?? []).filter(label => !isLabel(label))
   return [...wrong, ...unknown.map(label => `${before}labels: there is no label ${label.slice(0, 80)}`)]
 }

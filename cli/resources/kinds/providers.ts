@@ -4,7 +4,7 @@ import {hasMask} from '../../../src/schema/secrets.ts'
 import {CommandFault} from '../../fault.ts'
 import type {Resource} from '../document.ts'
 import {CLEARED, LIMITS, MOMENT, TAGS, TEXT} from '../fields.ts'
-import type {ApplyTarget, Field, Found, Kind} from '../kind.ts'
+import type {ApplyTarget, ExistingResource, ResourceKind, SpecField} from '../kind.ts'
 import {bodyOf, changesOf, everyRow, NO_SECRETS, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import type {SecretPlaces} from '../secrets.ts'
@@ -16,13 +16,13 @@ interface Row {
   readonly workspace_id: string
 }
 
-const common: Kind['fields'] = {name: TEXT, note: CLEARED, ...LIMITS, expires_at: MOMENT, tags: TAGS}
+const common: ResourceKind['fields'] = {name: TEXT, note: CLEARED, ...LIMITS, expires_at: MOMENT, tags: TAGS}
 
 /** The kind of a provider by the one name the catalogue has for it. */
-export const providerKind: Field = {is_fixed: true, normal: value => find(String(value))?.slug ?? value}
+export const providerKind: SpecField = {is_fixed: true, normal: value => find(String(value))?.slug ?? value}
 
 /** Settings of the kind that `spec[member]` names, as the gateway reads them. */
-export const settingsField = (member: string): Field => ({
+export const settingsField = (member: string): SpecField => ({
   none: {},
   normal: (value, spec) => {
     const read = hasMask(value) ? undefined : settingsOf(find(String(spec[member]))?.slug ?? '').safeParse(value)
@@ -44,7 +44,7 @@ export function settingsFaults(spec: Readonly<Record<string, unknown>>, kind: st
   return (read?.error?.issues ?? []).map(({path, message}) => `${[member, ...path].join('.')}: ${message}`)
 }
 
-const providerFields: Kind['fields'] = {...common, integration_id: {is_fixed: true}}
+const providerFields: ResourceKind['fields'] = {...common, integration_id: {is_fixed: true}}
 
 const twoPlaces = (workspace: string | null, slug: string) => [
   {kind: 'integration', workspace: null, slug},
@@ -52,7 +52,7 @@ const twoPlaces = (workspace: string | null, slug: string) => [
 ]
 
 /** Providers made of an integration. */
-export const provider: Kind = {
+export const provider: ResourceKind = {
   name: 'provider',
   folder: 'providers',
   lives_in: 'workspace',
@@ -90,7 +90,7 @@ async function takeOver({gateway, slugOf, named}: ApplyTarget, {slug, workspace,
   return undefined
 }
 
-const keyFields: Kind['fields'] = {
+const keyFields: ResourceKind['fields'] = {
   ...common,
   provider: providerKind,
   key: CLEARED,
@@ -99,7 +99,7 @@ const keyFields: Kind['fields'] = {
 }
 
 /** Virtual keys, each with a credential of its own. */
-export const virtualKey: Kind = {
+export const virtualKey: ResourceKind = {
   name: 'virtual-key',
   folder: 'virtual-keys',
   lives_in: 'workspace',
@@ -122,12 +122,12 @@ export const virtualKey: Kind = {
   faults: async ({spec}, known) => [...settingsFaults(spec, 'provider', 'model_config'), ...unknownReferences(spec, known)],
 }
 
-function foundOf(kind: string, row: Row, handleOf: ApplyTarget['handleOf'], spec: Found['spec']): Found {
+function foundOf(kind: string, row: Row, handleOf: ApplyTarget['handleOf'], spec: ExistingResource['spec']): ExistingResource {
   return {kind, workspace: handleOf(row.workspace_id), slug: row.slug, id: row.id, spec}
 }
 
-function writes(noun: 'providers' | 'virtual_keys', kind: () => Kind): Pick<Kind, 'make' | 'change' | 'remove'> {
-  const query = ({workspace}: Found, {slugOf}: ApplyTarget) => ({workspace_id: slugOf(workspace!)})
+function writes(noun: 'providers' | 'virtual_keys', kind: () => ResourceKind): Pick<ResourceKind, 'make' | 'change' | 'remove'> {
+  const query = ({workspace}: ExistingResource, {slugOf}: ApplyTarget) => ({workspace_id: slugOf(workspace!)})
   return {
     async make(place, resource) {
       await place.gateway.call(`${noun}.create`, {body: bodyOf(resource, place)})

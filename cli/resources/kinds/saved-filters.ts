@@ -1,9 +1,9 @@
-import {everyRow, type Kind, NO_SECRETS, plainWrites, specOf} from '../kind.ts'
+import {everyRow, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
-const fields: Kind['fields'] = {filters: {none: {}}}
+const fields: ResourceKind['fields'] = {filters: {none: {}}}
 
 /** Filters of the log under a name. */
-export const savedFilter: Kind = {
+export const savedFilter: ResourceKind = {
   name: 'saved-filter',
   folder: 'saved-filters',
   lives_in: 'workspace',

@@ -5,11 +5,11 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {ALLOWED, allowedBody, allowedIn, allowedOf, unknownWorkspaces} from '../access.ts'
 import type {Spec} from '../document.ts'
 import {CLEARED, TAGS, TEXT} from '../fields.ts'
-import {bodyOf, changesOf, eachOf, everyRow, type Kind, plainWrites, specOf} from '../kind.ts'
+import {bodyOf, changesOf, eachOf, everyRow, plainWrites, type ResourceKind, specOf} from '../kind.ts'
 
 const MASKED = 'masked_'
 
-const fields: Kind['fields'] = {
+const fields: ResourceKind['fields'] = {
   name: TEXT,
   manager_type: {is_fixed: true},
   description: CLEARED,
@@ -21,7 +21,7 @@ const fields: Kind['fields'] = {
 }
 
 /** Secret references: where a secret lies in a manager outside, and how that is logged in to. */
-export const secretReference: Kind = {
+export const secretReference: ResourceKind = {
   name: 'secret-reference',
   folder: 'secret-references',
   lives_in: 'organisation',

@@ -5,8 +5,8 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {unchecked} from '../../client.ts'
 import {textsInOrder} from '../access.ts'
 import type {Spec} from '../document.ts'
-import {told} from '../fields.ts'
-import {type ApplyTarget, eachOf, type Kind, NO_SECRETS, specOf} from '../kind.ts'
+import {withoutDefaults} from '../fields.ts'
+import {type ApplyTarget, eachOf, NO_SECRETS, type ResourceKind, specOf} from '../kind.ts'
 
 /** The slug of settings: a place has them once. */
 const SLUG = 'settings'
@@ -22,14 +22,14 @@ function byCategory(value: unknown, change: (settings: unknown, category: string
 
 const usual = (category: string): Categories => (SECURITY as Readonly<Record<string, Categories>>)[category] ?? {}
 
-const organisationFields: Kind['fields'] = {
-  security: {normal: value => byCategory(value, (settings, category) => told(settings, usual(category)))},
+const organisationFields: ResourceKind['fields'] = {
+  security: {normal: value => byCategory(value, (settings, category) => withoutDefaults(settings, usual(category)))},
   workspace_overrides: {normal: textsInOrder},
-  api_keys: {normal: value => told(value)},
+  api_keys: {normal: value => withoutDefaults(value)},
 }
 
 /** Security settings of the organisation, and its rules for API keys. */
-export const organisationSettings: Kind = {
+export const organisationSettings: ResourceKind = {
   name: 'organisation-settings',
   folder: 'organisation',
   lives_in: 'organisation',
@@ -54,10 +54,10 @@ export const organisationSettings: Kind = {
   },
 }
 
-const workspaceFields: Kind['fields'] = {security: {normal: value => byCategory(value)}}
+const workspaceFields: ResourceKind['fields'] = {security: {normal: value => byCategory(value)}}
 
 /** Security settings of a workspace, which count where the organisation lets them. */
-export const workspaceSettings: Kind = {
+export const workspaceSettings: ResourceKind = {
   name: 'workspace-settings',
   folder: 'workspace-settings',
   lives_in: 'workspace',
@@ -101,12 +101,12 @@ async function writeWorkspace({gateway, slugOf}: ApplyTarget, workspace: string,
   return undefined
 }
 
-/** Settings as they are sent: what is not said goes back to its default. */
+/** Settings as they are sent: what is absent goes back to its default. */
 function whole(security: unknown = {}): Spec {
-  const said = security as Readonly<Record<string, Categories>>
+  const categories = security as Readonly<Record<string, Categories>>
   const entries = SECURITY_CATEGORIES.map(category => {
     const nothing = Object.fromEntries(Object.keys(usual(category)).map(name => [name, null]))
-    return [category, {...nothing, ...said[category]}]
+    return [category, {...nothing, ...categories[category]}]
   })
   return Object.fromEntries(entries)
 }

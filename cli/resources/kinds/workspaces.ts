@@ -1,6 +1,6 @@
 import {unchecked} from '../../client.ts'
-import {CLEARED, LIMITS, TEXT, told} from '../fields.ts'
-import {bodyOf, changesOf, everyRow, type Kind, NO_SECRETS, specOf} from '../kind.ts'
+import {CLEARED, LIMITS, TEXT, withoutDefaults} from '../fields.ts'
+import {bodyOf, changesOf, everyRow, NO_SECRETS, type ResourceKind, specOf} from '../kind.ts'
 
 export interface WorkspaceRow {
   readonly [field: string]: unknown
@@ -10,21 +10,21 @@ export interface WorkspaceRow {
   readonly is_default: boolean
 }
 
-const fields: Kind['fields'] = {
+const fields: ResourceKind['fields'] = {
   name: TEXT,
   description: CLEARED,
   defaults: {
     none: {metadata: null},
     normal: value => {
       const {input_guardrails: _, output_guardrails: __, is_default: ___, object: ____, ...rest} = (value ?? {}) as Record<string, unknown>
-      return told(rest)
+      return withoutDefaults(rest)
     },
   },
   ...LIMITS,
 }
 
 /** Workspaces; the one that every organisation has goes by the word `default`. */
-export const workspace: Kind = {
+export const workspace: ResourceKind = {
   name: 'workspace',
   folder: 'workspaces',
   lives_in: 'organisation',

@@ -1,18 +1,18 @@
 import type {z} from 'zod'
-import type {Column, ColumnsQuery, Group, GroupPath, GroupRow, MetadataRow, ModelRow, UserRow} from '../../schema/analytics.ts'
+import type {AnalyticsGroup, Column, ColumnsQuery, GroupPath, GroupRow, MetadataRow, ModelRow, UserRow} from '../../schema/analytics.ts'
 import {quantile} from '../../schema/latency.ts'
 import {list, type Page} from '../../schema/paging.ts'
 import {type Dimension, factsOf, latenciesOf} from '../../store/analytics/facts.ts'
 import {metadataGroups, seenOf} from '../../store/analytics/people.ts'
 import {slugsOf} from '../../store/analytics/slugs.ts'
 import type {Db} from '../../store/database.ts'
-import type {Call} from '../operation.ts'
-import {type Asked, asked} from './asked.ts'
+import type {OperationCall} from '../operation.ts'
+import {type AnalyticsQuery, readGraphQuery} from './query.ts'
 import {cents, failuresOf, hitsOf, mean, parted, percent, sumOf, tokensOf} from './sums.ts'
 
 const GROUP = 'analytics-group' as const
 
-const DIMENSIONS: Readonly<Record<Group, Dimension>> = {
+const DIMENSIONS: Readonly<Record<AnalyticsGroup, Dimension>> = {
   ai_service: 'provider',
   model: 'model',
   status_code: 'status',
@@ -26,16 +26,20 @@ const DIMENSIONS: Readonly<Record<Group, Dimension>> = {
 type Row = z.input<typeof GroupRow>
 
 /** Calls by what they have in common, the most first. */
-export async function grouped(call: Call<typeof GroupPath, typeof ColumnsQuery>) {
+export async function grouped(call: OperationCall<typeof GroupPath, typeof ColumnsQuery>) {
   const {groupBy} = call.params
   const {columns = [], ...page} = call.query
-  const question = await asked(call as never)
+  const question = await readGraphQuery(call as never)
   const rows = await groupRows(question, groupBy, columns)
   const named = await withSlugs(call.db, groupBy, rows)
   return list({total: named.length, rows: paged(named, page)}, row => row)
 }
 
-async function groupRows(question: Asked, group: Group, columns: readonly Column[]): Promise<[name: string, row: Omit<Row, Group>][]> {
+async function groupRows(
+  question: AnalyticsQuery,
+  group: AnalyticsGroup,
+  columns: readonly Column[],
+): Promise<[name: string, row: Omit<Row, AnalyticsGroup>][]> {
   const {reader, filter} = question
   const by = DIMENSIONS[group]
   const facts = await factsOf(reader, filter, 'all', by)
@@ -46,7 +50,7 @@ async function groupRows(question: Asked, group: Group, columns: readonly Column
       ? (await seenOf(reader, filter, by)).map(each => [each.name, each])
       : [],
   )
-  const rows = [...parted(facts, 'name')].map(([name, same]): [string, Omit<Row, Group>] => {
+  const rows = [...parted(facts, 'name')].map(([name, same]): [string, Omit<Row, AnalyticsGroup>] => {
     const sum = sumOf(same)
     const counts = latencies.get(name) ?? new Map<number, number>()
     const all: Required<Pick<Row, Column>> = {
@@ -71,7 +75,7 @@ async function groupRows(question: Asked, group: Group, columns: readonly Column
 }
 
 /** Configs and workspaces are named by their slugs, as far as they are there. */
-async function withSlugs(db: Db, group: Group, rows: readonly (readonly [string, Omit<Row, Group>])[]): Promise<Row[]> {
+async function withSlugs(db: Db, group: AnalyticsGroup, rows: readonly (readonly [string, Omit<Row, AnalyticsGroup>])[]): Promise<Row[]> {
   const table = group === 'config' ? 'configs' : group === 'workspace' ? 'workspaces' : undefined
   const ids = rows.map(([name]) => name).filter(Boolean)
   const slugs = table ? await slugsOf(db, table, ids) : new Map<string, string>()
@@ -79,8 +83,8 @@ async function withSlugs(db: Db, group: Group, rows: readonly (readonly [string,
 }
 
 /** `_user` of the metadata, with its cost. */
-export async function usersGrouped(call: Call<undefined, typeof ColumnsQuery>) {
-  const {reader, filter} = await asked(call as never)
+export async function usersGrouped(call: OperationCall<undefined, typeof ColumnsQuery>) {
+  const {reader, filter} = await readGraphQuery(call as never)
   return list(
     await metadataGroups(reader, filter, '_user', call.query),
     ({value, requests, cost_nanousd}): z.input<typeof UserRow> => ({
@@ -92,8 +96,8 @@ export async function usersGrouped(call: Call<undefined, typeof ColumnsQuery>) {
   )
 }
 
-export async function modelsGrouped(call: Call<undefined, typeof ColumnsQuery>) {
-  const rows = await groupRows(await asked(call as never), 'model', [])
+export async function modelsGrouped(call: OperationCall<undefined, typeof ColumnsQuery>) {
+  const rows = await groupRows(await readGraphQuery(call as never), 'model', [])
   return list(
     {total: rows.length, rows: paged(rows, call.query)},
     ([name, {requests}]): z.input<typeof ModelRow> => ({
@@ -104,8 +108,8 @@ export async function modelsGrouped(call: Call<undefined, typeof ColumnsQuery>) 
   )
 }
 
-export async function metadataGrouped(call: Call<z.ZodType<{metadataKey: string}>, typeof ColumnsQuery>) {
-  const {reader, filter} = await asked(call as never)
+export async function metadataGrouped(call: OperationCall<z.ZodType<{metadataKey: string}>, typeof ColumnsQuery>) {
+  const {reader, filter} = await readGraphQuery(call as never)
   return list(
     await metadataGroups(reader, filter, call.params.metadataKey, call.query),
     (row): z.input<typeof MetadataRow> => ({

@@ -26,9 +26,9 @@ import {
 } from '../../schema/analytics.ts'
 import {listOf} from '../../schema/paging.ts'
 import {operation} from '../operation.ts'
-import {type Asked, asked} from './asked.ts'
 import * as graphs from './graphs.ts'
 import {grouped, metadataGrouped, modelsGrouped, usersGrouped} from './groups.ts'
+import {type AnalyticsQuery, readGraphQuery} from './query.ts'
 import * as rows from './row-graphs.ts'
 
 const SCOPES = ['analytics.view']
@@ -68,7 +68,7 @@ const GRAPHS = [
 
 const groups = {tag: 'Analytics > Groups', method: 'GET'} as const
 
-/** Reports of calls: from sums by the hour where those tell what is asked, else from rows. */
+/** Reports of calls: from sums by the hour where those suffice, else from rows. */
 export const analytics = [
   ...GRAPHS,
   operation({
@@ -80,7 +80,7 @@ export const analytics = [
     scopes: SCOPES,
     query: GraphQuery,
     reply: CacheSummary,
-    handle: async call => graphs.cacheSummary(await asked(call as never)),
+    handle: async call => graphs.cacheSummary(await readGraphQuery(call as never)),
   }),
   operation({
     ...groups,
@@ -148,7 +148,7 @@ function graph<const Name extends string, R extends z.ZodType>(
   path: string,
   of: string,
   reply: R,
-  draw: (asked: Asked) => Promise<z.input<R>>,
+  draw: (query: AnalyticsQuery) => Promise<z.input<R>>,
 ) {
   return operation({
     id: `analytics.${name}`,
@@ -160,6 +160,6 @@ function graph<const Name extends string, R extends z.ZodType>(
     scopes: SCOPES,
     query: GraphQuery,
     reply,
-    handle: async call => draw(await asked(call as never)),
+    handle: async call => draw(await readGraphQuery(call as never)),
   })
 }

@@ -12,7 +12,7 @@ export interface Sum {
   simple_hits: number
   semantic_hits: number
   hit_ms: number
-  /** Calls that the cache was asked for and did not answer. */
+  /** Calls that the cache missed. */
   misses: number
   miss_ms: number
   miss_nanousd: number

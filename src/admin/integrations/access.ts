@@ -10,7 +10,7 @@ import * as store from '../../store/integrations.ts'
 import {type GlobalAccess, globalAccess, providerSlugTaken, workspacesWithProvider} from '../../store/providers.ts'
 import type {IntegrationsTable, IntegrationWorkspacesTable} from '../../store/tables/catalog.ts'
 import {standingsOf} from '../limit-status.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {invalid} from '../tenancy.ts'
 import {makeDefaultProvider} from './default-provider.ts'
 import {integrationScopes, reachIntegration} from './reach.ts'
@@ -47,7 +47,7 @@ export const integrationAccess = [
   }),
 ] as const
 
-/** What every active workspace has of an integration by its own row or by what is said for all; those with neither are left out. */
+/** What every active workspace has of an integration by its own row or by the row for all; those with neither are left out. */
 export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
   const own = new Map((await store.integrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
   const global = globalAccess(integration.global_workspace_access)
@@ -59,7 +59,7 @@ export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
   })
 }
 
-async function listed(call: Call<typeof params>) {
+async function listed(call: OperationCall<typeof params>) {
   const integration = await reachIntegration(call, call.params.slug, 'read')
   const access = await effectiveAccess(call.db, integration)
   const standings = await standingsOf(call.app, access, ({id, usage_limits, last_reset_at}) => ({
@@ -78,21 +78,21 @@ async function listed(call: Call<typeof params>) {
   return {total: workspaces.length, workspaces}
 }
 
-type AccessCall = Call<typeof params, undefined, typeof AccessUpdate>
-type Asked = NonNullable<AccessUpdate['workspaces']>[number]
+type AccessCall = OperationCall<typeof params, undefined, typeof AccessUpdate>
+type WorkspaceGrant = NonNullable<AccessUpdate['workspaces']>[number]
 
 async function updated(call: AccessCall) {
   const {db, body, now} = call
   const integration = await reachIntegration(call, call.params.slug, 'update')
   const workspaces = await reachable(db, integration)
-  const asked = resolved(body.workspaces ?? [], workspaces)
+  const wanted = resolved(body.workspaces ?? [], workspaces)
   const rows = new Map((await store.integrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
   const openBefore = new Set(workspaces.filter(({id}) => isOpen(integration, rows.get(id))).map(({id}) => id))
   if (body.override_existing_workspace_access) {
-    for (const id of rows.keys()) if (!asked.has(id)) rows.delete(id)
-    await store.removeIntegrationWorkspaces(db, integration.id, [...asked.keys()])
+    for (const id of rows.keys()) if (!wanted.has(id)) rows.delete(id)
+    await store.removeIntegrationWorkspaces(db, integration.id, [...wanted.keys()])
   }
-  for (const [id, given] of asked) {
+  for (const [id, given] of wanted) {
     const row = accessRow(integration.id, id, given, rows.get(id), now)
     await store.putIntegrationWorkspace(db, row)
     rows.set(id, row)
@@ -100,27 +100,27 @@ async function updated(call: AccessCall) {
   const change = {...globalColumns(integration, body, now), last_updated_at: now}
   await store.updateIntegration(db, integration.id, change)
   const opened = workspaces.filter(({id}) => isOpen({...integration, ...change}, rows.get(id)))
-  const fresh = opened.map(({id}) => ({id, given: asked.get(id), isNew: !openBefore.has(id)}))
+  const fresh = opened.map(({id}) => ({id, given: wanted.get(id), isNew: !openBefore.has(id)}))
   await giveProviders(call, integration, fresh)
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {}
 }
 
 /**
- * A provider for each workspace that is newly open, or for which one was asked by name, and has none of this integration; unless
+ * A provider for each workspace that is newly open, or for which one was requested by name, and has none of this integration; unless
  * it was declined.
  */
 async function giveProviders(
   {db, body, now}: AccessCall,
   integration: IntegrationsTable,
-  open: readonly {readonly id: string; readonly given: Asked | undefined; readonly isNew: boolean}[],
+  open: readonly {readonly id: string; readonly given: WorkspaceGrant | undefined; readonly isNew: boolean}[],
 ): Promise<void> {
   const served = await workspacesWithProvider(db, integration.id)
   for (const {id, given, isNew} of open) {
     const wanted = given?.create_default_provider ?? body.create_default_provider ?? true
     const slug = given?.default_provider_slug ?? body.default_provider_slug
-    const asked = given?.create_default_provider === true || given?.default_provider_slug !== undefined
-    if (!wanted || served.has(id) || !(isNew || asked)) continue
+    const wants_provider = given?.create_default_provider === true || given?.default_provider_slug !== undefined
+    if (!wanted || served.has(id) || !(isNew || wants_provider)) continue
     if (slug && (await providerSlugTaken(db, id, slug))) {
       throw invalid('default_provider_slug', `${slug} is the slug of another provider in that workspace`)
     }
@@ -129,8 +129,11 @@ async function giveProviders(
 }
 
 /** The given workspaces by id; each must be one the integration can be opened to, and be named once. */
-function resolved(given: readonly Asked[], workspaces: readonly {readonly id: string; readonly slug: string}[]): Map<string, Asked> {
-  const found = new Map<string, Asked>()
+function resolved(
+  given: readonly WorkspaceGrant[],
+  workspaces: readonly {readonly id: string; readonly slug: string}[],
+): Map<string, WorkspaceGrant> {
+  const found = new Map<string, WorkspaceGrant>()
   const named = new Map((['slug', 'id'] as const).flatMap(name => workspaces.map(workspace => [workspace[name], workspace])))
   given.forEach((each, at) => {
     const workspace = named.get(each.id)
@@ -146,7 +149,7 @@ function resolved(given: readonly Asked[], workspaces: readonly {readonly id: st
 function accessRow(
   integration_id: string,
   workspace_id: string,
-  given: Asked,
+  given: WorkspaceGrant,
   before: IntegrationWorkspacesTable | undefined,
   now: string,
 ): IntegrationWorkspacesTable {
@@ -190,7 +193,7 @@ export function limitViews({usage_limits, rate_limits}: LimitColumns) {
 const NO_LIMITS: LimitColumns = {usage_limits: null, rate_limits: null}
 
 function limitColumns(
-  {usage_limits, rate_limits}: Pick<Asked, 'usage_limits' | 'rate_limits'>,
+  {usage_limits, rate_limits}: Pick<WorkspaceGrant, 'usage_limits' | 'rate_limits'>,
   before: LimitColumns,
   now: string,
 ): LimitColumns {

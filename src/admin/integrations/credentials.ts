@@ -13,13 +13,13 @@ import {invalid} from '../tenancy.ts'
 type Columns = Pick<IntegrationsTable, 'key_sealed' | 'key_masked' | 'configurations' | 'configurations_sealed' | 'trusts_host'>
 
 /** An integration as far as its credentials go; `ai_provider_id` is the kind. */
-export interface Owner {
+export interface CredentialsOwner {
   readonly id: string
   readonly organisation_id: string
   readonly ai_provider_id: string
 }
 
-export interface Given {
+export interface CredentialsInput {
   readonly key?: string | null | undefined
   readonly configurations?: Readonly<Record<string, unknown>> | undefined
 }
@@ -39,15 +39,20 @@ export function kindOf(named: string, field: string): string {
  */
 export function credentialColumns(
   app: AdminServices,
-  owner: Owner,
-  given: Given,
+  owner: CredentialsOwner,
+  given: CredentialsInput,
   trusted: boolean,
   before?: IntegrationsTable,
 ): Partial<Columns> {
   return {...keyColumns(app, owner, given.key, before), ...settingsColumns(app, owner, given.configurations, trusted, before)}
 }
 
-function keyColumns({seal}: AdminServices, owner: Owner, given: string | null | undefined, before?: IntegrationsTable): Partial<Columns> {
+function keyColumns(
+  {seal}: AdminServices,
+  owner: CredentialsOwner,
+  given: string | null | undefined,
+  before?: IntegrationsTable,
+): Partial<Columns> {
   if (given === undefined) return {}
   const key = before && hasMask(given) ? (restored(given, openCredentials(seal, before).key) as string) : given
   if (hasMask(key)) throw invalid('key', 'is the mask of a key, not a key')
@@ -56,8 +61,8 @@ function keyColumns({seal}: AdminServices, owner: Owner, given: string | null | 
 
 function settingsColumns(
   app: AdminServices,
-  owner: Owner,
-  given: Given['configurations'],
+  owner: CredentialsOwner,
+  given: CredentialsInput['configurations'],
   trusted: boolean,
   before?: IntegrationsTable,
 ): Partial<Columns> {

@@ -9,7 +9,7 @@ import * as store from '../../store/integrations.ts'
 import {globalAccess, providerSlugTaken} from '../../store/providers.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
 import {keepTags, readTags} from '../../store/tags.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
 import {invalid, isAdmin, namedWorkspace} from '../tenancy.ts'
@@ -84,17 +84,17 @@ export const integrations = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof IntegrationQuery>) {
+async function listed(call: OperationCall<undefined, typeof IntegrationQuery>) {
   const {actor, db, query} = call
-  const asked = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
-  const types = asked.filter(type => may(actor, [`${type}_integrations.list`]))
-  if (!types.length) throw new Refusal('scope.missing', {scope: asked.map(type => `${type}_integrations.list`).join(' or ')})
+  const wanted = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
+  const types = wanted.filter(type => may(actor, [`${type}_integrations.list`]))
+  if (!types.length) throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_integrations.list`).join(' or ')})
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, types, workspace_id: workspace?.id, tags: query.tags}
   return list(await store.listIntegrations(db, filter, query), row)
 }
 
-async function created(call: Call<undefined, undefined, typeof IntegrationCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof IntegrationCreate>) {
   const {actor, app, db, body, now} = call
   const type = actor.workspace_id !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
   if (!may(actor, [`${type}_integrations.create`])) throw new Refusal('scope.missing', {scope: `${type}_integrations.create`})
@@ -130,11 +130,11 @@ async function created(call: Call<undefined, undefined, typeof IntegrationCreate
   await store.insertIntegration(db, integration)
   if (workspace && body.create_default_provider)
     await makeDefaultProvider(db, integration, {workspace_id: workspace.id, slug: default_slug, now})
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {id: integration.id, slug: integration.slug}
 }
 
-async function shown(call: Call<typeof params>) {
+async function shown(call: OperationCall<typeof params>) {
   const integration = await reachIntegration(call, call.params.slug, 'read')
   const access = await effectiveAccess(call.db, integration)
   return {
@@ -152,7 +152,7 @@ async function shown(call: Call<typeof params>) {
   }
 }
 
-async function updated(call: Call<typeof params, undefined, typeof IntegrationUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof IntegrationUpdate>) {
   const {actor, app, db, body, now} = call
   const before = await reachIntegration(call, call.params.slug, 'update')
   await store.updateIntegration(db, before.id, {
@@ -163,14 +163,14 @@ async function updated(call: Call<typeof params, undefined, typeof IntegrationUp
     ...credentialColumns(app, before, body, isAdmin(actor), before),
     last_updated_at: now,
   })
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {}
 }
 
-async function archived(call: Call<typeof params>) {
+async function archived(call: OperationCall<typeof params>) {
   const integration = await reachIntegration(call, call.params.slug, 'delete')
   await store.archiveIntegration(call.db, integration.id, call.now)
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {}
 }
 

@@ -5,7 +5,7 @@ import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
 import * as store from '../../store/integrations.ts'
 import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {invalid} from '../tenancy.ts'
 import {integrationScopes, reachIntegration} from './reach.ts'
 
@@ -54,13 +54,13 @@ export const integrationModels = [
   }),
 ] as const
 
-async function listed(call: Call<typeof params>) {
+async function listed(call: OperationCall<typeof params>) {
   const integration = await reachIntegration(call, call.params.slug, 'read')
   const models = (await store.integrationModels(call.db, integration.id)).map(view)
   return {total: models.length, models}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof ModelsUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof ModelsUpdate>) {
   const {db, body, now} = call
   const {id, workspace_id, ai_provider_id} = await reachIntegration(call, call.params.slug, 'update')
   for (const [at, model] of body.models.entries()) checkPrice(ai_provider_id, model, `models[${at}].pricing_config`)
@@ -68,14 +68,14 @@ async function updated(call: Call<typeof params, undefined, typeof ModelsUpdate>
   for (const model of body.models) await store.putIntegrationModel(db, modelRow(id, model, before.get(model.slug), now))
   const all = body.allow_all_models
   await store.updateIntegration(db, id, {...(all !== undefined && {allow_all_models: all ? 1 : 0}), last_updated_at: now})
-  call.about(id, workspace_id)
+  call.auditTarget(id, workspace_id)
   return {}
 }
 
-async function removed(call: Call<typeof params, typeof ModelsRemoval>) {
+async function removed(call: OperationCall<typeof params, typeof ModelsRemoval>) {
   const {id, workspace_id} = await reachIntegration(call, call.params.slug, 'update')
   await store.removeCustomModels(call.db, id, call.query.slugs)
-  call.about(id, workspace_id)
+  call.auditTarget(id, workspace_id)
   return {}
 }
 
@@ -94,7 +94,7 @@ function checkPrice(provider: string, {slug, pricing_config}: Given, field: stri
 
 /** A model's row as it will be; what is not given stays. */
 function modelRow(integration_id: string, given: Given, before: IntegrationModelsTable | undefined, now: string): IntegrationModelsTable {
-  const flag = (said: boolean | null | undefined, kept: number | undefined) => (said === undefined ? (kept ?? 0) : said ? 1 : 0)
+  const flag = (value: boolean | null | undefined, kept: number | undefined) => (value === undefined ? (kept ?? 0) : value ? 1 : 0)
   const {base_model_slug, pricing_config} = given
   return {
     integration_id,

@@ -19,7 +19,7 @@ import {list, listOf} from '../../schema/paging.ts'
 import {countLogs} from '../../store/log-counts.ts'
 import {type ExportScope, exportById, findExport, insertExport, listExports, updateExport} from '../../store/log-exports.ts'
 import type {LogExportsTable} from '../../store/tables/analytics.ts'
-import {type Call, Download, operation} from '../operation.ts'
+import {Download, type OperationCall, operation} from '../operation.ts'
 import {found, invalid, namedWorkspace, onlyOf, workspaceOf} from '../tenancy.ts'
 import {visibleTo} from '../visible.ts'
 import {questionOf} from './jobs.ts'
@@ -122,7 +122,7 @@ export const logExports = [
   }),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof ExportCreate>): Promise<z.input<typeof ExportMade>> {
+async function created(call: OperationCall<undefined, undefined, typeof ExportCreate>): Promise<z.input<typeof ExportMade>> {
   const {actor, app, body, db, now} = call
   const workspace = await workspaceOf(call, body.workspace_id ?? body.filters.workspace_slug)
   const row: LogExportsTable = {
@@ -142,16 +142,16 @@ async function created(call: Call<undefined, undefined, typeof ExportCreate>): P
     last_updated_at: now,
   }
   await insertExport(db, row)
-  call.about(row.id, workspace.id)
+  call.auditTarget(row.id, workspace.id)
   return {id: row.id, total: await totalOf(app, db, row), object: 'export'}
 }
 
-async function listed(call: Call<undefined, typeof ExportQuery>) {
+async function listed(call: OperationCall<undefined, typeof ExportQuery>) {
   const workspace = await namedWorkspace(call, call.query.workspace_id, {archived: true})
   return list(await listExports(call.db, {...scopeOf(call), workspace_id: workspace?.id}, call.query), viewOf)
 }
 
-async function updated(call: Call<typeof ExportPath, undefined, typeof ExportChange>): Promise<z.input<typeof ExportMade>> {
+async function updated(call: OperationCall<typeof ExportPath, undefined, typeof ExportChange>): Promise<z.input<typeof ExportMade>> {
   const {app, body, db, now} = call
   const row = await exportOf(call)
   if (row.status !== 'draft') throw invalid('exportId', `expected a draft; this export is ${row.status}`)
@@ -160,11 +160,11 @@ async function updated(call: Call<typeof ExportPath, undefined, typeof ExportCha
   const fields = body.requested_data && {requested_data: JSON.stringify([...new Set(body.requested_data)])}
   const change = {filters: JSON.stringify(body.filters), workspace_id, ...fields, last_updated_at: now}
   await updateExport(db, row.id, change)
-  call.about(row.id, workspace_id)
+  call.auditTarget(row.id, workspace_id)
   return {id: row.id, total: await totalOf(app, db, {...row, ...change}), object: 'export'}
 }
 
-async function started(call: Call<typeof ExportPath>): Promise<z.input<typeof ExportSaid>> {
+async function started(call: OperationCall<typeof ExportPath>): Promise<z.input<typeof ExportSaid>> {
   const {app, db, now} = call
   const row = await exportOf(call)
   if (row.status === 'in_progress' || row.status === 'success')
@@ -173,21 +173,21 @@ async function started(call: Call<typeof ExportPath>): Promise<z.input<typeof Ex
   const run = newId()
   jobs.reserve(row.id)
   await updateExport(db, row.id, {status: 'in_progress', run, rows: null, error: null, last_updated_at: now})
-  call.about(row.id, row.workspace_id)
-  call.afterwards(() => jobs.start(row.id, run))
+  call.auditTarget(row.id, row.workspace_id)
+  call.afterCommit(() => jobs.start(row.id, run))
   return {message: 'The export was started.', object: 'export'}
 }
 
-async function cancelled(call: Call<typeof ExportPath>): Promise<z.input<typeof ExportSaid>> {
+async function cancelled(call: OperationCall<typeof ExportPath>): Promise<z.input<typeof ExportSaid>> {
   const {db, now} = call
   const row = await exportOf(call)
   if (row.status !== 'in_progress') throw invalid('exportId', `expected an export that is under way; this one is ${row.status}`)
   await updateExport(db, row.id, {status: 'stopped', run: null, last_updated_at: now})
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {message: 'The export was stopped.', object: 'export'}
 }
 
-async function signed(call: Call<typeof ExportPath>): Promise<z.input<typeof ExportSigned>> {
+async function signed(call: OperationCall<typeof ExportPath>): Promise<z.input<typeof ExportSigned>> {
   const {app, now, origin} = call
   const row = await exportOf(call)
   if (row.status !== 'success') throw invalid('exportId', `expected an export that is done; this one is ${row.status}`)
@@ -196,7 +196,7 @@ async function signed(call: Call<typeof ExportPath>): Promise<z.input<typeof Exp
 }
 
 /** Whoever has the address has the file, for as long as it holds; anything else about it is not found. */
-async function file({app, db, now, params, query}: Call<typeof ExportPath, typeof ExportFileQuery>): Promise<Download> {
+async function file({app, db, now, params, query}: OperationCall<typeof ExportPath, typeof ExportFileQuery>): Promise<Download> {
   const row = await exportById(db, params.exportId)
   const until_ms = row && readSignature(app.seal, row, query.signature)
   const is_open = row?.status === 'success' && until_ms !== undefined && until_ms > Date.parse(now)
@@ -220,32 +220,32 @@ function readSignature(seal: Seal, row: LogExportsTable, signature: string): num
   }
 }
 
-function jobsOf({exports}: Call['app']) {
+function jobsOf({exports}: OperationCall['app']) {
   if (!exports) throw new Refusal('route.later', {path: '/v1/logs/exports'})
   return exports
 }
 
 /** A user's key knows its user's exports alone; so does who sees in logs what is his own alone. */
-function scopeOf({actor}: Pick<Call, 'actor'>): ExportScope {
+function scopeOf({actor}: Pick<OperationCall, 'actor'>): ExportScope {
   const made_by = (actor.kind === 'workspace-user' ? actor.user_id : null) ?? onlyOf(actor)
   return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, made_by}
 }
 
-async function exportOf(call: Pick<Call<typeof ExportPath>, 'actor' | 'db' | 'params'>): Promise<LogExportsTable> {
+async function exportOf(call: Pick<OperationCall<typeof ExportPath>, 'actor' | 'db' | 'params'>): Promise<LogExportsTable> {
   return found(await findExport(call.db, scopeOf(call), call.params.exportId), 'export')
 }
 
 /** Rows that the file will have. */
-async function totalOf(app: Call['app'], db: Call['db'], row: LogExportsTable): Promise<number> {
+async function totalOf(app: OperationCall['app'], db: OperationCall['db'], row: LogExportsTable): Promise<number> {
   const {filter, limit, offset} = questionOf(row)
   const all = await countLogs(app.reads ?? db, filter)
   return Math.max(0, Math.min(limit, all - offset))
 }
 
 function viewOf(row: LogExportsTable): z.input<typeof ExportView> {
-  const {visible, run, rows, error, user_id, filters, requested_data, ...said} = row
+  const {visible, run, rows, error, user_id, filters, requested_data, ...fields} = row
   return {
-    ...said,
+    ...fields,
     filters: JSON.parse(filters) as ExportFilters,
     requested_data: JSON.parse(requested_data) as [],
     description: error ?? (rows === null ? '' : `${rows} ${rows === 1 ? 'row' : 'rows'}`),

@@ -3,7 +3,7 @@ import {access, open, rename, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {type Exported, type ExportFilters, MOST_EXPORTED, readFilters} from '../../schema/log-exports.ts'
+import {type Exported, type ExportFilters, MAX_EXPORTED, readFilters} from '../../schema/log-exports.ts'
 import type {FindBodies, FindManyBodies} from '../../store/bodies/index.ts'
 import type {Db, Store} from '../../store/database.ts'
 import {exportById, exportsUnderWay, updateExport} from '../../store/log-exports.ts'
@@ -79,17 +79,17 @@ export class ExportJobs {
   async #work(id: string, run: string): Promise<void> {
     if (this.#closing) return
     const {store, now, failed} = this.#parts
-    const told = (change: Partial<LogExportsTable>) =>
+    const record = (change: Partial<LogExportsTable>) =>
       store.write(db => updateExport(db, id, {...change, last_updated_at: now().toISOString()}, run))
     try {
       const rows = await this.#write(id, run)
       if (rows === undefined) return
       await rename(this.#part(id), this.#file(id))
-      await told({status: 'success', rows, error: null})
+      await record({status: 'success', rows, error: null})
     } catch (fault) {
       failed(fault, id)
       rmSync(this.#part(id), {force: true})
-      await told({status: 'failed', rows: null, error: sentenceOf(fault)}).catch(again => failed(again, id))
+      await record({status: 'failed', rows: null, error: sentenceOf(fault)}).catch(again => failed(again, id))
     }
   }
 
@@ -156,11 +156,11 @@ export function questionOf(row: Pick<LogExportsTable, 'organisation_id' | 'works
   offset: number
 } {
   const {organisation_id, workspace_id} = row
-  const said = JSON.parse(row.filters) as ExportFilters
+  const filters = JSON.parse(row.filters) as ExportFilters
   const visible = JSON.parse(row.visible) as Visible
-  const limit = said.page_size ?? MOST_EXPORTED
-  const filter = filterOf({organisation_id, workspace_id, ...visible}, readFilters(said).data!)
-  return {filter, limit, offset: limit * (said.current_page ?? 0)}
+  const limit = filters.page_size ?? MAX_EXPORTED
+  const filter = filterOf({organisation_id, workspace_id, ...visible}, readFilters(filters).data!)
+  return {filter, limit, offset: limit * (filters.current_page ?? 0)}
 }
 
 async function exists(path: string): Promise<boolean> {

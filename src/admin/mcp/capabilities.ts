@@ -14,7 +14,7 @@ import {Handle} from '../../schema/names.ts'
 import * as store from '../../store/mcp-integrations.ts'
 import {mcpServerCapabilities, putMcpServerCapability} from '../../store/mcp-servers.ts'
 import type {CapabilityType, McpCapabilitiesTable} from '../../store/tables/registry.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {reachMcpServer} from './servers.ts'
 
@@ -79,25 +79,25 @@ export const mcpCapabilities = [
   }),
 ] as const
 
-async function listed(call: Call<typeof integrationParams, typeof McpCapabilitiesQuery>) {
+async function listed(call: OperationCall<typeof integrationParams, typeof McpCapabilitiesQuery>) {
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'read')
   const rows = await store.mcpCapabilities(call.db, integration.id)
   const views = rows.map(row => ({...view(row), created_at: row.created_at, last_updated_at: row.last_updated_at}))
   return pageOf(views, call.query)
 }
 
-async function updated(call: Call<typeof integrationParams, undefined, typeof McpCapabilitiesUpdate>) {
+async function updated(call: OperationCall<typeof integrationParams, undefined, typeof McpCapabilitiesUpdate>) {
   const {db, body, now} = call
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
   for (const [at, {type, name, enabled}] of body.capabilities.entries()) {
     const change = {mcp_integration_id: integration.id, type, name, enabled: enabled ? (1 as const) : (0 as const), last_updated_at: now}
     if (!(await store.switchMcpCapability(db, change))) throw unknown(at, type, name)
   }
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {success: true as const}
 }
 
-async function serverListed(call: Call<typeof serverParams, typeof McpCapabilitiesQuery>) {
+async function serverListed(call: OperationCall<typeof serverParams, typeof McpCapabilitiesQuery>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)
   const own = new Map((await mcpServerCapabilities(call.db, server.id)).map(row => [keyOf(row), row.enabled === 1]))
   const rows = await store.mcpCapabilities(call.db, server.mcp_integration_id)
@@ -108,14 +108,14 @@ async function serverListed(call: Call<typeof serverParams, typeof McpCapabiliti
   return pageOf(views, call.query)
 }
 
-async function serverUpdated(call: Call<typeof serverParams, undefined, typeof McpCapabilitiesUpdate>) {
+async function serverUpdated(call: OperationCall<typeof serverParams, undefined, typeof McpCapabilitiesUpdate>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)
   const known = new Map((await store.mcpCapabilities(call.db, server.mcp_integration_id)).map(row => [keyOf(row), row]))
   for (const [at, {type, name, enabled}] of call.body.capabilities.entries()) {
     if (!known.has(keyOf({type, name}))) throw unknown(at, type, name)
     await putMcpServerCapability(call.db, {mcp_server_id: server.id, type, name, enabled: enabled ? 1 : 0})
   }
-  call.about(server.id, server.workspace_id)
+  call.auditTarget(server.id, server.workspace_id)
   return {success: true as const}
 }
 
@@ -140,7 +140,7 @@ function pageOf<Row extends {readonly type: CapabilityType; readonly enabled: bo
     const all = rows.filter(row => row.type === wanted)
     return {total: all.length, enabled: all.filter(row => row.enabled).length}
   }
-  const asked = type ? rows.filter(row => row.type === type) : rows
+  const matching = type ? rows.filter(row => row.type === type) : rows
   const counts = {
     tools: count('tool'),
     prompts: count('prompt'),
@@ -148,5 +148,5 @@ function pageOf<Row extends {readonly type: CapabilityType; readonly enabled: bo
     resource_templates: count('resource_template'),
   }
   const current = {current_page: page - 1, page_size}
-  return {...mcpList(asked.slice((page - 1) * page_size, page * page_size), asked.length, current), counts}
+  return {...mcpList(matching.slice((page - 1) * page_size, page * page_size), matching.length, current), counts}
 }

@@ -12,8 +12,8 @@ import {invalid} from '../tenancy.ts'
 type Owner = Pick<McpIntegrationsTable, 'id' | 'organisation_id' | 'workspace_id'>
 
 /**
- * The columns of what is said to a server, secrets sealed and masked. A secret that comes back as its mask stays what it was `before`,
- * as long as the server is the same: another would be told it.
+ * The columns of what a server gets, secrets sealed and masked. A secret that comes back as its mask stays what it was `before`,
+ * as long as the server is the same: another would get it.
  */
 export function configurationColumns(
   {seal}: AdminServices,

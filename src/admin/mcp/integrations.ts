@@ -18,7 +18,7 @@ import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
 import * as store from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
 import {type CallerScope, found, isAdmin, namedWorkspace} from '../tenancy.ts'
@@ -104,12 +104,12 @@ export const mcpIntegrations = [
   }),
 ] as const
 
-async function listed(call: Call<undefined, typeof McpIntegrationsQuery>) {
+async function listed(call: OperationCall<undefined, typeof McpIntegrationsQuery>) {
   const {actor, db, query} = call
   requireOwn(call, query.organisation_id)
-  const asked = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
-  const types = asked.filter(type => may(actor, [`${type}_mcp_integrations.list`]))
-  if (!types.length) throw new Refusal('scope.missing', {scope: asked.map(type => `${type}_mcp_integrations.list`).join(' or ')})
+  const wanted = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
+  const types = wanted.filter(type => may(actor, [`${type}_mcp_integrations.list`]))
+  if (!types.length) throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_mcp_integrations.list`).join(' or ')})
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, types, workspace_id: workspace?.id, search: query.search}
   const {total, rows} = await store.listMcpIntegrations(db, filter, query)
@@ -121,7 +121,7 @@ async function listed(call: Call<undefined, typeof McpIntegrationsQuery>) {
   return mcpList(data, total, query)
 }
 
-async function created(call: Call<undefined, undefined, typeof McpIntegrationCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof McpIntegrationCreate>) {
   const {actor, app, db, body, now} = call
   const type = actor.workspace_id !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
   if (!may(actor, [`${type}_mcp_integrations.create`])) throw new Refusal('scope.missing', {scope: `${type}_mcp_integrations.create`})
@@ -151,16 +151,16 @@ async function created(call: Call<undefined, undefined, typeof McpIntegrationCre
     last_updated_at: now,
   }
   await store.insertMcpIntegration(db, integration)
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {id: integration.id, slug: integration.slug}
 }
 
-async function shown(call: Call<typeof params>) {
+async function shown(call: OperationCall<typeof params>) {
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'read')
   return {...view(integration), global_workspace_access: globalAccess(integration)}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof McpIntegrationUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof McpIntegrationUpdate>) {
   const {actor, app, db, body, now} = call
   const before = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
   const address = body.url === undefined ? {} : urlColumns(app, before, body.url, isAdmin(actor), before)
@@ -174,14 +174,14 @@ async function updated(call: Call<typeof params, undefined, typeof McpIntegratio
     ...configurationColumns(app, before, body, before),
     last_updated_at: now,
   })
-  call.about(before.id, before.workspace_id)
+  call.auditTarget(before.id, before.workspace_id)
   return {}
 }
 
-async function deleted(call: Call<typeof params>) {
+async function deleted(call: OperationCall<typeof params>) {
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'delete')
   await store.archiveMcpIntegration(call.db, integration.id, call.now)
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {}
 }
 

@@ -8,7 +8,7 @@ import {Empty} from '../../schema/paging.ts'
 import {findMcpIntegration} from '../../store/mcp-integrations.ts'
 import * as store from '../../store/mcp-servers.ts'
 import type {McpServersTable} from '../../store/tables/registry.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {linkBase} from '../place.ts'
 import type {AdminServices} from '../services.ts'
 import {freeSlug} from '../slugs.ts'
@@ -103,7 +103,7 @@ export async function reachMcpServer({actor, db}: CallerScope, named: string): P
   return found(await store.findMcpServer(db, filter), 'MCP server')
 }
 
-async function listed(call: Call<undefined, typeof McpServersQuery>) {
+async function listed(call: OperationCall<undefined, typeof McpServersQuery>) {
   const {actor, app, db, query} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, workspace_id: workspace?.id, named: query.id, search: query.search}
@@ -115,7 +115,7 @@ async function listed(call: Call<undefined, typeof McpServersQuery>) {
   )
 }
 
-async function created(call: Call<undefined, undefined, typeof McpServerCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof McpServerCreate>) {
   const {actor, db, body, now} = call
   const workspace = await workspaceOf(call, body.workspace_id)
   const {organisation_id} = actor
@@ -139,11 +139,11 @@ async function created(call: Call<undefined, undefined, typeof McpServerCreate>)
     last_updated_at: now,
   }
   await store.insertMcpServer(db, server)
-  call.about(server.id, server.workspace_id)
+  call.auditTarget(server.id, server.workspace_id)
   return {id: server.id, slug: server.slug}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof McpServerUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof McpServerUpdate>) {
   const {db, body, now} = call
   const {id, workspace_id} = await reachMcpServer(call, call.params.mcpServerId)
   await store.updateMcpServer(db, id, {
@@ -151,14 +151,14 @@ async function updated(call: Call<typeof params, undefined, typeof McpServerUpda
     ...(body.description !== undefined && {description: body.description}),
     last_updated_at: now,
   })
-  call.about(id, workspace_id)
+  call.auditTarget(id, workspace_id)
   return {}
 }
 
-async function deleted(call: Call<typeof params>) {
+async function deleted(call: OperationCall<typeof params>) {
   const {id, workspace_id} = await reachMcpServer(call, call.params.mcpServerId)
   await store.updateMcpServer(call.db, id, {status: 'archived', last_updated_at: call.now})
-  call.about(id, workspace_id)
+  call.auditTarget(id, workspace_id)
   return {}
 }
 

@@ -5,7 +5,7 @@ import {UserAccessList, UserAccessQuery, UserAccessUpdate} from '../../schema/mc
 import {Handle} from '../../schema/names.ts'
 import * as store from '../../store/mcp-servers.ts'
 import {findMember} from '../../store/members.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {reachMcpServer} from './servers.ts'
 
 const tag = 'MCP Servers > User Access'
@@ -41,7 +41,7 @@ export const mcpUserAccess = [
   }),
 ] as const
 
-async function listed(call: Call<typeof params, typeof UserAccessQuery>) {
+async function listed(call: OperationCall<typeof params, typeof UserAccessQuery>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)
   const {page, page_size, search} = call.query
   const current = {current_page: page - 1, page_size}
@@ -55,7 +55,7 @@ async function listed(call: Call<typeof params, typeof UserAccessQuery>) {
   return {...mcpList(data, total, current), default_user_access: server.default_user_access}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof UserAccessUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof UserAccessUpdate>) {
   const {db, body, now} = call
   const server = await reachMcpServer(call, call.params.mcpServerId)
   for (const [at, {user_id, enabled}] of (body.user_access ?? []).entries()) {
@@ -67,6 +67,6 @@ async function updated(call: Call<typeof params, undefined, typeof UserAccessUpd
     ...(body.default_user_access && {default_user_access: body.default_user_access}),
     last_updated_at: now,
   })
-  call.about(server.id, server.workspace_id)
+  call.auditTarget(server.id, server.workspace_id)
   return {success: true as const}
 }

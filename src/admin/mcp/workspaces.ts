@@ -7,7 +7,7 @@ import type {Db} from '../../store/database.ts'
 import {workspacesOf} from '../../store/integrations.ts'
 import * as store from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {invalid} from '../tenancy.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 
@@ -44,7 +44,7 @@ export const mcpIntegrationWorkspaces = [
   }),
 ] as const
 
-/** What every active workspace has of an integration by its own row or by what is said for all; those with neither are left out. */
+/** What every active workspace has of an integration by its own row or by the row for all; those with neither are left out. */
 export async function effectiveMcpAccess(db: Db, integration: McpIntegrationsTable) {
   const own = new Map((await store.mcpIntegrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
   const {created_at, last_updated_at} = integration
@@ -66,7 +66,7 @@ export function globalAccess({workspace_id, global_access_enabled}: McpIntegrati
   return workspace_id === null ? {enabled: global_access_enabled === 1} : null
 }
 
-async function listed(call: Call<typeof params, typeof McpAccessQuery>) {
+async function listed(call: OperationCall<typeof params, typeof McpAccessQuery>) {
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'read')
   const rows = await effectiveMcpAccess(call.db, integration)
   const global_workspace_access = globalAccess(integration)
@@ -74,13 +74,13 @@ async function listed(call: Call<typeof params, typeof McpAccessQuery>) {
   return {data: rows, total: rows.length, global_workspace_access}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof McpAccessUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof McpAccessUpdate>) {
   const {db, body, now} = call
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
-  const asked = resolved(body.workspaces, await reachable(db, integration))
+  const wanted = resolved(body.workspaces, await reachable(db, integration))
   const before = new Map((await store.mcpIntegrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
-  if (body.override_existing_workspace_access) await store.removeMcpIntegrationWorkspaces(db, integration.id, [...asked.keys()])
-  for (const [workspace_id, enabled] of asked) {
+  if (body.override_existing_workspace_access) await store.removeMcpIntegrationWorkspaces(db, integration.id, [...wanted.keys()])
+  for (const [workspace_id, enabled] of wanted) {
     await store.putMcpIntegrationWorkspace(db, {
       mcp_integration_id: integration.id,
       workspace_id,
@@ -95,7 +95,7 @@ async function updated(call: Call<typeof params, undefined, typeof McpAccessUpda
     ...(body.global_workspace_access !== undefined && {global_access_enabled: body.global_workspace_access?.enabled ? 1 : 0}),
     last_updated_at: now,
   })
-  call.about(integration.id, integration.workspace_id)
+  call.auditTarget(integration.id, integration.workspace_id)
   return {}
 }
 
@@ -104,15 +104,15 @@ function resolved(
   given: readonly {readonly id: string; readonly enabled: boolean}[],
   workspaces: readonly {readonly id: string; readonly slug: string}[],
 ): Map<string, boolean> {
-  const asked = new Map<string, boolean>()
+  const wanted = new Map<string, boolean>()
   for (const [at, {id, enabled}] of given.entries()) {
     const field = `workspaces[${at}].id`
     const workspace = workspaces.find(each => each.id === id || each.slug === id)
     if (!workspace) throw new Refusal('parent.not_found', {field, object: 'workspace', value: id})
-    if (asked.has(workspace.id)) throw invalid(field, 'names a workspace that stands in the list already')
-    asked.set(workspace.id, enabled)
+    if (wanted.has(workspace.id)) throw invalid(field, 'names a workspace that stands in the list already')
+    wanted.set(workspace.id, enabled)
   }
-  return asked
+  return wanted
 }
 
 async function reachable(db: Db, {organisation_id, workspace_id}: McpIntegrationsTable) {

@@ -42,8 +42,8 @@ const LIMITED = Object.fromEntries(
 
 export const CALL_REFUSAL_REPLIES = Object.fromEntries(
   REFUSED.map(([name, description, code, details]) => {
-    const {status, message, said} = new Refusal(code, {...details})
-    const example = {error: {message, type: said.type, param: null, code: said.code}}
+    const {status, message, codes} = new Refusal(code, {...details})
+    const example = {error: {message, type: codes.type, param: null, code: codes.code}}
     const headers = {'x-gateway-trace-id': {$ref: '#/components/headers/TraceId'}, ...(status === 429 && LIMITED)}
     return [name, {description, headers, content: {'application/json': {schema: {$ref: '#/components/schemas/CallError'}, example}}}]
   }),

@@ -16,7 +16,7 @@ const Usage = object({
 })
 
 /** A reply of JSON: its shape, and one such. */
-export interface Reply {
+export interface DocumentedReply {
   readonly schema: object
   readonly example: unknown
 }
@@ -24,7 +24,7 @@ export interface Reply {
 const MODEL = 'gpt-4o-mini'
 const CREATED = 1_772_600_767
 
-export const Chat: Reply = {
+export const Chat: DocumentedReply = {
   schema: object({
     'id!': text,
     'object!': kind('chat.completion'),
@@ -56,7 +56,7 @@ export const Chat: Reply = {
   },
 }
 
-export const Completion: Reply = {
+export const Completion: DocumentedReply = {
   schema: object({
     'id!': text,
     'object!': kind('text_completion'),
@@ -77,7 +77,7 @@ export const Completion: Reply = {
   },
 }
 
-export const Embeddings: Reply = {
+export const Embeddings: DocumentedReply = {
   schema: object({
     'object!': kind('list'),
     'data!': list(object({object: kind('embedding'), 'index!': count, 'embedding!': {anyOf: [list({type: 'number'}), text]}})),
@@ -92,7 +92,7 @@ export const Embeddings: Reply = {
   },
 }
 
-export const Message: Reply = {
+export const Message: DocumentedReply = {
   schema: object({'id!': text, 'type!': kind('message'), 'role!': kind('assistant'), 'model!': text, 'content!': list(free), usage: free}),
   example: {
     id: 'msg_EXAMPLE',
@@ -105,9 +105,9 @@ export const Message: Reply = {
     usage: {input_tokens: 13, output_tokens: 2},
   },
 }
-export const TokenCount: Reply = {schema: object({'input_tokens!': count}), example: {input_tokens: 13}}
+export const TokenCount: DocumentedReply = {schema: object({'input_tokens!': count}), example: {input_tokens: 13}}
 
-export const Response: Reply = {
+export const Response: DocumentedReply = {
   schema: object({
     'id!': text,
     'object!': kind('response'),
@@ -128,7 +128,7 @@ export const Response: Reply = {
   },
 }
 
-export const Ranks: Reply = {
+export const Ranks: DocumentedReply = {
   schema: object({'results!': list(object({'index!': count, 'relevance_score!': {type: 'number'}}))}),
   example: {
     id: 'rerank-EXAMPLE',
@@ -138,16 +138,16 @@ export const Ranks: Reply = {
     ],
   },
 }
-export const Pages: Reply = {
+export const Pages: DocumentedReply = {
   schema: object({'pages!': list(object({'index!': count, 'markdown!': text})), model: text}),
   example: {pages: [{index: 0, markdown: '# Invoice'}], model: 'mistral-ocr-latest'},
 }
-export const Images: Reply = {
+export const Images: DocumentedReply = {
   schema: object({'created!': count, 'data!': list(object({b64_json: text, url: text, revised_prompt: text}))}),
   example: {created: CREATED, data: [{url: 'https://images.example.com/1.png', revised_prompt: 'A lighthouse at night'}]},
 }
-export const Transcript: Reply = {schema: object({'text!': text}), example: {text: 'Hello!'}}
-export const Moderation: Reply = {
+export const Transcript: DocumentedReply = {schema: object({'text!': text}), example: {text: 'Hello!'}}
+export const Moderation: DocumentedReply = {
   schema: object({
     'id!': text,
     'model!': text,
@@ -171,7 +171,7 @@ export const Models = listed(object({'id!': text, 'object!': kind('model')}), mo
 
 const File = object({'id!': text, 'object!': kind('file'), bytes: count, created_at: count, filename: text, purpose: text})
 const file = {id: 'file-EXAMPLE', object: 'file', bytes: 1024, created_at: CREATED, filename: 'rows.jsonl', purpose: 'batch'}
-export const OneFile: Reply = {schema: File, example: file}
+export const OneFile: DocumentedReply = {schema: File, example: file}
 export const Files = listed(File, file)
 
 const Batch = object({
@@ -192,7 +192,7 @@ const batch = {
   created_at: CREATED,
   request_counts: {total: 2, completed: 2, failed: 0},
 }
-export const OneBatch: Reply = {schema: Batch, example: batch}
+export const OneBatch: DocumentedReply = {schema: Batch, example: batch}
 export const Batches = listed(Batch, batch)
 
 const Finetune = object({'id!': text, 'object!': kind('fine_tuning.job'), 'model!': text, 'status!': text, training_file: text})
@@ -204,15 +204,15 @@ const finetune = {
   training_file: 'file-EXAMPLE',
   created_at: CREATED,
 }
-export const OneFinetune: Reply = {schema: Finetune, example: finetune}
+export const OneFinetune: DocumentedReply = {schema: Finetune, example: finetune}
 export const Finetunes = listed(Finetune, finetune)
 
 export const InputItems = listed(free, {id: 'msg_EXAMPLE', type: 'message', role: 'user', content: [{type: 'input_text', text: 'Hello?'}]})
 
-export function deleted(of: string, id: string): Reply {
+export function deleted(of: string, id: string): DocumentedReply {
   return {schema: object({'id!': text, 'object!': kind(of), 'deleted!': {type: 'boolean'}}), example: {id, object: of, deleted: true}}
 }
 
-function listed(item: object, example: unknown): Reply {
+function listed(item: object, example: unknown): DocumentedReply {
   return {schema: object({'object!': kind('list'), 'data!': list(item)}), example: {object: 'list', data: [example]}}
 }

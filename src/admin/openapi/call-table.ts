@@ -3,13 +3,13 @@ import * as bodies from './call-bodies.ts'
 import * as replies from './call-replies.ts'
 
 /** What the document says of an endpoint beside its route. */
-export interface Told {
+export interface CallDoc {
   readonly tag: string
   readonly summary: string
   readonly description?: string
   readonly body?: {readonly schema: object; readonly example: unknown; readonly demo?: unknown}
   /** A reply of JSON, or the type of another. */
-  readonly reply: replies.Reply | string
+  readonly reply: replies.DocumentedReply | string
   readonly streams?: true
 }
 
@@ -21,7 +21,7 @@ const demo = {model: '@demo/echo', messages}
 export const FILE = 'the bytes of the file'
 
 // biome-ignore format: a table is read by its lines
-export const TOLD: Readonly<Record<Documented, Told>> = {
+export const CALL_DOCS: Readonly<Record<Documented, CallDoc>> = {
   chatComplete: {tag: 'Chat', summary: 'Ask a model, in the words of OpenAI’s chat', body: {schema: bodies.ChatRequest, example: {model, messages}, demo}, reply: replies.Chat, streams: true},
   messages: {tag: 'Chat', summary: 'Ask a model, in the words of Anthropic’s messages', body: {schema: bodies.MessagesRequest, example: {model: '@anthropic-search/claude-haiku-4-5', max_tokens: 256, messages}, demo: {...demo, max_tokens: 256}}, reply: replies.Message, streams: true},
   messagesCountTokens: {tag: 'Chat', summary: 'Count the tokens of a message', body: {schema: bodies.CountTokensRequest, example: {model: '@anthropic-search/claude-haiku-4-5', messages}}, reply: replies.TokenCount},

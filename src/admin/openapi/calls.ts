@@ -1,7 +1,7 @@
 import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
 import {type OwnHeader, REQUEST_HEADERS, RESPONSE_HEADERS} from '../../schema/headers.ts'
 import {CALL_REFUSALS} from './call-refusals.ts'
-import {type Documented, FILE, TOLD, type Told} from './call-table.ts'
+import {CALL_DOCS, type CallDoc, type Documented, FILE} from './call-table.ts'
 import {json} from './schemas.ts'
 
 const TYPES: Readonly<Record<string, object>> = {
@@ -16,14 +16,14 @@ export function callPaths(): Record<string, Record<string, unknown>> {
   for (const endpoint of ENDPOINTS) {
     if (endpoint.later) continue
     const [path, parameters] = template(endpoint)
-    paths[path] = {...paths[path], [endpoint.method.toLowerCase()]: described(endpoint, TOLD[endpoint.name as Documented], parameters)}
+    paths[path] = {...paths[path], [endpoint.method.toLowerCase()]: described(endpoint, CALL_DOCS[endpoint.name as Documented], parameters)}
   }
   paths['/proxy/{path}'] = Object.fromEntries(['get', 'post', 'put', 'patch', 'delete'].map(method => [method, passed(method)]))
   return paths
 }
 
 /** The tags of calls, in the order in which they are read. */
-export const CALL_TAGS = [...new Set(Object.values(TOLD).map(({tag}) => tag)), 'Anything else of a provider']
+export const CALL_TAGS = [...new Set(Object.values(CALL_DOCS).map(({tag}) => tag)), 'Anything else of a provider']
 
 function template({path, name}: Endpoint): [string, object[]] {
   const words = path.replace(/:id|\*/, `{${ID_NAMES.find(([start]) => path.startsWith(start))?.[1] ?? 'id'}}`)
@@ -51,19 +51,19 @@ const IDS: Readonly<Record<string, string>> = {
   responseId: 'resp_EXAMPLE',
 }
 
-function described(endpoint: Endpoint, told: Told, parameters: object[]) {
-  const files = told.tag === 'Files and jobs'
+function described(endpoint: Endpoint, details: CallDoc, parameters: object[]) {
+  const files = details.tag === 'Files and jobs'
   return {
     operationId: endpoint.name,
-    tags: [told.tag],
-    summary: told.summary,
-    description: told.description ?? WHERE_IT_GOES,
+    tags: [details.tag],
+    summary: details.summary,
+    description: details.description ?? WHERE_IT_GOES,
     parameters: [...parameters, ...headerParameters(files), ...(endpoint.name === 'listModels' ? MODEL_QUERY : [])],
-    ...(told.body && {requestBody: {required: true, content: requested(endpoint, told.body)}}),
+    ...(details.body && {requestBody: {required: true, content: requested(endpoint, details.body)}}),
     responses: {
       ...(endpoint.name === 'realtime'
         ? {101: {description: 'The connection is a WebSocket now.', headers: ANSWERED}}
-        : {200: answered(told)}),
+        : {200: answered(details)}),
       ...CALL_REFUSALS,
     },
   }
@@ -71,7 +71,7 @@ function described(endpoint: Endpoint, told: Told, parameters: object[]) {
 
 const WHERE_IT_GOES = 'Where it goes, `x-gateway-provider`, `x-gateway-config` or the model’s `@slug/` says. Needs the key of a workspace.'
 
-function requested(endpoint: Endpoint, {schema, example, demo}: NonNullable<Told['body']>) {
+function requested(endpoint: Endpoint, {schema, example, demo}: NonNullable<CallDoc['body']>) {
   if (endpoint.body === 'multipart') return {'multipart/form-data': {schema, example}}
   if (demo === undefined) return json(schema, example)
   const examples = {
@@ -81,7 +81,7 @@ function requested(endpoint: Endpoint, {schema, example, demo}: NonNullable<Told
   return {'application/json': {schema, examples}}
 }
 
-function answered({reply, streams}: Told) {
+function answered({reply, streams}: CallDoc) {
   const content =
     typeof reply === 'string' ? {[reply]: {schema: {type: 'string', format: 'binary'}, example: FILE}} : json(reply.schema, reply.example)
   const events = {

@@ -7,8 +7,8 @@ import {LEFT_OUT, NOUNS, WORDS} from './words.ts'
  * bounds the rest. `noun` is what the operation is about. Everything is shown that may be there, each list with one item.
  */
 export function exampleOf(schema: Schema, name: string, noun: string): unknown {
-  const told = NOUNS[noun]?.[name] ?? WORDS[name]
-  if (told !== undefined && fits(told, schema)) return told
+  const example = NOUNS[noun]?.[name] ?? WORDS[name]
+  if (example !== undefined && fits(example, schema)) return example
   if (schema.enum) return schema.enum.find(value => value !== null) ?? null
   const forms = schema.anyOf ?? schema.oneOf
   if (forms) return exampleOf(forms[0]!, name, noun)

@@ -12,9 +12,9 @@ const BareErrorBody = z.strictObject({error: z.string()})
 
 export const ERROR_SCHEMAS = {Error: schemaOf(ErrorBody, 'output'), BareError: schemaOf(BareErrorBody, 'output')}
 
-type Said = readonly [RefusalCode, Readonly<Record<string, string | number>>]
+type RefusalExample = readonly [RefusalCode, Readonly<Record<string, string | number>>]
 
-/** Each refusal that an operation can meet: what it means, and how it is said. */
+/** Each refusal that an operation can meet: what it means, and its examples. */
 const REPLIES = {
   BadRequest: {
     description: 'AB01: something in the path, the query or the body is not as it must be; the sentence names it.',
@@ -54,7 +54,7 @@ const REPLIES = {
   TooLarge: {description: 'AB01: the body is too large.', says: [['body.too_large', {limit_mb: 64}]]},
   Internal: {description: 'AB04: a fault of the gateway; its log has the cause under the trace id.', says: [['internal', {}]]},
   Busy: {description: 'AB04: it takes longer than a read may.', says: [['read.too_long', {}]]},
-} as const satisfies Record<string, {description: string; says: readonly Said[]}>
+} as const satisfies Record<string, {description: string; says: readonly RefusalExample[]}>
 
 const BY_STATUS: Readonly<Record<number, keyof typeof REPLIES>> = {
   400: 'BadRequest',
@@ -113,11 +113,11 @@ export const REFUSAL_REPLIES = {
   },
 }
 
-function examplesOf(says: readonly Said[]) {
+function examplesOf(says: readonly RefusalExample[]) {
   return Object.fromEntries(
     says.map(([code, details]) => {
-      const {message, said} = new Refusal(code, {...details})
-      return [code.replace('.', '_'), {summary: code, value: {success: false, data: {message, errorCode: said.admin}}}]
+      const {message, codes} = new Refusal(code, {...details})
+      return [code.replace('.', '_'), {summary: code, value: {success: false, data: {message, errorCode: codes.admin}}}]
     }),
   )
 }

@@ -5,7 +5,7 @@ import {CreatedOrganisation, OrganisationCreate, OrganisationView} from '../../s
 import {listOf} from '../../schema/paging.ts'
 import {organisations} from '../../store/organisations.ts'
 import {makeOrganisation} from '../first-run.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {organisationView} from '../organisation-views.ts'
 
 const tag = 'Operator'
@@ -39,13 +39,13 @@ export const operatorOrganisations = [
   }),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof OrganisationCreate>): Promise<z.input<typeof CreatedOrganisation>> {
+async function created(call: OperationCall<undefined, undefined, typeof OrganisationCreate>): Promise<z.input<typeof CreatedOrganisation>> {
   const {db, body, now} = call
   const slug = body.slug ?? newSlug('', body.name, 12)
   const [admin, workspace] = [makeKey(), makeKey()]
   const {organisation_id, workspace_id, workspace_slug} = await makeOrganisation(db, {name: body.name, slug, admin, workspace, at: now})
-  call.by({...call.actor, organisation_id})
-  call.about(organisation_id, null)
+  call.auditActor({...call.actor, organisation_id})
+  call.auditTarget(organisation_id, null)
   return {
     id: organisation_id,
     slug,

@@ -5,7 +5,7 @@ import {Empty, list, listOf} from '../../schema/paging.ts'
 import {CreatedSession, SessionCreate, SessionParams, SessionsQuery, SessionView, UserCreate, UserView} from '../../schema/users.ts'
 import {findSession, listSessions, revokeSession} from '../../store/sessions.ts'
 import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} from '../../store/users.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {openSession} from '../session-rows.ts'
 import {found} from '../tenancy.ts'
 import {userView} from '../users.ts'
@@ -63,7 +63,7 @@ export const operatorPeople = [
   }),
 ] as const
 
-async function userCreated(call: Call<undefined, undefined, typeof UserCreate>): Promise<z.input<typeof UserView>> {
+async function userCreated(call: OperationCall<undefined, undefined, typeof UserCreate>): Promise<z.input<typeof UserView>> {
   const {actor, db, body, now} = call
   const {organisation_id} = actor
   const {email, role, first_name = null, last_name = null} = body
@@ -74,11 +74,11 @@ async function userCreated(call: Call<undefined, undefined, typeof UserCreate>):
   const before = await findOrganisationUser(db, organisation_id, id)
   if (before?.status === 'active') throw new Refusal('row.exists', {object: 'user', field: 'email', value: email})
   await joinOrganisation(db, {organisation_id, user_id: id, role, status: 'active', ...times})
-  call.about(id, null)
+  call.auditTarget(id, null)
   return userView((await findOrganisationUser(db, organisation_id, id))!)
 }
 
-async function sessionCreated(call: Call<undefined, undefined, typeof SessionCreate>): Promise<z.input<typeof CreatedSession>> {
+async function sessionCreated(call: OperationCall<undefined, undefined, typeof SessionCreate>): Promise<z.input<typeof CreatedSession>> {
   const {actor, db, body, now} = call
   const {organisation_id} = actor
   const known = await findUserByEmail(db, body.email)
@@ -86,11 +86,11 @@ async function sessionCreated(call: Call<undefined, undefined, typeof SessionCre
   if (user?.status !== 'active')
     throw new Refusal('parent.not_found', {field: 'email', object: 'user of the organisation', value: body.email})
   const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: body.ttl_s}, now)
-  call.about(session.id, null)
+  call.auditTarget(session.id, null)
   return {...session, user_id: user.id, object: 'session'}
 }
 
-async function sessionsListed({actor, db, query, now}: Call<undefined, typeof SessionsQuery>) {
+async function sessionsListed({actor, db, query, now}: OperationCall<undefined, typeof SessionsQuery>) {
   const page = await listSessions(db, {organisation_id: actor.organisation_id, user_id: query.user_id, now}, query)
   return list(page, ({id, user_id, email, created_at, expires_at}) => ({
     id,
@@ -102,7 +102,7 @@ async function sessionsListed({actor, db, query, now}: Call<undefined, typeof Se
   }))
 }
 
-async function sessionRevoked({actor, db, params, now}: Call<typeof SessionParams>) {
+async function sessionRevoked({actor, db, params, now}: OperationCall<typeof SessionParams>) {
   const session = found(await findSession(db, actor.organisation_id, params.sessionId), 'session')
   if (session.revoked_at === null) await revokeSession(db, session.id, now)
   return {}

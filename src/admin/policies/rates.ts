@@ -14,7 +14,7 @@ import {
   RatePolicyView,
 } from '../../schema/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
 import {policyParts} from './resource.ts'
 
@@ -59,16 +59,16 @@ export const ratePolicies = [
   operation({...parts.list_entities, params, query: EntitiesQuery, reply: listOf(PolicyEntity), handle: entitiesListed}),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof RatePolicyCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof RatePolicyCreate>) {
   const {body} = call
   const id = await makePolicy(call, body, {kind: 'rate', type: body.type, unit: body.unit, terms: keepRateTerms(body)})
   return {id, object: OBJECT}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof RatePolicyUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof RatePolicyUpdate>) {
   const {body} = call
   const before = await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId)
-  const {type, unit, value, enforcement} = {...termsOf(before), ...said(body)}
+  const {type, unit, value, enforcement} = {...termsOf(before), ...rateFields(body)}
   return changePolicy(call, before, {
     ...(body.name !== undefined && {name: body.name}),
     unit,
@@ -76,12 +76,12 @@ async function updated(call: Call<typeof params, undefined, typeof RatePolicyUpd
   })
 }
 
-/** Without what was not said. */
-function said({unit, value, enforcement}: z.output<typeof RatePolicyUpdate>): Partial<RateLimit> {
+/** Without what is not set. */
+function rateFields({unit, value, enforcement}: z.output<typeof RatePolicyUpdate>): Partial<RateLimit> {
   return {...(unit && {unit}), ...(value !== undefined && {value}), ...(enforcement && {enforcement})}
 }
 
-async function entitiesListed(call: Call<typeof params, typeof EntitiesQuery>) {
+async function entitiesListed(call: OperationCall<typeof params, typeof EntitiesQuery>) {
   const row = await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId)
   const {unit, value} = termsOf(row)
   const since_at = new Date(windowOf(unit, Date.parse(call.now)).starts_at_ms).toISOString()

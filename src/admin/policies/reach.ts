@@ -12,7 +12,7 @@ import {
   updatePolicy,
 } from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
-import type {Call} from '../operation.ts'
+import type {OperationCall} from '../operation.ts'
 import {type CallerScope, found, namedWorkspace, workspaceOf} from '../tenancy.ts'
 
 /** One page of the policies of a kind that the caller may see. */
@@ -29,7 +29,7 @@ export async function pageOfPolicies<View>(
 
 /** One page of what the groups of a policy used. `shown` says what was counted as replies do. */
 export async function pageOfEntities(
-  {app, db}: Pick<Call, 'app' | 'db'>,
+  {app, db}: Pick<OperationCall, 'app' | 'db'>,
   row: PoliciesTable,
   counted: Pick<EntityFilter, 'since_at' | 'limit'>,
   {status, search, ...page}: Pick<EntityFilter, 'status' | 'search'> & Page,
@@ -55,7 +55,7 @@ export async function reachPolicy(
   return found(z.uuid().safeParse(id).success ? await findPolicy(call.db, reach, id, status) : undefined, 'policy')
 }
 
-type Writing = Pick<Call, 'actor' | 'db' | 'now' | 'about'>
+type Writing = Pick<OperationCall, 'actor' | 'db' | 'now' | 'auditTarget'>
 
 interface Given {
   readonly name?: string | undefined
@@ -103,7 +103,7 @@ export async function archivePolicy(call: Writing, kind: PoliciesTable['kind'], 
   return changePolicy(call, await reachPolicy(call, kind, id), {status: 'archived'})
 }
 
-function written({about}: Writing, {id, workspace_id}: PoliciesTable) {
+function written({auditTarget: about}: Writing, {id, workspace_id}: PoliciesTable) {
   about(id, workspace_id)
 }
 

@@ -18,7 +18,7 @@ import {
 import {policyEntityId} from '../../schema/policy-entities.ts'
 import * as store from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {type CallerScope, found, invalid} from '../tenancy.ts'
 import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
 import {policyParts} from './resource.ts'
@@ -27,7 +27,7 @@ const params = z.strictObject({policyUsageLimitsId: Handle})
 const entityParams = z.strictObject({policyUsageLimitsId: Handle, entityId: Handle})
 const OBJECT = 'policy_usage_limits' as const
 /** What a map of all entities of a policy shows at most. */
-const MOST_MAPPED = 1000
+const MAX_MAPPED = 1000
 const parts = policyParts('usage', {
   tag: 'Usage Limits Policies',
   of: 'usage-limits',
@@ -70,23 +70,23 @@ export const usagePolicies = [
   }),
 ] as const
 
-async function created(call: Call<undefined, undefined, typeof UsagePolicyCreate>) {
+async function created(call: OperationCall<undefined, undefined, typeof UsagePolicyCreate>) {
   const {body, now} = call
   checkTerms(body)
   const id = await makePolicy(call, body, {kind: 'usage', type: body.type, unit: null, terms: keepUsageTerms(body, now)})
   return {id, object: OBJECT}
 }
 
-async function shown(call: Call<typeof params, typeof UsagePolicyQuery>) {
+async function shown(call: OperationCall<typeof params, typeof UsagePolicyQuery>) {
   const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId, call.query.status)
-  const said = view(row, call.now)
-  if (!call.query.include_usage) return said
+  const viewed = view(row, call.now)
+  if (!call.query.include_usage) return viewed
   await call.app.settled?.()
-  const {rows} = await store.policyEntities(call.db, row, filterOf(row, call.now), {current_page: 0, page_size: MOST_MAPPED})
-  return {...said, value_key_usage_map: Object.fromEntries(rows.map(({value_key, used}) => [value_key, usageOf(row, used)]))}
+  const {rows} = await store.policyEntities(call.db, row, filterOf(row, call.now), {current_page: 0, page_size: MAX_MAPPED})
+  return {...viewed, value_key_usage_map: Object.fromEntries(rows.map(({value_key, used}) => [value_key, usageOf(row, used)]))}
 }
 
-async function updated(call: Call<typeof params, undefined, typeof UsagePolicyUpdate>) {
+async function updated(call: OperationCall<typeof params, undefined, typeof UsagePolicyUpdate>) {
   const {db, body, now} = call
   const before = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
   const terms = termsOf(before)
@@ -107,16 +107,16 @@ async function updated(call: Call<typeof params, undefined, typeof UsagePolicyUp
   return changePolicy(call, before, {...(body.name !== undefined && {name: body.name}), terms: keepUsageTerms(after, terms.started_at)})
 }
 
-async function entitiesListed(call: Call<typeof params, typeof EntitiesQuery>) {
+async function entitiesListed(call: OperationCall<typeof params, typeof EntitiesQuery>) {
   const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
   return pageOfEntities(call, row, filterOf(row, call.now), call.query, used => usageOf(row, used))
 }
 
-async function entityReset(call: Call<typeof entityParams>) {
+async function entityReset(call: OperationCall<typeof entityParams>) {
   const row = await reachPolicy(call, 'usage', call.params.policyUsageLimitsId)
   const {value_key} = found(await entity(call, row, call.params.entityId), 'entity')
   await store.resetEntity(call.db, row.id, value_key, call.now)
-  call.about(row.id, row.workspace_id)
+  call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 

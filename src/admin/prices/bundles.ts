@@ -6,7 +6,7 @@ import {BundleApply, BundleCheck, BundleView, PriceInstalled, PriceListBody, Pri
 import {explain} from '../../schema/validation-message.ts'
 import type {Db} from '../../store/database.ts'
 import {lastPriceRevision, newestBundle, withdrawPriceRevision} from '../../store/prices.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import type {AdminServices} from '../services.ts'
 import {revisionView} from './changes.ts'
 import {beginning, changesBy, diffView, install, mayChangePrices, readList} from './install.ts'
@@ -54,7 +54,7 @@ export const bundles = [
   }),
 ] as const
 
-async function verified(call: Call<undefined, undefined, typeof BundleCheck>) {
+async function verified(call: OperationCall<undefined, undefined, typeof BundleCheck>) {
   const {app, db, body, now} = call
   const {bundle, key_id} = opened(app, body)
   await checkAge(db, bundle, contentOf(bundle))
@@ -64,7 +64,7 @@ async function verified(call: Call<undefined, undefined, typeof BundleCheck>) {
   return {serial, created_at, note, key_id, contents: contents.map(({kind}) => kind), prices, object: 'bundle' as const}
 }
 
-async function applied(call: Call<undefined, undefined, typeof BundleApply>) {
+async function applied(call: OperationCall<undefined, undefined, typeof BundleApply>) {
   const {app, db, body, now} = call
   await mayChangePrices(call)
   const effective_at = beginning(body.effective_at, now)
@@ -75,7 +75,7 @@ async function applied(call: Call<undefined, undefined, typeof BundleApply>) {
   return install(call, {kind: 'bundle', origin: body.origin, key_id, serial: bundle.serial, effective_at}, read, changes)
 }
 
-async function rolledBack(call: Call<undefined, undefined, typeof Empty>) {
+async function rolledBack(call: OperationCall<undefined, undefined, typeof Empty>) {
   const {db, now} = call
   await mayChangePrices(call)
   const bundle = await lastPriceRevision(db, 'bundle')
@@ -86,7 +86,7 @@ async function rolledBack(call: Call<undefined, undefined, typeof Empty>) {
     throw new Refusal('pricing.no_revision', {reason})
   }
   await withdrawPriceRevision(db, bundle.revision, now)
-  call.about(String(bundle.revision))
+  call.auditTarget(String(bundle.revision))
   return {withdrawn: [revisionView({...bundle, withdrawn_at: now})], object: 'price-rollback' as const}
 }
 

@@ -16,7 +16,7 @@ import {
 import {findPriceRevision, lastPriceRevision, priceRevisions, withdrawPriceRevision} from '../../store/prices.ts'
 import type {PriceRevisionsTable} from '../../store/tables/prices.ts'
 import {kindOf} from '../integrations/credentials.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import {found} from '../tenancy.ts'
 import {beginning, changesBy, diffView, install, mayChangePrices, readList} from './install.ts'
 
@@ -102,14 +102,14 @@ export const priceChanges = [
   }),
 ] as const
 
-async function compared(call: Call<undefined, undefined, typeof PriceSync>) {
+async function compared(call: OperationCall<undefined, undefined, typeof PriceSync>) {
   const {db, body, now} = call
   const effective_at = beginning(body.effective_at, now)
   const read = readList(body.prices, 'sync', 'prices')
   return diffView(read, await changesBy(db, read, effective_at), effective_at)
 }
 
-async function synced(call: Call<undefined, undefined, typeof PriceSync>) {
+async function synced(call: OperationCall<undefined, undefined, typeof PriceSync>) {
   const {db, body, now} = call
   await mayChangePrices(call)
   const effective_at = beginning(body.effective_at, now)
@@ -118,7 +118,7 @@ async function synced(call: Call<undefined, undefined, typeof PriceSync>) {
   return install(call, {kind: 'sync', origin: body.origin, key_id: null, serial: null, effective_at}, read, changes)
 }
 
-async function priceSet(call: Call<typeof PriceWritePath, undefined, typeof PriceSet>) {
+async function priceSet(call: OperationCall<typeof PriceWritePath, undefined, typeof PriceSet>) {
   const {params, body, now} = call
   await mayChangePrices(call)
   const effective_at = beginning(body.effective_at, now)
@@ -131,7 +131,7 @@ async function priceSet(call: Call<typeof PriceWritePath, undefined, typeof Pric
   return one(call, {provider, model, change: 'added', before: null, after}, digest, effective_at)
 }
 
-async function priceUnset(call: Call<typeof PriceWritePath, undefined, typeof PriceUnset>) {
+async function priceUnset(call: OperationCall<typeof PriceWritePath, undefined, typeof PriceUnset>) {
   await mayChangePrices(call)
   const {model} = call.params
   const provider = kindOf(call.params.provider, 'provider')
@@ -139,17 +139,22 @@ async function priceUnset(call: Call<typeof PriceWritePath, undefined, typeof Pr
   return one(call, change, '', beginning(call.body.effective_at, call.now))
 }
 
-function one(call: Call<typeof PriceWritePath, undefined, typeof PriceUnset>, change: PriceChange, digest: string, effective_at: string) {
+function one(
+  call: OperationCall<typeof PriceWritePath, undefined, typeof PriceUnset>,
+  change: PriceChange,
+  digest: string,
+  effective_at: string,
+) {
   const read = {prices: change.after ? [change.after] : [], providers: new Set([change.provider]), digest}
   const origin = `${change.provider}/${change.model}`
   return install(call, {kind: 'set', origin, key_id: null, serial: null, effective_at}, read, [change])
 }
 
-async function revisionsListed({db, query}: Call<undefined, typeof RevisionsQuery>) {
+async function revisionsListed({db, query}: OperationCall<undefined, typeof RevisionsQuery>) {
   return list(await priceRevisions(db, query), revisionView)
 }
 
-async function rolledBack(call: Call<undefined, undefined, typeof PriceRollback>) {
+async function rolledBack(call: OperationCall<undefined, undefined, typeof PriceRollback>) {
   const {db, body, now} = call
   await mayChangePrices(call)
   const last = await lastPriceRevision(db)
@@ -161,7 +166,7 @@ async function rolledBack(call: Call<undefined, undefined, typeof PriceRollback>
     await withdrawPriceRevision(db, at.revision, now)
     withdrawn.push({...at, withdrawn_at: now})
   }
-  call.about(withdrawn.map(({revision}) => revision).join(','))
+  call.auditTarget(withdrawn.map(({revision}) => revision).join(','))
   return {withdrawn: withdrawn.map(revisionView), object: 'price-rollback' as const}
 }
 

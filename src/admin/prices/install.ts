@@ -10,7 +10,7 @@ import type {Db} from '../../store/database.ts'
 import {organisations} from '../../store/organisations.ts'
 import {insertPriceRevision} from '../../store/prices.ts'
 import type {PriceRevisionsTable} from '../../store/tables/prices.ts'
-import type {Call} from '../operation.ts'
+import type {OperationCall} from '../operation.ts'
 import {type CallerScope, invalid} from '../tenancy.ts'
 
 /** Prices are everybody's: where several organisations share a gateway, none of them changes the prices of the others. */
@@ -50,7 +50,7 @@ type Revision = Pick<PriceRevisionsTable, 'kind' | 'origin' | 'key_id' | 'serial
 
 /** Writes `changes` as a revision, in the call's transaction: all of it stands, or nothing. Without changes only a bundle is noted. */
 export async function install(
-  {db, actor, now, about}: Pick<Call, 'db' | 'actor' | 'now' | 'about'>,
+  {db, actor, now, auditTarget: about}: Pick<OperationCall, 'db' | 'actor' | 'now' | 'auditTarget'>,
   revision: Revision,
   list: ReadList,
   changes: readonly PriceChange[],

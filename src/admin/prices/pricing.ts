@@ -9,7 +9,7 @@ import {General, GeneralPath} from '../../schema/price-lists.ts'
 import {PricingPath, PricingQuery, PricingRow, PricingView, UnpricedQuery, UnpricedRow} from '../../schema/pricing.ts'
 import {unpricedModels} from '../../store/logs.ts'
 import {logScope} from '../logs.ts'
-import {type Call, operation} from '../operation.ts'
+import {type OperationCall, operation} from '../operation.ts'
 import type {AdminServices} from '../services.ts'
 
 const tag = 'Model Pricing'
@@ -71,7 +71,7 @@ export const pricing = [
   }),
 ] as const
 
-async function shown({app, params}: Call<typeof PricingPath>): Promise<z.input<typeof PricingView>> {
+async function shown({app, params}: OperationCall<typeof PricingPath>): Promise<z.input<typeof PricingView>> {
   const pricing = await freshPricing(app)
   const provider = slugOf(params.provider)
   await pricing.ready(provider)
@@ -80,7 +80,7 @@ async function shown({app, params}: Call<typeof PricingPath>): Promise<z.input<t
   return toPublicPricing(price, app.now().getTime())
 }
 
-async function listed({app, query}: Call<undefined, typeof PricingQuery>) {
+async function listed({app, query}: OperationCall<undefined, typeof PricingQuery>) {
   const provider = query.provider === undefined ? undefined : slugOf(query.provider)
   const search = query.search?.toLowerCase()
   const isAsked = (price: Price) =>
@@ -92,7 +92,7 @@ async function listed({app, query}: Call<undefined, typeof PricingQuery>) {
   return list({total: found.length, rows: found.slice(first, first + query.page_size)}, price => rowOf(price, at_ms))
 }
 
-async function capabilities({app, params}: Call<typeof GeneralPath>) {
+async function capabilities({app, params}: OperationCall<typeof GeneralPath>) {
   const found = await (await freshPricing(app)).capabilities(slugOf(params.provider))
   if (!found) throw new Refusal('pricing.no_capabilities')
   return {...found}
@@ -106,7 +106,7 @@ function rowOf(price: Price, at_ms: number): z.input<typeof PricingRow> {
 
 const DAY_MS = 86_400_000
 
-async function unpriced(call: Call<undefined, typeof UnpricedQuery>) {
+async function unpriced(call: OperationCall<undefined, typeof UnpricedQuery>) {
   const {app, db, query} = call
   const scope = await logScope(call, query)
   await app.settled?.()

@@ -4,10 +4,10 @@ import {isIPv4, isIPv6} from 'node:net'
  * Why a socket may not go to an address. `metadata`: the credentials service of a cloud, open to nobody. `private`: every address
  * that is not handed out on the public internet, open to a trusted host.
  */
-export type Verdict = 'metadata' | 'private'
+export type AddressClass = 'metadata' | 'private'
 
 /** The addresses that share their first bits. */
-export interface Range {
+export interface AddressRange {
   readonly prefix: bigint
   /** How many of the 128 bits are not looked at. */
   readonly rest: bigint
@@ -18,7 +18,7 @@ export interface Range {
  * that carries an IPv4 address inside (mapped, compatible, translated, 6to4, NAT64, Teredo, ISATAP) is judged by both.
  * Text that is no address at all is `metadata`: never opened.
  */
-export function judge(address: string): Verdict | null {
+export function judge(address: string): AddressClass | null {
   const value = readAddress(address)
   if (value === undefined) return 'metadata'
   const faces = [value, ...inner(value)]
@@ -44,7 +44,7 @@ export function readAddress(text: string): bigint | undefined {
 }
 
 /** The range written `address/bits`, or the one address; bits behind the prefix are ignored. Undefined when it is neither. */
-export function readRange(text: string): Range | undefined {
+export function readRange(text: string): AddressRange | undefined {
   const [address = '', bits, more] = text.split('/')
   const value = readAddress(address)
   if (value === undefined || more !== undefined || address.includes('%')) return undefined
@@ -57,11 +57,11 @@ export function readRange(text: string): Range | undefined {
 }
 
 /** Whether one of `ranges` holds the address `value`. */
-export function isWithin(ranges: readonly Range[], value: bigint): boolean {
+export function isWithin(ranges: readonly AddressRange[], value: bigint): boolean {
   return ranges.some(range => value >> range.rest === range.prefix)
 }
 
-const MAPPED: Range = {prefix: 0xffffn, rest: 32n}
+const MAPPED: AddressRange = {prefix: 0xffffn, rest: 32n}
 
 /** Where clouds hand out credentials: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway. */
 const METADATA = ranges(
@@ -103,7 +103,7 @@ const PUBLIC_V6 = ranges('2000::/3', '64:ff9b::/96')
 const PRIVATE_V6 = ranges('2001::/32', '2001:2::/48', '2001:10::/28', '2001:20::/28', '2001:db8::/32', '3fff::/20')
 
 /** Ranges of IPv6 that carry an IPv4 address, and where it stands. */
-const CARRIERS: readonly (readonly [Range, (value: bigint) => bigint])[] = [
+const CARRIERS: readonly (readonly [AddressRange, (value: bigint) => bigint])[] = [
   [readRange('::/96')!, value => value], // compatible, RFC 4291 2.5.5.1
   [readRange('::ffff:0:0:0/96')!, value => value], // translated, RFC 2765
   [readRange('64:ff9b::/96')!, value => value], // NAT64, RFC 6052
@@ -133,6 +133,6 @@ function groups(v4: bigint): string {
   return `${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`
 }
 
-function ranges(...texts: readonly string[]): readonly Range[] {
+function ranges(...texts: readonly string[]): readonly AddressRange[] {
   return texts.map(text => readRange(text)!)
 }

@@ -14,7 +14,7 @@ export interface BaseUrl {
 }
 
 const LONGEST = 2048
-const MOST_LABELS = 10
+const MAX_LABELS = 10
 
 /**
  * Reads the text of a base URL by a grammar far narrower than the WHATWG parser's, before that parser can turn `0x7f.1`,
@@ -23,12 +23,12 @@ const MOST_LABELS = 10
  */
 export function readBaseUrl(text: string): BaseUrl {
   if (text.length > LONGEST) refuse(`a base URL has at most ${LONGEST} characters`)
-  const said = text.trim()
-  if (/[\x00-\x20\x7f]/.test(said)) refuse('spaces and control characters are not allowed')
-  if (/[^\x21-\x7e]/.test(said)) refuse('only ASCII characters are allowed')
+  const trimmed = text.trim()
+  if (/[\x00-\x20\x7f]/.test(trimmed)) refuse('spaces and control characters are not allowed')
+  if (/[^\x21-\x7e]/.test(trimmed)) refuse('only ASCII characters are allowed')
   const [, scheme = '', authority = '', tail = ''] =
-    /^(https?):\/\/([^/?#\\]*)(.*)$/i.exec(said) ?? refuse('it must begin with http:// or https://')
-  if (said.includes('@')) refuse('a user, a password or an @ is not allowed')
+    /^(https?):\/\/([^/?#\\]*)(.*)$/i.exec(trimmed) ?? refuse('it must begin with http:// or https://')
+  if (trimmed.includes('@')) refuse('a user, a password or an @ is not allowed')
   const secure = scheme.length === 5
   const {hostname, port} = readAuthority(authority)
   return {secure, hostname, port: readPort(port, secure), path: readBasePath(tail)}
@@ -47,7 +47,7 @@ function readHost(host: string): string {
   if (host.includes('%')) refuse('a % is not allowed in the host')
   if (!/^[a-z0-9._-]+$/.test(host)) refuse('a host takes a-z, 0-9, hyphens and dots')
   if (host.endsWith('.')) refuse('a dot at the end of the host is not allowed')
-  if (host.split('.').length > MOST_LABELS) refuse(`a host has at most ${MOST_LABELS} labels`)
+  if (host.split('.').length > MAX_LABELS) refuse(`a host has at most ${MAX_LABELS} labels`)
   if (/(?:^|\.)xn--/.test(host)) refuse('internationalised (xn--) hosts are not allowed')
   if (endsInNumber(host))
     return isIPv4(host) ? host : refuse('an IPv4 address is four decimal numbers from 0 to 255, without leading zeros')

@@ -22,15 +22,15 @@ export interface Dialling {
   readonly dials: Set<AbortController>
 }
 
-const MOST_ADDRESSES = 8
-const MOST_TUNNELS = 3
+const MAX_ADDRESSES = 8
+const MAX_TUNNELS = 3
 const NEXT_ADDRESS_AFTER_MS = 500
 const KEEP_ALIVE_PROBE_AFTER_MS = 60_000
 
 /**
  * The wall, where no call can go around it: a pool asks this connector for every socket to `destination`. It looks the name up, judges
  * every address of the answer under the destination's trust, dials those very addresses and looks again where the socket went. What a
- * call says (its `host` header) is not asked. Rejects with an `EgressFault`.
+ * call says (its `host` header) does not count. Rejects with an `EgressFault`.
  */
 export function connector(how: Dialling): () => Promise<Socket> {
   const secure = securing(how.destination.hostname, how.tls)
@@ -68,7 +68,7 @@ async function judged({destination: {hostname, trust}, trusted, lookup}: Diallin
       throw new EgressFault('blocked', 'it leads to a private or reserved address')
     }
   }
-  return addresses.slice(0, MOST_ADDRESSES)
+  return addresses.slice(0, MAX_ADDRESSES)
 }
 
 /** Node.js tries the addresses in turn (RFC 8305), but gets them from us: there is no second lookup that could answer otherwise. */
@@ -107,7 +107,7 @@ async function viaProxy(
   addresses: readonly string[],
   signal: AbortSignal,
 ): Promise<Socket> {
-  for (const address of addresses.slice(0, MOST_TUNNELS)) {
+  for (const address of addresses.slice(0, MAX_TUNNELS)) {
     const socket = await tunnel(proxy, address, destination.port, tls, signal)
     if (socket) return socket
   }

@@ -9,9 +9,9 @@ interface CredentialRequest {
 }
 
 const PATIENCE_MS = 10_000
-const MOST_BYTES = 1 << 20
+const MAX_BYTES = 1 << 20
 
-/** Metadata services of clouds, and of containers in them: the one thing that may be asked at link-local addresses, by us alone. */
+/** Metadata services of clouds, and of containers in them: the one thing that may be called at link-local addresses, by us alone. */
 const METADATA: ReadonlySet<string> = new Set([
   '169.254.169.254',
   '169.254.170.2',
@@ -36,7 +36,7 @@ export function credentialFetch(egress: Pick<Egress, 'destination' | 'pool'>, na
     let text = ''
     for await (const part of reply.body) {
       text += String(part)
-      if (text.length > MOST_BYTES) throw new Error('The reply is longer than credentials are.')
+      if (text.length > MAX_BYTES) throw new Error('The reply is longer than credentials are.')
     }
     return {status: reply.statusCode, body: text}
   }

@@ -3,7 +3,7 @@ import {Refusal} from '../errors.ts'
 /** Why no socket was to be had: the wall forbids it, the place could not be reached, or too many calls wait for it already. */
 export type FaultKind = 'blocked' | 'unreachable' | 'queue_full'
 
-/** A call that never left. `reason` may be told to the client: it names no address and no secret; `cause` stays in our log. */
+/** A call that never left. the client may see `reason`: it names no address and no secret; `cause` stays in our log. */
 export class EgressFault extends Error {
   readonly kind: FaultKind
   readonly reason: string
@@ -27,7 +27,7 @@ export function faultOf(error: unknown): EgressFault {
 }
 
 /**
- * What the client is told of `error`, which a pool gave for a call to `provider`: `host.blocked` (400), `upstream.unreachable` (503)
+ * The refusal that the client gets for `error`, which a pool gave for a call to `provider`: `host.blocked` (400), `upstream.unreachable` (503)
  * when no socket was had, `upstream.queue_full` (503), `upstream.bad_reply` (502) for what is not HTTP, `upstream.broken` (502) when the
  * socket went before the reply, `upstream.cut` (502) when it went within it (`has_begun`), `draining` (503) when we closed it. A Refusal,
  * which is what calls are aborted with, is given back as it is; anything else is `internal`.
@@ -93,7 +93,7 @@ const BAD_REPLY: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'its head is too long',
 }
 
-/** Codes of a reply that ended before the place where it said it would. */
+/** Codes of a reply that ended before its announced end. */
 const CUT: ReadonlySet<string> = new Set(['HPE_INVALID_EOF_STATE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
 
 /** Codes of a socket that gave up on a call already sent. */

@@ -1,8 +1,8 @@
 import {isIP} from 'node:net'
-import {isWithin, type Range, readAddress, readRange} from './address.ts'
+import {type AddressRange, isWithin, readAddress, readRange} from './address.ts'
 import {hasSuffix} from './names.ts'
 
-/** A set of hosts said by name, by domain or by address. */
+/** A set of hosts given by name, by domain or by address. */
 export interface HostList {
   /** Whether the list says `hostname`: lower case, an IPv6 address without brackets. */
   names(hostname: string): boolean
@@ -11,7 +11,7 @@ export interface HostList {
 }
 
 /** One line of a host list, read: a name, a domain with all below it, or a range of addresses. */
-export type HostEntry = {readonly name: string} | {readonly domain: string} | {readonly range: Range; readonly text: string}
+export type HostEntry = {readonly name: string} | {readonly domain: string} | {readonly range: AddressRange; readonly text: string}
 
 export const NO_HOSTS: HostList = hostList([])
 
@@ -35,10 +35,10 @@ export function hostList(entries: readonly HostEntry[]): HostList {
  * counts. Undefined when it is none of them.
  */
 export function readHostEntry(text: string): HostEntry | undefined {
-  const said = text.trim().toLowerCase()
-  if (said.startsWith('*.')) return isName(said.slice(2)) ? {domain: said.slice(2)} : undefined
-  const [, ofUrl] = /^https?:\/\/([^/?#@:[]+|\[[^\]]*\])(?::\d{1,5})?(?:\/[^?#@]*)?$/.exec(said) ?? []
-  const host = (ofUrl ?? said).replace(/^\[(.*)\]$/, '$1')
+  const trimmed = text.trim().toLowerCase()
+  if (trimmed.startsWith('*.')) return isName(trimmed.slice(2)) ? {domain: trimmed.slice(2)} : undefined
+  const [, ofUrl] = /^https?:\/\/([^/?#@:[]+|\[[^\]]*\])(?::\d{1,5})?(?:\/[^?#@]*)?$/.exec(trimmed) ?? []
+  const host = (ofUrl ?? trimmed).replace(/^\[(.*)\]$/, '$1')
   const range = readRange(host)
   if (range) return {range, text: host}
   return isName(host) ? {name: host} : undefined

@@ -7,16 +7,16 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>
 export const systemLookup: Lookup = async hostname => (await ask(hostname, {all: true, order: 'verbatim'})).map(({address}) => address)
 
 /**
- * `lookup`, asked once for all who want the same name at the same time: a burst of new sockets would otherwise fill the few
+ * `lookup`, called once for all who want the same name at the same time: a burst of new sockets would otherwise fill the few
  * threads that wait for name servers. Nothing is kept beyond the answer.
  */
 export function sharing(lookup: Lookup): Lookup {
-  const asked = new Map<string, Promise<readonly string[]>>()
+  const lookups = new Map<string, Promise<readonly string[]>>()
   return hostname => {
-    const known = asked.get(hostname)
+    const known = lookups.get(hostname)
     if (known) return known
-    const answer = lookup(hostname).finally(() => asked.delete(hostname))
-    asked.set(hostname, answer)
+    const answer = lookup(hostname).finally(() => lookups.delete(hostname))
+    lookups.set(hostname, answer)
     return answer
   }
 }

@@ -9,7 +9,7 @@ interface ObjectRequest {
   readonly body: Buffer | null
 }
 
-const MOST_BYTES = 256 << 20
+const MAX_BYTES = 256 << 20
 
 /**
  * Requests of a store of objects that the operator named: through the wall, which lets it be a private host. Follows no redirect; an
@@ -26,7 +26,7 @@ export function objectSender(egress: Pick<Egress, 'destination' | 'pool'>, timeo
     let length = 0
     for await (const part of reply.body as AsyncIterable<Buffer>) {
       length += part.length
-      if (length > MOST_BYTES) throw new Error('its answer is longer than an object of ours is')
+      if (length > MAX_BYTES) throw new Error('its answer is longer than an object of ours is')
       parts.push(part)
     }
     const code = reply.headers['x-ms-error-code']

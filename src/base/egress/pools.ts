@@ -54,7 +54,7 @@ export class Egress {
     this.#destinations = new Destinations(this.#options.trusted)
   }
 
-  /** The place that a base URL names, or the refusal `host.blocked` (`readDestination`). Remembered, so it may be asked for every call. */
+  /** The place that a base URL names, or the refusal `host.blocked` (`readDestination`). Remembered, so it may be called for every call. */
   destination(text: string, asker: Asker): Destination {
     return this.#destinations.read(text, asker)
   }

@@ -41,7 +41,7 @@ export function readProxies(settings: ProxySettings): ProxyChoice {
 }
 
 /**
- * A socket through `proxy` to `address`, an IP address: the proxy is never asked to resolve a name. Null when the proxy says that it
+ * A socket through `proxy` to `address`, an IP address: the proxy never resolves a name. Null when the proxy says that it
  * cannot reach it (5xx); any other refusal is an EgressFault.
  */
 export function tunnel(proxy: ForwardProxy, address: string, port: number, tls: Tls, signal: AbortSignal): Promise<Socket | null> {
@@ -102,11 +102,11 @@ interface Direct {
 }
 
 function readDirect(text: string): Direct {
-  const said = text.trim()
-  if (said === '*') return {hosts: EVERYWHERE, port: null}
-  const [, host = said, port] = /^(\[[^\]]*\]|[^:]+):(\d{1,5})$/.exec(said) ?? []
+  const trimmed = text.trim()
+  if (trimmed === '*') return {hosts: EVERYWHERE, port: null}
+  const [, host = trimmed, port] = /^(\[[^\]]*\]|[^:]+):(\d{1,5})$/.exec(trimmed) ?? []
   const entry = readHostEntry(host.replace(/^\./, '*.'))
-  if (!entry) throw new Error(`NO_PROXY: ${JSON.stringify(said.slice(0, 100))} is not *, a host, .domain, IP address or CIDR range.`)
+  if (!entry) throw new Error(`NO_PROXY: ${JSON.stringify(trimmed.slice(0, 100))} is not *, a host, .domain, IP address or CIDR range.`)
   return {hosts: hostList([withBelow(entry)]), port: port === undefined ? null : Number(port)}
 }
 

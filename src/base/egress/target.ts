@@ -9,7 +9,7 @@ import {isRiskyPort} from './ports.ts'
 
 /**
  * Who names a base URL. A `caller` is anyone who can send a call. An `integration` made by an owner, an admin or on the command
- * line is trusted for `host` alone, the host it was made with (`hostname` of a BaseUrl); what else is asked in its name counts as
+ * line is trusted for `host` alone, the host it was made with (`hostname` of a BaseUrl); what else is requested in its name counts as
  * a caller's. `builtin` is a row of the catalogue: its host is ours, filled at most with a `hostLabel`.
  */
 export type Asker =

@@ -5,7 +5,7 @@ import {judgeName} from './names.ts'
 /**
  * The hosts that TRUSTED_CUSTOM_HOSTS names, from its `entries`: host, `*.domain` (the domain and all below it), IP address, CIDR
  * range, or a URL, of which the host counts. `localhost` also names all below it. An entry that cannot be read, and one that
- * would open a metadata service, is an Error that quotes it: the gateway must not start with a wall other than the one asked for.
+ * would open a metadata service, is an Error that quotes it: the gateway must not start with a wall other than the configured one.
  */
 export function readTrusted(entries: readonly string[]): HostList {
   return hostList(entries.filter(entry => entry.trim()).flatMap(readTrustedEntry))

@@ -21,11 +21,11 @@ export interface Ingress {
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const POST = 'POST '
 const VERSION = ' HTTP/1.1\r\n'
-const MOST_HEAD_BYTES = 64 << 10
+const MAX_HEAD_BYTES = 64 << 10
 /** Larger bodies may be refused for their length, or kept from coming faster than they are read. */
-const MOST_BODY_BYTES = 1 << 20
+const MAX_BODY_BYTES = 1 << 20
 /** What a client may send ahead while an answer is under way, and of a body that nobody reads yet. */
-const MOST_AHEAD_BYTES = 64 << 10
+const MAX_AHEAD_BYTES = 64 << 10
 
 /**
  * A client's connection as long as all it sends are plain requests whose head comes in one piece: one call at a time, without the objects and
@@ -68,7 +68,7 @@ export class Connection {
     const was_complete = request.complete
     const rest = request.take(bytes)
     if (rest) this.#keepForLater(rest)
-    if (!request.complete) return request.is_behind && request.came_bytes > MOST_AHEAD_BYTES ? this.#holdUp(request) : undefined
+    if (!request.complete) return request.is_behind && request.came_bytes > MAX_AHEAD_BYTES ? this.#holdUp(request) : undefined
     if (!was_complete) this.#ingress.governor.whole(this.#governed)
     if (this.#is_answered) this.#next()
   }
@@ -115,14 +115,14 @@ export class Connection {
 
   #read(bytes: Buffer): {readonly request: FastRequest; readonly rest: Buffer | undefined} | undefined {
     const end = bytes.indexOf(END_OF_HEAD)
-    if (end < 0 || end > MOST_HEAD_BYTES) return undefined
+    if (end < 0 || end > MAX_HEAD_BYTES) return undefined
     const text = bytes.toString('latin1', 0, end + 2)
     const line = text.indexOf('\r\n')
     if (!text.startsWith(POST) || !text.startsWith(VERSION, line + 2 - VERSION.length)) return undefined
     const path = text.slice(POST.length, line + 2 - VERSION.length)
     if (!this.#ingress.takes(path)) return undefined
     const head = readPlainHead(text.slice(line + 2))
-    if (!head || head.body_bytes > MOST_BODY_BYTES) return undefined
+    if (!head || head.body_bytes > MAX_BODY_BYTES) return undefined
     const from = end + END_OF_HEAD.length
     return {request: new FastRequest('POST', path, head), rest: from < bytes.length ? bytes.subarray(from) : undefined}
   }
@@ -130,7 +130,7 @@ export class Connection {
   #keepForLater(bytes: Buffer) {
     this.#ahead.push(bytes)
     this.#ahead_bytes += bytes.length
-    if (this.#ahead_bytes > MOST_AHEAD_BYTES) this.#socket.pause()
+    if (this.#ahead_bytes > MAX_AHEAD_BYTES) this.#socket.pause()
   }
 
   readonly #ended = (keeps: boolean) => {

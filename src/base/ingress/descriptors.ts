@@ -2,15 +2,15 @@ import {readFileSync} from 'node:fs'
 
 /** Kept for providers, stores and files. */
 const KEPT = 64
-const LEAST_CONNECTIONS = 16
+const MIN_CONNECTIONS = 16
 /** Where the system does not say: what most have. */
 const USUAL = 1024
 
 /** How many files and sockets this process may have open (`ulimit -n`); null where the system does not tell. */
 export function descriptorLimit(limits: () => string = () => readFileSync('/proc/self/limits', 'latin1')): number | null {
   try {
-    const said = /^Max open files\s+(\d+|unlimited)/m.exec(limits())?.[1]
-    return said === undefined ? null : said === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(said)
+    const limit = /^Max open files\s+(\d+|unlimited)/m.exec(limits())?.[1]
+    return limit === undefined ? null : limit === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(limit)
   } catch {
     return null
   }
@@ -18,5 +18,5 @@ export function descriptorLimit(limits: () => string = () => readFileSync('/proc
 
 /** Connections of clients that leave each of them a socket to a provider, and some for the rest: half of the descriptors less 64. */
 export function usualConnections(descriptors: number | null): number {
-  return Math.max(LEAST_CONNECTIONS, Math.floor((descriptors ?? USUAL) / 2) - KEPT)
+  return Math.max(MIN_CONNECTIONS, Math.floor((descriptors ?? USUAL) / 2) - KEPT)
 }

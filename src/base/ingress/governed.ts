@@ -7,7 +7,7 @@ import type {Refusal} from '../errors.ts'
  * `closing`: it ends when what was written has left.
  */
 export const STATES = ['new', 'head', 'body', 'call', 'idle', 'session', 'closing'] as const
-export type State = (typeof STATES)[number]
+export type ConnectionState = (typeof STATES)[number]
 
 /** A request whose body is yet to come. */
 export interface Coming {
@@ -23,10 +23,12 @@ export interface Coming {
 
 /** A client's connection as its governor sees it. Only the governor writes to it. */
 export class Governed {
-  state: State = 'new'
+  state: ConnectionState = 'new'
   /** When it came to this state, and when a byte of its body came last, or one of its answer left. */
   since_ms: number
   moved_ms = 0
+  /** Its place among all, in the order in which they came to their states. */
+  turn = 0
   /** Bytes that had come when it was looked at last. */
   bytes = 0
   /** Bytes of answers that had left then. */
@@ -34,7 +36,7 @@ export class Governed {
   coming: Coming | null = null
   /** The request whose body is yet to come has its answer. */
   is_answered = false
-  /** Its request was given up: what is said to that is on its way. */
+  /** Its request was given up: its response is on its way. */
   is_given_up = false
   /** Requests whose answers are not yet written, and all there ever were. */
   under_way = 0

@@ -1,6 +1,6 @@
 import type {Socket} from 'node:net'
 import {Refusal} from '../errors.ts'
-import {type Coming, Governed, Queue, STATES, type State} from './governed.ts'
+import {type Coming, type ConnectionState, Governed, Queue, STATES} from './governed.ts'
 import {refusalText} from './refusal-text.ts'
 
 export interface GovernorOptions {
@@ -15,18 +15,18 @@ export interface GovernorOptions {
   readonly connections: number
   readonly connections_per_address?: number | undefined
   readonly requests_per_connection?: number | undefined
-  /** Told when a connection had to be refused, or had to give way, and of the limit that was reached. */
-  readonly onFull?: (why: Ended, most: number) => void
+  /** Called when a connection had to be refused, or had to give way, and of the limit that was reached. */
+  readonly onFull?: (why: EndCause, most: number) => void
   /** The clock that durations are taken with. */
   readonly now?: () => number
 }
 
 /** Why a connection was ended by us; `closed`: because the gateway ends. */
 export const ENDED = ['head_timeout', 'body_timeout', 'idle', 'left_over', 'gave_way', 'full', 'address_full', 'closed'] as const
-export type Ended = (typeof ENDED)[number]
+export type EndCause = (typeof ENDED)[number]
 
 const SWEEP_MS = 250
-/** Clients go on a moment after the time that they were told. */
+/** Clients go on a moment after the time that they were given. */
 const KEEP_ALIVE_GRACE_MS = 1000
 /** What may still come of a request that has its answer; and how long a client has for the last bytes of an answer to one that was given up. */
 const LEFT_OVER_BYTES = 1 << 20
@@ -34,9 +34,9 @@ const LAST_BYTES_MS = 5000
 /** A request has this long to come, and an answer to go on leaving, before its connection gives way first. */
 const FAIR_MS = 1000
 /** Connections of one state that are looked at for one that gives way. */
-const MOST_SEARCHED = 64
+const MAX_SEARCHED = 64
 /** Connections that are refused and read on for a moment, so that their clients read why before the line is cut. */
-const MOST_TOLD = 32
+const MAX_NOTIFIED = 32
 
 /**
  * Every connection of clients, on either way in: how many there are, and how long each may be at what it is at. One timer looks at all of
@@ -45,17 +45,18 @@ const MOST_TOLD = 32
  */
 export class Governor {
   options: GovernorOptions
-  readonly #queues: Readonly<Record<State, Queue>>
+  readonly #queues: Readonly<Record<ConnectionState, Queue>>
   readonly #by_address = new Map<string, number>()
-  readonly #ended: Record<Ended, number>
+  readonly #ended: Record<EndCause, number>
   /** Refused since the last look, and before it. */
-  #told: Socket[] = []
-  #told_before: Socket[] = []
+  #notified: Socket[] = []
+  #notified_before: Socket[] = []
   readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
   #looked_ms = 0
   /** Time that was served: while the process stood still nobody was slow. */
   #clock_ms = 0
+  #turns = 0
   size = 0
   /** No connection is kept when its answer is written. */
   is_closing = false
@@ -63,8 +64,8 @@ export class Governor {
   constructor(options: GovernorOptions) {
     this.options = options
     this.#now = options.now ?? (() => performance.now())
-    this.#queues = Object.fromEntries(STATES.map(state => [state, new Queue()])) as unknown as Record<State, Queue>
-    this.#ended = Object.fromEntries(ENDED.map(why => [why, 0])) as Record<Ended, number>
+    this.#queues = Object.fromEntries(STATES.map(state => [state, new Queue()])) as unknown as Record<ConnectionState, Queue>
+    this.#ended = Object.fromEntries(ENDED.map(why => [why, 0])) as Record<EndCause, number>
   }
 
   /** Holds connections to other limits from now on. */
@@ -85,7 +86,7 @@ export class Governor {
     if (this.size >= connections && !this.#makeRoom()) return this.#refuse(socket, 'full', connections, is_tls)
     if (!this.#timer) this.#begin()
     const one = new Governed(socket, address, is_tls, this.#clock_ms + SWEEP_MS)
-    this.#queues.new.add(one)
+    this.#enter(one, 'new')
     this.size++
     if (address) this.#by_address.set(address, (this.#by_address.get(address) ?? 0) + 1)
     socket.once('close', () => this.#forget(one))
@@ -165,14 +166,14 @@ export class Governor {
   destroyAll(): void {
     this.is_closing = true
     for (const state of STATES) this.#queues[state].each(one => void one.raw.destroy())
-    for (const socket of [...this.#told, ...this.#told_before]) socket.destroy()
+    for (const socket of [...this.#notified, ...this.#notified_before]) socket.destroy()
   }
 
-  count(state: State): number {
+  count(state: ConnectionState): number {
     return this.#queues[state].size
   }
 
-  ended(why: Ended): number {
+  ended(why: EndCause): number {
     return this.#ended[why]
   }
 
@@ -196,10 +197,10 @@ export class Governor {
       else if (overdue(one, keep_alive_ms + KEEP_ALIVE_GRACE_MS)) this.#end(one, 'idle')
     })
     closing.each(one => this.#lookAtLastBytes(one))
-    for (const socket of this.#told_before) socket.destroy()
-    this.#told_before = this.#told
-    this.#told = []
-    if (this.size > 0 || this.#told_before.length > 0) return
+    for (const socket of this.#notified_before) socket.destroy()
+    this.#notified_before = this.#notified
+    this.#notified = []
+    if (this.size > 0 || this.#notified_before.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
@@ -246,20 +247,20 @@ export class Governor {
   }
 
   /** Has who reads the request answer it, or answers it here. */
-  #giveUp(one: Governed, why: Ended, refusal: Refusal) {
+  #giveUp(one: Governed, why: EndCause, refusal: Refusal) {
     if (!one.coming?.fail(refusal)) return this.#end(one, why, refusal)
     this.#ended[why]++
     one.is_given_up = true
     one.since_ms = this.#clock_ms + SWEEP_MS
   }
 
-  #end(one: Governed, why: Ended, refusal?: Refusal) {
+  #end(one: Governed, why: EndCause, refusal?: Refusal) {
     this.#ended[why]++
     if (refusal) this.#tell(one, refusal)
     this.end(one)
   }
 
-  #drop(one: Governed, why: Ended) {
+  #drop(one: Governed, why: EndCause) {
     this.#ended[why]++
     one.raw.destroy()
     this.#forget(one)
@@ -283,8 +284,8 @@ export class Governor {
     const isStuck = (one: Governed) => this.#clock_ms - one.moved_ms >= FAIR_MS
     const begun = older(head.oldest, fresh.oldest)
     const stale = begun && this.#clock_ms - begun.since_ms >= FAIR_MS ? begun : null
-    const spare = stale ?? idle.find(MOST_SEARCHED, isFlushed) ?? this.#unknown() ?? closing.find(MOST_SEARCHED, isFlushed)
-    const stuck = spare ?? idle.find(MOST_SEARCHED, isStuck) ?? closing.find(MOST_SEARCHED, isStuck)
+    const spare = stale ?? idle.find(MAX_SEARCHED, isFlushed) ?? this.#unknown() ?? closing.find(MAX_SEARCHED, isFlushed)
+    const stuck = spare ?? idle.find(MAX_SEARCHED, isStuck) ?? closing.find(MAX_SEARCHED, isStuck)
     const one = stuck ?? begun ?? idle.oldest ?? closing.oldest
     if (!one) return false
     this.options.onFull?.('gave_way', this.options.connections)
@@ -308,12 +309,12 @@ export class Governor {
     this.#ended[why]++
     this.options.onFull?.(why, most)
     socket.on('error', () => undefined)
-    if (is_tls || this.#told.length >= MOST_TOLD) {
+    if (is_tls || this.#notified.length >= MAX_NOTIFIED) {
       socket.destroy()
       return null
     }
     if (!this.#timer) this.#begin()
-    this.#told.push(socket)
+    this.#notified.push(socket)
     socket.resume() // unread bytes would have the client hear of a reset, and not of why
     socket.end(refusalText(why === 'full' ? full(most) : new Refusal('connections.address_full', {limit: most})), 'latin1')
     return null
@@ -330,11 +331,16 @@ export class Governor {
     else this.#by_address.delete(one.address)
   }
 
-  #move(one: Governed, state: State) {
+  #move(one: Governed, state: ConnectionState) {
     if (one.is_gone) return
     this.#queues[one.state].delete(one)
-    one.state = state
     this.#restart(one)
+    this.#enter(one, state)
+  }
+
+  #enter(one: Governed, state: ConnectionState) {
+    one.state = state
+    one.turn = ++this.#turns
     this.#queues[state].add(one)
   }
 
@@ -358,8 +364,9 @@ function leftOf(raw: Socket): number {
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0
 }
 
+/** Who came to its state first: by turns, because all who come between two looks come at the same time. */
 function older(one: Governed | null, other: Governed | null): Governed | null {
-  return one && other ? (one.since_ms <= other.since_ms ? one : other) : (one ?? other)
+  return one && other ? (one.turn < other.turn ? one : other) : (one ?? other)
 }
 
 function slow(part: 'head' | 'body', limit_ms: number): Refusal {

@@ -8,8 +8,8 @@ export interface PlainHead {
   readonly body_bytes: number
 }
 
-const MOST_FIELDS = 100
-const MOST_NAMES = 1000
+const MAX_FIELDS = 100
+const MAX_NAMES = 1000
 const LONGEST_KEPT_NAME = 64
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const LENGTH = /^\d{1,9}$/
@@ -31,7 +31,7 @@ export function readPlainHead(text: string): PlainHead | undefined {
   for (let fields = 0; at < text.length; fields++) {
     const colon = text.indexOf(':', at)
     const end = text.indexOf('\r\n', at)
-    if (colon < 0 || colon > end || fields === MOST_FIELDS) return undefined
+    if (colon < 0 || colon > end || fields === MAX_FIELDS) return undefined
     const name = nameOf(text.slice(at, colon))
     if (name === undefined || headers[name] !== undefined || SPECIAL.has(name)) return undefined
     const value = trimmed(text, colon + 1, end)
@@ -45,18 +45,18 @@ export function readPlainHead(text: string): PlainHead | undefined {
   return {headers, body_bytes: Number(length)}
 }
 
-function nameOf(said: string): string | undefined {
-  const known = names.get(said)
+function nameOf(raw: string): string | undefined {
+  const known = names.get(raw)
   if (known !== undefined) return known
-  if (!TOKEN.test(said)) return undefined
-  const name = said.toLowerCase()
-  if (names.size < MOST_NAMES && said.length <= LONGEST_KEPT_NAME) keepName(said)
+  if (!TOKEN.test(raw)) return undefined
+  const name = raw.toLowerCase()
+  if (names.size < MAX_NAMES && raw.length <= LONGEST_KEPT_NAME) keepName(raw)
   return name
 }
 
-/** As a copy: `said` would hold all of its head. */
-function keepName(said: string) {
-  const copy = Buffer.from(said).toString()
+/** As a copy: `raw` would hold all of its head. */
+function keepName(raw: string) {
+  const copy = Buffer.from(raw).toString()
   names.set(copy, copy.toLowerCase())
 }
 

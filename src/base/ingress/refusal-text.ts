@@ -2,8 +2,8 @@ import {STATUS_CODES} from 'node:http'
 import type {Refusal} from '../errors.ts'
 
 /** A whole answer in HTTP/1.1 to who is refused before there is a request to answer; the connection ends with it. */
-export function refusalText({status, message, said}: Refusal): string {
-  const body = JSON.stringify({error: {message, type: said.type, param: null, code: said.code}})
+export function refusalText({status, message, codes}: Refusal): string {
+  const body = JSON.stringify({error: {message, type: codes.type, param: null, code: codes.code}})
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}`,
     'Content-Type: application/json; charset=utf-8',

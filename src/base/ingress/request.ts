@@ -19,7 +19,7 @@ export class FastRequest implements Coming {
   #is_dropped = false
   /** Someone reads it, who knows its caller. */
   is_known = false
-  /** Told when someone begins to read it, who did not before it was too much to keep. */
+  /** Called when someone begins to read it, who did not before it was too much to keep. */
   onRead: (() => void) | undefined
 
   constructor(method: string, url: string, {headers, body_bytes}: PlainHead) {

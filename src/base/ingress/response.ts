@@ -8,7 +8,7 @@ export interface ClientResponse {
   /** Nothing of it is yet to come from us. */
   readonly writableFinished: boolean
   readonly socket: Socket | null
-  /** `close` is told at the end of the answer or of the connection, whichever comes first. */
+  /** `close` is emitted at the end of the answer or of the connection, whichever comes first. */
   on(event: 'error' | 'close' | 'drain', listener: () => void): unknown
   /** `headers`: name, value, name, value. */
   writeHead(status: number, headers: string[]): unknown
@@ -20,7 +20,7 @@ export interface ClientResponse {
   destroy(): unknown
 }
 
-/** Told when the answer is written; `keeps`: the connection may go on. */
+/** Called when the answer is written; `keeps`: the connection may go on. */
 type Ended = (keeps: boolean) => void
 
 const ONE_PIECE_BYTES = 8 << 10

@@ -1,4 +1,4 @@
-/** The other side broke the protocol. `code` is what to close with; the message may be told to both sides. */
+/** The other side broke the protocol. `code` is what to close with; both sides may see the message. */
 export class SocketFault extends Error {
   readonly code: number
 

@@ -2,23 +2,23 @@ import {SocketFault} from './fault.ts'
 import {CLOSE, OPCODE} from './opcodes.ts'
 
 /** What ended with a piece: a message of one or more frames, or a control frame. */
-export type Ended =
+export type CompletedFrame =
   | {readonly kind: 'message'; readonly is_text: boolean; readonly bytes: number; readonly payload: Buffer | null}
   | {readonly kind: 'close' | 'ping' | 'pong'; readonly payload: Buffer}
 
 /** Bytes of the wire, to be passed on as they are. */
-export interface Piece {
+export interface WirePiece {
   readonly bytes: Buffer
-  readonly ended: Ended | null
+  readonly ended: CompletedFrame | null
 }
 
 /** A larger message passes unread, and a frame larger than this in pieces. */
-export const MOST_MESSAGE_BYTES = 1 << 20
+export const MAX_MESSAGE_BYTES = 1 << 20
 
 const FIN = 0x80
 const RESERVED = 0x70
 const MASKED = 0x80
-const MOST_CONTROL_BYTES = 125
+const MAX_CONTROL_BYTES = 125
 
 interface Header {
   readonly opcode: number
@@ -33,7 +33,7 @@ interface Header {
  * Cuts one direction of a WebSocket connection (RFC 6455, without extensions) into pieces, however it is cut into chunks: the pieces'
  * bytes, put together, are the bytes that came in. Frames up to the bound are pieces of their own; of a larger one each piece is what
  * is there of it. `next` gives the next piece, or null when more bytes are needed; it throws a SocketFault where the other
- * side breaks the protocol, and is not to be asked again. Not more than a frame within the bound and a chunk is held.
+ * side breaks the protocol, and is not to be called again. Not more than a frame within the bound and a chunk is held.
  */
 export class FrameReader {
   readonly #is_masked: boolean
@@ -50,7 +50,7 @@ export class FrameReader {
   #parts: Buffer[] | null = []
 
   /** `from`: whose frames these are. A client's are masked, a server's are not (RFC 6455, 5.1). */
-  constructor(from: 'client' | 'server', most_bytes = MOST_MESSAGE_BYTES) {
+  constructor(from: 'client' | 'server', most_bytes = MAX_MESSAGE_BYTES) {
     this.#is_masked = from === 'client'
     this.#most_bytes = most_bytes
   }
@@ -75,7 +75,7 @@ export class FrameReader {
     this.#available += chunk.length
   }
 
-  next(): Piece | null {
+  next(): WirePiece | null {
     if (this.#left > 0) return this.#rest()
     const header = this.#header()
     if (!header) return null
@@ -97,7 +97,7 @@ export class FrameReader {
     return {bytes, ended: header.is_final ? this.#end() : null}
   }
 
-  #rest(): Piece | null {
+  #rest(): WirePiece | null {
     if (this.#available === 0) return null
     const bytes = this.#take(Math.min(this.#left, this.#available))
     this.#left -= bytes.length
@@ -120,7 +120,7 @@ export class FrameReader {
     gather(this.#parts, is_final || this.#is_masked ? payload : Buffer.from(payload))
   }
 
-  #end(): Ended {
+  #end(): CompletedFrame {
     const parts = this.#parts
     const is_text = this.#message === OPCODE.text
     this.#message = 0
@@ -138,7 +138,7 @@ export class FrameReader {
     const is_final = (first & FIN) !== 0
     this.#check(first, opcode, is_final, (second & MASKED) !== 0)
     const short = second & 0x7f
-    if (opcode >= OPCODE.close && short > MOST_CONTROL_BYTES) throw wrong('a control frame is longer than 125 bytes')
+    if (opcode >= OPCODE.close && short > MAX_CONTROL_BYTES) throw wrong('a control frame is longer than 125 bytes')
     const length_bytes = short === 127 ? 8 : short === 126 ? 2 : 0
     const length = 2 + length_bytes + (this.#is_masked ? 4 : 0)
     if (this.#available < length) return undefined
@@ -192,7 +192,7 @@ export class FrameReader {
 
 const KNOWN: ReadonlySet<number> = new Set(Object.values(OPCODE))
 
-function control(opcode: number, payload: Buffer): Ended {
+function control(opcode: number, payload: Buffer): CompletedFrame {
   if (opcode !== OPCODE.close) return {kind: opcode === OPCODE.ping ? 'ping' : 'pong', payload}
   if (payload.length === 1) throw wrong('a close frame holds half a code')
   return {kind: 'close', payload}
@@ -202,10 +202,10 @@ function control(opcode: number, payload: Buffer): Ended {
 function gather(chunks: Buffer[], chunk: Buffer) {
   if (chunk.length === 0) return
   chunks.push(chunk)
-  while (chunks.length > MOST_APART && chunks.at(-1)!.length >= chunks.at(-2)!.length) chunks.push(Buffer.concat(chunks.splice(-2)))
+  while (chunks.length > MAX_APART && chunks.at(-1)!.length >= chunks.at(-2)!.length) chunks.push(Buffer.concat(chunks.splice(-2)))
 }
 
-const MOST_APART = 16
+const MAX_APART = 16
 
 function unmasked(payload: Buffer, mask: Buffer): Buffer {
   const plain = Buffer.allocUnsafe(payload.length)

@@ -1,5 +1,5 @@
 export {SocketFault} from './fault.ts'
-export {type Ended, FrameReader, MOST_MESSAGE_BYTES, type Piece} from './frames.ts'
+export {type CompletedFrame, FrameReader, MAX_MESSAGE_BYTES, type WirePiece} from './frames.ts'
 export {acceptKey, newSocketKey, readProtocols, upgradeFault} from './handshake.ts'
 export {CLOSE, OPCODE} from './opcodes.ts'
-export {type Closing, closeFrame, frame, pingFrame, readClose, type Side, textFrame} from './write.ts'
+export {type Closing, closeFrame, frame, pingFrame, readClose, textFrame, type WebSocketSide} from './write.ts'

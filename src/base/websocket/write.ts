@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto'
 import {CLOSE, OPCODE} from './opcodes.ts'
 
 /** Who writes: a client's frames are masked, a server's are not (RFC 6455, 5.1). */
-export type Side = 'client' | 'server'
+export type WebSocketSide = 'client' | 'server'
 
 /** What a close frame says; `code` 1005 when it says none. */
 export interface Closing {
@@ -10,13 +10,13 @@ export interface Closing {
   readonly reason: string
 }
 
-const MOST_REASON_BYTES = 123
+const MAX_REASON_BYTES = 123
 
 /** A close frame. The reason is cut to the 123 bytes there are, between characters. Code 1005 writes an empty one. */
-export function closeFrame(side: Side, {code, reason}: Closing): Buffer {
+export function closeFrame(side: WebSocketSide, {code, reason}: Closing): Buffer {
   if (code === CLOSE.none) return frame(side, OPCODE.close, Buffer.alloc(0))
   const text = Buffer.from(reason)
-  let length = Math.min(text.length, MOST_REASON_BYTES)
+  let length = Math.min(text.length, MAX_REASON_BYTES)
   while (length < text.length && length > 0 && (text[length]! & 0xc0) === 0x80) length--
   const payload = Buffer.alloc(2 + length)
   payload.writeUInt16BE(code)
@@ -30,16 +30,16 @@ export function readClose(payload: Buffer): Closing {
   return {code: payload.readUInt16BE(), reason: payload.toString('utf8', 2)}
 }
 
-export function textFrame(side: Side, text: string): Buffer {
+export function textFrame(side: WebSocketSide, text: string): Buffer {
   return frame(side, OPCODE.text, Buffer.from(text))
 }
 
-export function pingFrame(side: Side, payload = Buffer.alloc(0)): Buffer {
+export function pingFrame(side: WebSocketSide, payload = Buffer.alloc(0)): Buffer {
   return frame(side, OPCODE.ping, payload)
 }
 
 /** One whole frame. A control frame's payload has at most 125 bytes. */
-export function frame(side: Side, opcode: number, payload: Buffer, is_final = true): Buffer {
+export function frame(side: WebSocketSide, opcode: number, payload: Buffer, is_final = true): Buffer {
   const length_bytes = payload.length < 126 ? 0 : payload.length < 65_536 ? 2 : 8
   const mask = side === 'client' ? randomBytes(4) : null
   const header = Buffer.alloc(2 + length_bytes)

@@ -9,8 +9,8 @@ export const REQUEST_TYPES: readonly string[] = [...ENDPOINTS.map(({name}) => na
 
 const types = (what: string) =>
   texts()
-    .transform((said, refused) =>
-      said.map(each => {
+    .transform((text, refused) =>
+      text.map(each => {
         const known = REQUEST_TYPES.find(type => type.toLowerCase() === each.toLowerCase())
         if (known) return known
         const like = nearest(each, REQUEST_TYPES)

@@ -1,10 +1,10 @@
 import {z} from 'zod'
-import {type Context, check, judged} from '../check.ts'
+import {type CheckContext, check, judged} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {askBytes} from '../http.ts'
 import {type Image, imagesIn, inlined} from '../images.ts'
 
-const MOST_IMAGES = 20
+const MAX_IMAGES = 20
 
 export const inlineImageUrls = check({
   id: 'default.inlineImageUrls',
@@ -29,7 +29,7 @@ export const inlineImageUrls = check({
     const images = imagesIn(view)
     const urls = [...new Set(images.map(({url}) => url))]
     if (!urls.length) return judged(true, {explanation: 'No picture is named by URL.', images: 0})
-    if (urls.length > MOST_IMAGES) throw new CheckFault(`There are more than ${MOST_IMAGES} pictures.`, 'TooMuchError')
+    if (urls.length > MAX_IMAGES) throw new CheckFault(`There are more than ${MAX_IMAGES} pictures.`, 'TooMuchError')
     const data = new Map<string, Image>()
     for (const url of urls) data.set(url, await fetched(url, maxSizeBytes, timeoutMs, context))
     return {
@@ -39,7 +39,7 @@ export const inlineImageUrls = check({
   },
 })
 
-async function fetched(url: string, most_bytes: number, timeout_ms: number, {http, after}: Context): Promise<Image> {
+async function fetched(url: string, most_bytes: number, timeout_ms: number, {http, after}: CheckContext): Promise<Image> {
   const {status, type, chunks} = await askBytes(
     http,
     {method: 'GET', url, headers: {accept: 'image/*'}},

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {embeddedJson} from '../embedded-json.ts'
-import type {Json} from '../json.ts'
+import type {JsonValue} from '../json.ts'
 import {type JsonSchema, readJsonSchema, SchemaFault} from '../json-schema/read.ts'
 import type {Complaint} from '../json-schema/rules.ts'
 import {validating} from '../json-schema/validate.ts'
@@ -18,7 +18,7 @@ export const jsonSchema = check({
       .union([z.record(z.string(), z.unknown()), z.boolean()])
       .transform((schema, refused): JsonSchema => {
         try {
-          return readJsonSchema(schema as Json)
+          return readJsonSchema(schema as JsonValue)
         } catch (fault) {
           if (!(fault instanceof SchemaFault)) throw fault
           refused.addIssue({code: 'custom', message: fault.message})

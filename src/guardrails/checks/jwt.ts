@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto'
 import {z} from 'zod'
-import {type Context, check, failed, judged, type Verdict} from '../check.ts'
+import {type CheckContext, check, failed, judged, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {urlParameter} from '../headers.ts'
-import {type Json, type JsonObject, own} from '../json.ts'
+import {type JsonObject, type JsonValue, own} from '../json.ts'
 import {introspected, keysFor, named, readSet} from '../jwt/keys.ts'
 import {readAge, timeClaimError} from '../jwt/times.ts'
 import {ALGORITHMS, type Algorithm, isSigned, readKey, readToken} from '../jwt/token.ts'
@@ -12,7 +12,7 @@ import {matcher, matchType, refusePatterns, valueList} from '../matcher.ts'
 import {perObject} from '../memo.ts'
 
 const TEXT_TYPES = ['application/x-www-form-urlencoded', 'application/json'] as const
-const MOST_HEADER = 4096
+const MAX_HEADER = 4096
 const claims = (what: string) => z.array(z.string().min(1)).default([]).describe(what)
 
 const shape = {
@@ -25,8 +25,8 @@ const shape = {
   clockTolerance: z.number().min(0).max(600).default(5).describe('Seconds that clocks may differ by.'),
   maxTokenAge: z
     .union([z.string(), z.int().min(1).transform(String)])
-    .transform((said, refused) => {
-      const age_s = readAge(said)
+    .transform((text, refused) => {
+      const age_s = readAge(text)
       if (age_s === undefined) refused.addIssue({code: 'custom', message: 'must be a time such as 1d, 12h, 30m or 45s'})
       return age_s ?? z.NEVER
     })
@@ -76,7 +76,7 @@ export const jwt = check({
     if (!carried) return refused(`The header ${options.headerKey} is missing.`)
     const token = carried.replace(/^bearer\s+/i, '')
     try {
-      const payload = options.introspectEndpoint ? await asked(token, options, context) : await verified(token, options, context)
+      const payload = options.introspectEndpoint ? await format(token, options, context) : await verified(token, options, context)
       if (typeof payload === 'string') return refused(payload)
       const complaint = claimsComplaint(payload, options, context)
       return complaint ? refused(complaint) : accepted(payload, options)
@@ -87,7 +87,7 @@ export const jwt = check({
 })
 
 /** The claims of a token that was signed and holds now; else why not. */
-async function verified(text: string, options: Options, context: Context): Promise<JsonObject | string> {
+async function verified(text: string, options: Options, context: CheckContext): Promise<JsonObject | string> {
   const token = readToken(text)
   if (!token) return 'The token is no JWT.'
   const algorithm = options.algorithms.find(each => each === own(token.header, 'alg'))
@@ -105,7 +105,7 @@ async function verified(text: string, options: Options, context: Context): Promi
 /** Read once: keys are remembered by the objects they are read from. */
 const setIn = perObject(({jwks}: Options) => readSet(jwks))
 
-async function asked(token: string, options: Options, context: Context): Promise<JsonObject | string> {
+async function format(token: string, options: Options, context: CheckContext): Promise<JsonObject | string> {
   const endpoint = options.introspectEndpoint!
   const kept_as = `introspection ${endpoint} ${createHash('sha256').update(token).digest('hex')}`
   const how = {endpoint, type: options.introspectContentType, kept_as, max_age_s: options.introspectCacheMaxAge}
@@ -115,7 +115,7 @@ async function asked(token: string, options: Options, context: Context): Promise
   return late ? `The token does not hold. ${late}` : payload
 }
 
-function claimsComplaint(payload: JsonObject, options: Options, {headers}: Context): string | undefined {
+function claimsComplaint(payload: JsonObject, options: Options, {headers}: CheckContext): string | undefined {
   const missing = options.requiredClaims.filter(name => own(payload, name) === undefined || own(payload, name) === null)
   if (missing.length) return `The token lacks the claims ${quoted(missing)}.`
   for (const [name, fits] of claimMatchers(options)) {
@@ -140,13 +140,13 @@ function accepted(payload: JsonObject, {extractClaims, claimPrefix}: Options): V
     const value = own(payload, name)
     const text = value === undefined || value === null ? undefined : isPlain(value) ? String(value) : JSON.stringify(value)
     const header = `${claimPrefix}${name}`.toLowerCase().replace(/[^a-z0-9-]/g, '-')
-    return text === undefined || text.length > MOST_HEADER || /[^\x20-\x7e]/.test(text) ? [] : [[header, text] as const]
+    return text === undefined || text.length > MAX_HEADER || /[^\x20-\x7e]/.test(text) ? [] : [[header, text] as const]
   })
   const headers = Object.fromEntries(handed)
   return {...judged(true, {explanation: 'The token holds.', extractedClaims: Object.keys(headers)}), headers}
 }
 
-function isPlain(value: Json | undefined): value is string | number | boolean {
+function isPlain(value: JsonValue | undefined): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 

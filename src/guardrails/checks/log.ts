@@ -5,7 +5,7 @@ import {jsonText} from '../json-text.ts'
 import {inTimeSlices} from '../time-slices.ts'
 import {callOf} from '../webhook-payload.ts'
 
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 
 export const log = check({
   id: 'default.log',
@@ -14,7 +14,7 @@ export const log = check({
   sides: ['output'],
   shape: {logURL: urlParameter('Whom to tell.'), headers: headersParameter, timeout: timeoutParameter(3000)},
   async run(_, {logURL, headers, timeout}, context) {
-    const asked = {
+    const request = {
       method: 'POST',
       url: logURL,
       headers: outgoingHeaders(headers, [], context),
@@ -22,7 +22,7 @@ export const log = check({
     } as const
     const logHost = new URL(logURL).host
     try {
-      const {status} = await ask(context.http, asked, context.after(timeout), MOST_BYTES, 'The log service')
+      const {status} = await ask(context.http, request, context.after(timeout), MAX_BYTES, 'The log service')
       const is_taken = status >= 200 && status < 300
       const explanation = is_taken ? 'The log service was told.' : `The log service answered ${status}.`
       return judged(true, {explanation, logHost, told: is_taken})

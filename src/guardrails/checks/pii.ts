@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {type Context, check, excerpt, judged, not, type Verdict} from '../check.ts'
+import {type CheckContext, check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {PII_CLASSES, type PiiClass, type PiiSpan} from '../pii/classes.ts'
 import {knownValues} from '../pii/known.ts'
 import {type Vault, vault} from '../pii/redact.ts'
@@ -49,7 +49,7 @@ interface Parameters {
   readonly not: boolean
 }
 
-function* judging(view: View, parameters: Parameters, context: Context): SlicedWork<Verdict> {
+function* judging(view: View, parameters: Parameters, context: CheckContext): SlicedWork<Verdict> {
   const {side, parts} = context
   const {categories, redact, reversible, not} = parameters
   const before = parts?.get(parameters) as Before | undefined
@@ -96,7 +96,7 @@ interface Before {
 }
 
 /** Placeholders for this body: for an answer none that its request was sent with, which are put back as what they stand for there. */
-function* vaultFor({side, request, is_request_transformed}: Context): SlicedWork<Vault> {
+function* vaultFor({side, request, is_request_transformed}: CheckContext): SlicedWork<Vault> {
   const made = vault()
   if (side === 'input' || !request || !is_request_transformed) return made
   for (const [index, {text}] of request.strings.entries()) {
@@ -137,12 +137,12 @@ function lookedAt(classes: readonly PiiClass[]) {
 
 /** As much of the judged texts, redacted, as an excerpt is taken of. */
 function* shown(view: View, redacted: (text: string) => SlicedWork<string>): SlicedWork<string> {
-  let said = ''
+  let excerpted = ''
   for (const [index, text] of view.texts.entries()) {
-    said += (index ? '\n' : '') + (yield* redacted(text))
-    if (excerpt(said) !== said) break
+    excerpted += (index ? '\n' : '') + (yield* redacted(text))
+    if (excerpt(excerpted) !== excerpted) break
   }
-  return said
+  return excerpted
 }
 
 function countsOf(spans: readonly PiiSpan[]): Record<string, number> {

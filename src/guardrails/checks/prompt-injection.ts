@@ -21,11 +21,11 @@ export const promptInjection = check({
 function* judging(view: View, {threshold, not}: {readonly threshold: number; readonly not: boolean}): SlicedWork<Verdict> {
   const {score, rules, is_discussed} = yield* highest(view.texts)
   const fired = rules.map(({id}) => id)
-  const said = fired.length ? `rules that fired: ${fired.join(', ')}` : 'no rule fired'
+  const sentence = fired.length ? `rules that fired: ${fired.join(', ')}` : 'no rule fired'
   return judged(
     score < threshold,
     {
-      explanation: `A heuristic gives ${score} of 1, the threshold is ${threshold}; ${said}.`,
+      explanation: `A heuristic gives ${score} of 1, the threshold is ${threshold}; ${sentence}.`,
       ...{method: 'heuristic', score, threshold, rules, is_discussed, textExcerpt: excerpt(view.text)},
     },
     not,

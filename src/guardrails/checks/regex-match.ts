@@ -18,7 +18,7 @@ export const regexMatch = check({
     redact: z.boolean().default(false).describe('Replaces what matches.'),
     replacement: z.string().default('[REDACTED]').describe('What stands in its place.'),
   },
-  // An end that is asked for is not known yet.
+  // The pattern asks for the end, which is not known yet.
   part: ({rule, not}) => not && !rule.source.includes('$'),
   parameter_aliases: {redactText: 'replacement', inverse: 'not'},
   run: (view, parameters) => inTimeSlices(matching(view, parameters)),

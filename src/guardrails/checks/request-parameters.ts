@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {check, judged} from '../check.ts'
-import {isObject, type Json, own} from '../json.ts'
+import {isObject, type JsonValue, own} from '../json.ts'
 import {quoted, shared} from '../lists.ts'
 import {type OfferedTool, offeredTools} from '../tools.ts'
 
@@ -24,7 +24,7 @@ interface Violation {
   readonly types?: readonly string[]
 }
 
-const MOST_SAID = 50
+const MAX_SAID = 50
 
 /** The request-parameter check (spec: guardrail request-parameter check). An empty list constrains nothing. */
 export const requestParametersCheck = check({
@@ -69,12 +69,12 @@ export const requestParametersCheck = check({
   run({body}, {tools, params}) {
     const inTools = offeredTools(body).flatMap(tool => toolViolations(tool, tools))
     const inKeys = isObject(body) ? Object.keys(body).flatMap(key => keyViolations(key, params)) : []
-    const inValues = Object.entries(params.values).flatMap(([key, said]) => valueViolations(key, own(body, key), said))
+    const inValues = Object.entries(params.values).flatMap(([key, expected]) => valueViolations(key, own(body, key), expected))
     const violations = [...inTools, ...inKeys, ...inValues]
     const explanation = violations.length
       ? `The request is not within the constraints: ${[...new Set(violations.map(({reason}) => reason))].join(', ')}.`
       : 'The request is within the constraints.'
-    return judged(violations.length === 0, {explanation, violations: violations.slice(0, MOST_SAID), violationCount: violations.length})
+    return judged(violations.length === 0, {explanation, violations: violations.slice(0, MAX_SAID), violationCount: violations.length})
   },
 })
 
@@ -106,7 +106,7 @@ function keyViolations(
   return lists.allowedKeys.length && !lists.allowedKeys.includes(key) ? [{at, reason: 'key_not_allowed'}] : []
 }
 
-function valueViolations(key: string, value: Json | undefined, {allowedValues, blockedValues}: z.output<typeof Values>): Violation[] {
+function valueViolations(key: string, value: JsonValue | undefined, {allowedValues, blockedValues}: z.output<typeof Values>): Violation[] {
   if (value === undefined) return []
   const is = (each: Plain) => each === value
   if (blockedValues.some(is)) return [{at: key, reason: 'value_blocked'}]

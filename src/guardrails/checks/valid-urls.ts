@@ -1,9 +1,9 @@
 import {z} from 'zod'
-import {type Context, check, excerpt, failed, judged, not} from '../check.ts'
+import {type CheckContext, check, excerpt, failed, judged, not} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {askBytes} from '../http.ts'
 
-const MOST_URLS = 50
+const MAX_URLS = 50
 const AT_ONCE = 5
 const TIMEOUT_MS = 3000
 /** A longer one is not called. */
@@ -18,7 +18,7 @@ export const validUrls = check({
   shape: {onlyDNS: z.boolean().default(false).describe('Only looks hosts up.'), not},
   async run({text}, {onlyDNS, not}, context) {
     const urls = urlsIn(text)
-    if (urls.length > MOST_URLS) return failed(new CheckFault(`There are more than ${MOST_URLS} URLs in the answer.`, 'TooMuchError'))
+    if (urls.length > MAX_URLS) return failed(new CheckFault(`There are more than ${MAX_URLS} URLs in the answer.`, 'TooMuchError'))
     const invalid: string[] = []
     const waiting = [...urls]
     const work = async () => {
@@ -44,12 +44,12 @@ function urlsIn(text: string): readonly string[] {
     let end = url.length
     while (end > 0 && '.,;:!?*_'.includes(url[end - 1]!)) end--
     found.add(url.slice(0, end))
-    if (found.size > MOST_URLS) break
+    if (found.size > MAX_URLS) break
   }
   return [...found]
 }
 
-async function isValid(text: string, onlyDNS: boolean, context: Context): Promise<boolean> {
+async function isValid(text: string, onlyDNS: boolean, context: CheckContext): Promise<boolean> {
   if (text.length > LONGEST || !URL.canParse(text)) return false
   const url = new URL(text)
   const signal = context.after(TIMEOUT_MS)

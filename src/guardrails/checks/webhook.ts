@@ -1,15 +1,15 @@
-import {type Context, check, failed, judged, type Verdict} from '../check.ts'
+import {type CheckContext, check, failed, judged, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {forwardedParameter, headersParameter, outgoingHeaders, timeoutParameter, urlParameter} from '../headers.ts'
-import {type Answer, ask} from '../http.ts'
-import {isObject, type Json, own} from '../json.ts'
+import {ask, type PartnerResponse} from '../http.ts'
+import {isObject, type JsonValue, own} from '../json.ts'
 import {jsonText, readingJson} from '../json-text.ts'
 import {inTimeSlices} from '../time-slices.ts'
 import {callOf} from '../webhook-payload.ts'
 
 /** An answer may hold a whole body. */
-const MOST_BYTES = 8 * 1024 * 1024
-const MOST_SAID = 2000
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_SAID = 2000
 
 export const webhook = check({
   id: 'default.webhook',
@@ -24,14 +24,14 @@ export const webhook = check({
   },
   part: () => true,
   async run(_, {webhookURL, headers, timeout, forwardHeaders}, context) {
-    const asked = {
+    const request = {
       ...({method: 'POST', url: webhookURL} as const),
       headers: outgoingHeaders(headers, forwardHeaders, context),
       body: await inTimeSlices(jsonText(callOf(context))),
     }
     const about = {webhookHost: new URL(webhookURL).host}
     try {
-      const answer = await ask(context.http, asked, context.after(timeout), MOST_BYTES, 'The webhook')
+      const answer = await ask(context.http, request, context.after(timeout), MAX_BYTES, 'The webhook')
       return await read(answer, context, about)
     } catch (error) {
       return failed(error instanceof Error ? error : new CheckFault(String(error)), about)
@@ -39,10 +39,10 @@ export const webhook = check({
   },
 })
 
-async function read({status, text, type}: Answer, context: Context, about: {readonly webhookHost: string}): Promise<Verdict> {
+async function read({status, text, type}: PartnerResponse, context: CheckContext, about: {readonly webhookHost: string}): Promise<Verdict> {
   const reply = await inTimeSlices(readingJson(text))
   if (status < 200 || status > 299) {
-    const responseData = reply === undefined || text.length > MOST_SAID ? null : reply
+    const responseData = reply === undefined || text.length > MAX_SAID ? null : reply
     return failed(new CheckFault(`The webhook answered ${status}.`, 'HttpError'), {...about, responseStatus: status, responseData})
   }
   if (!isObject(reply))
@@ -56,8 +56,8 @@ async function read({status, text, type}: Answer, context: Context, about: {read
   return {...judged(verdict, data), transformed: {is_whole: true, apply: view => view.withBody(put)}}
 }
 
-/** What is to stand in the body's place; undefined: nothing is said of this side. */
-function replacement(reply: Json, {side}: Context): Json | undefined {
+/** What is to stand in the body's place; undefined: this side stays. */
+function replacement(reply: JsonValue, {side}: CheckContext): JsonValue | undefined {
   const phase = own(own(reply, 'transformedData'), side === 'input' ? 'request' : 'response')
   const json = own(phase, 'json')
   return json === null ? undefined : json

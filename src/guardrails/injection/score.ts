@@ -33,7 +33,7 @@ export function* scoring(text: string): Generator<undefined, Score> {
     yield
   }
   yield* words(plain, fired)
-  const is_discussed = DISCUSSION.some(said => plain.includes(said))
+  const is_discussed = DISCUSSION.some(phrase => plain.includes(phrase))
   const rules = [...fired].map(([id, weight]) => ({id, weight}))
   const doubt = rules.reduce((left, {weight}) => left * (1 - weight), 1)
   const score = (1 - doubt) * (is_discussed && !rules.some(({id}) => HARD.has(id)) ? DISCUSSED : 1)
@@ -49,13 +49,13 @@ export function scoreInjection(text: string): Score {
   }
 }
 
-const MOST_NEAR = 80
+const MAX_NEAR = 80
 
 function hasSign(text: string, signs: readonly string[], near: readonly string[] | undefined): boolean {
   return signs.some(sign => {
     for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + sign.length)) {
       if (!near) return true
-      const behind = text.slice(at + sign.length, at + sign.length + MOST_NEAR)
+      const behind = text.slice(at + sign.length, at + sign.length + MAX_NEAR)
       if (near.some(word => behind.includes(word))) return true
     }
     return false

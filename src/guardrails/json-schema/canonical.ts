@@ -1,10 +1,10 @@
 import {CheckFault} from '../fault.ts'
-import {isList, type Json} from '../json.ts'
+import {isList, type JsonValue} from '../json.ts'
 
 const DEEPEST = 200
 
 /** `value` as JSON with its keys in order: equal values give equal texts. */
-export function canonical(value: Json, run: {spend(steps: number): void}, depth = 0): string {
+export function canonical(value: JsonValue, run: {spend(steps: number): void}, depth = 0): string {
   run.spend(1)
   if (depth > DEEPEST) throw new CheckFault(`The JSON or its schema is more than ${DEEPEST} deep.`, 'TooMuchError')
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,6 +1,6 @@
 import {isIP, isIPv4, isIPv6} from 'node:net'
 
-const MOST_CHARS = 2048
+const MAX_CHARS = 2048
 
 /** Formats that are checked (draft 2020-12 §7.3). A text above 2048 characters has none of them. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
@@ -20,7 +20,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 }
 
 function bounded(holds: (text: string) => boolean): (text: string) => boolean {
-  return text => text.length <= MOST_CHARS && holds(text)
+  return text => text.length <= MAX_CHARS && holds(text)
 }
 
 function isDay(text: string): boolean {

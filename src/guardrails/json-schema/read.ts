@@ -1,17 +1,17 @@
 import {RegexFault} from '../../base/regex.ts'
-import {at, isList, isObject, type Json, type JsonObject} from '../json.ts'
+import {at, isList, isObject, type JsonObject, type JsonValue} from '../json.ts'
 import {type Pattern, readPattern} from '../pattern.ts'
 import {FORMATS} from './formats.ts'
 
 /** A schema that was read: its patterns are compiled, its references lead somewhere, its keywords are well formed. */
 export interface JsonSchema {
-  readonly root: Json
+  readonly root: JsonValue
   /** By the pattern's text. */
   readonly patterns: ReadonlyMap<string, Pattern>
-  target(reference: string): Json | undefined
+  target(reference: string): JsonValue | undefined
 }
 
-const MOST_NODES = 10_000
+const MAX_NODES = 10_000
 const DEEPEST = 64
 
 /** Why a schema cannot be taken; a sentence that begins with the place. */
@@ -21,9 +21,9 @@ export class SchemaFault extends Error {}
  * Reads a schema of draft 2020-12 (json-schema.org/draft/2020-12/json-schema-validation). Refused is what would otherwise be passed over
  * in silence: references out of the schema, dynamic references, `unevaluated*`, patterns that need backtracking, formats that are unknown.
  */
-export function readJsonSchema(root: Json): JsonSchema {
+export function readJsonSchema(root: JsonValue): JsonSchema {
   const patterns = new Map<string, Pattern>()
-  const visited = new Set<Json>()
+  const visited = new Set<JsonValue>()
   const references: {readonly to: string; readonly place: string}[] = []
   visit(root, 'schema', 0)
   for (const {to, place} of references) {
@@ -32,15 +32,15 @@ export function readJsonSchema(root: Json): JsonSchema {
   }
   return {root, patterns, target: reference => resolve(root, reference)}
 
-  function visit(schema: Json, place: string, depth: number): void {
+  function visit(schema: JsonValue, place: string, depth: number): void {
     if (typeof schema === 'boolean') return
     if (!isObject(schema)) throw new SchemaFault(`${place} must be an object, true or false.`)
-    if (visited.add(schema).size > MOST_NODES || depth > DEEPEST)
-      throw new SchemaFault(`${place} is too much: a schema has at most ${MOST_NODES} parts, ${DEEPEST} deep.`)
+    if (visited.add(schema).size > MAX_NODES || depth > DEEPEST)
+      throw new SchemaFault(`${place} is too much: a schema has at most ${MAX_NODES} parts, ${DEEPEST} deep.`)
     for (const [key, value] of Object.entries(schema)) keyword(key, value, `${place}.${key}`, depth + 1)
   }
 
-  function keyword(key: string, value: Json, place: string, depth: number) {
+  function keyword(key: string, value: JsonValue, place: string, depth: number) {
     if (REFUSED.has(key)) throw new SchemaFault(`${place}: this keyword is not available.`)
     if (ONE.has(key)) visit(value, place, depth)
     else if (LISTS.has(key)) {
@@ -62,7 +62,7 @@ export function readJsonSchema(root: Json): JsonSchema {
     } else if (Object.hasOwn(SHAPES, key) && !SHAPES[key]![0](value)) throw new SchemaFault(`${place} must be ${SHAPES[key]![1]}.`)
   }
 
-  function compile(source: Json, place: string) {
+  function compile(source: JsonValue, place: string) {
     if (typeof source !== 'string') throw new SchemaFault(`${place} must be a text.`)
     if (patterns.has(source)) return
     try {
@@ -74,7 +74,7 @@ export function readJsonSchema(root: Json): JsonSchema {
   }
 }
 
-function resolve(root: Json, reference: string): Json | undefined {
+function resolve(root: JsonValue, reference: string): JsonValue | undefined {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
   let pointer: string
@@ -100,15 +100,15 @@ const ONE: ReadonlySet<string> = new Set(['additionalProperties', 'propertyNames
 const LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
-const isCount = (value: Json) => Number.isInteger(value) && (value as number) >= 0
-const isNumber = (value: Json) => typeof value === 'number'
-const isTexts = (value: Json) => isList(value) && value.every(each => typeof each === 'string')
+const isCount = (value: JsonValue) => Number.isInteger(value) && (value as number) >= 0
+const isNumber = (value: JsonValue) => typeof value === 'number'
+const isTexts = (value: JsonValue) => isList(value) && value.every(each => typeof each === 'string')
 const count = [isCount, 'a whole number of at least 0'] as const
 const number = [isNumber, 'a number'] as const
-const isType = (value: Json) => typeof value === 'string' && TYPES.has(value)
+const isType = (value: JsonValue) => typeof value === 'string' && TYPES.has(value)
 const TYPES: ReadonlySet<string> = new Set(['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'])
 
-const SHAPES: Readonly<Record<string, readonly [(value: Json) => boolean, string]>> = {
+const SHAPES: Readonly<Record<string, readonly [(value: JsonValue) => boolean, string]>> = {
   type: [value => (isList(value) ? value.every(isType) : isType(value)), `one or a list of ${[...TYPES].join(', ')}`],
   enum: [value => isList(value), 'a list'],
   required: [isTexts, 'a list of texts'],

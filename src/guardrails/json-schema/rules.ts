@@ -1,4 +1,4 @@
-import {isList, isObject, type Json, type JsonObject, own} from '../json.ts'
+import {isList, isObject, type JsonObject, type JsonValue, own} from '../json.ts'
 import type {SlicedWork} from '../time-slices.ts'
 import {canonical} from './canonical.ts'
 import {FORMATS} from './formats.ts'
@@ -11,15 +11,15 @@ export interface Complaint {
 }
 
 /** One validation: what the rules ask of each other. */
-export interface Run {
-  fits(node: Json, value: Json, place: string, depth: number): SlicedWork<readonly Complaint[]>
+export interface SchemaValidation {
+  fits(node: JsonValue, value: JsonValue, place: string, depth: number): SlicedWork<readonly Complaint[]>
   matches(source: string, text: string): SlicedWork<boolean>
-  target(reference: string): Json
+  target(reference: string): JsonValue
   spend(steps: number): void
 }
 
 interface Where {
-  readonly run: Run
+  readonly run: SchemaValidation
   readonly node: JsonObject
   readonly place: string
   readonly depth: number
@@ -28,30 +28,30 @@ interface Where {
 
 type Complaints = readonly Complaint[]
 /** What grows with the value pauses. */
-type Rule = (said: Json, value: Json, where: Where) => Complaints | SlicedWork<Complaints>
+type Rule = (expected: JsonValue, value: JsonValue, where: Where) => Complaints | SlicedWork<Complaints>
 
 /** Draft 2020-12, core §10 and validation §6: a rule says nothing of values of another type than its own. */
 export const RULES: Readonly<Record<string, Rule>> = {
-  type: holding((said, value) => (isList(said) ? said : [said]).some(type => isOf(type as string, value))),
-  *enum(said, value, where) {
-    return (yield* some(said as readonly Json[], each => same(each, value, where.run))) ? [] : broken(where)
+  type: holding((expected, value) => (isList(expected) ? expected : [expected]).some(type => isOf(type as string, value))),
+  *enum(expected, value, where) {
+    return (yield* some(expected as readonly JsonValue[], each => same(each, value, where.run))) ? [] : broken(where)
   },
-  const: holding((said, value, {run}) => isSame(said, value, run)),
+  const: holding((expected, value, {run}) => isSame(expected, value, run)),
   minimum: numbers((value, bound) => value >= bound),
   maximum: numbers((value, bound) => value <= bound),
   exclusiveMinimum: numbers((value, bound) => value > bound),
   exclusiveMaximum: numbers((value, bound) => value < bound),
   multipleOf: numbers((value, step) => Math.abs(value / step - Math.round(value / step)) < 1e-9),
-  minLength: holding((said, value) => typeof value !== 'string' || points(value) >= (said as number)),
-  maxLength: holding((said, value) => typeof value !== 'string' || points(value) <= (said as number)),
-  *pattern(said, value, where) {
-    return typeof value !== 'string' || (yield* where.run.matches(said as string, value)) ? [] : broken(where)
+  minLength: holding((expected, value) => typeof value !== 'string' || points(value) >= (expected as number)),
+  maxLength: holding((expected, value) => typeof value !== 'string' || points(value) <= (expected as number)),
+  *pattern(expected, value, where) {
+    return typeof value !== 'string' || (yield* where.run.matches(expected as string, value)) ? [] : broken(where)
   },
-  format: holding((said, value) => typeof value !== 'string' || FORMATS[said as string]!(value)),
-  minItems: holding((said, value) => !isList(value) || value.length >= (said as number)),
-  maxItems: holding((said, value) => !isList(value) || value.length <= (said as number)),
-  *uniqueItems(said, value, where) {
-    if (said !== true || !isList(value)) return []
+  format: holding((expected, value) => typeof value !== 'string' || FORMATS[expected as string]!(value)),
+  minItems: holding((expected, value) => !isList(value) || value.length >= (expected as number)),
+  maxItems: holding((expected, value) => !isList(value) || value.length <= (expected as number)),
+  *uniqueItems(expected, value, where) {
+    if (expected !== true || !isList(value)) return []
     const seen = new Set<string>()
     for (const [index, each] of value.entries()) {
       if (index % PAUSE === 0) yield
@@ -59,78 +59,78 @@ export const RULES: Readonly<Record<string, Rule>> = {
     }
     return seen.size === value.length ? [] : broken(where)
   },
-  prefixItems: (said, value, where) =>
+  prefixItems: (expected, value, where) =>
     isList(value)
-      ? each(value.slice(0, (said as readonly Json[]).length), (item, index) => below(own(said, index)!, item, index, where))
+      ? each(value.slice(0, (expected as readonly JsonValue[]).length), (item, index) => below(own(expected, index)!, item, index, where))
       : [],
-  items(said, value, where) {
+  items(expected, value, where) {
     if (!isList(value)) return []
     const before = own(where.node, 'prefixItems')
     const from = isList(before) ? before.length : 0
-    return each(value.slice(from), (item, index) => below(said, item, from + index, where))
+    return each(value.slice(from), (item, index) => below(expected, item, from + index, where))
   },
-  *contains(said, value, where) {
+  *contains(expected, value, where) {
     if (!isList(value)) return []
     const least = (own(where.node, 'minContains') as number | undefined) ?? 1
     const most = (own(where.node, 'maxContains') as number | undefined) ?? Number.POSITIVE_INFINITY
     let count = 0
-    for (const item of value) if (yield* is(said, item, where)) count++
+    for (const item of value) if (yield* is(expected, item, where)) count++
     return count >= least && count <= most ? [] : broken(where)
   },
-  minProperties: holding((said, value) => !isObject(value) || Object.keys(value).length >= (said as number)),
-  maxProperties: holding((said, value) => !isObject(value) || Object.keys(value).length <= (said as number)),
-  required: holding((said, value) => !isObject(value) || (said as readonly string[]).every(key => Object.hasOwn(value, key))),
-  properties: (said, value, where) =>
+  minProperties: holding((expected, value) => !isObject(value) || Object.keys(value).length >= (expected as number)),
+  maxProperties: holding((expected, value) => !isObject(value) || Object.keys(value).length <= (expected as number)),
+  required: holding((expected, value) => !isObject(value) || (expected as readonly string[]).every(key => Object.hasOwn(value, key))),
+  properties: (expected, value, where) =>
     isObject(value)
       ? each(
-          Object.entries(said as JsonObject).filter(([key]) => Object.hasOwn(value, key)),
+          Object.entries(expected as JsonObject).filter(([key]) => Object.hasOwn(value, key)),
           ([key, schema]) => below(schema, value[key]!, key, where),
         )
       : [],
-  patternProperties: (said, value, where) =>
+  patternProperties: (expected, value, where) =>
     each(members(value), ([key, member]) =>
-      each(Object.entries(said as JsonObject), function* ([source, schema]) {
+      each(Object.entries(expected as JsonObject), function* ([source, schema]) {
         return (yield* where.run.matches(source, key)) ? yield* below(schema, member, key, where) : []
       }),
     ),
-  additionalProperties(said, value, where) {
+  additionalProperties(expected, value, where) {
     const named = own(where.node, 'properties')
     const sources = Object.keys((own(where.node, 'patternProperties') as JsonObject | undefined) ?? {})
     return each(members(value), function* ([key, member]) {
       const is_known = (isObject(named) && Object.hasOwn(named, key)) || (yield* some(sources, source => where.run.matches(source, key)))
-      return is_known ? [] : yield* below(said, member, key, where)
+      return is_known ? [] : yield* below(expected, member, key, where)
     })
   },
-  propertyNames: (said, value, where) => each(members(value), ([key]) => where.run.fits(said, key, where.place, where.depth)),
+  propertyNames: (expected, value, where) => each(members(value), ([key]) => where.run.fits(expected, key, where.place, where.depth)),
   dependentRequired: holding(
-    (said, value) =>
+    (expected, value) =>
       !isObject(value) ||
-      Object.entries(said as Readonly<Record<string, readonly string[]>>).every(
+      Object.entries(expected as Readonly<Record<string, readonly string[]>>).every(
         ([key, needed]) => !Object.hasOwn(value, key) || needed.every(each => Object.hasOwn(value, each)),
       ),
   ),
-  dependentSchemas: (said, value, where) =>
+  dependentSchemas: (expected, value, where) =>
     isObject(value)
       ? each(
-          Object.entries(said as JsonObject).filter(([key]) => Object.hasOwn(value, key)),
+          Object.entries(expected as JsonObject).filter(([key]) => Object.hasOwn(value, key)),
           ([, schema]) => here(schema, value, where),
         )
       : [],
-  $ref: (said, value, where) => here(where.run.target(said as string), value, where),
-  allOf: (said, value, where) => each(said as readonly Json[], schema => here(schema, value, where)),
-  *anyOf(said, value, where) {
-    return (yield* some(said as readonly Json[], schema => is(schema, value, where))) ? [] : broken(where)
+  $ref: (expected, value, where) => here(where.run.target(expected as string), value, where),
+  allOf: (expected, value, where) => each(expected as readonly JsonValue[], schema => here(schema, value, where)),
+  *anyOf(expected, value, where) {
+    return (yield* some(expected as readonly JsonValue[], schema => is(schema, value, where))) ? [] : broken(where)
   },
-  *oneOf(said, value, where) {
+  *oneOf(expected, value, where) {
     let count = 0
-    for (const schema of said as readonly Json[]) if (yield* is(schema, value, where)) count++
+    for (const schema of expected as readonly JsonValue[]) if (yield* is(schema, value, where)) count++
     return count === 1 ? [] : broken(where)
   },
-  *not(said, value, where) {
-    return (yield* is(said, value, where)) ? broken(where) : []
+  *not(expected, value, where) {
+    return (yield* is(expected, value, where)) ? broken(where) : []
   },
-  *if(said, value, where) {
-    const branch = own(where.node, (yield* is(said, value, where)) ? 'then' : 'else')
+  *if(expected, value, where) {
+    const branch = own(where.node, (yield* is(expected, value, where)) ? 'then' : 'else')
     return branch === undefined ? [] : yield* here(branch, value, where)
   },
 }
@@ -149,35 +149,37 @@ function* some<T>(all: readonly T[], holds: (one: T) => SlicedWork<boolean>): Sl
   return false
 }
 
-function holding(test: (said: Json, value: Json, where: Where) => boolean): (said: Json, value: Json, where: Where) => Complaints {
-  return (said, value, where) => (test(said, value, where) ? [] : broken(where))
+function holding(
+  test: (expected: JsonValue, value: JsonValue, where: Where) => boolean,
+): (expected: JsonValue, value: JsonValue, where: Where) => Complaints {
+  return (expected, value, where) => (test(expected, value, where) ? [] : broken(where))
 }
 
 function numbers(test: (value: number, bound: number) => boolean): Rule {
-  return holding((said, value) => typeof value !== 'number' || test(value, said as number))
+  return holding((expected, value) => typeof value !== 'number' || test(value, expected as number))
 }
 
 function broken({place, keyword}: Where): Complaints {
   return [{at: place, keyword}]
 }
 
-function here(schema: Json, value: Json, {run, place, depth}: Where): SlicedWork<Complaints> {
+function here(schema: JsonValue, value: JsonValue, {run, place, depth}: Where): SlicedWork<Complaints> {
   return run.fits(schema, value, place, depth)
 }
 
-function below(schema: Json, value: Json, key: string | number, {run, place, depth}: Where): SlicedWork<Complaints> {
+function below(schema: JsonValue, value: JsonValue, key: string | number, {run, place, depth}: Where): SlicedWork<Complaints> {
   return run.fits(schema, value, `${place}/${String(key).slice(0, 100)}`, depth)
 }
 
-function* is(schema: Json, value: Json, where: Where): SlicedWork<boolean> {
+function* is(schema: JsonValue, value: JsonValue, where: Where): SlicedWork<boolean> {
   return (yield* here(schema, value, where)).length === 0
 }
 
-function members(value: Json): [string, Json][] {
+function members(value: JsonValue): [string, JsonValue][] {
   return isObject(value) ? Object.entries(value) : []
 }
 
-function isOf(type: string, value: Json): boolean {
+function isOf(type: string, value: JsonValue): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return isList(value)
   if (type === 'object') return isObject(value)
@@ -194,12 +196,12 @@ function points(text: string): number {
   return count
 }
 
-function* same(one: Json, other: Json, run: Run): SlicedWork<boolean> {
+function* same(one: JsonValue, other: JsonValue, run: SchemaValidation): SlicedWork<boolean> {
   yield
   return isSame(one, other, run)
 }
 
-function isSame(one: Json, other: Json, run: Run): boolean {
+function isSame(one: JsonValue, other: JsonValue, run: SchemaValidation): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   return canonical(one, run) === canonical(other, run)
 }

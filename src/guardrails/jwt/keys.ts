@@ -1,21 +1,26 @@
 import {parsed} from '../../base/json-object.ts'
-import type {Context} from '../check.ts'
+import type {CheckContext} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {ask} from '../http.ts'
-import {isObject, type Json, type JsonObject, listOf, own} from '../json.ts'
+import {isObject, type JsonObject, type JsonValue, listOf, own} from '../json.ts'
 
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 const TIMEOUT_MS = 5000
 /** A key that is not in the set is looked for anew at most so often, whatever ids tokens claim. */
 const LOOK_AGAIN_MS = 30_000
 
 interface Kept {
-  readonly keys: readonly Json[]
+  readonly keys: readonly JsonValue[]
   readonly at_ms: number
 }
 
 /** The keys of a set that may have signed: by its id where the token names one, else all. */
-export async function keysFor(kid: Json | undefined, uri: string, max_age_s: number, context: Context): Promise<readonly Json[]> {
+export async function keysFor(
+  kid: JsonValue | undefined,
+  uri: string,
+  max_age_s: number,
+  context: CheckContext,
+): Promise<readonly JsonValue[]> {
   const name = `jwks ${uri}`
   const known = context.memory.get(name) as Kept | undefined
   const found = known ? named(known.keys, kid) : []
@@ -24,22 +29,22 @@ export async function keysFor(kid: Json | undefined, uri: string, max_age_s: num
     context.http,
     {method: 'GET', url: uri, headers: {accept: 'application/json'}},
     context.after(TIMEOUT_MS),
-    MOST_BYTES,
+    MAX_BYTES,
     'The JWKS endpoint',
   )
-  const keys = own(parsed(text) as Json, 'keys')
+  const keys = own(parsed(text) as JsonValue, 'keys')
   if (status < 200 || status > 299 || !Array.isArray(keys)) throw new CheckFault(`The JWKS endpoint answered ${status} and no key set.`)
   context.memory.put(name, {keys, at_ms: context.now_ms()} satisfies Kept, max_age_s)
   return named(keys, kid)
 }
 
-export function named(keys: readonly Json[], kid: Json | undefined): readonly Json[] {
+export function named(keys: readonly JsonValue[], kid: JsonValue | undefined): readonly JsonValue[] {
   return kid === undefined ? keys : keys.filter(key => own(key, 'kid') === kid)
 }
 
 /** The keys of a set given in place: an object, or its JSON. */
-export function readSet(said: unknown): readonly Json[] | undefined {
-  const set = typeof said === 'string' ? parsed(said) : said
+export function readSet(input: unknown): readonly JsonValue[] | undefined {
+  const set = typeof input === 'string' ? parsed(input) : input
   return isObject(set) && Array.isArray(own(set, 'keys')) ? listOf(own(set, 'keys')) : undefined
 }
 
@@ -47,7 +52,7 @@ export function readSet(said: unknown): readonly Json[] | undefined {
 export async function introspected(
   token: string,
   {endpoint, type, kept_as, max_age_s}: {endpoint: string; type: string; kept_as: string; max_age_s: number},
-  context: Context,
+  context: CheckContext,
 ): Promise<JsonObject | null> {
   const known = max_age_s > 0 ? (context.memory.get(kept_as) as {readonly claims: JsonObject | null} | undefined) : undefined
   if (known) return known.claims
@@ -56,7 +61,7 @@ export async function introspected(
     context.http,
     {method: 'POST', url: endpoint, headers: {'content-type': type, accept: 'application/json'}, body},
     context.after(TIMEOUT_MS),
-    MOST_BYTES,
+    MAX_BYTES,
     'The introspection endpoint',
   )
   const reply = parsed(text)

@@ -3,8 +3,8 @@ import {type JsonObject, own} from '../json.ts'
 const UNITS_S: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400, w: 604_800}
 
 /** `1d`, `12h`, `30m`, `45s`, or seconds alone; undefined for what is none of it. */
-export function readAge(said: string): number | undefined {
-  const [, digits, unit = 's'] = /^(\d{1,9})\s{0,3}([smhdw])?$/.exec(said.trim()) ?? []
+export function readAge(text: string): number | undefined {
+  const [, digits, unit = 's'] = /^(\d{1,9})\s{0,3}([smhdw])?$/.exec(text.trim()) ?? []
   return digits === undefined ? undefined : Number(digits) * UNITS_S[unit]!
 }
 

@@ -1,6 +1,6 @@
 import {constants, createPublicKey, type JsonWebKey, type KeyObject, verify} from 'node:crypto'
 import {parsedObject} from '../../base/json-object.ts'
-import {isList, isObject, type Json, type JsonObject, own} from '../json.ts'
+import {isList, isObject, type JsonObject, type JsonValue, own} from '../json.ts'
 import {perObject} from '../memo.ts'
 
 /** A token in its parts, nothing of it believed yet (RFC 7515 §3.1). */
@@ -13,7 +13,7 @@ export interface Token {
 
 const LONGEST = 16 * 1024
 /** RFC 7518 §3.3 and §3.5. */
-const LEAST_RSA_BITS = 2048
+const MIN_RSA_BITS = 2048
 
 export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -28,13 +28,13 @@ export function readToken(text: string): Token | undefined {
 }
 
 /** A key that `algorithm` may be checked with, or undefined: of another kind, for something else, too short, or not to be read. */
-export function readKey(jwk: Json, algorithm: Algorithm): KeyObject | undefined {
+export function readKey(jwk: JsonValue, algorithm: Algorithm): KeyObject | undefined {
   if (!isObject(jwk) || own(jwk, 'use') === 'enc') return undefined
   const uses = own(jwk, 'key_ops')
   if (isList(uses) && !uses.includes('verify')) return undefined
   const {kind, curve} = NEEDS[algorithm.slice(0, 2) === 'ES' ? algorithm : algorithm.slice(0, 2)]!
-  const said = own(jwk, 'alg')
-  if (own(jwk, 'kty') !== kind || (curve && own(jwk, 'crv') !== curve) || (said !== undefined && said !== algorithm)) return undefined
+  const alg = own(jwk, 'alg')
+  if (own(jwk, 'kty') !== kind || (curve && own(jwk, 'crv') !== curve) || (alg !== undefined && alg !== algorithm)) return undefined
   return publicKey(jwk)
 }
 
@@ -42,7 +42,7 @@ export function readKey(jwk: Json, algorithm: Algorithm): KeyObject | undefined 
 const publicKey = perObject((jwk: JsonObject): KeyObject | undefined => {
   try {
     const key = createPublicKey({key: publicPart(jwk), format: 'jwk'})
-    return (key.asymmetricKeyDetails?.modulusLength ?? LEAST_RSA_BITS) < LEAST_RSA_BITS ? undefined : key
+    return (key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS) < MIN_RSA_BITS ? undefined : key
   } catch {
     return undefined
   }

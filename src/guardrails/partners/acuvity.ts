@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {CheckFault} from '../fault.ts'
-import type {Json} from '../json.ts'
+import type {JsonValue} from '../json.ts'
 import {secret} from './credentials.ts'
 import {BOTH, partner, unknownForm} from './partner.ts'
 import {bearer, dig, entriesOf, namesOf, pairs} from './reading.ts'
@@ -87,12 +87,12 @@ const SCORES = [
   ['harmful', 'topics', ['content/harmful_content', 'content/harmful']],
 ] as const
 
-function detected(extraction: Json, parameters: Readonly<Record<string, unknown>>): string[] {
+function detected(extraction: JsonValue, parameters: Readonly<Record<string, unknown>>): string[] {
   const found: string[] = []
   for (const [name, key, keys] of SCORES) {
     const scores = dig(extraction, key)
     const least = parameters[`${name}_threshold`] as number
-    const hit = (score: Json) => typeof score === 'number' && score >= least
+    const hit = (score: JsonValue) => typeof score === 'number' && score >= least
     if (parameters[name] && namesOf(scores, hit).some(each => (keys as readonly string[]).includes(each.toLowerCase()))) found.push(name)
   }
   const language = parameters.language_values as string
@@ -100,8 +100,8 @@ function detected(extraction: Json, parameters: Readonly<Record<string, unknown>
   return found
 }
 
-/** Of a map of names to scores those that were asked for. */
-function among(found: Json | undefined, wanted: readonly string[]): string[] {
+/** Of a map of names to scores the requested ones. */
+function among(found: JsonValue | undefined, wanted: readonly string[]): string[] {
   const lower = wanted.map(name => name.toLowerCase())
   return namesOf(found, score => typeof score === 'number' && score > 0).filter(name => lower.includes(name.toLowerCase()))
 }
@@ -109,7 +109,7 @@ function among(found: Json | undefined, wanted: readonly string[]): string[] {
 /** Where the API is: a claim of the token. It is not verified here, for it is the customer's own. */
 function apexOf(token: string): string {
   try {
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as Json
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as JsonValue
     const apex = dig(claims, 'opaque', 'apex-url')
     if (typeof apex === 'string' && /^https:\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?\/?$/i.test(apex)) return apex.replace(/\/$/, '')
   } catch {}

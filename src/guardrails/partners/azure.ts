@@ -24,7 +24,7 @@ const version = (fallback: string) =>
 const HOST = 'cognitiveservices.azure.com'
 const SCOPE = `https://${HOST}/.default`
 /** Of a token's life, so that none expires on its way. */
-const MOST_TOKEN_AGE_S = 900
+const MAX_TOKEN_AGE_S = 900
 
 /** Source: Azure AI Content Safety REST API, Text Operations: Analyze Text. */
 export const azureContentSafety = partner({
@@ -180,6 +180,6 @@ async function authorized({credentials, context, post}: Call): Promise<Readonly<
   const expires_s = dig(reply, 'expires_in')
   if (typeof token !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(token)) throw unknownForm('Microsoft Entra')
   const age_s = typeof expires_s === 'number' ? expires_s / 2 : 0
-  if (age_s >= 1) context.memory.put(kept, token, Math.min(MOST_TOKEN_AGE_S, Math.floor(age_s)))
+  if (age_s >= 1) context.memory.put(kept, token, Math.min(MAX_TOKEN_AGE_S, Math.floor(age_s)))
   return {authorization: `Bearer ${token}`}
 }

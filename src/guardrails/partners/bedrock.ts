@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {sign} from '../../base/sigv4.ts'
-import {isObject, type Json} from '../json.ts'
+import {isObject, type JsonValue} from '../json.ts'
 import {label, optionalSecret, secret} from './credentials.ts'
 import {BOTH, partner, unknownForm} from './partner.ts'
 import {dig, entriesOf, pairs, textsIn} from './reading.ts'
@@ -66,7 +66,7 @@ export const bedrock = partner({
 const DEEPEST = 8
 
 /** What an assessment did, wherever in it that stands: an action, and the type or name beside it. */
-function actions(value: Json, depth = 0): {readonly action: string; readonly label: string}[] {
+function actions(value: JsonValue, depth = 0): {readonly action: string; readonly label: string}[] {
   if (depth > DEEPEST) return []
   if (Array.isArray(value)) return value.flatMap(each => actions(each, depth + 1))
   if (!isObject(value)) return []

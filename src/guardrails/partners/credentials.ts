@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import type {Context, SecretReference} from '../check.ts'
+import type {CheckContext, SecretReference} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 
 /** Something that a partner knows its customer by, or is reached by. */
@@ -13,7 +13,7 @@ export interface Credential {
 }
 
 /** Credentials by name, as they were written. */
-export type Given = Readonly<Record<string, string | SecretReference | undefined>>
+export type PartnerCredentials = Readonly<Record<string, string | SecretReference | undefined>>
 
 const visible = z
   .string()
@@ -41,57 +41,57 @@ export function optionalSecret(about: string): Credential {
 export function base(about: string, fallback = ''): Credential {
   const schema = visible
     .refine(isBase, 'must be an http or https URL without user name, query and fragment')
-    .transform(said => said.replace(/\/+$/, ''))
+    .transform(url => url.replace(/\/+$/, ''))
   return {about, is_secret: false, is_required: !fallback, fallback, schema: schema.describe(about).meta({format: 'uri'})}
 }
 
 /** A host name that stands in the URL of an API. */
 export function host(about: string, fallback = ''): Credential {
   const schema = visible
-    .transform(said => said.replace(/^https:\/\//i, '').replace(/\/+$/, ''))
-    .refine(said => /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i.test(said), 'must be a host name')
+    .transform(name => name.replace(/^https:\/\//i, '').replace(/\/+$/, ''))
+    .refine(name => /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i.test(name), 'must be a host name')
   return {about, is_secret: false, is_required: !fallback, fallback, schema: schema.describe(about)}
 }
 
 /** One part of a host name or a path: a resource, a region. */
 export function label(about: string, is_required = true): Credential {
-  const schema = visible.refine(said => /^[\w-]{1,100}$/.test(said), 'must be letters, digits, - and _').describe(about)
+  const schema = visible.refine(text => /^[\w-]{1,100}$/.test(text), 'must be letters, digits, - and _').describe(about)
   return {about, is_secret: false, is_required, fallback: '', schema}
 }
 
-export function credentialsParameter(credentials: Readonly<Record<string, Credential>>): z.ZodType<Given> {
+export function credentialsParameter(credentials: Readonly<Record<string, Credential>>): z.ZodType<PartnerCredentials> {
   const shape = Object.fromEntries(Object.entries(credentials).map(([name, {schema}]) => [name, schema.optional()]))
-  return z.strictObject(shape).prefault({}).describe('What the partner knows you by.') as unknown as z.ZodType<Given>
+  return z.strictObject(shape).prefault({}).describe('What the partner knows you by.') as unknown as z.ZodType<PartnerCredentials>
 }
 
 /** What is to be sent; throws a `CheckFault` where a credential lacks. */
 export async function resolved<Name extends string>(
   credentials: Readonly<Record<Name, Credential>>,
-  given: Given,
-  context: Context,
+  given: PartnerCredentials,
+  context: CheckContext,
 ): Promise<Readonly<Record<Name, string>>> {
   const entries = Object.entries<Credential>(credentials).map(async ([name, {is_required, fallback}]) => {
-    const said = given[name]
-    if (said === undefined && is_required) throw new CheckFault(`The credential ${name} is missing.`, 'ConfigurationError')
-    return [name, said === undefined ? fallback : typeof said === 'string' ? said : await fetched(said, name, context)] as const
+    const value = given[name]
+    if (value === undefined && is_required) throw new CheckFault(`The credential ${name} is missing.`, 'ConfigurationError')
+    return [name, value === undefined ? fallback : typeof value === 'string' ? value : await fetched(value, name, context)] as const
   })
   return Object.fromEntries(await Promise.all(entries)) as Record<Name, string>
 }
 
-async function fetched(reference: SecretReference, name: string, {secret}: Context): Promise<string> {
+async function fetched(reference: SecretReference, name: string, {secret}: CheckContext): Promise<string> {
   let value: unknown
   try {
     value = await secret?.(reference)
   } catch {
-    // Why is not said: it would tell of where secrets are kept.
+    // No reason: it would show where secrets are kept.
   }
   const read = visible.safeParse(value)
   if (!read.success) throw new CheckFault(`The credential ${name} could not be had from its secret reference.`, 'ConfigurationError')
   return read.data
 }
 
-function isBase(said: string): boolean {
-  if (!URL.canParse(said)) return false
-  const {protocol, username, password, search, hash} = new URL(said)
+function isBase(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const {protocol, username, password, search, hash} = new URL(url)
   return (protocol === 'https:' || protocol === 'http:') && !username && !password && !search && !hash
 }

@@ -1,4 +1,4 @@
-import {isObject, type Json} from '../json.ts'
+import {isObject, type JsonValue} from '../json.ts'
 import {base, secret} from './credentials.ts'
 import {BOTH, partner, unknownForm} from './partner.ts'
 import {bearer, dig} from './reading.ts'
@@ -31,7 +31,7 @@ export const crowdstrike = partner({
     if (dig(reply, 'status') !== 'Success' || !isObject(result)) throw unknownForm('CrowdStrike AIDR')
     if (dig(result, 'blocked') === true) return {passes: false, labels: ['blocked']}
     if (dig(result, 'transformed') !== true) return {passes: true}
-    const body: Json | undefined = dig(result, 'guard_output')
+    const body: JsonValue | undefined = dig(result, 'guard_output')
     return isObject(body) ? {passes: true, labels: ['transformed'], body} : {passes: false, labels: ['transformed']}
   },
 })

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {not} from '../check.ts'
-import type {Json} from '../json.ts'
+import type {JsonValue} from '../json.ts'
 import {base, optionalSecret} from './credentials.ts'
 import {BOTH, type PartnerCall, type PartnerCheck, partner, unknownForm} from './partner.ts'
 import {bearer, dig, entriesOf, namesOf, pairs, textsIn} from './reading.ts'
@@ -22,7 +22,7 @@ export const gateway: readonly PartnerCheck[] = [
     sides: BOTH,
     credentials,
     shape: {categories: names('What fails; empty: whatever is flagged.'), not},
-    ask: call => asked(call, 'moderations', call.text),
+    ask: call => requestFor(call, 'moderations', call.text),
     read([reply], {parameters: {categories, not}}) {
       const flagged = dig(reply, 'results', 0, 'categories')
       if (flagged === undefined) throw unknownForm('Moderation')
@@ -48,7 +48,7 @@ export const gateway: readonly PartnerCheck[] = [
         .describe('Codes, as `en`.'),
       not,
     },
-    ask: call => asked(call, 'language', call.text),
+    ask: call => requestFor(call, 'language', call.text),
     read([reply], {parameters: {language, not}}) {
       const label = best(reply, 'Language')
       return {passes: language.map(code => code.toLowerCase()).includes(label.toLowerCase()) !== not, labels: [label]}
@@ -65,11 +65,11 @@ export const gateway: readonly PartnerCheck[] = [
       categories: names('What to look for; empty: everything.'),
       not,
     },
-    ask: call => call.texts.map(text => asked(call, 'pii', text)),
+    ask: call => call.texts.map(text => requestFor(call, 'pii', text)),
     read(replies, {texts, parameters: {redact, categories, not}}) {
       const results = replies.map(reply => dig(reply, 0) ?? reply)
       if (results.some(result => !Array.isArray(dig(result, 'entities')))) throw unknownForm('Personal data')
-      const labelsOf = (result: Json) =>
+      const labelsOf = (result: JsonValue) =>
         entriesOf(dig(result, 'entities'))
           .flatMap(each => namesOf(dig(each, 'labels'), score => typeof score === 'number' && score > 0))
           .filter(name => !categories.length || categories.includes(name))
@@ -89,7 +89,7 @@ export const gateway: readonly PartnerCheck[] = [
     sides: BOTH,
     credentials,
     shape: {not},
-    ask: call => asked(call, 'gibberish', call.text),
+    ask: call => requestFor(call, 'gibberish', call.text),
     read([reply], {parameters: {not}}) {
       const label = best(reply, 'Gibberish')
       return {passes: (label === 'clean') !== not, labels: [label]}
@@ -97,12 +97,12 @@ export const gateway: readonly PartnerCheck[] = [
   }),
 ]
 
-function asked({credentials: {baseUrl, apiKey}}: Call, path: string, text: string) {
+function requestFor({credentials: {baseUrl, apiKey}}: Call, path: string, text: string) {
   return {url: `${baseUrl}/${path}`, headers: apiKey ? bearer(apiKey) : {}, body: {input: text}}
 }
 
 /** The label with the highest score, of `[{label, score}]` or a list of that, as text classifiers answer. */
-function best(reply: Json | undefined, who: string): string {
+function best(reply: JsonValue | undefined, who: string): string {
   const first = dig(reply, 0)
   const found = entriesOf(Array.isArray(first) ? first : reply)
   const [top] = [...found].sort((one, other) => Number(dig(other, 'score')) - Number(dig(one, 'score')))

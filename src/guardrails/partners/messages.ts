@@ -1,19 +1,19 @@
-import {isList, type Json, own} from '../json.ts'
+import {isList, type JsonValue, own} from '../json.ts'
 import {slotsOf} from '../texts.ts'
 import type {View} from '../view.ts'
 import type {PartnerCall} from './partner.ts'
 
-export type Message = {readonly role: string; readonly content: string}
+export type PartnerMessage = {readonly role: string; readonly content: string}
 
 /** The conversation of a call as roles and texts: the request's messages, and on the output side the answer. */
-export function conversation({context, view, text, is_input}: PartnerCall<unknown, string>): readonly Message[] {
+export function conversation({context, view, text, is_input}: PartnerCall<unknown, string>): readonly PartnerMessage[] {
   const request = is_input ? view : context.request
-  const asked = request ? messagesOf(request) : []
-  return is_input ? asked : [...asked, {role: 'assistant', content: text}]
+  const messages = request ? messagesOf(request) : []
+  return is_input ? messages : [...messages, {role: 'assistant', content: text}]
 }
 
 /** The texts of a request, those of one message as one. */
-function messagesOf({endpoint, side, body}: View): readonly Message[] {
+function messagesOf({endpoint, side, body}: View): readonly PartnerMessage[] {
   const made = new Map<string, {role: string; texts: string[]}>()
   for (const {path, text} of slotsOf(endpoint, side, body)) {
     const [key, index] = path
@@ -29,7 +29,7 @@ function messagesOf({endpoint, side, body}: View): readonly Message[] {
   return [...made.values()].map(({role, texts}) => ({role, content: texts.join('\n')}))
 }
 
-function roleOf(message: Json | undefined): string {
+function roleOf(message: JsonValue | undefined): string {
   const role = own(message, 'role')
   return role === 'system' || role === 'assistant' || role === 'tool' ? role : role === 'developer' ? 'system' : 'user'
 }

@@ -1,14 +1,14 @@
 import type {z} from 'zod'
 import type {Side} from '../../schema/guardrails.ts'
-import {type Check, type Context, check, excerpt, failed, judged, type Transform, type Verdict} from '../check.ts'
+import {type Check, type CheckContext, check, excerpt, failed, judged, type Transform, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {timeoutParameter} from '../headers.ts'
 import {ask} from '../http.ts'
-import {isList, type Json, type JsonObject} from '../json.ts'
+import {isList, type JsonObject, type JsonValue} from '../json.ts'
 import {jsonText, readingJson} from '../json-text.ts'
 import {inTimeSlices} from '../time-slices.ts'
 import type {View} from '../view.ts'
-import {type Credential, credentialsParameter, type Given, resolved} from './credentials.ts'
+import {type Credential, credentialsParameter, type PartnerCredentials, resolved} from './credentials.ts'
 
 /** One call of a partner's API. */
 export interface PartnerAsk {
@@ -18,10 +18,10 @@ export interface PartnerAsk {
   readonly body: JsonObject
 }
 
-/** What a partner is asked about. */
+/** What a partner judges. */
 export interface PartnerCall<Parameters, Name extends string> {
   readonly view: View
-  readonly context: Context
+  readonly context: CheckContext
   readonly parameters: Parameters
   /** Those that were not given are empty. */
   readonly credentials: Readonly<Record<Name, string>>
@@ -30,7 +30,7 @@ export interface PartnerCall<Parameters, Name extends string> {
   readonly text: string
   readonly is_input: boolean
   /** Another call of the partner's, such as one for a token. */
-  post(asked: {readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string}): Promise<Json>
+  post(request: {readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string}): Promise<JsonValue>
 }
 
 /** What is to stand in a text's place. */
@@ -39,14 +39,14 @@ export interface Redaction {
   readonly to: string
 }
 
-/** What a partner said. */
+/** A partner's ruling. */
 export interface Ruling {
   readonly passes: boolean
   /** What it found, in its own words for it; nothing of the text. */
   readonly labels?: readonly string[]
   readonly redactions?: readonly Redaction[]
   /** A whole body in the old one's place. */
-  readonly body?: Json
+  readonly body?: JsonValue
   readonly transformed?: Transform
 }
 
@@ -67,7 +67,7 @@ export interface PartnerOptions<Shape extends z.ZodRawShape, Name extends string
   /** One call, or one for each text. */
   ask(call: PartnerCall<z.output<z.ZodObject<Shape>>, Name>): PartnerAsk | readonly PartnerAsk[] | Promise<PartnerAsk>
   /** Reads the answers, in the order of the calls. Throws `unknownForm` for what it does not know. */
-  read(replies: readonly Json[], call: PartnerCall<z.output<z.ZodObject<Shape>>, Name>): Ruling
+  read(replies: readonly JsonValue[], call: PartnerCall<z.output<z.ZodObject<Shape>>, Name>): Ruling
 }
 
 /** A partner's check, and what the documentation says of it besides. */
@@ -78,10 +78,10 @@ export interface PartnerCheck extends Check {
 
 export const BOTH: readonly Side[] = ['input', 'output']
 const TIMEOUT_MS = 5000
-const MOST_BYTES = 8 * 1024 * 1024
-const MOST_ASKS = 50
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_ASKS = 50
 const AT_ONCE = 5
-const MOST_LABELS = 50
+const MAX_LABELS = 50
 const LONGEST_LABEL = 100
 
 /** A check that asks a partner's API: POST of JSON, a verdict, perhaps a redaction (reference: partners). */
@@ -90,8 +90,8 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
   const made = check({
     ...{id, title, about, sides, aliases, parameter_aliases, ...(kind ? {kind} : {})},
     shape: {...options.shape, credentials: credentialsParameter(options.credentials), timeout: timeoutParameter(timeout_ms)},
-    async run(view, said, context) {
-      const {credentials, timeout, ...parameters} = said as unknown as {credentials: Given; timeout: number}
+    async run(view, input, context) {
+      const {credentials, timeout, ...parameters} = input as unknown as {credentials: PartnerCredentials; timeout: number}
       const {texts} = view
       if (!texts.length) return failed(new CheckFault('There is no text to judge.'))
       const signal = context.after(timeout)
@@ -101,19 +101,19 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
         credentials: await resolved(options.credentials, credentials, context),
         post: ({url, headers, body}) => posted(url, headers, body),
       }
-      const asked = await options.ask(call)
-      const asks = isAsks(asked) ? asked : [asked]
-      if (asks.length > MOST_ASKS) throw new CheckFault(`There are more than ${MOST_ASKS} texts to judge.`, 'TooMuchError')
-      return told(options.read(await all(asks, send), call), view)
+      const requested = await options.ask(call)
+      const asks = isAsks(requested) ? requested : [requested]
+      if (asks.length > MAX_ASKS) throw new CheckFault(`There are more than ${MAX_ASKS} texts to judge.`, 'TooMuchError')
+      return verdictOf(options.read(await all(asks, send), call), view)
 
-      async function send({url, headers, body}: PartnerAsk): Promise<Json> {
+      async function send({url, headers, body}: PartnerAsk): Promise<JsonValue> {
         const text = await inTimeSlices(jsonText(body))
         const more = typeof headers === 'function' ? headers(text) : headers
         return posted(url, {'content-type': 'application/json', ...more}, text)
       }
 
-      async function posted(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Json> {
-        const {status, text} = await ask(context.http, {method: 'POST', url, headers, body}, signal, MOST_BYTES, title)
+      async function posted(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<JsonValue> {
+        const {status, text} = await ask(context.http, {method: 'POST', url, headers, body}, signal, MAX_BYTES, title)
         if (status < 200 || status > 299) throw new CheckFault(`${title} answered ${status}.`, 'HttpError')
         const reply = await inTimeSlices(readingJson(text))
         if (reply === undefined) throw new CheckFault(`${title} answered no JSON.`)
@@ -123,17 +123,17 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
   })
   return {...made, credentials: options.credentials, timeout_ms}
 
-  function told(ruling: Ruling, view: View): Verdict {
+  function verdictOf(ruling: Ruling, view: View): Verdict {
     const {labels = [], body} = ruling
-    const found = [...new Set(labels)].slice(0, MOST_LABELS).map(label => label.slice(0, LONGEST_LABEL))
+    const found = [...new Set(labels)].slice(0, MAX_LABELS).map(label => label.slice(0, LONGEST_LABEL))
     const redactions = (ruling.redactions ?? []).filter(({from, to}) => from !== to)
     // What should have been taken out and cannot be is not let through.
     const is_lost = redactions.some(({from}) => !view.texts.includes(from))
     const transformed = ruling.transformed ?? (body === undefined ? redaction(redactions) : whole(body))
     const passes = ruling.passes && !is_lost
-    const said = is_lost ? `${title} redacted what could not be put in its place.` : `${title} ${passes ? 'passed' : 'failed'} it.`
+    const sentence = is_lost ? `${title} redacted what could not be put in its place.` : `${title} ${passes ? 'passed' : 'failed'} it.`
     const data = {
-      explanation: `${said}${found.length ? ` It found: ${found.join(', ')}.` : ''}`,
+      explanation: `${sentence}${found.length ? ` It found: ${found.join(', ')}.` : ''}`,
       ...{found, redacted: transformed !== undefined, textExcerpt: excerpt(view.text)},
     }
     return {...judged(passes, data), ...(transformed && passes ? {transformed} : {})}
@@ -151,12 +151,12 @@ function redaction(redactions: readonly Redaction[]): Transform | undefined {
   return {apply: view => view.rewrite(text => by.get(text) ?? text)}
 }
 
-function whole(body: Json): Transform {
+function whole(body: JsonValue): Transform {
   return {is_whole: true, apply: view => view.withBody(body)}
 }
 
-function isAsks(asked: PartnerAsk | readonly PartnerAsk[]): asked is readonly PartnerAsk[] {
-  return isList(asked)
+function isAsks(requested: PartnerAsk | readonly PartnerAsk[]): requested is readonly PartnerAsk[] {
+  return isList(requested)
 }
 
 /** `work` done on each, a few at once; the answers in order. */

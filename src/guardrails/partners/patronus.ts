@@ -13,7 +13,7 @@ function evaluator(name: string, title: string, evaluator: string, criteria?: st
     sides: ['output'],
     credentials,
     shape: {},
-    ask: call => asked(call.credentials.apiKey, evaluator, criteria, call.context.request?.text ?? '', call.text),
+    ask: call => requestFor(call.credentials.apiKey, evaluator, criteria, call.context.request?.text ?? '', call.text),
     read: ([reply]) => ruled(reply),
   })
 }
@@ -39,12 +39,12 @@ export const patronus: readonly PartnerCheck[] = [
     credentials,
     shape: {profile: z.string().min(1).max(255).describe('The criteria, as `patronus:is-concise`.')},
     parameter_aliases: {criteria: 'profile'},
-    ask: call => asked(call.credentials.apiKey, 'judge', call.parameters.profile, call.context.request?.text ?? '', call.text),
+    ask: call => requestFor(call.credentials.apiKey, 'judge', call.parameters.profile, call.context.request?.text ?? '', call.text),
     read: ([reply]) => ruled(reply),
   }),
 ]
 
-function asked(key: string, evaluator: string, criteria: string | undefined, input: string, output: string) {
+function requestFor(key: string, evaluator: string, criteria: string | undefined, input: string, output: string) {
   return {
     url: 'https://api.patronus.ai/v1/evaluate',
     headers: {'x-api-key': key},

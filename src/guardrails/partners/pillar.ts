@@ -23,10 +23,10 @@ function scan(name: string, side: Side, scanners: readonly [string, ...string[]]
       body: {message: text, scanners: Object.fromEntries(parameters.scanners.map(scanner => [scanner, true]))},
     }),
     read([reply], {parameters}) {
-      const asked: readonly string[] = parameters.scanners
-      if (!isObject(reply) || !asked.some(name => Object.hasOwn(reply, name))) throw unknownForm('Pillar')
+      const wanted: readonly string[] = parameters.scanners
+      if (!isObject(reply) || !wanted.some(name => Object.hasOwn(reply, name))) throw unknownForm('Pillar')
       // A scanner that did not run, or found nothing, says null or false.
-      const labels = namesOf(reply, value => value !== null && value !== false).filter(name => asked.includes(name))
+      const labels = namesOf(reply, value => value !== null && value !== false).filter(name => wanted.includes(name))
       return {passes: labels.length === 0, labels}
     },
   })

@@ -14,7 +14,7 @@ function judge(name: 'guard' | 'harm', about: string): PartnerCheck {
     sides: BOTH,
     credentials,
     shape: {},
-    ask: call => call.texts.map(text => asked(call, name, text)),
+    ask: call => call.texts.map(text => requestFor(call, name, text)),
     read: replies => {
       const results = replies.map(reply => dig(reply, 'results', 0))
       if (results.some(result => typeof dig(result, 'flagged') !== 'boolean')) throw unknownForm('promptfoo')
@@ -35,7 +35,7 @@ export const promptfoo: readonly PartnerCheck[] = [
     sides: BOTH,
     credentials,
     shape: {redact: z.boolean().default(false).describe('Masks what is found.')},
-    ask: call => call.texts.map(text => asked(call, 'pii', text)),
+    ask: call => call.texts.map(text => requestFor(call, 'pii', text)),
     read(replies, {texts, parameters}) {
       const results = replies.map(reply => dig(reply, 'results', 0))
       if (results.some(result => typeof dig(result, 'flagged') !== 'boolean')) throw unknownForm('promptfoo')
@@ -62,6 +62,6 @@ export const promptfoo: readonly PartnerCheck[] = [
   judge('harm', 'Passes unless harmful content is flagged.'),
 ]
 
-function asked({credentials: {apiKey}}: PartnerCall<unknown, 'apiKey'>, name: string, text: string) {
+function requestFor({credentials: {apiKey}}: PartnerCall<unknown, 'apiKey'>, name: string, text: string) {
   return {url: `https://api.promptfoo.dev/v1/${name}`, headers: apiKey ? bearer(apiKey) : {}, body: {input: text}}
 }

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import type {Side} from '../../schema/guardrails.ts'
-import {isObject, type Json, type JsonObject, own} from '../json.ts'
+import {isObject, type JsonObject, type JsonValue, own} from '../json.ts'
 import {secret} from './credentials.ts'
 import {BOTH, type PartnerCall, type PartnerCheck, partner, unknownForm} from './partner.ts'
 import {dig, entriesOf, textsIn} from './reading.ts'
@@ -17,7 +17,7 @@ function evaluation(name: string, title: string, sides: readonly Side[], flag: s
     sides,
     credentials,
     shape: {},
-    ask: call => asked(call, {[flag]: true}),
+    ask: call => requestFor(call, {[flag]: true}),
     read: ([reply]) => ruled(reply),
   })
 }
@@ -35,7 +35,7 @@ export const qualifire: readonly PartnerCheck[] = [
     sides: ['output'],
     credentials,
     shape: {},
-    ask: call => ({...asked(call, {}), body: {...toolUse(call), tool_selection_quality_check: true}}),
+    ask: call => ({...requestFor(call, {}), body: {...toolUse(call), tool_selection_quality_check: true}}),
     read: ([reply]) => ruled(reply),
   }),
   partner({
@@ -45,21 +45,21 @@ export const qualifire: readonly PartnerCheck[] = [
     sides: BOTH,
     credentials,
     shape: {policies: z.array(z.string().min(1).max(2000)).min(1).max(50).describe('Policies, each a sentence.')},
-    ask: call => asked(call, {assertions: call.parameters.policies}),
+    ask: call => requestFor(call, {assertions: call.parameters.policies}),
     read: ([reply]) => ruled(reply),
   }),
 ]
 
-function asked({credentials, context, text, is_input}: Call, more: JsonObject) {
-  const said: JsonObject = is_input ? {input: text} : {input: context.request?.text ?? '', output: text}
+function requestFor({credentials, context, text, is_input}: Call, more: JsonObject) {
+  const fields: JsonObject = is_input ? {input: text} : {input: context.request?.text ?? '', output: text}
   return {
     url: 'https://proxy.qualifire.ai/api/evaluation/evaluate',
     headers: {'x-qualifire-api-key': credentials.apiKey},
-    body: {...said, ...more},
+    body: {...fields, ...more},
   }
 }
 
-function ruled(reply: Json | undefined) {
+function ruled(reply: JsonValue | undefined) {
   const status = dig(reply, 'status')
   if (typeof status !== 'string') throw unknownForm('Qualifire')
   const results = entriesOf(dig(reply, 'evaluationResults')).flatMap(each => entriesOf(dig(each, 'results')))
@@ -90,9 +90,9 @@ function toolUse({context, view, text}: Call): JsonObject {
   }
 }
 
-function parsed(said: Json | undefined): Json {
+function parsed(value: JsonValue | undefined): JsonValue {
   try {
-    return typeof said === 'string' ? (JSON.parse(said) as Json) : {}
+    return typeof value === 'string' ? (JSON.parse(value) as JsonValue) : {}
   } catch {
     return {}
   }

@@ -1,29 +1,29 @@
-import {isList, isObject, type Json, own} from '../json.ts'
+import {isList, isObject, type JsonValue, own} from '../json.ts'
 import type {Redaction} from './partner.ts'
 
 /** The value at a path of keys; undefined where it leads nowhere. */
-export function dig(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
-  return path.reduce<Json | undefined>((within, key) => own(within, key), value)
+export function dig(value: JsonValue | undefined, ...path: readonly (string | number)[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((within, key) => own(within, key), value)
 }
 
 /** The entries of a list, and none of anything else. */
-export function entriesOf(value: Json | undefined): readonly Json[] {
+export function entriesOf(value: JsonValue | undefined): readonly JsonValue[] {
   return isList(value) ? value : []
 }
 
 /** Names whose value is `true`, or for which `holds`. */
-export function namesOf(value: Json | undefined, holds: (value: Json) => boolean = each => each === true): string[] {
+export function namesOf(value: JsonValue | undefined, holds: (value: JsonValue) => boolean = each => each === true): string[] {
   return isObject(value) ? Object.keys(value).filter(name => holds(own(value, name)!)) : []
 }
 
 /** Texts among values. */
-export function textsIn(values: readonly (Json | undefined)[]): string[] {
+export function textsIn(values: readonly (JsonValue | undefined)[]): string[] {
   return values.filter(each => typeof each === 'string')
 }
 
-export interface Span {
-  readonly start: Json | undefined
-  readonly end: Json | undefined
+export interface FindingSpan {
+  readonly start: JsonValue | undefined
+  readonly end: JsonValue | undefined
   readonly label: string
 }
 
@@ -31,7 +31,7 @@ export interface Span {
  * `text` with its spans masked by `[LABEL]`, those that touch or overlap as one. Null when a span is none of this text: nothing is then
  * known of where the others stand.
  */
-export function masked(text: string, spans: readonly Span[]): string | null {
+export function masked(text: string, spans: readonly FindingSpan[]): string | null {
   const good: {start: number; end: number; label: string}[] = []
   for (const {start, end, label} of spans) {
     if (!Number.isInteger(start) || !Number.isInteger(end)) return null
@@ -52,8 +52,8 @@ export function masked(text: string, spans: readonly Span[]): string | null {
   return made + text.slice(kept)
 }
 
-/** Each text with what was said in its place; null where one is missing or no text. */
-export function pairs(texts: readonly string[], redacted: readonly (Json | undefined)[]): Redaction[] | null {
+/** Each text with its replacement; null where one is missing or no text. */
+export function pairs(texts: readonly string[], redacted: readonly (JsonValue | undefined)[]): Redaction[] | null {
   const made: Redaction[] = []
   for (const [index, from] of texts.entries()) {
     const to = redacted[index]

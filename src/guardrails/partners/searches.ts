@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import type {Json} from '../json.ts'
+import type {JsonValue} from '../json.ts'
 import {prefixed} from '../prefix.ts'
 import {secret} from './credentials.ts'
 import {type PartnerCall, partner, type Ruling, unknownForm} from './partner.ts'
@@ -73,20 +73,20 @@ function queryOf(texts: readonly string[]): string {
 
 function augmented(
   who: string,
-  reply: Json | undefined,
+  reply: JsonValue | undefined,
   key: 'text' | 'content',
   {view, parameters}: PartnerCall<{readonly prefix: string; readonly suffix: string}, string>,
 ): Ruling {
   const results = dig(reply, 'results')
   if (!Array.isArray(results)) throw unknownForm(who)
-  const said = entriesOf(results).flatMap((each, index) => {
+  const found = entriesOf(results).flatMap((each, index) => {
     const [title, url, text] = [dig(each, 'title'), dig(each, 'url'), dig(each, key)]
     if (typeof url !== 'string' || typeof text !== 'string') return []
     return `[${index + 1}] "${typeof title === 'string' ? title : ''}"\nURL: ${url}\n${text.slice(0, LONGEST_TEXT)}\n`
   })
-  if (!said.length) return {passes: true}
+  if (!found.length) return {passes: true}
   const how = {
-    prefix: `${parameters.prefix}\n${said.join('')}${parameters.suffix}\n`,
+    prefix: `${parameters.prefix}\n${found.join('')}${parameters.suffix}\n`,
     applyToRole: 'system',
     addToExisting: true,
     onlyIfEmpty: false,

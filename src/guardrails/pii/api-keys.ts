@@ -1,7 +1,7 @@
 import {SURE} from './classes.ts'
 import {BY_START} from './issuers.ts'
 import {entropy, isPlaceholder, isRandom} from './randomness.ts'
-import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
+import {type Detector, isDigitAt, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
 /** Keys that show whose they are: by an issuer's prefix and length, as a JWT, as a private key block. */
 export const apiKeys: Detector = function* (page) {
@@ -10,10 +10,10 @@ export const apiKeys: Detector = function* (page) {
 }
 
 /** Places in a token that are tried: its beginning and what follows its first dashes. */
-const MOST_TRIES = 8
-const LEAST_BITS = 2.8
+const MAX_TRIES = 8
+const MIN_BITS = 2.8
 
-function* tokens(page: ScannedText): Generator<Found | undefined> {
+function* tokens(page: ScannedText): Generator<PiiFinding | undefined> {
   const {text, tokens: all, work} = page
   for (let token = 0; token < all.length; token += 2) {
     if (token % PAUSE === 0) yield undefined
@@ -24,7 +24,7 @@ function* tokens(page: ScannedText): Generator<Found | undefined> {
       yield key
       continue
     }
-    for (let at = start, tries = 0; at < end && tries < MOST_TRIES; at++) {
+    for (let at = start, tries = 0; at < end && tries < MAX_TRIES; at++) {
       if (at > start && !'-_'.includes(text[at - 1]!)) continue
       tries++
       const read = issued(page, at, end)
@@ -37,7 +37,7 @@ function* tokens(page: ScannedText): Generator<Found | undefined> {
 }
 
 /** A key of an issuer that begins here; it ends with the token or where a character stands that the issuer does not use. */
-function issued({text, work}: ScannedText, at: number, token_end: number): Found | undefined {
+function issued({text, work}: ScannedText, at: number, token_end: number): PiiFinding | undefined {
   if (isWordAt(text, at - 1)) return undefined
   for (const {kind, prefix, sign, length} of BY_START.get(text.slice(at, at + 2)) ?? []) {
     if (!text.startsWith(prefix, at)) continue
@@ -46,7 +46,7 @@ function issued({text, work}: ScannedText, at: number, token_end: number): Found
     work.spend(body.length)
     const end = at + prefix.length + body.length
     if (body.length < fewest || body.length > most || isWordAt(text, end)) continue
-    if (isPlaceholder(body) || entropy(body) < LEAST_BITS || !isMixed(body)) continue
+    if (isPlaceholder(body) || entropy(body) < MIN_BITS || !isMixed(body)) continue
     // `sk-circle-fade-3`: words with dashes, no key.
     if (prefix === 'sk-' && /^[a-z0-9-]+$/.test(body) && body.includes('-') && (body.match(/\d/g) ?? []).length < 3) continue
     return {class: 'api_key', kind, start: at, end, certainty: SURE.proven}
@@ -60,7 +60,7 @@ function isMixed(body: string): boolean {
 }
 
 /** Parts with dots between them: a JWT, and keys that look like one. */
-function dotted(page: ScannedText, start: number, end: number): Found | undefined {
+function dotted(page: ScannedText, start: number, end: number): PiiFinding | undefined {
   const {text} = page
   if (text.startsWith('eyJ', start) && text[end] === '.') return jwt(page, start, end)
   for (const {kind, before, form} of DOTTED) {
@@ -68,7 +68,7 @@ function dotted(page: ScannedText, start: number, end: number): Found | undefine
     if (!text.startsWith(before, from) || isWordAt(text, from - 1)) continue
     const read = form.exec(text.slice(start, start + 300))
     page.work.spend(300)
-    if (read && !isWordAt(text, start + read[0].length) && !isPlaceholder(read[0]) && entropy(read[0]) >= LEAST_BITS) {
+    if (read && !isWordAt(text, start + read[0].length) && !isPlaceholder(read[0]) && entropy(read[0]) >= MIN_BITS) {
       return {class: 'api_key', kind, start: from, end: start + read[0].length, certainty: SURE.proven}
     }
   }
@@ -87,7 +87,7 @@ const DOTTED = [
 const LONGEST_JWT = 8192
 
 /** RFC 7519: three parts, or five when encrypted; the first is JSON with an `alg`. */
-function jwt({text, work}: ScannedText, start: number, header_end: number): Found | undefined {
+function jwt({text, work}: ScannedText, start: number, header_end: number): PiiFinding | undefined {
   if (isWordAt(text, start - 1) || header_end - start > 2048) return undefined
   let end = header_end
   let parts = 1
@@ -109,7 +109,7 @@ function isBase64Url(code: number): boolean {
 }
 
 /** A bot's number, a colon, and 35 characters that begin with AA. `bot` may stand right before, as in the address of the service. */
-function telegram({text}: ScannedText, start: number, end: number): Found | undefined {
+function telegram({text}: ScannedText, start: number, end: number): PiiFinding | undefined {
   if (end - start !== 35 || !text.startsWith('AA', start) || text[start - 1] !== ':') return undefined
   let from = start - 1
   while (from > 0 && start - from <= 11 && isDigitAt(text, from - 1)) from--
@@ -120,10 +120,10 @@ function telegram({text}: ScannedText, start: number, end: number): Found | unde
 
 const BEGIN = '-----BEGIN '
 const END = '-----END '
-const LEAST_BODY = 40
+const MIN_BODY = 40
 
 /** RFC 7468 and OpenPGP blocks of private keys. One without an end (cut off) reaches as far as its text looks like a key. */
-function* privateKeys({text, work}: ScannedText): Generator<Found | undefined> {
+function* privateKeys({text, work}: ScannedText): Generator<PiiFinding | undefined> {
   for (let start = text.indexOf(BEGIN); start >= 0; ) {
     const next = text.indexOf(BEGIN, start + BEGIN.length)
     const limit = next < 0 ? text.length : next
@@ -136,7 +136,7 @@ function* privateKeys({text, work}: ScannedText): Generator<Found | undefined> {
       const closed = section.indexOf(close)
       const inner = closed < 0 ? bodyOf(section) : section.slice(0, closed)
       const end = closed < 0 ? body + inner.length : body + closed + close.length
-      if (keySigns(inner) >= LEAST_BODY) yield {class: 'api_key', kind: 'private_key', start, end, certainty: SURE.proven}
+      if (keySigns(inner) >= MIN_BODY) yield {class: 'api_key', kind: 'private_key', start, end, certainty: SURE.proven}
     }
     start = next
     yield undefined

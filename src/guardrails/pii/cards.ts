@@ -1,7 +1,7 @@
 import {luhn} from './check-digits.ts'
 import {SURE} from './classes.ts'
-import {cue, NUMBER_OF_THINGS, told} from './cues.ts'
-import {type Run, runs} from './numbers.ts'
+import {cue, NUMBER_OF_THINGS, readCues} from './cues.ts'
+import {type DigitRun, runs} from './numbers.ts'
 import type {Detector, ScannedText} from './scanned-text.ts'
 
 /** Brand, ranges of the first six digits, lengths. Sources: the brands' published issuer ranges (ISO/IEC 7812 major industries 3 to 6). */
@@ -78,13 +78,13 @@ export const cards: Detector = function* (page) {
 }
 
 /** The brand of what is a card's number. */
-function judged(page: ScannedText, run: Run): string | undefined {
+function judged(page: ScannedText, run: DigitRun): string | undefined {
   const digits = run.digits()
   page.work.spend(digits.length)
   const brand = brandOf(digits)
   if (!brand || !luhn(digits)) return undefined
-  const said = told(page, run.start, run.end, {yes: CARD, no: NUMBER_OF_THINGS, before: 48})
-  return said === 'no' || (said === 'unsaid' && digits.length < 14) ? undefined : brand
+  const finding = readCues(page, run.start, run.end, {yes: CARD, no: NUMBER_OF_THINGS, before: 48})
+  return finding === 'no' || (finding === 'unsaid' && digits.length < 14) ? undefined : brand
 }
 
 const LENGTHS = new Set([12, 13, 14, 15, 16, 17, 18, 19])

@@ -15,7 +15,7 @@ export const PII_CLASSES = [
 export type PiiClass = (typeof PII_CLASSES)[number]
 
 /** How sure a find is: a value proves itself, a rule and its context agree, or the words around it alone tell. */
-export const SURE = {proven: 3, likely: 2, told: 1} as const
+export const SURE = {proven: 3, likely: 2, cued: 1} as const
 
 /** A find. `start` and `end` are UTF-16 code units, end exclusive, as `text.slice(start, end)` takes them. */
 export interface PiiSpan {

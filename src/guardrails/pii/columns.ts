@@ -40,10 +40,10 @@ function tableOf(text: string, work: Work) {
   const heads: number[] = []
   let above = {delimiter: undefined as string | undefined, fields: 0}
   for (let line = 0; line < starts.length; line++) {
-    const said = lineText(text, starts, line)
-    work.spend(said.length)
-    const delimiter = above.delimiter && said.includes(above.delimiter) ? above.delimiter : delimiterOf(said)
-    const fields = delimiter ? said.split(delimiter).length : 0
+    const row = lineText(text, starts, line)
+    work.spend(row.length)
+    const delimiter = above.delimiter && row.includes(above.delimiter) ? above.delimiter : delimiterOf(row)
+    const fields = delimiter ? row.split(delimiter).length : 0
     const is_row = delimiter !== undefined && delimiter === above.delimiter && fields === above.fields
     heads.push(is_row ? heads[line - 1]! : line)
     above = {delimiter, fields}

@@ -78,7 +78,7 @@ function isLetter(text: string, at: number): boolean {
   return (code > 96 && code < 123) || (code > 0xa9 && /\p{L}/u.test(text[at]!))
 }
 
-/** What a value is said to be by the words around it. */
+/** What the words around a value make of it. */
 export type CueFinding = 'yes' | 'no' | 'unsaid'
 
 export interface CueWindow {
@@ -96,7 +96,7 @@ export interface CueWindow {
  * Reads the words around a value. A quoted key right before it (`"ssn":"…"`) or the head of its column says all; else the nearest word
  * before it does, then one right after it in the same sentence.
  */
-export function told(page: ScannedText, start: number, end: number, {yes, no, before = 64, after = 0}: CueWindow): CueFinding {
+export function readCues(page: ScannedText, start: number, end: number, {yes, no, before = 64, after = 0}: CueWindow): CueFinding {
   const {lower, work} = page
   const slice = lower.slice(Math.max(0, start - before), start)
   work.spend(slice.length)

@@ -81,11 +81,11 @@ function dayFirst({text, lower, groups, work}: ScannedText, group: number): Full
   if (isWordAt(text, start - 1) || isWordAt(text, groups[group + 3]!) || !isDay(Number(text.slice(start, end)))) return undefined
   const between = lower.slice(end, year)
   work.spend(between.length)
-  const said =
+  const match =
     /^(?:st|nd|rd|th|er|º|ª|\.|:e|-го|-е)?[ -]{1,2}(?:day )?(?:of |de |di |del |d'|den )?(\p{L}{3,14})\.?,?[ -]{1,2}(?:de |del |of )?$/u.exec(
       between,
     )
-  const month = said && monthOf(said[1]!)
+  const month = match && monthOf(match[1]!)
   return month && isYear(Number(text.slice(year, year + 4)), 4) ? {start, end: year + 4} : undefined
 }
 

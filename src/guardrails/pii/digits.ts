@@ -1,5 +1,5 @@
 /** A text as detectors read it, and the way back to the text as it stands. */
-export interface Plain {
+export interface DigitText {
   /**
    * The text with zero-width characters dropped, digits of every script as 0-9, spaces as ' ', dashes as '-', and compatibility
    * forms that mean one ASCII character as that character. All else stays, code unit for code unit.
@@ -10,12 +10,12 @@ export interface Plain {
 }
 
 /** Reads a text plainly, in one pass. */
-export function plainOf(text: string): Plain {
+export function plainOf(text: string): DigitText {
   const first = text.search(/[^\x00-\x7f]/)
   return first < 0 ? {text, original: (start, end) => ({start, end})} : folded(text, first)
 }
 
-function folded(text: string, first: number): Plain {
+function folded(text: string, first: number): DigitText {
   /** Per code unit of the plain text: where its source begins, and how many code units that has. */
   const starts = new Uint32Array(text.length)
   const widths = new Uint8Array(text.length).fill(1)
@@ -52,13 +52,13 @@ function fold(code: number): string | undefined {
   const known = FOLDS.get(code)
   if (known !== undefined) return known ?? undefined
   const put = folding(code)
-  if (FOLDS.size < MOST_FOLDS) FOLDS.set(code, put ?? null)
+  if (FOLDS.size < MAX_FOLDS) FOLDS.set(code, put ?? null)
   return put
 }
 
 /** Remembered folds; null leaves the character. */
 const FOLDS = new Map<number, string | null>()
-const MOST_FOLDS = 8192
+const MAX_FOLDS = 8192
 
 /** Blocks of letters alone, by far the most of what is not ASCII. */
 function isPlainLetter(code: number): boolean {

@@ -62,7 +62,7 @@ function isLetter(code: number): boolean {
   return (code > 64 && code < 91) || (code > 96 && code < 123)
 }
 
-const MOST_GAP = 2
+const MAX_GAP = 2
 
 /** Where so many letters and digits have been seen, few signs between two; undefined when they end before. */
 function endOf(text: string, start: number, length: number): number | undefined {
@@ -74,7 +74,7 @@ function endOf(text: string, start: number, length: number): number | undefined 
     if (is_sign) {
       gap = 0
       if (++seen === length) return at + 1
-    } else if (!' \n\r\t-./_·'.includes(text[at]!) || ++gap > MOST_GAP) return undefined
+    } else if (!' \n\r\t-./_·'.includes(text[at]!) || ++gap > MAX_GAP) return undefined
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import {isIPv6} from 'node:net'
 import {SURE} from './classes.ts'
-import {cue, told} from './cues.ts'
-import {type Detector, type Found, isDigitAt, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
+import {cue, readCues} from './cues.ts'
+import {type Detector, isDigitAt, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
 /** IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are nobody's. */
 export const ips: Detector = function* (page) {
@@ -18,7 +18,7 @@ const VERSION = cue(
   '§|版本|バージョン|版|버전',
 )
 
-function* ipv4(page: ScannedText): Generator<Found | undefined> {
+function* ipv4(page: ScannedText): Generator<PiiFinding | undefined> {
   const {text, groups, work} = page
   for (let group = 0; group + 7 < groups.length; group += 2) {
     if (group % PAUSE === 0) yield undefined
@@ -40,9 +40,9 @@ function* ipv4(page: ScannedText): Generator<Found | undefined> {
       continue
     // Small numbers throughout are rather a version or a section: something must say that it is a host.
     const is_small = numbers.every(number => number < 32)
-    const said = is_small ? told(page, start, end, {yes: HOST, no: VERSION, before: 32}) : 'yes'
+    const finding = is_small ? readCues(page, start, end, {yes: HOST, no: VERSION, before: 32}) : 'yes'
     const is_bare = !/^:\d{2,5}(?!\d)/.test(text.slice(end, end + 7)) && text.slice(start - 2, start) !== '//'
-    if (is_small && (numbers[0] === 10 ? said === 'no' : said !== 'yes' && is_bare)) continue
+    if (is_small && (numbers[0] === 10 ? finding === 'no' : finding !== 'yes' && is_bare)) continue
     yield {class: 'ip_address', kind: 'ipv4', start, end, certainty: SURE.likely}
   }
 }
@@ -63,7 +63,7 @@ function isNobodys([first, second, third, fourth]: readonly number[]): boolean {
 
 const LONGEST = 45
 
-function* ipv6(page: ScannedText): Generator<Found | undefined> {
+function* ipv6(page: ScannedText): Generator<PiiFinding | undefined> {
   const {text, work} = page
   let seen = 0
   let colons = 0

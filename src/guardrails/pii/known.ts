@@ -4,9 +4,9 @@ import type {PiiSpan} from './classes.ts'
 const SHORTEST = 5
 const LONGEST = 256
 /** Of values that begin alike, so many lengths are tried at a place. */
-const MOST_LENGTHS = 16
+const MAX_LENGTHS = 16
 const PREFIX = 4
-/** First code units are told apart by their last bits: most places of a text begin no known value. */
+/** First code units are distinguished by their last bits: most places of a text begin no known value. */
 const UNITS = 256
 
 /** Values that were found somewhere in a body, to be found wherever else they stand. */
@@ -24,7 +24,7 @@ interface Alike {
 /**
  * Words beside a value may be what tells it, such as the name of a member of data. Where the same value stands without them, a client would
  * send what was taken out a moment ago. Work grows with the length of the texts, however many values there are. `from`: where in a text a
- * value is looked for; it is asked of every value once at least, when that is found.
+ * value is looked for; this is checked for every value once at least, when that is found.
  */
 export function knownValues(
   texts: readonly {readonly text: string}[],
@@ -41,7 +41,7 @@ export function knownValues(
       const prefix = value.slice(0, PREFIX)
       const alike: Alike = by_prefix.get(prefix) ?? {lengths: [], values: new Map()}
       if (!alike.lengths.includes(value.length)) {
-        if (alike.lengths.length === MOST_LENGTHS) continue
+        if (alike.lengths.length === MAX_LENGTHS) continue
         alike.lengths.push(value.length)
         alike.lengths.sort((one, other) => other - one)
       }

@@ -1,8 +1,8 @@
 import {SURE} from './classes.ts'
-import {type Cue, cue, NUMBER_OF_THINGS, told} from './cues.ts'
+import {type Cue, cue, NUMBER_OF_THINGS, readCues} from './cues.ts'
 import * as rules from './id-rules.ts'
-import {type Run, runs} from './numbers.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
+import {type DigitRun, runs} from './numbers.ts'
+import {type Detector, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
 interface NumberId {
   readonly kind: string
@@ -49,18 +49,18 @@ export const nationalIds: Detector = function* (page) {
   yield* lettered(page)
 }
 
-function numbered(page: ScannedText, run: Run): Found | undefined {
+function numbered(page: ScannedText, run: DigitRun): PiiFinding | undefined {
   // `+` begins a phone number.
   if (page.text[run.start - 1] === '+') return undefined
   const digits = run.digits()
   page.work.spend(digits.length)
   for (const {kind, length, holds, cue: yes, shapes} of NUMBERS) {
     if (digits.length !== length || !holds(digits)) continue
-    const said = told(page, run.start, run.end, {yes, no: NUMBER_OF_THINGS, before: 80, after: 40})
-    if (said === 'no' || (said === 'unsaid' && !shapes.includes(run.shape))) continue
+    const finding = readCues(page, run.start, run.end, {yes, no: NUMBER_OF_THINGS, before: 80, after: 40})
+    if (finding === 'no' || (finding === 'unsaid' && !shapes.includes(run.shape))) continue
     // Nine digits without a word are too much: dashes must part them as everybody parts them.
-    if (length === 9 && said === 'unsaid' && /\d \d/.test(page.text.slice(run.start, run.end))) continue
-    const certainty = said === 'unsaid' && length === 9 ? SURE.told : kind === 'us_ssn' ? SURE.likely : SURE.proven
+    if (length === 9 && finding === 'unsaid' && /\d \d/.test(page.text.slice(run.start, run.end))) continue
+    const certainty = finding === 'unsaid' && length === 9 ? SURE.cued : kind === 'us_ssn' ? SURE.likely : SURE.proven
     return {class: 'national_id', kind, start: run.start, end: run.end, certainty}
   }
   return undefined
@@ -98,9 +98,9 @@ const LETTERED: readonly LetteredId[] = [
   },
 ]
 
-const MOST_GAP = 2
+const MAX_GAP = 2
 
-function* lettered(page: ScannedText): Generator<Found | undefined> {
+function* lettered(page: ScannedText): Generator<PiiFinding | undefined> {
   const {text, groups, work} = page
   for (let group = 0; group < groups.length; group += 2) {
     if (group % PAUSE === 0) yield undefined
@@ -113,10 +113,10 @@ function* lettered(page: ScannedText): Generator<Found | undefined> {
       work.spend(id.form.length)
       if (!read || isWordAt(text, read.end) || !id.holds(read.id)) continue
       if (isJoined(text, start, read.end)) continue
-      const said = told(page, start, read.end, {yes: id.cue, no: NUMBER_OF_THINGS, before: 64, after: 24})
-      if (said === 'no') continue
+      const finding = readCues(page, start, read.end, {yes: id.cue, no: NUMBER_OF_THINGS, before: 64, after: 24})
+      if (finding === 'no') continue
       const is_lower = /[a-z]/.test(text.slice(start, read.end))
-      if (said === 'unsaid' && is_lower && id.kind !== 'it_codice_fiscale') continue
+      if (finding === 'unsaid' && is_lower && id.kind !== 'it_codice_fiscale') continue
       yield {class: 'national_id', kind: id.kind, start, end: read.end, certainty: id.certainty}
       break
     }
@@ -160,7 +160,7 @@ function forth(text: string, start: number, form: string): {readonly id: string;
             .toUpperCase(),
           end: at + 1,
         }
-    } else if (!isSeparator(text, at) || ++gap > MOST_GAP) return undefined
+    } else if (!isSeparator(text, at) || ++gap > MAX_GAP) return undefined
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import type {ScannedText} from './scanned-text.ts'
 import {isWordAt, PAUSE} from './scanned-text.ts'
 
 /** Digits that may be one number, in one group or several. */
-export interface Run {
+export interface DigitRun {
   readonly start: number
   readonly end: number
   /** How many digits in all. */
@@ -27,7 +27,7 @@ const LONGEST_GAP = 3
  * Every run of groups with a wanted number of digits that stands by itself: no letter or digit beside it, no further group joined to it
  * in the same way; undefined where it may pause. Looks at no more than `groups` groups from each.
  */
-export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = false}: Wanted): Generator<Run | undefined> {
+export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = false}: Wanted): Generator<DigitRun | undefined> {
   const {text, groups, work} = page
   const longest = Math.max(...lengths)
   for (let first = 0; first < groups.length; first += 2) {
@@ -72,7 +72,7 @@ function isPeer(text: string, groups: readonly number[], at: number): boolean {
   return size === groups[at - 1]! - groups[at - 2]! && groups[at + 2]! - groups[at + 1]! === 1 && text[groups[at + 1]!] === ' '
 }
 
-function made({text, groups}: ScannedText, first: number, last: number, length: number): Run {
+function made({text, groups}: ScannedText, first: number, last: number, length: number): DigitRun {
   const start = groups[first]!
   const end = groups[last + 1]!
   let shape = ''

@@ -1,6 +1,6 @@
 import {SURE} from './classes.ts'
-import {cue, eitherOf, isIn, NUMBER_OF_THINGS, told} from './cues.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
+import {cue, eitherOf, isIn, NUMBER_OF_THINGS, readCues} from './cues.ts'
+import {type Detector, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
 const PHONE = cue(
   [
@@ -32,14 +32,14 @@ const TWO_DIGITS = new Set(
 const THREE_DIGITS =
   /^(?:21[12368]|22\d|23\d|24\d|25[0-8]|26\d|29[0-17-9]|35\d|37\d|38[0-35-79]|42[013]|50\d|59\d|67[0-9]|68\d|69[0-2]|80[08]|85[02356]|87[08]|88[0-368]|96\d|97[0-79]|99[2-68])/
 
-const FEWEST_DIGITS = 7
-const MOST_DIGITS = 15
-const MOST_GAP = 3
+const MIN_DIGITS = 7
+const MAX_DIGITS = 15
+const MAX_GAP = 3
 
 /** Numbers to call or text: international ones by themselves, national ones where a word says so, North American ones unless a word denies it. */
 export const phones: Detector = function* (page) {
   const {text, groups} = page
-  let before: Found | undefined
+  let before: PiiFinding | undefined
   let count = 0
   for (let first = 0; first < groups.length; ) {
     let last = first
@@ -54,12 +54,12 @@ export const phones: Detector = function* (page) {
 
 /** What may stand between two groups of one number; a line break, or a `+` that begins another, may not. */
 function isJoint(text: string, from: number, to: number): boolean {
-  if (to - from > MOST_GAP) return false
+  if (to - from > MAX_GAP) return false
   for (let at = from; at < to; at++) if (!' -./()\t'.includes(text[at]!)) return false
   return true
 }
 
-function judge(page: ScannedText, first: number, from_last: number, before: Found | undefined): Found | undefined {
+function judge(page: ScannedText, first: number, from_last: number, before: PiiFinding | undefined): PiiFinding | undefined {
   const {text, groups} = page
   let start = groups[first]!
   if (text[start - 1] === '(') start--
@@ -70,9 +70,9 @@ function judge(page: ScannedText, first: number, from_last: number, before: Foun
   const sizes: number[] = []
   let digits = ''
   let last = first
-  for (let at = first; at <= from_last && digits.length < MOST_DIGITS + 1; at += 2) {
+  for (let at = first; at <= from_last && digits.length < MAX_DIGITS + 1; at += 2) {
     const size = groups[at + 1]! - groups[at]!
-    if (digits.length + size > MOST_DIGITS) {
+    if (digits.length + size > MAX_DIGITS) {
       if (!is_international) return undefined
       break
     }
@@ -82,35 +82,35 @@ function judge(page: ScannedText, first: number, from_last: number, before: Foun
     last = at
   }
   const end = groups[last + 1]!
-  if (digits.length < FEWEST_DIGITS || isTied(text, end)) return undefined
-  const span = (certainty: number): Found => ({
+  if (digits.length < MIN_DIGITS || isTied(text, end)) return undefined
+  const span = (certainty: number): PiiFinding => ({
     class: 'phone',
     kind: is_international ? 'international' : 'national',
     start,
     end,
     certainty,
   })
-  const said = () => {
-    const heard = told(page, start, end, {yes: PHONE, no: OTHER, before: 48, after: 20})
+  const readFinding = () => {
+    const heard = readCues(page, start, end, {yes: PHONE, no: OTHER, before: 48, after: 20})
     if (heard !== 'unsaid' || !before) return heard
     return isNext(page, before.end, start) ? 'yes' : heard
   }
   if (is_international) {
     if (!isWorldly(digits) || sizes.length > 8) return undefined
-    return said() === 'no' && digits.length < 10 ? undefined : span(SURE.likely)
+    return readFinding() === 'no' && digits.length < 10 ? undefined : span(SURE.likely)
   }
   const shape = sizes.join('-')
   if (isDate(shape, text.slice(start, end)) || /^\d+\.\d+\.\d+\.\d+$/.test(text.slice(start, end))) return undefined
   if (isNorthAmerican(digits, shape)) {
-    const heard = said()
+    const heard = readFinding()
     if (heard === 'yes') return span(SURE.likely)
     return heard === 'unsaid' && (text[start] === '(' || text.slice(start, end).split('-').length === sizes.length) && sizes.length > 1
-      ? span(SURE.told)
+      ? span(SURE.cued)
       : undefined
   }
   if (digits.length > 13 || (digits.startsWith('00') && !isWorldly(digits.slice(2)))) return undefined
   if (sizes.length > 6 || sizes.some(size => size > 4 && sizes.length > 3)) return undefined
-  return said() === 'yes' ? span(SURE.told) : undefined
+  return readFinding() === 'yes' ? span(SURE.cued) : undefined
 }
 
 /** A letter, `-B`, `:30` or `,89` right behind: something else that begins with digits. */
@@ -141,8 +141,8 @@ function isNorthAmerican(digits: string, shape: string): boolean {
   return /^1?[2-9]\d\d[2-9]\d{6}$/.test(digits) && /^(?:1-)?(?:3-3-4|3-7)$|^1?0$|^10$/.test(shape)
 }
 
-function isDate(shape: string, said: string): boolean {
-  return /^(?:4-2-2|4-1-2|4-2-1|2-2-4|1-2-4|2-1-4|1-1-4|2-2-2)$/.test(shape) && /^\d+[-./]\d+[-./]\d+$/.test(said)
+function isDate(shape: string, text: string): boolean {
+  return /^(?:4-2-2|4-1-2|4-2-1|2-2-4|1-2-4|2-1-4|1-1-4|2-2-2)$/.test(shape) && /^\d+[-./]\d+[-./]\d+$/.test(text)
 }
 
 /** Named right after another number: `… or my mobile …`, `…, …`, `… and …`. */

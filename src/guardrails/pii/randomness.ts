@@ -1,7 +1,7 @@
 /** Bits a character; the longest text that is looked at has 256 of them. */
-export function entropy(said: string): number {
+export function entropy(value: string): number {
   const counts = new Map<string, number>()
-  const looked = said.slice(0, 256)
+  const looked = value.slice(0, 256)
   for (const sign of looked) counts.set(sign, (counts.get(sign) ?? 0) + 1)
   let bits = 0
   for (const count of counts.values()) bits -= (count / looked.length) * Math.log2(count / looked.length)
@@ -9,13 +9,13 @@ export function entropy(said: string): number {
 }
 
 const SHORTEST = 12
-const LEAST_BITS = 3
+const MIN_BITS = 3
 
 /**
  * True for what a generator may have drawn: long and even enough, and not made of words. Words show in long parts: `AbstractProxyFactory2`, `tls-cert-production-eu`, `my-app-2026`.
  */
 export function isRandom(value: string): boolean {
-  if (value.length < SHORTEST || isPlaceholder(value) || entropy(value) < LEAST_BITS) return false
+  if (value.length < SHORTEST || isPlaceholder(value) || entropy(value) < MIN_BITS) return false
   const looked = value.slice(0, 256)
   if (/^(?:0x)?[0-9a-f]{16,}$|^(?:0x)?[0-9A-F]{16,}$/.test(looked)) return /\d/.test(looked) && /[a-f]/i.test(looked)
   const [longest, shortest] = /\d/.test(looked) && /[A-Za-z]/.test(looked) ? [3.4, SHORTEST] : [3.7, 16]

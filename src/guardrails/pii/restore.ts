@@ -1,4 +1,4 @@
-import {isList, isObject, type Json} from '../json.ts'
+import {isList, isObject, type JsonValue} from '../json.ts'
 import {JSON_KEYS} from '../strings.ts'
 import {PII_CLASSES} from './classes.ts'
 
@@ -14,10 +14,10 @@ export interface Restore {
   /** A text that comes in pieces, cut anywhere. One for each text of a stream: a choice's content, a tool call's arguments. */
   restorer(form?: Form): Restorer
   /** Every text in the JSON of an answer. The same when it holds no placeholder. */
-  restoreBody(body: Json): Json
+  restoreBody(body: JsonValue): JsonValue
 }
 
-/** Takes pieces and gives what may already be said; `end` gives the rest. */
+/** Takes pieces and gives what may already leave; `end` gives the rest. */
 export interface Restorer {
   push(piece: string): string
   end(): string
@@ -41,12 +41,12 @@ const DEEPEST = 500
 
 export function restoreOf(original: Restore['original']): Restore {
   const restore = (text: string, form: Form = 'text') =>
-    text.replace(FORMS[form].whole, said => {
-      const value = original(form === 'json' ? `<${said.replace(/^<|^\\u003[cC]|>$|\\u003[eE]$/g, '')}>` : said)
-      if (value === undefined) return said
+    text.replace(FORMS[form].whole, placeholder => {
+      const value = original(form === 'json' ? `<${placeholder.replace(/^<|^\\u003[cC]|>$|\\u003[eE]$/g, '')}>` : placeholder)
+      if (value === undefined) return placeholder
       return form === 'json' ? JSON.stringify(value).slice(1, -1) : value
     })
-  const restoreBody = (body: Json, key = '', depth = 0): Json => {
+  const restoreBody = (body: JsonValue, key = '', depth = 0): JsonValue => {
     if (typeof body === 'string') return restore(body, JSON_KEYS.has(key) ? 'json' : 'text')
     if (depth > DEEPEST) return body
     if (isList(body)) {

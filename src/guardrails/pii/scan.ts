@@ -11,7 +11,7 @@ import {ips} from './ip.ts'
 import {nationalIds} from './national-ids.ts'
 import {settled} from './overlaps.ts'
 import {phones} from './phone.ts'
-import {type Detector, type Found, pageOf} from './scanned-text.ts'
+import {type Detector, type PiiFinding, pageOf} from './scanned-text.ts'
 import {secrets} from './secrets.ts'
 import {type Work as Counted, work} from './work.ts'
 
@@ -36,7 +36,7 @@ export interface ScanOptions {
 }
 
 /**
- * Personal data and secrets of a text, in order, none over another. All classes are looked for whatever is asked, so that asking for
+ * Personal data and secrets of a text, in order, none over another. All classes are looked for whatever is requested, so that asking for
  * fewer never makes a card a phone number. Time and memory grow with the text's length, whatever it holds.
  */
 export function findPii(text: string, options: ScanOptions = {}): PiiSpan[] {
@@ -68,18 +68,18 @@ const LONGEST_WORD = 256
 
 /** True for a text that can hold nothing of any class: too short, or ASCII without a digit, `@`, `::`, dashes in a row, or a great letter behind a small one. */
 function isPlain(text: string): boolean {
-  return text.length < SHORTEST ? !text.includes('::') : text.length <= MOST_PLAIN && !NOT_PLAIN.test(text)
+  return text.length < SHORTEST ? !text.includes('::') : text.length <= MAX_PLAIN && !NOT_PLAIN.test(text)
 }
 
 const SHORTEST = 6
-const MOST_PLAIN = 512
+const MAX_PLAIN = 512
 const NOT_PLAIN = /[\d@\x80-\uffff]|::|--|[a-z][A-Z]/
 
 function* scanning(text: string, counted: Counted): SlicedWork<PiiSpan[]> {
   const plain = plainOf(text)
   yield
   const page = pageOf(plain.text, counted)
-  const found: Found[] = []
+  const found: PiiFinding[] = []
   yield
   for (const name of PII_CLASSES) {
     for (const span of DETECTORS[name](page)) {

@@ -18,7 +18,7 @@ export interface ScannedText {
 }
 
 /** A find in a plain text. */
-export interface Found {
+export interface PiiFinding {
   readonly class: PiiClass
   readonly kind: string
   readonly start: number
@@ -27,7 +27,7 @@ export interface Found {
 }
 
 /** Looks for one class, saying undefined now and then: a place to pause at. What it does is bounded by a multiple of the text's length. */
-export type Detector = (page: ScannedText) => Generator<Found | undefined>
+export type Detector = (page: ScannedText) => Generator<PiiFinding | undefined>
 
 /** Places looked at between two pauses, a power of two. */
 export const PAUSE = 512

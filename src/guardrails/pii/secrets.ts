@@ -1,6 +1,6 @@
 import {SURE} from './classes.ts'
 import {isPlaceholder, isRandom} from './randomness.ts'
-import {type Detector, type Found, isWordAt, PAUSE, type ScannedText} from './scanned-text.ts'
+import {type Detector, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
 /** What a secret is called. `key` alone is too much: a sort key, a cache key, the key of a map. */
 const SECRET = new RegExp(
@@ -30,7 +30,7 @@ const GLUE = new Set(
 
 const BEFORE = 64
 
-/** Random values that are given where a secret is: assigned to its name, said to be one, part of a URL's login. */
+/** Random values that are given where a secret is: assigned to its name, called one, part of a URL's login. */
 export const secrets: Detector = function* (page) {
   const {chunks} = page
   for (let chunk = 0; chunk < chunks.length; chunk += 2) {
@@ -39,7 +39,7 @@ export const secrets: Detector = function* (page) {
   }
 }
 
-function inChunk(page: ScannedText, start: number, end: number): Found[] {
+function inChunk(page: ScannedText, start: number, end: number): PiiFinding[] {
   const {text, work} = page
   if (!isMixed(text, start, Math.min(end, start + LONGEST))) return []
   const login = loginOf(text, start, end)
@@ -48,7 +48,7 @@ function inChunk(page: ScannedText, start: number, end: number): Found[] {
   const quoted = quoteEnd(text, start, end)
   if (quoted) return judged(page, start, quoted, () => isCalled(page, start))
   if (end - start > LONGEST) return []
-  const found: Found[] = []
+  const found: PiiFinding[] = []
   for (const [from, to] of pairs(text, start, end)) {
     const part = text.slice(from, to)
     const sign = /^([A-Za-z_][\w.-]{0,63}|-{1,2}[A-Za-z][\w-]{0,40})(:=|=>|=|:(?!\/\/))/.exec(part)
@@ -131,7 +131,7 @@ function isFlag(before: string): boolean {
   return /(?:^|\s)(?:-u|--user)[ =]["']?[\w.@-]{1,40}:$/.test(before)
 }
 
-function judged(page: ScannedText, start: number, from_end: number, isSecret: () => boolean): Found[] {
+function judged(page: ScannedText, start: number, from_end: number, isSecret: () => boolean): PiiFinding[] {
   const {text} = page
   let end = from_end
   // A full stop or the like behind a value ends the sentence.
@@ -139,7 +139,7 @@ function judged(page: ScannedText, start: number, from_end: number, isSecret: ()
     end--
   const value = text.slice(start, end)
   if (value.length > LONGEST || !isRandomValue(value) || isWordAt(text, end) || !isSecret()) return []
-  return [{class: 'secret', kind: 'assigned', start, end, certainty: SURE.told}]
+  return [{class: 'secret', kind: 'assigned', start, end, certainty: SURE.cued}]
 }
 
 /** Drawn by a generator, a UUID, or as mixed as a good password. */

@@ -1,7 +1,7 @@
 import {BlobFault, type Blobs} from './index.ts'
 
 export interface BreakerBlobs extends Blobs {
-  /** Whether it is asked now: false between its failures and the next try. */
+  /** Whether it is called now: false between its failures and the next try. */
   readonly is_open: boolean
 }
 
@@ -14,24 +14,24 @@ export interface GuardOptions {
 }
 
 /**
- * Leaves a store alone that fails again and again: what is asked of it then fails at once, and says so. After the pause it is asked
+ * Leaves a store alone that fails again and again: requests to it then fail at once, and say so. After the pause it is called
  * again; the first failure is enough for the next one, a success ends all of it.
  */
 export function withBreaker(blobs: Blobs, {threshold, backoff_ms, now}: GuardOptions): BreakerBlobs {
   let failures = 0
   let closed_until_ms = 0
   let last = ''
-  const asked = async <T>(ask: () => Promise<T>): Promise<T> => {
+  const run = async <T>(ask: () => Promise<T>): Promise<T> => {
     const left_ms = closed_until_ms - now()
     if (left_ms > 0) {
       const left_s = Math.ceil(left_ms / 1000)
       throw new BlobFault('paused', `${blobs.place} failed ${failures} times in a row and is asked again in ${left_s} s. ${last}`)
     }
     try {
-      const said = await ask()
+      const result = await ask()
       failures = 0
       closed_until_ms = 0
-      return said
+      return result
     } catch (fault) {
       if (fault instanceof BlobFault && fault.kind === 'object') throw fault
       failures++
@@ -45,8 +45,8 @@ export function withBreaker(blobs: Blobs, {threshold, backoff_ms, now}: GuardOpt
     get is_open() {
       return closed_until_ms <= now()
     },
-    put: (key, object) => asked(() => blobs.put(key, object)),
-    get: key => asked(() => blobs.get(key)),
-    remove: key => asked(() => blobs.remove(key)),
+    put: (key, object) => run(() => blobs.put(key, object)),
+    get: key => run(() => blobs.get(key)),
+    remove: key => run(() => blobs.remove(key)),
   }
 }

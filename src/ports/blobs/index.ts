@@ -13,17 +13,17 @@ export interface Blobs {
 export interface NewObject {
   readonly body: Buffer
   readonly content_type: string
-  /** Until then nobody should be able to remove it, where the store is told to see to that; epoch milliseconds. */
+  /** Until then nobody should be able to remove it, where the store enforces that; epoch milliseconds. */
   readonly keep_until_ms: number
 }
 
 /**
  * `unreachable`: nobody answers, or not in time, or only of its own trouble. `refused`: it does not take our credentials or our
- * requests. `object`: it takes others, but not this one. `paused`: it failed too often, and is not asked for a while.
+ * requests. `object`: it takes others, but not this one. `paused`: it failed too often, and is left alone for a while.
  */
 export type BlobFaultKind = 'unreachable' | 'refused' | 'object' | 'paused'
 
-/** The store did not do what was asked. The sentence says why, without a secret and without a signature. */
+/** The store did not do what was requested. The sentence says why, without a secret and without a signature. */
 export class BlobFault extends Error {
   readonly kind: BlobFaultKind
 

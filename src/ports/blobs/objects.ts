@@ -58,10 +58,10 @@ export function objectBlobs({base_url, send, authorize, putHeaders = () => ({}),
   }
   const refused = ({status, code_header, body}: Awaited<ReturnType<SendObject>>) => {
     const code = code_header ?? codeIn(body)
-    const said = `${place} answered ${status}${code ? ` (${code})` : ''}.`
-    if (status === 413 || (code && OF_THE_OBJECT.has(code))) return new BlobFault('object', said)
+    const message = `${place} answered ${status}${code ? ` (${code})` : ''}.`
+    if (status === 413 || (code && OF_THE_OBJECT.has(code))) return new BlobFault('object', message)
     const is_trouble = status >= 500 || status === 429 || status === 408
-    return new BlobFault(is_trouble ? 'unreachable' : 'refused', said)
+    return new BlobFault(is_trouble ? 'unreachable' : 'refused', message)
   }
   const isGone = ({status, code_header, body}: Awaited<ReturnType<SendObject>>) =>
     status === 404 && !NO_PLACE.has(code_header ?? codeIn(body) ?? '')

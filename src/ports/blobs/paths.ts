@@ -2,7 +2,7 @@
 export const PATH_FORMATS = ['v1', 'v2'] as const
 export type PathFormat = (typeof PATH_FORMATS)[number]
 
-export interface KeyOf {
+export interface BlobKeyParts {
   readonly log_id: string
   readonly organisation_id: string
   readonly workspace_slug: string
@@ -13,7 +13,7 @@ export interface KeyOf {
 }
 
 /** `30/ORGANISATION/LOG.json`, or `30/ORGANISATION/WORKSPACE/2026/03/04/05/LOG.json` (reference: log store, path formats). */
-export function objectKey(format: PathFormat, {log_id, organisation_id, workspace_slug, created_at, retention_days}: KeyOf): string {
+export function objectKey(format: PathFormat, {log_id, organisation_id, workspace_slug, created_at, retention_days}: BlobKeyParts): string {
   const root = `${retention_days}/${organisation_id}`
   if (format === 'v1') return `${root}/${log_id}.json`
   const [year, month, day, hour] = created_at.split(/[-T:]/)

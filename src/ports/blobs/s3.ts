@@ -21,7 +21,7 @@ export function s3Signature({
   }
 }
 
-/** What S3 is told beside the object. */
+/** What S3 gets beside the object. */
 export interface S3Extras {
   /** SSE_ENCRYPTION_TYPE. */
   readonly encryption?: 'AES256' | 'aws:kms' | 'aws:kms:dsse' | undefined
@@ -30,7 +30,7 @@ export interface S3Extras {
   readonly bucket_key: boolean
   /** KMS_ENCRYPTION_CONTEXT: a JSON object, or the base64 of one. */
   readonly context?: string | undefined
-  /** A key of the customer's own, in base64; S3 forgets it and is told it again to read. */
+  /** A key of the customer's own, in base64; S3 forgets it and needs it again to read. */
   readonly customer?: {readonly key: string; readonly md5: string | undefined} | undefined
   /** LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED. */
   readonly locks: boolean

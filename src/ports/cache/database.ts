@@ -29,12 +29,12 @@ export interface DatabaseCacheOptions {
   readonly most_bytes?: number
   /** A longer answer is not kept. */
   readonly most_entry_bytes?: number
-  /** Told of a pruning that failed; it is tried again with the next. */
+  /** Called with a pruning that failed; it is tried again with the next. */
   readonly onFault?: (fault: unknown) => void
 }
 
 /** Answers that wait for the database; what comes when they are more is not kept. */
-const MOST_WAITING_BYTES = 8 << 20
+const MAX_WAITING_BYTES = 8 << 20
 const PRUNE_EVERY_MS = 60_000
 /** Written since the last pruning, as a part of the bound. */
 const PRUNE_AFTER = 1 / 32
@@ -60,7 +60,7 @@ export function createDatabaseCache(options: DatabaseCacheOptions): Cache {
     },
     set({workspace_id, digest}: CacheKey, {body, stored_at_ms}: CacheEntry, ttl_ms: number): Promise<void> {
       const bytes = body.length
-      if (bytes > most_entry_bytes || waiting_bytes + bytes > MOST_WAITING_BYTES) {
+      if (bytes > most_entry_bytes || waiting_bytes + bytes > MAX_WAITING_BYTES) {
         return inTurn(() => table.delete(workspace_id, digest)) // what is there was meant to be replaced
       }
       waiting_bytes += bytes

@@ -1,10 +1,11 @@
-import type {Cache, MaybePromise} from './index.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
+import type {Cache} from './index.ts'
 
 export interface LenientOptions {
   readonly now: () => number
   /** How long a look-up waits for the store. */
   readonly timeout_ms?: number
-  /** Told of a fault, once a minute at most; how many there were since the last. */
+  /** Called with a fault, once a minute at most; how many there were since the last. */
   readonly onFault: (fault: unknown, times: number) => void
 }
 
@@ -12,10 +13,10 @@ export interface LenientOptions {
 const PAUSE_MS = 1_000
 const TELL_EVERY_MS = 60_000
 
-/** A store whose failures are misses: nothing that it does, or does not, is an error of a call. Who purges is told. */
+/** A store whose failures are misses: nothing that it does, or does not, is an error of a call. A purge that fails rejects. */
 export function lenient(cache: Cache, {now, timeout_ms = 250, onFault}: LenientOptions): Cache {
   let silent_until_ms = Number.NEGATIVE_INFINITY
-  let told_at_ms = Number.NEGATIVE_INFINITY
+  let reported_at_ms = Number.NEGATIVE_INFINITY
   let times = 0
 
   return {
@@ -45,8 +46,8 @@ export function lenient(cache: Cache, {now, timeout_ms = 250, onFault}: LenientO
   function failed(fault: unknown): undefined {
     silent_until_ms = now() + PAUSE_MS
     times++
-    if (now() - told_at_ms < TELL_EVERY_MS) return
-    told_at_ms = now()
+    if (now() - reported_at_ms < TELL_EVERY_MS) return
+    reported_at_ms = now()
     onFault(fault, times)
     times = 0
   }

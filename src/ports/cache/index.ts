@@ -1,5 +1,4 @@
-/** At once where the answer is in this process; a promise where it is elsewhere. */
-export type MaybePromise<T> = T | Promise<T>
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 
 /** Where an answer is kept. The workspace is part of the digest, too: it stands apart so that its answers can be purged. */
 export interface CacheKey {
@@ -25,7 +24,7 @@ export interface FoundEntry extends CacheEntry {
  * store was given; of processes that share a store the clocks should agree within a second or so.
  */
 export interface Cache {
-  /** As `get`, as far as it can be said at once: undefined also where it would have to be asked for. */
+  /** As `get`, as far as it is known at once: undefined also where the store would have to be queried. */
   peek(key: CacheKey): FoundEntry | undefined
   /** Undefined when there is none, or its time is over. */
   get(key: CacheKey): MaybePromise<FoundEntry | undefined>

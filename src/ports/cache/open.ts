@@ -16,7 +16,7 @@ export interface CacheOptions {
   readonly database_bytes?: number | undefined
   readonly redis_bytes?: number | undefined
   readonly entry_bytes?: number | undefined
-  /** Told of faults of the store, once a minute at most; `times` there were since the last. */
+  /** Called with faults of the store, once a minute at most; `times` there were since the last. */
   readonly onFault: (fault: unknown, times: number) => void
 }
 

@@ -7,7 +7,7 @@ export interface RedisCacheOptions {
   /** `redis://` or `rediss://`, with user, password and database where there are any. */
   readonly url: string
   readonly tls?: RedisOptions['tls']
-  /** Installations that share a server are told apart by it. */
+  /** Installations that share a server are distinguished by it. */
   readonly tag?: string
   readonly now: () => number
   /** All bodies together: counters live on the same server, and must have room. */

@@ -5,7 +5,7 @@ interface Waiting<In, Out> {
 }
 
 /** So that one statement is not too long. */
-const MOST_TOGETHER = 100
+const MAX_TOGETHER = 100
 
 /**
  * Asks a store for many callers at once: of those that want the same thing (`group`), one question is under way at a time, and all that
@@ -16,7 +16,7 @@ export class Gather<In, Out> {
   readonly #ask: (items: readonly In[]) => Promise<readonly Out[]>
   readonly #patience_ms: number
 
-  /** `ask` answers in the order of what it is asked; one that takes longer than `patience_ms` keeps nobody else waiting. */
+  /** `ask` answers in the order of its input; one that takes longer than `patience_ms` keeps nobody else waiting. */
   constructor(ask: (items: readonly In[]) => Promise<readonly Out[]>, patience_ms: number) {
     this.#ask = ask
     this.#patience_ms = patience_ms
@@ -39,7 +39,7 @@ export class Gather<In, Out> {
       clearTimeout(timer)
       const waiting = this.#groups.get(group)!
       if (waiting.length === 0) this.#groups.delete(group)
-      else void this.#run(group, waiting.splice(0, MOST_TOGETHER))
+      else void this.#run(group, waiting.splice(0, MAX_TOGETHER))
     }
     const timer = setTimeout(next, this.#patience_ms)
     try {

@@ -1,5 +1,4 @@
-/** At once where the counters are in this process; a promise where they are shared. The hot path awaits only promises. */
-export type MaybePromise<T> = T | Promise<T>
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 
 /** What a counter counts. Cost is in nano-dollars. */
 export type Counted = 'requests' | 'tokens' | 'cost'
@@ -35,7 +34,7 @@ export interface Actual {
 export type Reserved<C extends Claim> =
   /** `over` are shadow claims that did not fit. */
   | {readonly outcome: 'taken'; readonly over: readonly C[]}
-  /** These have to be restored, under this generation, before the claims are made again; said before any is refused. */
+  /** These have to be restored, under this generation, before the claims are made again; this comes before any refusal. */
   | {readonly outcome: 'missing'; readonly claims: readonly C[]; readonly generation: string}
   /** The first claim, in the order given, that did not fit. */
   | {readonly outcome: 'refused'; readonly claim: C}
@@ -81,7 +80,7 @@ export interface Counters {
   release(id: string): MaybePromise<boolean>
   /** What was used, in the order of `keys`; null where there is no counter. */
   read(keys: readonly string[]): MaybePromise<readonly (bigint | null)[]>
-  /** Gives missing counters their value; those that exist keep theirs. Does nothing when the store has lost its counters since `generation` was said. */
+  /** Gives missing counters their value; those that exist keep theirs. Does nothing when the store has lost its counters since `generation`. */
   restore(bases: readonly Base[], generation: string): MaybePromise<void>
   /** Adds to counters that exist; never creates one (core rule 11). */
   adjust(changes: readonly {readonly key: string; readonly amount: number}[]): MaybePromise<void>

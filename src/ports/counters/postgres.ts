@@ -5,7 +5,7 @@ import {createRemote, type RemoteOptions} from './remote.ts'
 import {CORRECTABLE_MS, most} from './rules.ts'
 
 /** A reservation as the statement takes it; with no deadline, more under one that is open. */
-interface AskedRow {
+interface ReservationRow {
   readonly id: string
   readonly claims: readonly {
     readonly key: string
@@ -25,10 +25,10 @@ interface Answer {
   readonly places: readonly number[]
 }
 
-/** The statements, as the store says them (`counterTable`). Each does all it is asked in one, in that order. */
+/** The statements, as the store says them (`counterTable`). Each does all its work in one, in that order. */
 export interface CounterTable {
-  reserve(asked: readonly AskedRow[]): Promise<readonly Answer[]>
-  settle(asked: readonly {readonly id: string; readonly actual: Actual | null}[]): Promise<readonly boolean[]>
+  reserve(rows: readonly ReservationRow[]): Promise<readonly Answer[]>
+  settle(rows: readonly {readonly id: string; readonly actual: Actual | null}[]): Promise<readonly boolean[]>
   read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   insert(rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]): Promise<void>
   add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
@@ -44,7 +44,7 @@ const SWEEP_EVERY_MS = 60_000
 const LINGER_MS = 60 * 60 * 1000
 
 /** Reservations whose counters are remembered, so that they are settled together. */
-const MOST_KNOWN = 100_000
+const MAX_KNOWN = 100_000
 
 /**
  * Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. Claims of the same counters go
@@ -99,7 +99,7 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
       shadow: claim.mode === 'shadow',
     }))
     const group = claims.map(({key}) => key).join('\n')
-    if (groups.size < MOST_KNOWN && deadline_ms !== null) groups.set(id, group)
+    if (groups.size < MAX_KNOWN && deadline_ms !== null) groups.set(id, group)
     const {word, now_ms, places} = await reserving.ask(group, {id, claims: rows, deadline_ms})
     if (word !== 'taken' && deadline_ms !== null) groups.take(id)
     remote.heard(now_ms)

@@ -123,12 +123,12 @@ return 1
 
 /** Keys: counters. Answers for each what was used, what is held of it and its revision; empty texts for what is not there. */
 export const STANDINGS = script(`${BESIDE}
-local said = {}
+local state = {}
 for i = 1, #KEYS do
   local more = redis.call('HMGET', beside(KEYS[i]), 'held', 'revision')
-  said[i] = {redis.call('GET', KEYS[i]) or '', more[1] or '0', more[2] or ''}
+  state[i] = {redis.call('GET', KEYS[i]) or '', more[1] or '0', more[2] or ''}
 end
-return said
+return state
 `)
 
 /** Key: counter. Arguments: what to add, the revision that it has to have, the next one. Answers 0 when it has another. */

@@ -9,7 +9,7 @@ export interface RedisCountersOptions extends RemoteOptions {
   /** `redis://` or `rediss://`, with user, password and database where there are any. */
   readonly url: string
   readonly tls?: RedisOptions['tls']
-  /** Installations that share a server are told apart by it. */
+  /** Installations that share a server are distinguished by it. */
   readonly tag?: string
 }
 
@@ -18,7 +18,7 @@ const IDLE_MS = 35 * 24 * 60 * 60 * 1000
 /** Clocks differ a little: a counter outlives its period by this. */
 const LINGER_MS = 60_000
 /** Redis lost its counters between two questions at most so often before the store counts as silent. */
-const MOST_GENERATIONS = 3
+const MAX_GENERATIONS = 3
 
 /**
  * Counters shared through Redis 6.2 or later: every method is one script, one round trip. All names share one hash tag, so that a
@@ -84,8 +84,8 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
     async standings(keys) {
       if (keys.length === 0) return []
       generation ||= (await remote.within(redis.get(marker))) ?? ''
-      const said = (await run(STANDINGS, keys.map(named), [])) as [string, string, string][]
-      return said.map(([used, held, revision]) =>
+      const rows = (await run(STANDINGS, keys.map(named), [])) as [string, string, string][]
+      return rows.map(([used, held, revision]) =>
         used === '' || revision === '' ? null : {used: BigInt(used), held: BigInt(held), revision: `${generation}/${revision}`},
       )
     },
@@ -102,7 +102,7 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
   async function take<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number | null): Promise<Reserved<C>> {
     const each = claims.flatMap(claim => [claim.type, claim.amount, `${most(claim)}`, forgottenAt(claim.ends_at_ms), kind(claim)])
     const deadline = deadline_ms === null ? ['1', 0, 0] : ['0', Math.trunc(deadline_ms), Math.trunc(deadline_ms) + CORRECTABLE_MS]
-    for (let tries = 0; tries < MOST_GENERATIONS; tries++) {
+    for (let tries = 0; tries < MAX_GENERATIONS; tries++) {
       const keys = [marker, reservation(id), ...claims.map(({key}) => named(key))]
       const answer = await ask(keys, [generation, randomBytes(8).toString('hex'), ...deadline, ...each])
       const {word, list} = answer

@@ -9,7 +9,7 @@ export interface RemoteOptions {
   readonly steady?: () => number
   /** How long a call waits for an answer. */
   readonly timeout_ms?: number
-  /** Told of every fault of the store; the calls themselves go on, or are refused. */
+  /** Called with every fault of the store; the calls themselves go on, or are refused. */
   readonly onFault?: (fault: unknown) => void
 }
 
@@ -20,7 +20,7 @@ const PAUSE_MS = 1_000
  * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does what a call used, which nobody waits
  * for: it is not to be taken for lost while it is under way.
  */
-const PATIENT_MS = 5_000
+export const PATIENT_MS = 5_000
 
 /** What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer. */
 export function createRemote({now, steady, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {

@@ -1,21 +1,27 @@
 import {readFileSync} from 'node:fs'
 import {join} from 'node:path'
+import {type Node, parseTemplate, TemplateFault} from '../../base/mustache/parse.ts'
+import {RenderBudget, render, type TemplateFormat} from '../../base/mustache/render.ts'
 import {BUNDLED, LETTERS, type LetterName, VALUES} from './bundled.ts'
 import type {Letter} from './index.ts'
-import {escapeHtml, type Facts, readTemplate, type Template, TemplateFault} from './mustache.ts'
 
 export type {LetterName} from './bundled.ts'
 
-/** Writes a letter of a kind. */
-export type WriteLetter = (name: LetterName, facts: Facts) => Pick<Letter, 'subject' | 'plain' | 'html'>
+/** What a letter may contain: names, and their texts. What is absent or empty counts as not there. */
+export type LetterFacts = Readonly<Record<string, string | undefined>>
 
-const MOST_BYTES = 256 * 1024
+type Template = (facts: LetterFacts, format: TemplateFormat) => string
+
+/** Writes a letter of a kind. */
+export type WriteLetter = (name: LetterName, facts: LetterFacts) => Pick<Letter, 'subject' | 'plain' | 'html'>
+
+const MAX_BYTES = 256 * 1024
 
 /**
  * Reads all letters: `NAME.txt` (whose first line is `Subject: ...`) and `NAME.html` of `folder`, else the bundled ones. `shared` holds
  * what all letters may say. Throws TemplateFault with a sentence that names the file.
  */
-export function readLetters(folder: string | undefined, shared: Facts): WriteLetter {
+export function readLetters(folder: string | undefined, shared: LetterFacts): WriteLetter {
   const known = new Map<LetterName, {subject: Template; plain: Template; html: Template}>()
   for (const name of LETTERS) {
     const text = own(folder, `${name}.txt`)
@@ -32,23 +38,37 @@ export function readLetters(folder: string | undefined, shared: Facts): WriteLet
     const {subject, plain, html} = known.get(name)!
     const all = {...shared, ...facts}
     return {
-      subject: subject(all, text => text)
-        .replace(/\s+/g, ' ')
-        .trim()
-        .slice(0, MOST_SUBJECT),
-      plain: plain(all, text => text),
-      html: html(all, escapeHtml),
+      subject: subject(all, 'text').replace(/\s+/g, ' ').trim().slice(0, MAX_SUBJECT),
+      plain: plain(all, 'text'),
+      html: html(all, 'html'),
     }
   }
 }
 
-const MOST_SUBJECT = 200
+const MAX_SUBJECT = 200
 
 function read(text: string, file: string): Template {
   try {
-    return readTemplate(text, VALUES)
+    const nodes = parseTemplate(text)
+    checkNodes(nodes)
+    return (facts, format) => render(nodes, facts, () => undefined, format, new RenderBudget())
   } catch (fault) {
-    throw fault instanceof TemplateFault ? new TemplateFault(`The template ${file} cannot be used: ${fault.message}`) : fault
+    throw fault instanceof TemplateFault ? new TemplateFault(`The template ${file} cannot be used: ${fault.message}.`) : fault
+  }
+}
+
+/** A letter has the values of `VALUES` alone, always escaped: a key's name must not become HTML. */
+function checkNodes(nodes: readonly Node[]) {
+  for (const node of nodes) {
+    if (node.kind === 'text') {
+      if (node.text.includes('}}')) throw new TemplateFault('a }} is without its {{')
+    } else if (node.kind === 'partial') throw new TemplateFault('{{>...}} is not available: there are no partials')
+    else {
+      const name = node.path.join('.')
+      if (!VALUES.some(value => value === name)) throw new TemplateFault(`there is no value {{${name}}}; there are ${VALUES.join(', ')}`)
+      if (node.kind === 'section') checkNodes(node.nodes)
+      else if (node.is_plain) throw new TemplateFault('{{{...}}} and {{&...}} are not available: values are always escaped')
+    }
   }
 }
 
@@ -63,7 +83,7 @@ function own(folder: string | undefined, file: string): string | undefined {
   if (folder === undefined) return undefined
   try {
     const bytes = readFileSync(join(folder, file))
-    if (bytes.length > MOST_BYTES) throw new TemplateFault(`The template ${file} is larger than ${MOST_BYTES} bytes.`)
+    if (bytes.length > MAX_BYTES) throw new TemplateFault(`The template ${file} is larger than ${MAX_BYTES} bytes.`)
     return bytes.toString('utf8')
   } catch (fault) {
     const {code} = fault as NodeJS.ErrnoException

@@ -55,13 +55,13 @@ function sentenceOf(fault: unknown): string {
   return code && !fault.message.includes(code) ? `${fault.message} (${code})` : fault.message
 }
 
-/** Servers repeat what they were told. */
+/** Servers repeat what they were sent. */
 function withoutLogin(text: string, login: MailSettings['login']): string {
   if (!login) return text
   const {user, password} = login
-  const base64 = (said: string) => Buffer.from(said).toString('base64')
+  const base64 = (value: string) => Buffer.from(value).toString('base64')
   const secrets = [password, base64(password), base64(`\0${user}\0${password}`)]
-  return secrets.reduce((said, secret) => (secret === '' ? said : said.replaceAll(secret, '***')), text)
+  return secrets.reduce((redacted, secret) => (secret === '' ? redacted : redacted.replaceAll(secret, '***')), text)
 }
 
 /** The recipient or the letter itself is refused for good (5yz); a login or a connection may yet be mended. */

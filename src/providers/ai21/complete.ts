@@ -7,13 +7,13 @@ import {FINISH, SETTINGS} from './jurassic.ts'
 
 /** Text completions of the Jurassic models; usage is counted from the tokens they list. Source: docs.ai21.com, J2 complete. */
 export const complete: Translation = {
-  request(asked, context) {
+  request(request, context) {
     if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
-    const settings = {...pick(asked, SETTINGS), maxTokens: mostTokens(asked), stopSequences: stopsIn(asked)}
-    return {path: `/${modelPath(context)}/complete`, body: {prompt: textPrompt(asked), ...settings}}
+    const settings = {...pick(request, SETTINGS), maxTokens: mostTokens(request), stopSequences: stopsIn(request)}
+    return {path: `/${modelPath(context)}/complete`, body: {prompt: textPrompt(request), ...settings}}
   },
-  reply(said, context) {
-    const {id, prompt, completions} = objectIn(said)
+  reply(response, context) {
+    const {id, prompt, completions} = objectIn(response)
     const made = arrayIn(completions, 'completions')
     if (made.length === 0) throw new InvalidResponse('completions: expected some')
     let output = 0

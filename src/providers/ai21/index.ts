@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import type {Context, Dialect, Json, Translated, Translation} from '../translation.ts'
+import type {Dialect, Json, Translated, Translation, TranslationContext} from '../translation.ts'
 import {embeddingList, encodingIn, textsIn} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
@@ -12,11 +12,11 @@ import {isJurassic, jurassicReply, jurassicRequest} from './jurassic.ts'
 const near = {finish: {}}
 
 /** An OpenAI chat request for Jamba. Source: docs.ai21.com, Jamba API: messages are text, no choice of tools. */
-function jambaRequest(asked: Json, context: Context): Translated {
-  const tools = toolsIn(asked)
-  const messages = messagesIn(asked).map(message => {
-    const {role, said, field} = message
-    const content = textIn(said.content, `${field}.content`)
+function jambaRequest(request: Json, context: TranslationContext): Translated {
+  const tools = toolsIn(request)
+  const messages = messagesIn(request).map(message => {
+    const {role, raw, field} = message
+    const content = textIn(raw.content, `${field}.content`)
     if (role === 'tool') return {role, content, tool_call_id: answeredIn(message)}
     const calls = role === 'assistant' ? callsIn(message) : []
     return {role, content, ...(calls.length > 0 ? {tool_calls: calls.map(callOut)} : {})}
@@ -24,9 +24,9 @@ function jambaRequest(asked: Json, context: Context): Translated {
   const body = {
     model: context.model,
     messages,
-    ...pick(asked, 'temperature top_p n documents response_format'),
-    max_tokens: mostTokens(asked),
-    stop: stopsIn(asked),
+    ...pick(request, 'temperature top_p n documents response_format'),
+    max_tokens: mostTokens(request),
+    stop: stopsIn(request),
     ...(tools.length > 0
       ? {tools: tools.map(({name, description, parameters}) => ({type: 'function', function: {name, description, parameters}}))}
       : {}),
@@ -37,14 +37,14 @@ function jambaRequest(asked: Json, context: Context): Translated {
 
 /** Source: docs.ai21.com, embeddings: no usage is told. */
 const embed: Translation = {
-  request: asked => {
-    encodingIn(asked)
-    return {path: '/embed', body: {texts: textsIn(asked), ...pick(asked, 'type')}}
+  request: request => {
+    encodingIn(request)
+    return {path: '/embed', body: {texts: textsIn(request), ...pick(request, 'type')}}
   },
-  reply(said, context, asked) {
-    const {results} = objectIn(said)
+  reply(response, context, request) {
+    const {results} = objectIn(response)
     const vectors = arrayIn(results, 'results').map(entry => object(entry).embedding)
-    return embeddingList(context, {vectors, usage: null}, encodingIn(asked))
+    return embeddingList(context, {vectors, usage: null}, encodingIn(request))
   },
 }
 
@@ -53,9 +53,9 @@ export const ai21: Dialect = {
   name: 'ai21',
   endpoints: {
     chatComplete: {
-      request: (asked, context) => (isJurassic(context) ? jurassicRequest(asked, context) : jambaRequest(asked, context)),
-      reply: (said, context) => (isJurassic(context) ? jurassicReply(said, context) : nearReply(said, context, near)),
-      stream: {framing: 'sse', open: (context, asked) => normaliseStream(context, asked, near)},
+      request: (request, context) => (isJurassic(context) ? jurassicRequest(request, context) : jambaRequest(request, context)),
+      reply: (response, context) => (isJurassic(context) ? jurassicReply(response, context) : nearReply(response, context, near)),
+      stream: {framing: 'sse', open: (context, request) => normaliseStream(context, request, near)},
     },
     complete,
     embed,

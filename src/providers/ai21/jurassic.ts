@@ -1,6 +1,13 @@
 import {object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, type Context, InvalidResponse, type Json, type Translated, UnsupportedInput} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type Translated,
+  type TranslatedResponse,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {arrayIn, messagesIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, textIn, word} from '../unified/read.ts'
 
@@ -8,7 +15,7 @@ import {arrayIn, messagesIn, modelPath, mostTokens, objectIn, pick, stopsIn, str
 
 export const FINISH: Readonly<Record<string, FinishReason>> = {length: 'length', endoftext: 'stop', stop: 'stop'}
 
-export function isJurassic({model}: Context): boolean {
+export function isJurassic({model}: TranslationContext): boolean {
   return /^j[12]-/.test(model)
 }
 
@@ -16,11 +23,11 @@ export function isJurassic({model}: Context): boolean {
 export const SETTINGS =
   'temperature top_p>topP n>numResults minTokens top_k>topKReturn topKReturn presencePenalty countPenalty frequencyPenalty'
 
-export function jurassicRequest(asked: Json, context: Context): Translated {
+export function jurassicRequest(request: Json, context: TranslationContext): Translated {
   if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
-  const messages = messagesIn(asked).map(({role, said, field}) => {
+  const messages = messagesIn(request).map(({role, raw, field}) => {
     if (role === 'tool') throw new UnsupportedInput(`${field}.role`, 'the model takes no tools')
-    return {role, text: textIn(said.content, `${field}.content`)}
+    return {role, text: textIn(raw.content, `${field}.content`)}
   })
   return {
     path: `/${modelPath(context)}/chat`,
@@ -30,15 +37,15 @@ export function jurassicRequest(asked: Json, context: Context): Translated {
         .filter(({role}) => role === 'system')
         .map(({text}) => text)
         .join('\n'),
-      ...pick(asked, SETTINGS),
-      maxTokens: mostTokens(asked),
-      stopSequences: stopsIn(asked),
+      ...pick(request, SETTINGS),
+      maxTokens: mostTokens(request),
+      stopSequences: stopsIn(request),
     },
   }
 }
 
-export function jurassicReply(said: unknown, context: Context): Answer {
-  const {id, outputs} = objectIn(said)
+export function jurassicReply(response: unknown, context: TranslationContext): TranslatedResponse {
+  const {id, outputs} = objectIn(response)
   const made = arrayIn(outputs, 'outputs')
   if (made.length === 0) throw new InvalidResponse('outputs: expected some')
   const choices = made.map((output, at) => {

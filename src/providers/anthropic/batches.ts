@@ -10,42 +10,42 @@ const CUSTOM_ID = /^[\w-]{1,64}$/
 
 /** OpenAI's batches ⇄ message batches (platform.claude.com/docs, Message Batches API). The rows go with the batch itself. */
 export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
-  async createBatch(asked, {ask}) {
-    const {body, shelf} = asked
+  async createBatch(input, {ask}) {
+    const {body, shelf} = input
     if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
       throw new UnsupportedInput('endpoint', 'Anthropic runs batches of /v1/chat/completions alone')
     const file = await shelf.find(needed(body, 'input_file_id', 'expected the id of a file'))
     if (!file) throw new UnsupportedInput('input_file_id', 'no file that was uploaded here for a batch has this id')
     const headers = {'content-type': 'application/json'}
-    const reply = await ask({method: 'POST', path: '/messages/batches', headers, body: requestsOf(shelf.read(file), asked)})
+    const reply = await ask({method: 'POST', path: '/messages/batches', headers, body: requestsOf(shelf.read(file), input)})
     return {json: batchObject({...batchOf(await reply.json()), input_file_id: file.id, metadata: metadataIn(body)})}
   },
-  retrieveBatch: async (asked, upstream) => ({json: batchObject(batchOf(await batchAt(asked, upstream)))}),
+  retrieveBatch: async (input, upstream) => ({json: batchObject(batchOf(await batchAt(input, upstream)))}),
   cancelBatch: async ({id}, {ask}) => ({
     json: batchObject(batchOf(await (await ask({method: 'POST', path: `${pathOf(id)}/cancel`})).json())),
   }),
-  listBatches: (asked, {ask}) =>
-    listed(asked, async (token, size) => {
+  listBatches: (input, {ask}) =>
+    listed(input, async (token, size) => {
       const after = token === null ? '' : `&after_id=${encodeURIComponent(token)}`
       const {data, has_more, last_id} = await (await ask({method: 'GET', path: `/messages/batches?limit=${size}${after}`})).json()
       const items = (Array.isArray(data) ? data : []).map(each => batchObject(batchOf(object(each))))
       return {items, next: has_more === true && typeof last_id === 'string' ? last_id : null}
     }),
-  getBatchOutput: async (asked, upstream) => resultsOf(asked, upstream),
+  getBatchOutput: async (input, upstream) => resultsOf(input, upstream),
 }
 
 /** `{custom_id, params}`, as a message batch has its requests. */
-export function batchInput(row: BatchRow, asked: OperationInput): Json {
+export function batchInput(row: BatchRow, input: OperationInput): Json {
   if (row.endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Anthropic runs batches of /v1/chat/completions alone')
   if (row.model === '') throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
   if (!CUSTOM_ID.test(row.custom_id)) throw new UnsupportedInput('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
-  return {custom_id: row.custom_id, params: wordsOfRow(row, asked)}
+  return {custom_id: row.custom_id, params: wordsOfRow(row, input)}
 }
 
 /** The results of a batch that ended, as OpenAI's rows. */
-export async function resultsOf(asked: OperationInput, {ask}: Upstream) {
-  const {body} = await ask({method: 'GET', path: `${pathOf(asked.id)}/results`})
-  return {content: changedRows(body, (row, number) => resultOf(row, number, asked)), content_type: 'application/octet-stream'}
+export async function resultsOf(input: OperationInput, {ask}: Upstream) {
+  const {body} = await ask({method: 'GET', path: `${pathOf(input.id)}/results`})
+  return {content: changedRows(body, (row, number) => resultOf(row, number, input)), content_type: 'application/octet-stream'}
 }
 
 export function isBatch(id: string): boolean {
@@ -56,10 +56,10 @@ export async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Js
   return await (await ask({method: 'GET', path: pathOf(id)})).json()
 }
 
-export function batchOf(said: Json): BatchFacts {
-  const {id, processing_status: status, cancel_initiated_at, results_url} = said
+export function batchOf(batch: Json): BatchFacts {
+  const {id, processing_status: status, cancel_initiated_at, results_url} = batch
   if (typeof id !== 'string') throw new InvalidResponse('expected the id of a batch')
-  const {processing, succeeded, errored, canceled, expired} = object(said.request_counts)
+  const {processing, succeeded, errored, canceled, expired} = object(batch.request_counts)
   const [completed, failed] = [whole(succeeded), whole(errored) + whole(canceled) + whole(expired)]
   const is_cancelled = typeof cancel_initiated_at === 'string' && whole(canceled) > 0
   const is_expired = completed === 0 && whole(errored) === 0 && whole(expired) > 0
@@ -69,28 +69,28 @@ export function batchOf(said: Json): BatchFacts {
     status: status === 'ended' ? ended : status === 'canceling' ? 'cancelling' : 'in_progress',
     endpoint: PATHS.chatComplete,
     input_file_id: '',
-    created_at: seconds(said.created_at),
-    in_progress_at: seconds(said.created_at),
-    ended_at: seconds(said.ended_at),
-    expires_at: seconds(said.expires_at),
+    created_at: seconds(batch.created_at),
+    in_progress_at: seconds(batch.created_at),
+    ended_at: seconds(batch.ended_at),
+    expires_at: seconds(batch.expires_at),
     output_file_id: typeof results_url === 'string' ? id : null,
     counts: {total: completed + failed + whole(processing), completed, failed},
   }
 }
 
 /** `{custom_id, result}`: a message, an error, or that it was given up. */
-function resultOf({custom_id, result}: Json, number: number, asked: OperationInput): Json {
+function resultOf({custom_id, result}: Json, number: number, input: OperationInput): Json {
   const id = typeof custom_id === 'string' ? custom_id : ''
   const {type, message, error} = object(result)
   if (type === 'succeeded') {
     const {model} = object(message)
-    return answeredRow({custom_id: id, endpoint: 'chatComplete', model: typeof model === 'string' ? model : '', number}, message, asked)
+    return answeredRow({custom_id: id, endpoint: 'chatComplete', model: typeof model === 'string' ? model : '', number}, message, input)
   }
-  const told = object(object(error).error ?? error)
-  const code = typeof told.type === 'string' ? told.type : String(type)
+  const failure = object(object(error).error ?? error)
+  const code = typeof failure.type === 'string' ? failure.type : String(type)
   return failedRow(number, id, {
     code,
-    message: `${asked.context.provider} error: ${typeof told.message === 'string' ? told.message : `the request was ${String(type)}`}`,
+    message: `${input.context.provider} error: ${typeof failure.message === 'string' ? failure.message : `the request was ${String(type)}`}`,
   })
 }
 

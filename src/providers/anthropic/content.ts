@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
 
 /** What one side says before the other speaks again. */
-export interface Turn {
+export interface ConversationTurn {
   readonly role: 'user' | 'assistant'
   readonly content: Json[]
 }
@@ -69,15 +69,15 @@ export function assistantBlocks(message: Json, at: string, strict: boolean): Jso
   if (Array.isArray(message.content_blocks) && message.content_blocks.length > 0 && !(strict && has_content)) {
     return blocksOf(message.content_blocks, `${at}.content_blocks`, ownPart)
   }
-  const said = blocksOf(message.content, `${at}.content`, ownPart)
-  if (said.every(block => THINKING.has(block.type)) && typeof message.refusal === 'string' && !isBlank(message.refusal)) {
-    said.push({type: 'text', text: message.refusal})
+  const blocks = blocksOf(message.content, `${at}.content`, ownPart)
+  if (blocks.every(block => THINKING.has(block.type)) && typeof message.refusal === 'string' && !isBlank(message.refusal)) {
+    blocks.push({type: 'text', text: message.refusal})
   }
-  return said
+  return blocks
 }
 
-function imageBlock(said: unknown, at: string): Json {
-  const url = typeof said === 'string' ? said : object(said).url
+function imageBlock(image: unknown, at: string): Json {
+  const url = typeof image === 'string' ? image : object(image).url
   if (typeof url !== 'string') throw new UnsupportedInput(`${at}.url`, 'expected an https URL or a data URI')
   if (!url.startsWith('data:')) return urlBlock(url, `${at}.url`)
   const {media_type, data} = dataUri(url, `${at}.url`)

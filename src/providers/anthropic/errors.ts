@@ -1,5 +1,5 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
-import type {Context, Fault} from '../translation.ts'
+import type {ProviderFault, TranslationContext} from '../translation.ts'
 
 /** Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors that are told where no status can be. */
 const STATUSES: Readonly<Record<string, number>> = {
@@ -27,10 +27,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 const LONGEST_MESSAGE = 2000
 
 /** The fault that a non-2xx answer tells: Anthropic's, Google's or AWS's shape, and a sentence of ours for all else. */
-export function faultIn(status: number, body: Buffer, context: Context): Fault {
-  const said = object(parsed(body.toString()))
-  const error = object(said.error)
-  const message = text(error.message) ?? text(said.message) ?? text(said.Message) ?? text(said.error)
+export function faultIn(status: number, body: Buffer, context: TranslationContext): ProviderFault {
+  const payload = object(parsed(body.toString()))
+  const error = object(payload.error)
+  const message = text(error.message) ?? text(payload.message) ?? text(payload.Message) ?? text(payload.error)
   return {
     message: `${context.provider} error: ${message ?? `status ${status}, without an error that can be read`}`,
     type: text(error.type) ?? typeOf(status),
@@ -40,11 +40,15 @@ export function faultIn(status: number, body: Buffer, context: Context): Fault {
 }
 
 /** An error told inside a stream. `named`: Bedrock's name of the exception, when it is one. */
-export function failureIn(said: unknown, context: Context, named: string | null = null): Fault & {readonly status: number | null} {
-  const error = isObject(said) && isObject(said.error) ? said.error : object(said)
+export function failureIn(
+  payload: unknown,
+  context: TranslationContext,
+  named: string | null = null,
+): ProviderFault & {readonly status: number | null} {
+  const error = isObject(payload) && isObject(payload.error) ? payload.error : object(payload)
   const exception = named?.toLowerCase() ?? ''
   const type = Object.hasOwn(EXCEPTIONS, exception) ? EXCEPTIONS[exception]! : (text(error.type) ?? 'api_error')
-  const message = text(error.message) ?? text(said) ?? named ?? 'the stream ended with an error that says nothing'
+  const message = text(error.message) ?? text(payload) ?? named ?? 'the stream ended with an error that says nothing'
   return {
     message: `${context.provider} error: ${message}`,
     type,

@@ -16,59 +16,59 @@ const BETA = 'files-api-2025-04-14'
  * uploaded file back, and wants a batch's rows with the batch. The output of a batch is a file under the batch's own id.
  */
 export const files: Partial<Record<EndpointName, ProviderOperation>> = {
-  async uploadFile(asked, {ask}) {
-    const upload = await openUpload(asked, {batch: batchInput})
-    if (upload.purpose === 'batch') return {json: shelved(await asked.shelf.put(upload))}
+  async uploadFile(input, {ask}) {
+    const upload = await openUpload(input, {batch: batchInput})
+    if (upload.purpose === 'batch') return {json: shelved(await input.shelf.put(upload))}
     const {headers, body} = formOf([{name: 'file', ...upload}])
-    const said = await (await ask({method: 'POST', path: '/files', headers: {...headers, ...beta(asked)}, body})).json()
-    return {json: fileOf(said, upload.purpose)}
+    const file = await (await ask({method: 'POST', path: '/files', headers: {...headers, ...beta(input)}, body})).json()
+    return {json: fileOf(file, upload.purpose)}
   },
-  async listFiles(asked, {ask}) {
-    const kept = (await asked.shelf.list()).map(shelved)
-    const purpose = asked.query.get('purpose')
-    return listed(asked, async (token, size) => {
+  async listFiles(input, {ask}) {
+    const kept = (await input.shelf.list()).map(shelved)
+    const purpose = input.query.get('purpose')
+    return listed(input, async (token, size) => {
       if (token === null) return {items: purpose === null || purpose === 'batch' ? kept : [], next: purpose === 'batch' ? null : ''}
       const after = token === '' ? '' : `&after_id=${encodeURIComponent(token)}`
       const {data, has_more, last_id} = await (
-        await ask({method: 'GET', path: `/files?limit=${size}${after}`, headers: beta(asked)})
+        await ask({method: 'GET', path: `/files?limit=${size}${after}`, headers: beta(input)})
       ).json()
       const items = (Array.isArray(data) ? data : []).map(each => fileOf(object(each)))
       return {items, next: has_more === true && typeof last_id === 'string' ? last_id : null}
     })
   },
-  async retrieveFile(asked, upstream) {
-    const kept = await asked.shelf.find(asked.id)
+  async retrieveFile(input, upstream) {
+    const kept = await input.shelf.find(input.id)
     if (kept) return {json: shelved(kept)}
-    if (isBatch(asked.id)) {
-      const {ended_at, created_at} = batchOf(await batchAt(asked, upstream))
-      const filename = `${asked.id}_output.jsonl`
-      return {json: fileObject({id: asked.id, bytes: 0, created_at: ended_at ?? created_at ?? 0, filename, purpose: 'batch_output'})}
+    if (isBatch(input.id)) {
+      const {ended_at, created_at} = batchOf(await batchAt(input, upstream))
+      const filename = `${input.id}_output.jsonl`
+      return {json: fileObject({id: input.id, bytes: 0, created_at: ended_at ?? created_at ?? 0, filename, purpose: 'batch_output'})}
     }
-    return {json: fileOf(await (await upstream.ask({method: 'GET', path: pathOf(asked.id), headers: beta(asked)})).json())}
+    return {json: fileOf(await (await upstream.ask({method: 'GET', path: pathOf(input.id), headers: beta(input)})).json())}
   },
-  async deleteFile(asked, {ask}) {
-    const kept = await asked.shelf.find(asked.id)
-    if (kept) await asked.shelf.remove(kept)
-    else (await ask({method: 'DELETE', path: pathOf(asked.id), headers: beta(asked)})).drop()
-    return {json: {id: asked.id, object: 'file', deleted: true}}
+  async deleteFile(input, {ask}) {
+    const kept = await input.shelf.find(input.id)
+    if (kept) await input.shelf.remove(kept)
+    else (await ask({method: 'DELETE', path: pathOf(input.id), headers: beta(input)})).drop()
+    return {json: {id: input.id, object: 'file', deleted: true}}
   },
-  async retrieveFileContent(asked, upstream) {
-    const kept = await asked.shelf.find(asked.id)
-    if (kept) return {content: asked.shelf.read(kept), content_type: 'application/octet-stream'}
-    if (isBatch(asked.id)) return resultsOf(asked, upstream)
-    const reply = await upstream.ask({method: 'GET', path: `${pathOf(asked.id)}/content`, headers: beta(asked)})
+  async retrieveFileContent(input, upstream) {
+    const kept = await input.shelf.find(input.id)
+    if (kept) return {content: input.shelf.read(kept), content_type: 'application/octet-stream'}
+    if (isBatch(input.id)) return resultsOf(input, upstream)
+    const reply = await upstream.ask({method: 'GET', path: `${pathOf(input.id)}/content`, headers: beta(input)})
     return {content: reply.body, content_type: reply.headers['content-type'] ?? 'application/octet-stream'}
   },
 }
 
 /** The beta of the files beside those that the options name. */
 function beta({context}: OperationInput): Record<string, string> {
-  const said = (context.options.anthropic_beta ?? '').split(',').map(each => each.trim())
-  return {'anthropic-beta': [...new Set([...said.filter(each => /^[\w.-]{1,64}$/.test(each)), BETA])].join(',')}
+  const names = (context.options.anthropic_beta ?? '').split(',').map(each => each.trim())
+  return {'anthropic-beta': [...new Set([...names.filter(each => /^[\w.-]{1,64}$/.test(each)), BETA])].join(',')}
 }
 
-function fileOf(said: Json, purpose = 'user_data'): Json {
-  const {id, filename, size_bytes, created_at} = said
+function fileOf(file: Json, purpose = 'user_data'): Json {
+  const {id, filename, size_bytes, created_at} = file
   if (typeof id !== 'string') throw new InvalidResponse('expected the id of a file')
   return fileObject({
     id,

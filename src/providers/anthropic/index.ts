@@ -1,8 +1,8 @@
-import type {Context, Dialect, Translation} from '../translation.ts'
+import type {Dialect, Translation, TranslationContext} from '../translation.ts'
 import {completeByChat} from '../unified/complete-by-chat.ts'
 import {faultIn} from './errors.ts'
 import {messagesAt} from './native.ts'
-import {type Place, placed} from './place.ts'
+import {type AnthropicHost, placed} from './place.ts'
 import {readReply} from './reply.ts'
 import {messagesRequest} from './request.ts'
 import {openStream} from './stream.ts'
@@ -12,10 +12,10 @@ import {openStream} from './stream.ts'
  * Anthropic's own API, Vertex AI (`rawPredict`) and Bedrock (`InvokeModel`), which differ in the envelope alone (see `placed`).
  * `path` replaces the place's own path below its base URL.
  */
-export function anthropicOn(place: Place, path?: (context: Context) => string): Dialect {
+export function anthropicOn(place: AnthropicHost, path?: (context: TranslationContext) => string): Dialect {
   const chatComplete: Translation = {
-    request(asked, context) {
-      const translated = placed(messagesRequest(asked, context, place), asked, context, place)
+    request(request, context) {
+      const translated = placed(messagesRequest(request, context, place), request, context, place)
       return path ? {...translated, path: path(context)} : translated
     },
     reply: readReply,

@@ -1,18 +1,18 @@
 import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
-import {assistantBlocks, blocksOf, cached, type Turn, textPart, userPart} from './content.ts'
+import {assistantBlocks, blocksOf, type ConversationTurn, cached, textPart, userPart} from './content.ts'
 import {toolId, toolUses} from './tools.ts'
 
 /**
  * OpenAI's messages as Anthropic has them: what system and developer say before all else, then turns. Messages of one role that follow
  * each other become one turn, in order, so that the results of parallel tools stand together, as Anthropic wants them.
  */
-export function conversation(asked: Json, strict: boolean): {readonly system: Json[]; readonly turns: Turn[]} {
-  const {messages} = asked
+export function conversation(request: Json, strict: boolean): {readonly system: Json[]; readonly turns: ConversationTurn[]} {
+  const {messages} = request
   if (!Array.isArray(messages) || messages.length === 0)
     throw new UnsupportedInput('messages', 'expected an array with at least one message')
   const system: Json[] = []
-  const turns: Turn[] = []
+  const turns: ConversationTurn[] = []
   messages.forEach((message: unknown, index) => {
     const at = `messages[${index}]`
     if (!isObject(message)) throw new UnsupportedInput(at, 'expected an object with a role')
@@ -31,12 +31,12 @@ function assistant(message: Json, at: string, strict: boolean): readonly Json[] 
   if (message.function_call !== undefined && message.function_call !== null) {
     throw new UnsupportedInput(`${at}.function_call`, 'say it with tool_calls')
   }
-  const said = marked(assistantBlocks(message, at, strict), message)
+  const blocks = marked(assistantBlocks(message, at, strict), message)
   const uses = toolUses(message, at)
-  if (uses.length === 0) return said
+  if (uses.length === 0) return blocks
   // Blocks sent back as they came may have the calls among them, where they stood.
-  const known = new Set(said.filter(block => block.type === 'tool_use').map(block => block.id))
-  return [...said, ...uses.filter(use => !known.has(use.id))]
+  const known = new Set(blocks.filter(block => block.type === 'tool_use').map(block => block.id))
+  return [...blocks, ...uses.filter(use => !known.has(use.id))]
 }
 
 function toolResult(message: Json, at: string): Json {
@@ -44,12 +44,12 @@ function toolResult(message: Json, at: string): Json {
     throw new UnsupportedInput(`${at}.tool_call_id`, 'expected the id of a tool call')
   }
   const {content} = message
-  const said = typeof content === 'string' ? content : blocksOf(content, `${at}.content`, userPart)
+  const result = typeof content === 'string' ? content : blocksOf(content, `${at}.content`, userPart)
   return cached(
     {
       type: 'tool_result',
       tool_use_id: toolId(message.tool_call_id),
-      ...(said.length > 0 ? {content: said} : {}),
+      ...(result.length > 0 ? {content: result} : {}),
       ...(message.is_error === true ? {is_error: true} : {}),
     },
     message,
@@ -63,7 +63,7 @@ function marked(blocks: Json[], message: Json): Json[] {
   return blocks
 }
 
-function say(turns: Turn[], role: Turn['role'], blocks: readonly Json[]) {
+function say(turns: ConversationTurn[], role: ConversationTurn['role'], blocks: readonly Json[]) {
   if (blocks.length === 0) return
   const last = turns.at(-1)
   if (last?.role === role) append(last.content, blocks)

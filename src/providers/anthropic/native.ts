@@ -1,16 +1,16 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Said} from '../openai/usage.ts'
+import type {RawObject} from '../openai/usage.ts'
 import {
-  type Context,
   InvalidResponse,
   type Json,
   type StreamEvent,
   type StreamTranslator,
   type Translated,
   type Translation,
+  type TranslationContext,
 } from '../translation.ts'
 import {failureIn} from './errors.ts'
-import {type Place, placed} from './place.ts'
+import {type AnthropicHost, placed} from './place.ts'
 import {EVENTS, isCutJson, unwrapped} from './stream.ts'
 import {mergedUsage, usageOf} from './usage.ts'
 
@@ -26,61 +26,61 @@ const NOTHING: readonly Json[] = []
  * Messages at a cloud, for clients that speak them: the same words in another envelope (`placed`), and answers as they come. The events of
  * a stream are told anew, since Bedrock frames them in its own way; the last one is the writer's.
  */
-export function messagesAt(place: Place, path?: (context: Context) => string): Translation {
+export function messagesAt(place: AnthropicHost, path?: (context: TranslationContext) => string): Translation {
   return {
-    request(asked, context): Translated {
-      const said = Object.fromEntries(Object.entries(asked).filter(([name]) => !ITS_OWN.some(own => own === name)))
-      const translated = placed(said, asked, context, place)
+    request(request, context): Translated {
+      const body = Object.fromEntries(Object.entries(request).filter(([name]) => !ITS_OWN.some(own => own === name)))
+      const translated = placed(body, request, context, place)
       return path ? {...translated, path: path(context)} : translated
     },
-    reply(said) {
-      if (!isObject(said) || said.type !== 'message') throw new InvalidResponse('expected a message')
-      return {body: said, usage: usageOf(object(said.usage)), model: typeof said.model === 'string' ? said.model : null}
+    reply(response) {
+      if (!isObject(response) || response.type !== 'message') throw new InvalidResponse('expected a message')
+      return {body: response, usage: usageOf(object(response.usage)), model: typeof response.model === 'string' ? response.model : null}
     },
     stream: {framing: place === 'bedrock' ? 'aws_event_stream' : 'sse', open: context => new OwnStream(context)},
   }
 }
 
 class OwnStream implements StreamTranslator {
-  readonly #context: Context
+  readonly #context: TranslationContext
   /** `message_start`, until the provider has decided something: it may still say that it is overloaded. */
   #start: Json | null = null
   #has_start = false
   #has_begun = false
-  #said: Said | null = null
+  #usage_so_far: RawObject | null = null
   finished = false
   failed: StreamTranslator['failed'] = null
   model: string | null = null
   text_bytes = 0
 
-  constructor(context: Context) {
+  constructor(context: TranslationContext) {
     this.#context = context
   }
 
   event({name, data}: StreamEvent): readonly Json[] {
     if (this.finished || this.failed) return NOTHING
     if (name?.endsWith('xception')) return this.#fail(data, name)
-    const said = unwrapped(data)
-    if (!isObject(said)) return isCutJson(said) ? this.#fail({message: `the event ${name} is not JSON`}, null) : NOTHING
-    const {type} = said
+    const event = unwrapped(data)
+    if (!isObject(event)) return isCutJson(event) ? this.#fail({message: `the event ${name} is not JSON`}, null) : NOTHING
+    const {type} = event
     if (typeof type !== 'string' || !EVENT.test(type)) return NOTHING
-    if (type === 'error') return this.#fail(said, null)
-    if (type === 'ping') return this.#has_begun ? [said] : NOTHING
+    if (type === 'error') return this.#fail(event, null)
+    if (type === 'ping') return this.#has_begun ? [event] : NOTHING
     if (type === 'message_start') {
-      const {model, usage} = object(said.message)
+      const {model, usage} = object(event.message)
       this.model = typeof model === 'string' && model !== '' ? model : null
-      this.#said = mergedUsage(this.#said, usage)
-      this.#start = said
+      this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
+      this.#start = event
       this.#has_start = true
       return NOTHING
     }
     // Clouds tell things of their own before the answer.
     if (!this.#has_start) return EVENTS.has(type) ? this.#fail({message: `${type} came before message_start`}, null) : NOTHING
-    if (type === 'message_delta') this.#said = mergedUsage(this.#said, said.usage)
-    if (type === 'content_block_delta') this.#count(object(said.delta))
+    if (type === 'message_delta') this.#usage_so_far = mergedUsage(this.#usage_so_far, event.usage)
+    if (type === 'content_block_delta') this.#count(object(event.delta))
     this.finished = type === 'message_stop'
     const begun = this.#begun()
-    return this.finished ? begun : [...begun, said]
+    return this.finished ? begun : [...begun, event]
   }
 
   end(): readonly Json[] {
@@ -88,7 +88,7 @@ class OwnStream implements StreamTranslator {
   }
 
   get usage() {
-    return usageOf(this.#said)
+    return usageOf(this.#usage_so_far)
   }
 
   #begun(): readonly Json[] {
@@ -105,8 +105,8 @@ class OwnStream implements StreamTranslator {
     }
   }
 
-  #fail(said: unknown, named: string | null): readonly Json[] {
-    this.failed = failureIn(said, this.#context, named)
+  #fail(payload: unknown, named: string | null): readonly Json[] {
+    this.failed = failureIn(payload, this.#context, named)
     return NOTHING
   }
 }

@@ -1,24 +1,24 @@
-import type {Context, Json, Translated} from '../translation.ts'
+import type {Json, Translated, TranslationContext} from '../translation.ts'
 import {UnsupportedInput} from '../translation.ts'
 
 /** Where Messages are served: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
-export type Place = 'api' | 'vertex' | 'bedrock'
+export type AnthropicHost = 'api' | 'vertex' | 'bedrock'
 
 /** What the clouds want in the body instead of the `anthropic-version` header. Sources: Vertex AI and Bedrock user guides, Claude. */
 const VERSIONS = {vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-31'} as const
 const WORD = /^[\w.-]{1,64}$/
-const MOST_BETAS = 32
+const MAX_BETAS = 32
 
 /**
  * A Messages body in the envelope of its place. The clouds name the model in the path and the version in the body; Bedrock has the betas in
  * the body too and tells streaming by the path. Betas and the version are those of the headers (`options.anthropic_beta`,
  * `options.anthropic_version`), else of the request's body.
  */
-export function placed(messages: Json, asked: Json, context: Context, place: Place): Translated {
-  const betas = betasOf(context.options.anthropic_beta ?? asked.anthropic_beta)
+export function placed(messages: Json, request: Json, context: TranslationContext, place: AnthropicHost): Translated {
+  const betas = betasOf(context.options.anthropic_beta ?? request.anthropic_beta)
   const beta_header: Record<string, string> = betas.length > 0 ? {'anthropic-beta': betas.join(',')} : {}
   if (place === 'api') {
-    const version = context.options.anthropic_version ?? asked.anthropic_version
+    const version = context.options.anthropic_version ?? request.anthropic_version
     if (version === undefined || version === null) return {path: '/messages', headers: beta_header, body: messages}
     if (typeof version !== 'string' || !WORD.test(version)) {
       throw new UnsupportedInput('anthropic_version', 'expected a date such as 2023-06-01')
@@ -49,10 +49,10 @@ function segment(model: string): string {
 }
 
 /** Names of beta features, from a list or from words with commas between them. They go into a header, so they are words and nothing else. */
-function betasOf(said: unknown): readonly string[] {
-  if (said === undefined || said === null) return []
-  const words = typeof said === 'string' ? said.split(',', MOST_BETAS + 1) : said
-  if (!Array.isArray(words) || words.length > MOST_BETAS) throw wrong()
+function betasOf(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return []
+  const words = typeof value === 'string' ? value.split(',', MAX_BETAS + 1) : value
+  if (!Array.isArray(words) || words.length > MAX_BETAS) throw wrong()
   return words
     .map(word => (typeof word === 'string' ? word.trim() : word))
     .filter(word => word !== '')
@@ -65,5 +65,5 @@ function checked(word: unknown): string {
 }
 
 function wrong(): UnsupportedInput {
-  return new UnsupportedInput('anthropic_beta', `expected at most ${MOST_BETAS} names such as files-api-2025-04-14`)
+  return new UnsupportedInput('anthropic_beta', `expected at most ${MAX_BETAS} names such as files-api-2025-04-14`)
 }

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {usageOf} from './usage.ts'
 
 /** Reference: finish reasons; the last two by what Anthropic says of them (handling stop reasons). */
@@ -18,26 +18,26 @@ export const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
  * A Messages answer as a chat completion. Text is joined, calls of the caller's tools become `tool_calls`; with `strict` off all other
  * blocks and the text are shown in `content_blocks`, to be sent back as they are (thinking with its signature, citations, searches).
  */
-export function readReply(said: unknown, context: Context): Answer {
-  if (!isObject(said)) throw new InvalidResponse('the answer is no JSON object')
-  if (said.type === 'error') throw new InvalidResponse(`an error with a status of success: ${messageOf(said)}`)
-  if (said.type !== 'message' || !Array.isArray(said.content)) throw new InvalidResponse('the answer is no message with content')
-  const blocks = said.content.map(blockIn)
+export function readReply(response: unknown, context: TranslationContext): TranslatedResponse {
+  if (!isObject(response)) throw new InvalidResponse('the answer is no JSON object')
+  if (response.type === 'error') throw new InvalidResponse(`an error with a status of success: ${messageOf(response)}`)
+  if (response.type !== 'message' || !Array.isArray(response.content)) throw new InvalidResponse('the answer is no message with content')
+  const blocks = response.content.map(blockIn)
   const text = blocks.filter(({type}) => type === 'text').map(block => block.text as string)
   const tool_calls = blocks.filter(({type}) => type === 'tool_use').map(toolCall)
   const shown = context.strict ? [] : blocks.filter(({type}) => type !== 'tool_use')
-  const usage = isObject(said.usage) ? usageOf(said.usage) : null
-  const model = typeof said.model === 'string' && said.model !== '' ? said.model : null
+  const usage = isObject(response.usage) ? usageOf(response.usage) : null
+  const model = typeof response.model === 'string' && response.model !== '' ? response.model : null
   const message: Json = {
     role: 'assistant',
     content: text.length === 0 && tool_calls.length > 0 ? null : text.join(''),
-    refusal: refusalIn(said),
+    refusal: refusalIn(response),
     ...(shown.length > 0 ? {content_blocks: shown} : {}),
     ...(tool_calls.length > 0 ? {tool_calls} : {}),
   }
-  const finish_reason = finishReason(said.stop_reason, FINISH_REASONS, context.strict)
+  const finish_reason = finishReason(response.stop_reason, FINISH_REASONS, context.strict)
   const choices = [{index: 0, message, logprobs: null, finish_reason}]
-  return {body: completion(context, {id: typeof said.id === 'string' ? said.id : null, model, choices, usage}), usage, model}
+  return {body: completion(context, {id: typeof response.id === 'string' ? response.id : null, model, choices, usage}), usage, model}
 }
 
 /** Why the model refused, in a message or in the `delta` of a `message_delta`; null when it did not, or does not say. */
@@ -68,7 +68,7 @@ export function written(input: Json): string {
   }
 }
 
-function messageOf(said: Json): string {
-  const {message} = object(said.error)
+function messageOf(response: Json): string {
+  const {message} = object(response.error)
   return typeof message === 'string' ? message : 'it does not say which'
 }

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {conversation} from './messages.ts'
-import type {Place} from './place.ts'
+import type {AnthropicHost} from './place.ts'
 import {defaultMaxTokens, thinkingOf} from './thinking.ts'
 import {toolsOf} from './tools.ts'
 
@@ -16,16 +16,16 @@ const JSON_ONLY = 'Answer with one valid JSON object and nothing else: no prose 
  * (penalties, seed, logit_bias, logprobs, store ...); what would make another answer of it is refused: several choices, audio, functions
  * in their old form.
  */
-export function messagesRequest(asked: Json, context: Context, place: Place): Json {
-  refuse(asked)
-  const {system, turns} = conversation(asked, context.strict)
-  const format = formatOf(asked.response_format)
+export function messagesRequest(request: Json, context: TranslationContext, place: AnthropicHost): Json {
+  refuse(request)
+  const {system, turns} = conversation(request, context.strict)
+  const format = formatOf(request.response_format)
   if (format === 'json_object') system.push({type: 'text', text: JSON_ONLY})
-  const {tools, tool_choice, is_forced} = toolsOf(asked, context)
-  const most_tokens = maxTokens(asked)
-  const thinking = thinkingOf(asked, context.model, {turns, is_forced, max_tokens: most_tokens})
+  const {tools, tool_choice, is_forced} = toolsOf(request, context)
+  const most_tokens = maxTokens(request)
+  const thinking = thinkingOf(request, context.model, {turns, is_forced, max_tokens: most_tokens})
   const output_config = {
-    ...object(asked.output_config),
+    ...object(request.output_config),
     ...(thinking.effort ? {effort: thinking.effort} : {}),
     ...(isObject(format) ? {format} : {}),
   }
@@ -39,51 +39,51 @@ export function messagesRequest(asked: Json, context: Context, place: Place): Js
     ...(thinking.thinking ? {thinking: thinking.thinking} : {}),
     ...(Object.keys(output_config).length > 0 ? {output_config} : {}),
     // Anthropic refuses a temperature beside thinking. Where thinking is our reading of `reasoning_effort`, it wins, as with OpenAI's own models.
-    ...(thinking.is_ours ? {} : sampling(asked)),
-    ...stops(asked),
-    ...userOf(asked),
-    ...(place === 'api' ? tierOf(asked) : {}),
-    ...own(asked, thinking.is_ours),
+    ...(thinking.is_ours ? {} : sampling(request)),
+    ...stops(request),
+    ...userOf(request),
+    ...(place === 'api' ? tierOf(request) : {}),
+    ...own(request, thinking.is_ours),
     ...(context.is_stream ? {stream: true} : {}),
   }
 }
 
-function refuse(asked: Json) {
-  const {n, modalities} = asked
+function refuse(request: Json) {
+  const {n, modalities} = request
   if (n !== undefined && n !== null && n !== 1) throw new UnsupportedInput('n', 'this provider gives one choice for each request')
   if (Array.isArray(modalities) && modalities.some(one => one !== 'text')) {
     throw new UnsupportedInput('modalities', 'this provider answers in text only')
   }
   for (const field of ['functions', 'function_call']) {
-    if (asked[field] !== undefined && asked[field] !== null) throw new UnsupportedInput(field, 'say it with tools and tool_choice')
+    if (request[field] !== undefined && request[field] !== null) throw new UnsupportedInput(field, 'say it with tools and tool_choice')
   }
 }
 
-function maxTokens(asked: Json): number | null {
+function maxTokens(request: Json): number | null {
   for (const field of ['max_completion_tokens', 'max_tokens']) {
-    const said = asked[field]
-    if (said === undefined || said === null) continue
-    if (typeof said !== 'number' || !Number.isSafeInteger(said) || said < 0) {
+    const value = request[field]
+    if (value === undefined || value === null) continue
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
       throw new UnsupportedInput(field, 'expected a whole number of tokens')
     }
-    return said
+    return value
   }
   return null
 }
 
 /** Anthropic's temperature ends at 1, and its newer models refuse a temperature and a `top_p` together. */
-function sampling(asked: Json): Json {
-  const temperature = fraction(asked, 'temperature')
+function sampling(request: Json): Json {
+  const temperature = fraction(request, 'temperature')
   if (temperature !== null) return {temperature}
-  const top_p = fraction(asked, 'top_p')
+  const top_p = fraction(request, 'top_p')
   return top_p === null ? {} : {top_p}
 }
 
-function fraction(asked: Json, field: string): number | null {
-  const said = asked[field]
-  if (said === undefined || said === null) return null
-  if (typeof said !== 'number' || Number.isNaN(said)) throw new UnsupportedInput(field, 'expected a number')
-  return Math.min(1, Math.max(0, said))
+function fraction(request: Json, field: string): number | null {
+  const value = request[field]
+  if (value === undefined || value === null) return null
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new UnsupportedInput(field, 'expected a number')
+  return Math.min(1, Math.max(0, value))
 }
 
 function stops({stop}: Json): Json {
@@ -96,8 +96,8 @@ function stops({stop}: Json): Json {
 }
 
 /** OpenAI's `metadata` is the caller's own notebook; of it Anthropic knows the user alone. */
-function userOf(asked: Json): Json {
-  const users = [asked.user, asked.safety_identifier, object(asked.metadata).user_id]
+function userOf(request: Json): Json {
+  const users = [request.user, request.safety_identifier, object(request.metadata).user_id]
   const user_id = users.find(user => typeof user === 'string' && user !== '')
   return user_id === undefined ? {} : {metadata: {user_id}}
 }
@@ -106,15 +106,15 @@ function tierOf({service_tier}: Json): Json {
   return typeof service_tier === 'string' && Object.hasOwn(TIERS, service_tier) ? {service_tier: TIERS[service_tier]} : {}
 }
 
-function own(asked: Json, is_thinking: boolean): Json {
-  const names = OWN.filter(name => asked[name] !== undefined && asked[name] !== null && !(is_thinking && name === 'top_k'))
-  return Object.fromEntries(names.map(name => [name, asked[name]]))
+function own(request: Json, is_thinking: boolean): Json {
+  const names = OWN.filter(name => request[name] !== undefined && request[name] !== null && !(is_thinking && name === 'top_k'))
+  return Object.fromEntries(names.map(name => [name, request[name]]))
 }
 
 /** The `output_config.format` of a JSON schema; `json_object` has no counterpart and is asked for in words. */
-function formatOf(said: unknown): Json | 'json_object' | null {
-  if (said === undefined || said === null) return null
-  const {type, json_schema} = object(said)
+function formatOf(response_format: unknown): Json | 'json_object' | null {
+  if (response_format === undefined || response_format === null) return null
+  const {type, json_schema} = object(response_format)
   if (type === 'text') return null
   if (type === 'json_object') return 'json_object'
   if (type !== 'json_schema') throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')

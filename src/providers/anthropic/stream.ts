@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
-import type {Said} from '../openai/usage.ts'
-import type {Context, Json, StreamEvent, StreamTranslator} from '../translation.ts'
+import type {RawObject} from '../openai/usage.ts'
+import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
 import {failureIn} from './errors.ts'
 import {FINISH_REASONS, refusalIn, written} from './reply.ts'
 import {mergedUsage, usageOf} from './usage.ts'
@@ -21,8 +21,8 @@ const TEXTS: Readonly<Record<string, string>> = {text_delta: 'text', thinking_de
 const NOTHING: readonly Json[] = []
 
 /** Follows a Messages stream (platform.claude.com/docs, streaming) and gives the chunks of a chat stream. */
-export function openStream(context: Context, asked: Json): StreamTranslator {
-  return new MessagesStream(context, asksUsage(asked))
+export function openStream(context: TranslationContext, request: Json): StreamTranslator {
+  return new MessagesStream(context, asksUsage(request))
 }
 
 /** A call of a tool while its arguments arrive. */
@@ -33,10 +33,10 @@ interface OpenCall {
 }
 
 class MessagesStream implements StreamTranslator {
-  readonly #context: Context
+  readonly #context: TranslationContext
   readonly #wants_usage: boolean
-  #told: {id: string | null; model: string | null} = {id: null, model: null}
-  #said: Said | null = null
+  #message: {id: string | null; model: string | null} = {id: null, model: null}
+  #usage_so_far: RawObject | null = null
   #has_start = false
   #has_role = false
   #has_finish = false
@@ -47,7 +47,7 @@ class MessagesStream implements StreamTranslator {
   /** Calls whose arguments are not over, by the block's index. */
   readonly #open = new Map<unknown, OpenCall>()
 
-  constructor(context: Context, wants_usage: boolean) {
+  constructor(context: TranslationContext, wants_usage: boolean) {
     this.#context = context
     this.#wants_usage = wants_usage
   }
@@ -55,16 +55,16 @@ class MessagesStream implements StreamTranslator {
   event({name, data}: StreamEvent): readonly Json[] {
     if (this.#finished || this.#failed) return NOTHING
     if (name?.endsWith('xception')) return this.#fail(data, name)
-    const said = unwrapped(data)
-    if (!isObject(said)) return EVENTS.has(name) || isCutJson(said) ? this.#malformed(name) : NOTHING
-    const type = typeof said.type === 'string' ? said.type : name
-    if (type === 'error') return this.#fail(said)
-    if (type === 'message_start') return this.#start(said)
+    const event = unwrapped(data)
+    if (!isObject(event)) return EVENTS.has(name) || isCutJson(event) ? this.#malformed(name) : NOTHING
+    const type = typeof event.type === 'string' ? event.type : name
+    if (type === 'error') return this.#fail(event)
+    if (type === 'message_start') return this.#start(event)
     if (!this.#has_start) return EVENTS.has(type) ? this.#malformed(type) : NOTHING
-    if (type === 'content_block_start') return this.#openBlock(said)
-    if (type === 'content_block_delta') return this.#delta(said)
-    if (type === 'content_block_stop') return this.#closeCall(said.index)
-    if (type === 'message_delta') return this.#messageDelta(said)
+    if (type === 'content_block_start') return this.#openBlock(event)
+    if (type === 'content_block_delta') return this.#delta(event)
+    if (type === 'content_block_stop') return this.#closeCall(event.index)
+    if (type === 'message_delta') return this.#messageDelta(event)
     if (type === 'message_stop') return this.#stop()
     return NOTHING
   }
@@ -79,11 +79,11 @@ class MessagesStream implements StreamTranslator {
   }
 
   get usage() {
-    return usageOf(this.#said)
+    return usageOf(this.#usage_so_far)
   }
 
   get model(): string | null {
-    return this.#told.model
+    return this.#message.model
   }
 
   get failed() {
@@ -97,8 +97,8 @@ class MessagesStream implements StreamTranslator {
   #start({message}: Json): readonly Json[] {
     if (!isObject(message)) return this.#malformed('message_start')
     const {id, model, usage} = message
-    this.#told = {id: typeof id === 'string' ? id : null, model: typeof model === 'string' && model !== '' ? model : null}
-    this.#said = mergedUsage(this.#said, usage)
+    this.#message = {id: typeof id === 'string' ? id : null, model: typeof model === 'string' && model !== '' ? model : null}
+    this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
     this.#has_start = true
     // Nothing is decided yet: Anthropic may still say that it is overloaded, and another provider be asked, while the client has not a byte.
     return NOTHING
@@ -154,7 +154,7 @@ class MessagesStream implements StreamTranslator {
   }
 
   #messageDelta({delta, usage}: Json): readonly Json[] {
-    this.#said = mergedUsage(this.#said, usage)
+    this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
     const {stop_reason} = object(delta)
     return typeof stop_reason === 'string' ? this.#finish(object(delta)) : NOTHING
   }
@@ -174,21 +174,21 @@ class MessagesStream implements StreamTranslator {
     if (this.#failed) return chunks
     this.#finished = true
     const usage = this.#wants_usage ? this.usage : null
-    if (usage) chunks.push(usageChunk(this.#context, this.#told, usage))
+    if (usage) chunks.push(usageChunk(this.#context, this.#message, usage))
     return chunks
   }
 
   /** A chunk with `delta`; before the first of all, one with the role. */
   #chunks(delta: Json, finish_reason: string | null = null): readonly Json[] {
     const is_empty = finish_reason === null && Object.keys(delta).length === 0
-    const made = is_empty ? [] : [chunk(this.#context, this.#told, delta, finish_reason)]
+    const made = is_empty ? [] : [chunk(this.#context, this.#message, delta, finish_reason)]
     if (this.#has_role) return made
     this.#has_role = true
-    return [chunk(this.#context, this.#told, {role: 'assistant', content: ''}), ...made]
+    return [chunk(this.#context, this.#message, {role: 'assistant', content: ''}), ...made]
   }
 
-  #fail(said: unknown, named: string | null = null): readonly Json[] {
-    this.#failed = failureIn(said, this.#context, named)
+  #fail(payload: unknown, named: string | null = null): readonly Json[] {
+    this.#failed = failureIn(payload, this.#context, named)
     return NOTHING
   }
 
@@ -200,8 +200,8 @@ class MessagesStream implements StreamTranslator {
   }
 }
 
-export function isCutJson(said: unknown): boolean {
-  return typeof said === 'string' && said.trimStart().startsWith('{')
+export function isCutJson(value: unknown): boolean {
+  return typeof value === 'string' && value.trimStart().startsWith('{')
 }
 
 /** Bedrock wraps each event as base64 in `bytes` (Bedrock API reference, PayloadPart). */

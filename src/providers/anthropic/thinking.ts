@@ -1,10 +1,10 @@
 import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
-import type {Turn} from './content.ts'
+import type {ConversationTurn} from './content.ts'
 
 /** What an effort may think, in tokens (reference: provider notes, thinking). `minimal` is the least that Anthropic takes. */
 const BUDGET_TOKENS: Readonly<Record<string, number>> = {minimal: 1024, low: 1024, medium: 8192, high: 16384, xhigh: 32768, max: 32768}
-const LEAST_BUDGET_TOKENS = 1024
+const MIN_BUDGET_TOKENS = 1024
 /** `max_tokens` is required there and optional here. Claude 3 writes 4096 tokens at the most, 3.5 8192, every later model more. */
 const MAX_TOKENS = 8192
 const MAX_TOKENS_CLAUDE_3 = 4096
@@ -33,21 +33,21 @@ const NONE: Thinking = {thinking: null, effort: null, budget_tokens: 0, is_ours:
  * that began without; too few tokens) it is left off, since an effort is a wish and not a condition.
  */
 export function thinkingOf(
-  asked: Json,
+  request: Json,
   model: string,
-  known: {readonly turns: readonly Turn[]; readonly is_forced: boolean; readonly max_tokens: number | null},
+  known: {readonly turns: readonly ConversationTurn[]; readonly is_forced: boolean; readonly max_tokens: number | null},
 ): Thinking {
-  const wished = asked.reasoning_effort
+  const wished = request.reasoning_effort
   if (wished !== undefined && wished !== null && !isEffort(wished)) {
     throw new UnsupportedInput('reasoning_effort', 'expected none, minimal, low, medium, high, xhigh or max')
   }
   const version = claudeVersion(model)
   const has_effort = version === null || version >= FIRST_ADAPTIVE
   const effort = isEffort(wished) && wished !== 'none' && has_effort ? effortIn(wished, version) : null
-  if (asked.thinking !== undefined && asked.thinking !== null) {
-    if (!isObject(asked.thinking)) throw new UnsupportedInput('thinking', 'expected an object such as {"type": "adaptive"}')
-    const {budget_tokens} = asked.thinking
-    return {...NONE, thinking: asked.thinking, effort, budget_tokens: Number.isSafeInteger(budget_tokens) ? Number(budget_tokens) : 0}
+  if (request.thinking !== undefined && request.thinking !== null) {
+    if (!isObject(request.thinking)) throw new UnsupportedInput('thinking', 'expected an object such as {"type": "adaptive"}')
+    const {budget_tokens} = request.thinking
+    return {...NONE, thinking: request.thinking, effort, budget_tokens: Number.isSafeInteger(budget_tokens) ? Number(budget_tokens) : 0}
   }
   if (!isEffort(wished) || (version !== null && version < FIRST_THAT_THINKS)) return NONE
   if (wished === 'none') return has_effort ? {...NONE, thinking: {type: 'disabled'}} : NONE
@@ -56,9 +56,9 @@ export function thinkingOf(
     return known.is_forced ? {...NONE, effort} : {thinking: {type: 'adaptive'}, effort, budget_tokens: budget, is_ours: true}
   }
   const most = known.max_tokens ?? Number.POSITIVE_INFINITY
-  if (known.is_forced || most <= LEAST_BUDGET_TOKENS || !mayBegin(known.turns)) return NONE
+  if (known.is_forced || most <= MIN_BUDGET_TOKENS || !mayBegin(known.turns)) return NONE
   // OpenAI counts reasoning in the completion: half of it is left for the answer.
-  const budget_tokens = Math.min(budget, Math.max(LEAST_BUDGET_TOKENS, Math.floor(most / 2)))
+  const budget_tokens = Math.min(budget, Math.max(MIN_BUDGET_TOKENS, Math.floor(most / 2)))
   return {thinking: {type: 'enabled', budget_tokens}, effort: null, budget_tokens, is_ours: true}
 }
 
@@ -89,7 +89,7 @@ function effortIn(wished: string, version: number | null): string {
 }
 
 /** With a budget, a turn that goes on after its tools' results must have begun with thinking; clients of OpenAI do not keep any. */
-function mayBegin(turns: readonly Turn[]): boolean {
+function mayBegin(turns: readonly ConversationTurn[]): boolean {
   const last = turns.findLast(turn => turn.role === 'assistant')
   if (!last) return true
   const goes_on = turns.at(-1) === last || last.content.some(block => block.type === 'tool_use')

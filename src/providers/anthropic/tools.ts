@@ -1,10 +1,10 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {cached} from './content.ts'
 import {hasStrictTools} from './thinking.ts'
 
 /** Arguments are unpacked from their string; deeper than this nobody means them, and writing them out would overflow the stack. */
-const MOST_DEPTH = 500
+const MAX_DEPTH = 500
 
 export interface Tools {
   readonly tools: readonly Json[]
@@ -14,16 +14,16 @@ export interface Tools {
 }
 
 /** `tools`, `tool_choice` and `parallel_tool_calls` in Anthropic's words. */
-export function toolsOf(asked: Json, context: Context): Tools {
-  const said = asked.tools ?? []
-  if (!Array.isArray(said)) throw new UnsupportedInput('tools', 'expected an array of tools')
-  const tools = said.map((tool: unknown, index) => toolOf(tool, `tools[${index}]`, context))
-  const {choice, names} = choiceOf(asked.tool_choice)
+export function toolsOf(request: Json, context: TranslationContext): Tools {
+  const definitions = request.tools ?? []
+  if (!Array.isArray(definitions)) throw new UnsupportedInput('tools', 'expected an array of tools')
+  const tools = definitions.map((tool: unknown, index) => toolOf(tool, `tools[${index}]`, context))
+  const {choice, names} = choiceOf(request.tool_choice)
   const allowed = names ? tools.filter(({name}) => names.has(name)) : tools
   const is_forced = choice?.type === 'any' || choice?.type === 'tool'
   // Anthropic takes no choice where there is nothing to choose, except that its refusal of a forced one is the true answer.
   if (allowed.length === 0 && !is_forced) return {tools: allowed, tool_choice: null, is_forced}
-  if (asked.parallel_tool_calls !== false || choice?.type === 'none') return {tools: allowed, tool_choice: choice, is_forced}
+  if (request.parallel_tool_calls !== false || choice?.type === 'none') return {tools: allowed, tool_choice: choice, is_forced}
   return {tools: allowed, tool_choice: {...(choice ?? {type: 'auto'}), disable_parallel_tool_use: true}, is_forced}
 }
 
@@ -47,7 +47,7 @@ export function toolId(id: string): string {
   return id.replace(/[^\w-]/g, character => `_${character.charCodeAt(0).toString(16)}`)
 }
 
-function toolOf(tool: unknown, at: string, context: Context): Json {
+function toolOf(tool: unknown, at: string, context: TranslationContext): Json {
   if (!isObject(tool) || typeof tool.type !== 'string') throw new UnsupportedInput(at, 'expected an object with a type')
   if (tool.type === 'function') return functionTool(tool, at, context)
   if (tool.type === 'custom' && isObject(tool.custom)) throw new UnsupportedInput(`${at}.type`, 'this provider has no free-form tools')
@@ -61,7 +61,7 @@ function toolOf(tool: unknown, at: string, context: Context): Json {
   throw new UnsupportedInput(`${at}.type`, 'expected function, or a tool of the provider with its name')
 }
 
-function functionTool(tool: Json, at: string, context: Context): Json {
+function functionTool(tool: Json, at: string, context: TranslationContext): Json {
   const {name, description, parameters, strict, cache_control} = object(tool.function)
   if (typeof name !== 'string') throw new UnsupportedInput(`${at}.function.name`, 'expected the name of a tool')
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
@@ -76,11 +76,11 @@ function functionTool(tool: Json, at: string, context: Context): Json {
   }
 }
 
-function choiceOf(said: unknown): {readonly choice: Json | null; readonly names?: ReadonlySet<unknown>} {
-  if (said === undefined || said === null) return {choice: null}
-  if (said === 'auto' || said === 'none') return {choice: {type: said}}
-  if (said === 'required' || said === 'any') return {choice: {type: 'any'}}
-  const {type, function: named, allowed_tools} = object(said)
+function choiceOf(tool_choice: unknown): {readonly choice: Json | null; readonly names?: ReadonlySet<unknown>} {
+  if (tool_choice === undefined || tool_choice === null) return {choice: null}
+  if (tool_choice === 'auto' || tool_choice === 'none') return {choice: {type: tool_choice}}
+  if (tool_choice === 'required' || tool_choice === 'any') return {choice: {type: 'any'}}
+  const {type, function: named, allowed_tools} = object(tool_choice)
   const {name} = object(named)
   if (type === 'function' && typeof name === 'string') return {choice: {type: 'tool', name}}
   const {mode, tools} = object(allowed_tools)
@@ -101,11 +101,11 @@ function argumentsIn(given: unknown, at: string): Json {
       // Told below, with the field it stands in.
     }
   }
-  throw new UnsupportedInput(at, `expected a JSON object in a string, nested at most ${MOST_DEPTH} deep`)
+  throw new UnsupportedInput(at, `expected a JSON object in a string, nested at most ${MAX_DEPTH} deep`)
 }
 
 function isTooDeep(json: string): boolean {
-  if (json.length <= MOST_DEPTH) return false
+  if (json.length <= MAX_DEPTH) return false
   let depth = 0
   let is_text = false
   for (let at = 0; at < json.length; at++) {
@@ -114,7 +114,7 @@ function isTooDeep(json: string): boolean {
     else if (is_text) {
       if (character === '\\') at++
     } else if (character === '{' || character === '[') {
-      if (++depth > MOST_DEPTH) return true
+      if (++depth > MAX_DEPTH) return true
     } else if (character === '}' || character === ']') depth--
   }
   return false

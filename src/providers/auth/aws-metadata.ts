@@ -19,13 +19,13 @@ export async function fromInstance(fetch: CredentialFetch, is_v1 = false): Promi
 }
 
 async function sessionToken(fetch: CredentialFetch): Promise<string> {
-  const asked = await fetch({
+  const response = await fetch({
     method: 'PUT',
     url: `${INSTANCE}/api/token`,
     headers: {'x-aws-ec2-metadata-token-ttl-seconds': String(INSTANCE_TOKEN_S)},
   })
-  if (asked.status !== 200) throw new AwsCredentialsFault(`The instance's metadata service gave no token: HTTP ${asked.status}.`)
-  return asked.body.trim()
+  if (response.status !== 200) throw new AwsCredentialsFault(`The instance's metadata service gave no token: HTTP ${response.status}.`)
+  return response.body.trim()
 }
 
 /**
@@ -43,8 +43,8 @@ export async function fromContainer(fetch: CredentialFetch, url: string, token: 
 
 /** What both services answer: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
 function readMetadataCredentials(status: number, body: string, who: string): CachedToken<AwsCredentials> {
-  const said = status === 200 ? object(parsed(body)) : {}
-  const {AccessKeyId: access_key_id, SecretAccessKey: secret_access_key, Token: session_token, Expiration} = said
+  const credentials = status === 200 ? object(parsed(body)) : {}
+  const {AccessKeyId: access_key_id, SecretAccessKey: secret_access_key, Token: session_token, Expiration} = credentials
   const expires_at_ms = typeof Expiration === 'string' ? Date.parse(Expiration) : Number.NaN
   if (!isText(access_key_id) || !isText(secret_access_key) || !isText(session_token) || Number.isNaN(expires_at_ms)) {
     throw new AwsCredentialsFault(`No credentials came from ${who}: HTTP ${status}.`)

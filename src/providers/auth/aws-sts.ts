@@ -44,9 +44,10 @@ async function ask({fetch, now_ms, region, domain, role}: Asking, form: URLSearc
   const signed = keys
     ? sign({method: 'POST', host, path: '/', headers, body, service: 'sts', region, credentials: keys, now_ms: now_ms()})
     : {host}
-  const {status, body: said} = await fetch({method: 'POST', url: `https://${host}/`, headers: {...headers, ...signed}, body})
-  if (status !== 200) throw new AwsCredentialsFault(`AWS STS refused the role ${role.role_arn}: ${reasonIn(said) ?? `HTTP ${status}`}`)
-  return readStsCredentials(said)
+  const {status, body: response_body} = await fetch({method: 'POST', url: `https://${host}/`, headers: {...headers, ...signed}, body})
+  if (status !== 200)
+    throw new AwsCredentialsFault(`AWS STS refused the role ${role.role_arn}: ${reasonIn(response_body) ?? `HTTP ${status}`}`)
+  return readStsCredentials(response_body)
 }
 
 /** What `<Credentials>` of an STS answer holds. Its members are words without markup. */

@@ -52,8 +52,8 @@ function toSign(headers: Readonly<OutgoingHeaders>): OutgoingHeaders {
 }
 
 function typeOf(options: Options): string | null {
-  const said = optionIn(options, 'aws_auth_type')
-  if (said !== undefined) return TYPES.has(said) ? said : null
+  const type = optionIn(options, 'aws_auth_type')
+  if (type !== undefined) return TYPES.has(type) ? type : null
   return keysIn(options) ? 'accessKey' : null
 }
 

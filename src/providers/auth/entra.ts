@@ -21,17 +21,18 @@ export const entra: RequestAuth = {
   chosen: options => MODES.has(optionIn(options, 'azure_auth_mode') ?? ''),
   usesOwnIdentity: options => ['managed', 'workload', 'gateway'].includes(optionIn(options, 'azure_auth_mode') ?? ''),
   async authorize({host}, _key, options, on) {
-    const said = optionNeeded(options, 'azure_auth_mode')
-    const mode = said === 'gateway' ? gatewayMode(on) : said
-    if (said !== 'entra' && !OWN_HOSTS.test(host)) throw new LoginFault('The gateway shows its own Azure identity to hosts of Azure alone.')
+    const auth_mode = optionNeeded(options, 'azure_auth_mode')
+    const mode = auth_mode === 'gateway' ? gatewayMode(on) : auth_mode
+    if (auth_mode !== 'entra' && !OWN_HOSTS.test(host))
+      throw new LoginFault('The gateway shows its own Azure identity to hosts of Azure alone.')
     const scope = optionIn(options, 'azure_entra_scope') ?? scopeOf(host)
-    return {authorization: `Bearer ${await tokenOf(mode, scope, said === 'gateway' ? NOTHING_SAID : options, on)}`}
+    return {authorization: `Bearer ${await tokenOf(mode, scope, auth_mode === 'gateway' ? NO_OPTIONS : options, on)}`}
   },
 }
 
 /** A token of the gateway itself, in the mode that the settings name. */
 export async function gatewayAzureToken(scope: string, on: Logins): Promise<string> {
-  return tokenOf(gatewayMode(on), scope, NOTHING_SAID, on)
+  return tokenOf(gatewayMode(on), scope, NO_OPTIONS, on)
 }
 
 function tokenOf(mode: string, scope: string, who: Options, on: Logins): Promise<string> {
@@ -39,7 +40,7 @@ function tokenOf(mode: string, scope: string, who: Options, on: Logins): Promise
 }
 
 /** Of the gateway itself nobody else says who it is. */
-const NOTHING_SAID: Options = {}
+const NO_OPTIONS: Options = {}
 
 function gatewayMode({identity}: Logins): string {
   const {mode, entra} = identity.azure ?? {}
@@ -56,7 +57,7 @@ function scopeOf(host: string): string {
 async function client(mode: string, scope: string, options: Options, {fetch, now_ms, identity, azure_authority, tokens}: Logins) {
   const {azure = {}} = identity
   const is_workload = mode === 'workload'
-  const own = !is_workload && options === NOTHING_SAID ? azure.entra : undefined
+  const own = !is_workload && options === NO_OPTIONS ? azure.entra : undefined
   const tenant = own?.tenant_id ?? optionIn(options, 'azure_entra_tenant_id') ?? (is_workload ? azure.tenant_id : undefined)
   const client_id = is_workload
     ? (optionIn(options, 'azure_workload_client_id') ?? azure.client_id)
@@ -83,12 +84,12 @@ async function managed(scope: string, options: Options, {fetch, now_ms, identity
   if (!/^(?:https|api):\/\/[\w.:/-]+$/.test(resource))
     throw new WrongOption('azure_entra_scope', 'a scope such as https://cognitiveservices.azure.com/.default')
   const client_id = optionIn(options, 'azure_managed_client_id') ?? identity.azure?.managed_client_id
-  const asked = `&resource=${encodeURIComponent(resource)}${client_id ? `&client_id=${encodeURIComponent(client_id)}` : ''}`
+  const query = `&resource=${encodeURIComponent(resource)}${client_id ? `&client_id=${encodeURIComponent(client_id)}` : ''}`
   return tokens.get(loginKey('managed', resource, client_id), async () => {
     const service = identity.azure?.app_service
     const reply = service
-      ? await fetch({method: 'GET', url: `${service.url}?api-version=2019-08-01${asked}`, headers: {'x-identity-header': service.header}})
-      : await fetch({method: 'GET', url: METADATA + asked, headers: {metadata: 'true'}})
+      ? await fetch({method: 'GET', url: `${service.url}?api-version=2019-08-01${query}`, headers: {'x-identity-header': service.header}})
+      : await fetch({method: 'GET', url: METADATA + query, headers: {metadata: 'true'}})
     return readToken(inSeconds(reply, now_ms()), 'the managed identity of this machine', now_ms())
   })
 }

@@ -23,8 +23,8 @@ export async function federatedToken(federation: GoogleFederation, on: Logins): 
   const {audience, service_account, token} = federation
   const {fetch, now_ms} = on
   const [subjectTokenType, subjectToken] = token ? [JWT, (await token()).trim()] : [AWS_REQUEST, await callerIdentity(federation, on)]
-  const asked = {audience, grantType: GRANT, requestedTokenType: ACCESS_TOKEN, scope: SCOPE, subjectTokenType, subjectToken}
-  const reply = await fetch({method: 'POST', url: STS, headers: JSON_TYPE, body: JSON.stringify(asked)})
+  const request = {audience, grantType: GRANT, requestedTokenType: ACCESS_TOKEN, scope: SCOPE, subjectTokenType, subjectToken}
+  const reply = await fetch({method: 'POST', url: STS, headers: JSON_TYPE, body: JSON.stringify(request)})
   const exchanged = readToken(reply, "Google's security token service", now_ms())
   return service_account === null ? exchanged : impersonated(service_account, exchanged.value, on)
 }

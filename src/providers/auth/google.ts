@@ -38,9 +38,10 @@ export function serviceAccount(options: Options): {
   private_key_id: string | null
   project_id: string | null
 } {
-  const said = parsed(optionNeeded(options, 'vertex_service_account_json'))
-  if (typeof said !== 'object' || said === null) throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
-  const {client_email, private_key, private_key_id, project_id} = object(said)
+  const key_file = parsed(optionNeeded(options, 'vertex_service_account_json'))
+  if (typeof key_file !== 'object' || key_file === null)
+    throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
+  const {client_email, private_key, private_key_id, project_id} = object(key_file)
   if (typeof client_email !== 'string' || typeof private_key !== 'string')
     throw new WrongOption('vertex_service_account_json', 'the key file of a service account: client_email and private_key')
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
@@ -48,9 +49,9 @@ export function serviceAccount(options: Options): {
 }
 
 function modeOf(options: Options): 'account' | 'own' | null {
-  const said = optionIn(options, 'vertex_auth_type')
-  if (said === 'serviceAccount') return 'account'
-  if (said !== undefined) return OWN.has(said) ? 'own' : null
+  const auth_type = optionIn(options, 'vertex_auth_type')
+  if (auth_type === 'serviceAccount') return 'account'
+  if (auth_type !== undefined) return OWN.has(auth_type) ? 'own' : null
   return optionIn(options, 'vertex_service_account_json') === undefined ? null : 'account'
 }
 

@@ -63,23 +63,23 @@ function listed(
 ): readonly {alias?: unknown; model?: unknown; deployment_id?: unknown; api_version?: unknown; is_default?: unknown}[] {
   const json = optionIn(options, 'azure_deployments')
   if (json === undefined) return []
-  const said = parsed(json)
-  if (!Array.isArray(said)) throw new WrongOption('azure_deployments', 'a list of deployments')
-  return said.filter(each => typeof each === 'object' && each !== null)
+  const deployments = parsed(json)
+  if (!Array.isArray(deployments)) throw new WrongOption('azure_deployments', 'a list of deployments')
+  return deployments.filter(each => typeof each === 'object' && each !== null)
 }
 
-function segment(said: unknown): string {
-  if (said === '') return ''
+function segment(value: unknown): string {
+  if (value === '') return ''
   const [form, expected] = GRAMMARS.segment
-  if (typeof said !== 'string' || !form.test(said)) throw new WrongOption('azure_deployment_id', expected)
-  return said
+  if (typeof value !== 'string' || !form.test(value)) throw new WrongOption('azure_deployment_id', expected)
+  return value
 }
 
-function text(said: unknown): string | undefined {
-  if (said === undefined || said === null) return undefined
+function text(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
   const [form, expected] = GRAMMARS.segment
-  if (typeof said !== 'string' || !form.test(said)) throw new WrongOption('azure_api_version', expected)
-  return said
+  if (typeof value !== 'string' || !form.test(value)) throw new WrongOption('azure_api_version', expected)
+  return value
 }
 
 function withoutParameter(query: string, name: string): string {

@@ -20,7 +20,7 @@ export function template(
     if (!['label', 'account', 'domain'].includes(OPTIONS[name as OptionName].takes)) throw new Error(`${name} cannot stand in a host`)
   const value = (options: Options, name: OptionName) =>
     usual[name] === undefined ? optionNeeded(options, name) : (optionIn(options, name) ?? usual[name])
-  const filled = (part: string, options: Options, write: (said: string) => string) =>
+  const filled = (part: string, options: Options, write: (option: string) => string) =>
     part.replace(/\{(\w+)\}/g, (_, name: string) => write(value(options, name as OptionName)))
   return {
     base_url_template: text,
@@ -29,6 +29,6 @@ export function template(
 }
 
 /** A host takes no underscores and has no case; a Snowflake account is written with hyphens there. */
-function hostPart(said: string): string {
-  return said.toLowerCase().replaceAll('_', '-')
+function hostPart(value: string): string {
+  return value.toLowerCase().replaceAll('_', '-')
 }

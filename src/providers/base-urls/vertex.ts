@@ -25,8 +25,8 @@ export function vertexPublisher(model: string): {readonly publisher: string; rea
 
 /** `/v1/projects/{project}/locations/{region}`; `version` where another one is asked for. The project may be the service account's. */
 export function vertexParent(options: Options, version = 'v1'): string {
-  const said = optionIn(options, 'vertex_api_version') ?? version
-  return `/${encodeURIComponent(said)}/projects/${encodeURIComponent(projectIn(options))}/locations/${regionIn(options)}`
+  const api_version = optionIn(options, 'vertex_api_version') ?? version
+  return `/${encodeURIComponent(api_version)}/projects/${encodeURIComponent(projectIn(options))}/locations/${regionIn(options)}`
 }
 
 /** The same for ranking, which is served globally or by regions together. */
@@ -56,8 +56,8 @@ function regionIn(options: Options): string {
 }
 
 function projectIn(options: Options): string {
-  const said = optionIn(options, 'vertex_project_id')
-  if (said !== undefined) return said
+  const project_id = optionIn(options, 'vertex_project_id')
+  if (project_id !== undefined) return project_id
   const project = optionIn(options, 'vertex_service_account_json') === undefined ? null : serviceAccount(options).project_id
   if (project === null) throw new MissingOption('vertex_project_id')
   if (!GRAMMARS.segment[0].test(project)) throw new WrongOption('vertex_project_id', GRAMMARS.segment[1])

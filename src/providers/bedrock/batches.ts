@@ -29,10 +29,10 @@ const KIND: JobKind = {one: 'model-invocation-job', all: 'model-invocation-jobs'
 export const batches = batchErrands({
   files,
   without_model: 'expected the id of a model: Amazon Bedrock runs one for all rows',
-  jobs: (_asked, upstream) => bedrockJobs(KIND, upstream),
+  jobs: (_input, upstream) => bedrockJobs(KIND, upstream),
   facts: batchOf,
-  async create(asked, upstream, input, endpoint) {
-    const {body, context} = asked
+  async create(operation_input, upstream, input, endpoint) {
+    const {body, context} = operation_input
     const request = {
       jobName: jobName(textAt(body, 'job_name'), context),
       clientRequestToken: context.call_id,
@@ -40,7 +40,7 @@ export const batches = batchErrands({
       modelInvocationType: invocationOf(endpoint, context.model),
       roleArn: needed(body, 'role_arn', 'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket'),
       inputDataConfig: {s3InputDataConfig: {s3Uri: uriOf('s3', input), s3InputFormat: 'JSONL'}},
-      outputDataConfig: outputOf(asked, input),
+      outputDataConfig: outputOf(operation_input, input),
       ...optionsFrom(body, ['modelInvocationType', 'timeoutDurationInHours', 'tags', 'vpcConfig']),
     }
     return {
@@ -59,12 +59,14 @@ export const batches = batchErrands({
   stopped: facts => (ENDED.has(facts.status) ? facts : {...facts, status: 'cancelling'}),
 })
 
-function outputOf(asked: OperationInput, input: ObjectUri): Json {
-  const {output_data_config: said} = asked.body
-  const config = typeof said === 'string' ? {s3Uri: said} : object(object(said).s3OutputDataConfig ?? said)
-  const key = asked.context.options.amz_server_side_encryption_aws_kms_key_id
-  const s3Uri = typeof config.s3Uri === 'string' ? config.s3Uri : uriOf('s3', {bucket: input.bucket, key: keyOf('batch_output', asked, '')})
-  placeIn(`${s3Uri}output`, files, asked, 'output_data_config')
+function outputOf(operation_input: OperationInput, input: ObjectUri): Json {
+  const {output_data_config: output_config} = operation_input.body
+  const config =
+    typeof output_config === 'string' ? {s3Uri: output_config} : object(object(output_config).s3OutputDataConfig ?? output_config)
+  const key = operation_input.context.options.amz_server_side_encryption_aws_kms_key_id
+  const s3Uri =
+    typeof config.s3Uri === 'string' ? config.s3Uri : uriOf('s3', {bucket: input.bucket, key: keyOf('batch_output', operation_input, '')})
+  placeIn(`${s3Uri}output`, files, operation_input, 'output_data_config')
   return {s3OutputDataConfig: {...(key && {s3EncryptionKeyId: key}), ...config, s3Uri}}
 }
 
@@ -110,12 +112,16 @@ async function countedBy(job: Json, {context}: OperationInput, upstream: Upstrea
     let text = ''
     for await (const piece of await s3Store(upstream, context.options).read({...place, key})) {
       text += piece.toString('utf8')
-      if (text.length > MOST_MANIFEST) return {}
+      if (text.length > MAX_MANIFEST) return {}
     }
-    const said = object(JSON.parse(text))
+    const manifest = object(JSON.parse(text))
     return {
-      counts: {total: whole(said.totalRecordCount), completed: whole(said.successRecordCount), failed: whole(said.errorRecordCount)},
-      tokens: {input: whole(said.inputTokenCount), output: whole(said.outputTokenCount)},
+      counts: {
+        total: whole(manifest.totalRecordCount),
+        completed: whole(manifest.successRecordCount),
+        failed: whole(manifest.errorRecordCount),
+      },
+      tokens: {input: whole(manifest.inputTokenCount), output: whole(manifest.outputTokenCount)},
     }
   } catch (fault) {
     if (fault instanceof UpstreamFault || fault instanceof SyntaxError) return {}
@@ -123,4 +129,4 @@ async function countedBy(job: Json, {context}: OperationInput, upstream: Upstrea
   }
 }
 
-const MOST_MANIFEST = 64 << 10
+const MAX_MANIFEST = 64 << 10

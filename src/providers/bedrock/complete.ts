@@ -2,18 +2,18 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {
-  type Answer,
-  type Context,
   InvalidResponse,
   type Json,
   type StreamTranslator,
+  type TranslatedResponse,
   type Translation,
+  type TranslationContext,
   UnsupportedInput,
 } from '../translation.ts'
 import {textChoice, textCompletion} from '../unified/texts.ts'
 import {refuse} from './ask.ts'
 import {brokenStream, isException, streamFault} from './errors.ts'
-import {countedBy, type Family, familyOf} from './families.ts'
+import {countedBy, familyOf, type ModelFamily} from './families.ts'
 import {modelPath} from './model.ts'
 import {converseReply} from './reply.ts'
 import {converseRequest} from './request.ts'
@@ -23,29 +23,29 @@ const NONE: readonly Json[] = []
 
 /** Text completion: by the model's own body where its family completes prompts, else by Converse with the prompt as a user's turn. */
 export const complete: Translation = {
-  request(asked, context) {
-    const prompt = promptOf(asked)
-    refuse(asked, 'suffix', value => value === '', 'Amazon Bedrock completes at the end alone')
-    refuse(asked, 'echo', value => value === false, 'Amazon Bedrock does not repeat the prompt')
-    refuse(asked, 'best_of', value => value === 1, 'Amazon Bedrock gives what the model wrote')
-    refuse(asked, 'logprobs', value => value === 0, 'Amazon Bedrock tells no log probabilities')
+  request(request, context) {
+    const prompt = promptOf(request)
+    refuse(request, 'suffix', value => value === '', 'Amazon Bedrock completes at the end alone')
+    refuse(request, 'echo', value => value === false, 'Amazon Bedrock does not repeat the prompt')
+    refuse(request, 'best_of', value => value === 1, 'Amazon Bedrock gives what the model wrote')
+    refuse(request, 'logprobs', value => value === 0, 'Amazon Bedrock tells no log probabilities')
     const family = familyOf(context.model)
     if (family === null) {
-      const {prompt: _, logprobs: __, ...rest} = asked
+      const {prompt: _, logprobs: __, ...rest} = request
       return converseRequest({...rest, messages: [{role: 'user', content: prompt}]}, context)
     }
     const operation = context.is_stream ? 'invoke-with-response-stream' : 'invoke'
-    return {method: 'POST', path: modelPath(context, operation), body: family.request(prompt, asked, context.is_stream)}
+    return {method: 'POST', path: modelPath(context, operation), body: family.request(prompt, request, context.is_stream)}
   },
-  reply(said, context) {
+  reply(response, context) {
     const family = familyOf(context.model)
-    return family === null ? fromConverse(converseReply(said, context), context) : fromFamily(family, said, context)
+    return family === null ? fromConverse(converseReply(response, context), context) : fromFamily(family, response, context)
   },
   stream: {
     framing: 'aws_event_stream',
-    open(context, asked) {
+    open(context, request) {
       const family = familyOf(context.model)
-      return family === null ? new ConverseCompletion(context, asked) : new FamilyStream(family, context, asked)
+      return family === null ? new ConverseCompletion(context, request) : new FamilyStream(family, context, request)
     },
   },
 }
@@ -56,15 +56,15 @@ function promptOf({prompt}: Json): string {
   return one
 }
 
-function fromFamily(family: Family, said: unknown, context: Context): Answer {
-  const pieces = isObject(said) ? family.read(said) : null
-  if (!isObject(said) || pieces === null || pieces.length === 0) throw new InvalidResponse("expected the model's text")
-  const usage = countedBy(family, said)
+function fromFamily(family: ModelFamily, response: unknown, context: TranslationContext): TranslatedResponse {
+  const pieces = isObject(response) ? family.read(response) : null
+  if (!isObject(response) || pieces === null || pieces.length === 0) throw new InvalidResponse("expected the model's text")
+  const usage = countedBy(family, response)
   const choices = pieces.map(({text, finish}, at) => textChoice(at, text, finishReason(finish, family.finish, context.strict)))
   return {body: textCompletion(context, {choices, usage}), usage, model: null}
 }
 
-function fromConverse(answer: Answer, context: Context): Answer {
+function fromConverse(answer: TranslatedResponse, context: TranslationContext): TranslatedResponse {
   const [first] = (answer.body as Json).choices as readonly Json[]
   const text = object(first?.message).content
   const choices = [textChoice(0, typeof text === 'string' ? text : '', String(first?.finish_reason))]
@@ -73,12 +73,12 @@ function fromConverse(answer: Answer, context: Context): Answer {
 
 /** A completion that Converse streams. */
 class ConverseCompletion implements StreamTranslator {
-  readonly #context: Context
+  readonly #context: TranslationContext
   readonly #inner: ConverseStream
 
-  constructor(context: Context, asked: Json) {
+  constructor(context: TranslationContext, request: Json) {
     this.#context = context
-    this.#inner = new ConverseStream(context, asked)
+    this.#inner = new ConverseStream(context, request)
   }
 
   get finished() {
@@ -120,15 +120,15 @@ class FamilyStream implements StreamTranslator {
   readonly model = null
   failed: StreamTranslator['failed'] = null
   text_bytes = 0
-  readonly #family: Family
-  readonly #context: Context
+  readonly #family: ModelFamily
+  readonly #context: TranslationContext
   readonly #asks_usage: boolean
   #told_usage = false
 
-  constructor(family: Family, context: Context, asked: Json) {
+  constructor(family: ModelFamily, context: TranslationContext, request: Json) {
     this.#family = family
     this.#context = context
-    this.#asks_usage = asksUsage(asked)
+    this.#asks_usage = asksUsage(request)
   }
 
   event({name, data}: Parameters<StreamTranslator['event']>[0]): readonly Json[] {

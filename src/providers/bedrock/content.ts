@@ -63,8 +63,8 @@ function partBlock(part: Json, field: string, naming: Naming): Json | null {
   }
 }
 
-function textBlock(said: unknown, field: string): Json | null {
-  const words = text(said, field)
+function textBlock(value: unknown, field: string): Json | null {
+  const words = text(value, field)
   return isBlank(words) ? null : {text: words}
 }
 
@@ -124,9 +124,9 @@ function fileBlock(part: Json, field: string, naming: Naming): Json {
   if (!isObject(file)) throw new UnsupportedInput(`${field}.file`, 'expected an object with file_data')
   const {file_data, file_url, filename, mime_type} = file
   const name = typeof filename === 'string' ? filename : undefined
-  const told = typeof mime_type === 'string' ? mime_type : ''
+  const declared_mime = typeof mime_type === 'string' ? mime_type : ''
   if (typeof file_url === 'string') {
-    return documentBlock(told, name ?? file_url, s3Source(file_url, `${field}.file.file_url`), `${field}.file.file_url`, naming)
+    return documentBlock(declared_mime, name ?? file_url, s3Source(file_url, `${field}.file.file_url`), `${field}.file.file_url`, naming)
   }
   if (typeof file_data !== 'string') {
     throw new UnsupportedInput(
@@ -135,7 +135,7 @@ function fileBlock(part: Json, field: string, naming: Naming): Json {
     )
   }
   const place = `${field}.file.file_data`
-  if (!file_data.startsWith('data:')) return documentBlock(told, name, {bytes: file_data}, place, naming)
+  if (!file_data.startsWith('data:')) return documentBlock(declared_mime, name, {bytes: file_data}, place, naming)
   const {mime, base64} = readDataUri(file_data, place)
   const image = formatOf(IMAGE_FORMATS, mime)
   if (image !== undefined) return {image: {format: image, source: {bytes: base64}}}
@@ -195,7 +195,7 @@ function formatOf(formats: Readonly<Record<string, string>>, word: string): stri
   return Object.hasOwn(formats, word) ? formats[word] : undefined
 }
 
-function text(said: unknown, field: string): string {
-  if (typeof said !== 'string') throw new UnsupportedInput(field, 'expected a string')
-  return said
+function text(value: unknown, field: string): string {
+  if (typeof value !== 'string') throw new UnsupportedInput(field, 'expected a string')
+  return value
 }

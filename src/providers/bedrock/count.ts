@@ -9,15 +9,15 @@ import {foundationModel, modelPath} from './model.ts'
  * profile. Source: Amazon Bedrock API reference, CountTokens: the body that InvokeModel would be sent, in base64.
  */
 export const countTokens: Translation = {
-  request(asked, context) {
-    const {body} = placed({...asked, max_tokens: mostTokens(asked)}, asked, {...context, is_stream: false}, 'bedrock')
+  request(request, context) {
+    const {body} = placed({...request, max_tokens: mostTokens(request)}, request, {...context, is_stream: false}, 'bedrock')
     const {stream: _, ...invoked} = body as Json
     const encoded = Buffer.from(JSON.stringify(invoked)).toString('base64')
     const model = foundationModel(context.model) ?? context.model
     return {method: 'POST', path: modelPath({...context, model}, 'count-tokens'), body: {input: {invokeModel: {body: encoded}}}}
   },
-  reply(said) {
-    const input_tokens = isObject(said) ? count(said.inputTokens) : null
+  reply(response) {
+    const input_tokens = isObject(response) ? count(response.inputTokens) : null
     if (input_tokens === null || input_tokens === undefined) throw new InvalidResponse('expected inputTokens')
     return {body: {input_tokens}, usage: null, model: null}
   },

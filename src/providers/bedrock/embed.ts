@@ -2,8 +2,15 @@ import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
 import {count} from '../openai/usage.ts'
-import {type Answer, type Context, InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
-import {member, numberAt, said, textAt} from './ask.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type TranslatedResponse,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
+import {defined, member, numberAt, textAt} from './ask.ts'
 import {readDataUri} from './media.ts'
 import {foundationModel, modelPath} from './model.ts'
 
@@ -20,11 +27,11 @@ const COHERE_TYPES = new Set(['int8', 'uint8', 'binary', 'ubinary'])
 
 /** Embeddings of Titan (v1, v2, multimodal) and Cohere by InvokeModel. Source: Bedrock user guide, the models' own pages. */
 export const embed: Translation = {
-  request(asked, context) {
-    const inputs = inputsOf(asked)
+  request(request, context) {
+    const inputs = inputsOf(request)
     const path = modelPath(context, 'invoke')
     const id = foundationModel(context.model) ?? ''
-    if (id.startsWith('cohere.embed')) return {method: 'POST', path, body: cohereBody(asked, inputs)}
+    if (id.startsWith('cohere.embed')) return {method: 'POST', path, body: cohereBody(request, inputs)}
     if (!id.startsWith('amazon.titan-embed')) {
       throw new UnsupportedInput('model', 'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it')
     }
@@ -33,54 +40,54 @@ export const embed: Translation = {
     return {
       method: 'POST',
       path,
-      body: id.startsWith('amazon.titan-embed-image') ? multimodalBody(asked, input) : titanBody(asked, input, id),
+      body: id.startsWith('amazon.titan-embed-image') ? multimodalBody(request, input) : titanBody(request, input, id),
     }
   },
-  reply(reply, context, asked) {
+  reply(reply, context, request) {
     if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
     const is_cohere = foundationModel(context.model)?.startsWith('cohere.') === true
     const vectors = is_cohere ? cohereVectors(reply.embeddings) : [titanVector(reply)]
     const tokens = is_cohere ? null : count(reply.inputTextTokenCount)
-    return answer(vectors, tokens, context, asked.encoding_format === 'base64')
+    return answer(vectors, tokens, context, request.encoding_format === 'base64')
   },
 }
 
-function titanBody(asked: Json, input: Input, id: string): Json {
+function titanBody(request: Json, input: Input, id: string): Json {
   if (input.text === undefined || input.image !== undefined) throw new UnsupportedInput('input', 'this model embeds text alone')
   if (!id.startsWith('amazon.titan-embed-text-v2')) return {inputText: input.text}
-  return said({inputText: input.text, dimensions: numberAt(asked, ['dimensions']), normalize: member(asked, 'normalize')?.value})
+  return defined({inputText: input.text, dimensions: numberAt(request, ['dimensions']), normalize: member(request, 'normalize')?.value})
 }
 
-function multimodalBody(asked: Json, {text, image}: Input): Json {
-  const dimensions = numberAt(asked, ['dimensions'])
-  return said({
+function multimodalBody(request: Json, {text, image}: Input): Json {
+  const dimensions = numberAt(request, ['dimensions'])
+  return defined({
     inputText: text,
     inputImage: image,
     embeddingConfig: dimensions === undefined ? undefined : {outputEmbeddingLength: dimensions},
   })
 }
 
-function cohereBody(asked: Json, inputs: readonly Input[]): Json {
-  const format = textAt(asked, 'encoding_format') ?? ''
+function cohereBody(request: Json, inputs: readonly Input[]): Json {
+  const format = textAt(request, 'encoding_format') ?? ''
   const is_image = inputs.some(({image}) => image !== undefined)
   if (is_image && inputs.some(({text, image_uri}) => text !== undefined || image_uri === undefined)) {
     throw new UnsupportedInput('input', 'Cohere embeds texts, or images as data: URIs, not both in one call')
   }
-  return said({
+  return defined({
     ...(is_image ? {images: inputs.map(({image_uri}) => image_uri)} : {texts: inputs.map(({text}) => text)}),
-    input_type: textAt(asked, 'input_type') ?? (is_image ? 'image' : 'search_document'),
-    truncate: textAt(asked, 'truncate'),
+    input_type: textAt(request, 'input_type') ?? (is_image ? 'image' : 'search_document'),
+    truncate: textAt(request, 'truncate'),
     embedding_types: COHERE_TYPES.has(format) ? [format] : undefined,
-    output_dimension: numberAt(asked, ['dimensions']),
+    output_dimension: numberAt(request, ['dimensions']),
   })
 }
 
 /** `input`: a text, texts, or objects `{text?, image?: {base64 | url}}`. Token numbers have no meaning to another tokenizer. */
-function inputsOf(asked: Json): readonly Input[] {
-  const list: readonly unknown[] = Array.isArray(asked.input) ? asked.input : [asked.input]
+function inputsOf(request: Json): readonly Input[] {
+  const list: readonly unknown[] = Array.isArray(request.input) ? request.input : [request.input]
   if (list.length === 0) throw new UnsupportedInput('input', 'expected at least one text')
   return list.map((input, at) => {
-    const field = Array.isArray(asked.input) ? `input[${at}]` : 'input'
+    const field = Array.isArray(request.input) ? `input[${at}]` : 'input'
     if (typeof input === 'string') return {text: input}
     if (!isObject(input)) throw new UnsupportedInput(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
     const text = typeof input.text === 'string' && input.text !== '' ? {text: input.text} : {}
@@ -106,7 +113,7 @@ function cohereVectors(embeddings: unknown): readonly unknown[] {
   return Array.isArray(first) ? first : []
 }
 
-function answer(vectors: readonly unknown[], tokens: number | null, context: Context, as_base64: boolean): Answer {
+function answer(vectors: readonly unknown[], tokens: number | null, context: TranslationContext, as_base64: boolean): TranslatedResponse {
   if (vectors.length === 0) throw new InvalidResponse('expected embeddings')
   const data = vectors.map((vector, index) => {
     if (!Array.isArray(vector) || vector.length === 0 || !vector.every(each => typeof each === 'number')) {
@@ -115,13 +122,13 @@ function answer(vectors: readonly unknown[], tokens: number | null, context: Con
     return {object: 'embedding', index, embedding: as_base64 ? packed(vector) : vector}
   })
   const usage = tokens === null ? null : ({...emptyUsage(), input_uncached_tokens: tokens} satisfies Usage)
-  const told = usage ? usageIn(usage) : null
+  const reported_usage = usage ? usageIn(usage) : null
   const body = {
     object: 'list',
     data,
     model: context.model,
     provider: context.provider,
-    ...(told ? {usage: {prompt_tokens: told.prompt_tokens, total_tokens: told.total_tokens}} : {}),
+    ...(reported_usage ? {usage: {prompt_tokens: reported_usage.prompt_tokens, total_tokens: reported_usage.total_tokens}} : {}),
   }
   return {body, usage, model: null}
 }

@@ -1,5 +1,5 @@
 import {isObject, parsed} from '../../base/json-object.ts'
-import type {Context, Fault} from '../translation.ts'
+import type {ProviderFault, TranslationContext} from '../translation.ts'
 
 const LONGEST_EXCERPT = 300
 
@@ -23,32 +23,32 @@ const STATUS: Readonly<Record<string, number>> = {
  * What a non-2xx answer tells. AWS writes `{"message"}`, older services `{"Message"}`, and `__type` with or without a namespace before `#`
  * and a link after `:`.
  */
-export function fault(status: number, body: Buffer, context: Context): Fault {
+export function fault(status: number, body: Buffer, context: TranslationContext): ProviderFault {
   const text = body.toString('utf8')
-  const said = parsed(text)
-  if (!isObject(said)) {
+  const payload = parsed(text)
+  if (!isObject(payload)) {
     const excerpt = /[<\0]/.test(text) ? '' : text.trim().slice(0, LONGEST_EXCERPT)
     return faultOf(context, excerpt || `HTTP ${status} without a reason that can be read`, null)
   }
-  const inner = isObject(said.error) ? said.error : said
-  return faultOf(context, messageIn(inner) || messageIn(said) || `HTTP ${status} without a reason`, typeIn(said.__type))
+  const inner = isObject(payload.error) ? payload.error : payload
+  return faultOf(context, messageIn(inner) || messageIn(payload) || `HTTP ${status} without a reason`, typeIn(payload.__type))
 }
 
 /** What an exception inside a stream tells: its payload, with `__type` as its name. */
-export function streamFault(name: string, data: unknown, context: Context): Fault & {readonly status: number | null} {
-  const said = isObject(data) ? data : {}
+export function streamFault(name: string, data: unknown, context: TranslationContext): ProviderFault & {readonly status: number | null} {
+  const payload = isObject(data) ? data : {}
   const type = typeIn(name)
   const key = type === null ? '' : type[0]!.toLowerCase() + type.slice(1)
   // A model behind an endpoint says its own status.
-  const {originalStatusCode: original} = said
+  const {originalStatusCode: original} = payload
   const is_status = typeof original === 'number' && Number.isInteger(original) && original >= 400 && original <= 599
   const status = is_status ? original : Object.hasOwn(STATUS, key) ? STATUS[key]! : null
-  const message = messageIn(said) || (typeof said.originalMessage === 'string' && said.originalMessage) || 'the stream broke off'
+  const message = messageIn(payload) || (typeof payload.originalMessage === 'string' && payload.originalMessage) || 'the stream broke off'
   return {...faultOf(context, message, type), status}
 }
 
 /** A stream that is not what Bedrock documents. */
-export function brokenStream(context: Context, reason: string): Fault & {readonly status: number} {
+export function brokenStream(context: TranslationContext, reason: string): ProviderFault & {readonly status: number} {
   return {...faultOf(context, `Invalid response received: ${reason}`, 'invalid_response'), status: 502}
 }
 
@@ -57,19 +57,19 @@ export function isException(name: string | null, data: unknown): name is string 
   return name !== null && (/(Exception|Error)$/.test(name) || (isObject(data) && typeof data.__type === 'string'))
 }
 
-function faultOf(context: Context, message: string, type: string | null): Fault {
+function faultOf(context: TranslationContext, message: string, type: string | null): ProviderFault {
   return {message: `${context.provider} error: ${message}`, type, param: null, code: null}
 }
 
-function messageIn(said: Readonly<Record<string, unknown>>): string {
-  for (const member of [said.message, said.Message]) {
+function messageIn(payload: Readonly<Record<string, unknown>>): string {
+  for (const member of [payload.message, payload.Message]) {
     if (typeof member === 'string' && member !== '') return member
   }
   return ''
 }
 
-function typeIn(said: unknown): string | null {
-  if (typeof said !== 'string') return null
-  const name = said.slice(said.indexOf('#') + 1).split(':', 1)[0]!
+function typeIn(type: unknown): string | null {
+  if (typeof type !== 'string') return null
+  const name = type.slice(type.indexOf('#') + 1).split(':', 1)[0]!
   return /^\w{1,100}$/.test(name) ? name : null
 }

@@ -3,36 +3,36 @@ import {mergeUsage, type Usage} from '../../schema/usage.ts'
 import type {FinishReason} from '../chat.ts'
 import {count} from '../openai/usage.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
-import {numberAt, refuse, said, saidOr, stopAt} from './ask.ts'
+import {defined, definedOrNone, numberAt, refuse, stopAt} from './ask.ts'
 import {foundationModel} from './model.ts'
 
 /** A piece of text that a model wrote, or the whole; `finish` is null while more is to come. */
-export interface Piece {
+export interface GeneratedText {
   readonly text: string
   readonly finish: string | null
 }
 
 /** Text completion in the words of one family of models, by InvokeModel. */
-export interface Family {
-  request(prompt: string, asked: Json, is_stream: boolean): Json
+export interface ModelFamily {
+  request(prompt: string, request: Json, is_stream: boolean): Json
   /** The texts of an answer, or of one part of a stream; null for what is neither. */
-  read(said: Json): readonly Piece[] | null
+  read(response: Json): readonly GeneratedText[] | null
   /** What it counted: input and output tokens, each null where nothing is said. */
-  count(said: Json): readonly [input: number | null, output: number | null]
+  count(response: Json): readonly [input: number | null, output: number | null]
   readonly finish: Readonly<Record<string, FinishReason>>
 }
 
 /** Source: Bedrock user guide, "Amazon Titan Text models". */
-const titan: Family = {
-  request(prompt, asked) {
-    one(asked)
-    const textGenerationConfig = saidOr({
-      maxTokenCount: numberAt(asked, ['max_tokens']),
-      temperature: numberAt(asked, ['temperature'], 1),
-      topP: numberAt(asked, ['top_p'], 1),
-      stopSequences: stopAt(asked),
+const titan: ModelFamily = {
+  request(prompt, request) {
+    one(request)
+    const textGenerationConfig = definedOrNone({
+      maxTokenCount: numberAt(request, ['max_tokens']),
+      temperature: numberAt(request, ['temperature'], 1),
+      topP: numberAt(request, ['top_p'], 1),
+      stopSequences: stopAt(request),
     })
-    return said({inputText: prompt, textGenerationConfig})
+    return defined({inputText: prompt, textGenerationConfig})
   },
   read: reply => pieces(Array.isArray(reply.results) ? reply.results : [reply], 'outputText', 'completionReason'),
   count(reply) {
@@ -44,15 +44,15 @@ const titan: Family = {
 }
 
 /** Source: Bedrock user guide, "Meta Llama models". */
-const llama: Family = {
-  request(prompt, asked) {
-    one(asked)
-    refuse(asked, 'stop', () => false, 'Llama on Amazon Bedrock takes no stop sequences')
-    return said({
+const llama: ModelFamily = {
+  request(prompt, request) {
+    one(request)
+    refuse(request, 'stop', () => false, 'Llama on Amazon Bedrock takes no stop sequences')
+    return defined({
       prompt,
-      max_gen_len: numberAt(asked, ['max_tokens']),
-      temperature: numberAt(asked, ['temperature'], 1),
-      top_p: numberAt(asked, ['top_p'], 1),
+      max_gen_len: numberAt(request, ['max_tokens']),
+      temperature: numberAt(request, ['temperature'], 1),
+      top_p: numberAt(request, ['top_p'], 1),
     })
   },
   read: reply => pieces([reply], 'generation', 'stop_reason'),
@@ -61,16 +61,16 @@ const llama: Family = {
 }
 
 /** Source: Bedrock user guide, "Mistral AI text completion". It counts nothing in its answer. */
-const mistral: Family = {
-  request(prompt, asked) {
-    one(asked)
-    return said({
+const mistral: ModelFamily = {
+  request(prompt, request) {
+    one(request)
+    return defined({
       prompt,
-      max_tokens: numberAt(asked, ['max_tokens']),
-      temperature: numberAt(asked, ['temperature'], 1),
-      top_p: numberAt(asked, ['top_p'], 1),
-      top_k: numberAt(asked, ['top_k']),
-      stop: stopAt(asked),
+      max_tokens: numberAt(request, ['max_tokens']),
+      temperature: numberAt(request, ['temperature'], 1),
+      top_p: numberAt(request, ['top_p'], 1),
+      top_k: numberAt(request, ['top_k']),
+      stop: stopAt(request),
     })
   },
   read: reply => (Array.isArray(reply.outputs) ? pieces(reply.outputs, 'text', 'stop_reason') : null),
@@ -79,16 +79,16 @@ const mistral: Family = {
 }
 
 /** Source: Bedrock user guide, "Cohere Command models". A stream writes its pieces bare. */
-const cohere: Family = {
-  request: (prompt, asked, is_stream) =>
-    said({
+const cohere: ModelFamily = {
+  request: (prompt, request, is_stream) =>
+    defined({
       prompt,
-      max_tokens: numberAt(asked, ['max_tokens']),
-      temperature: numberAt(asked, ['temperature'], 5),
-      p: numberAt(asked, ['top_p'], 1),
-      k: numberAt(asked, ['top_k']),
-      stop_sequences: stopAt(asked),
-      num_generations: numberAt(asked, ['n']),
+      max_tokens: numberAt(request, ['max_tokens']),
+      temperature: numberAt(request, ['temperature'], 5),
+      p: numberAt(request, ['top_p'], 1),
+      k: numberAt(request, ['top_k']),
+      stop_sequences: stopAt(request),
+      num_generations: numberAt(request, ['n']),
       stream: is_stream || undefined,
     }),
   read(reply) {
@@ -103,20 +103,20 @@ const cohere: Family = {
 }
 
 /** Source: Bedrock user guide, "AI21 Labs Jurassic-2 models". It does not stream. */
-const jurassic: Family = {
-  request(prompt, asked, is_stream) {
+const jurassic: ModelFamily = {
+  request(prompt, request, is_stream) {
     if (is_stream) throw new UnsupportedInput('stream', 'Jurassic-2 on Amazon Bedrock does not stream')
     const scale = (name: string) => {
-      const found = numberAt(asked, [name])
+      const found = numberAt(request, [name])
       return found === undefined ? undefined : {scale: found}
     }
-    return said({
+    return defined({
       prompt,
-      maxTokens: numberAt(asked, ['max_tokens']),
-      temperature: numberAt(asked, ['temperature'], 1),
-      topP: numberAt(asked, ['top_p'], 1),
-      stopSequences: stopAt(asked),
-      numResults: numberAt(asked, ['n']),
+      maxTokens: numberAt(request, ['max_tokens']),
+      temperature: numberAt(request, ['temperature'], 1),
+      topP: numberAt(request, ['top_p'], 1),
+      stopSequences: stopAt(request),
+      numResults: numberAt(request, ['n']),
       presencePenalty: scale('presence_penalty'),
       frequencyPenalty: scale('frequency_penalty'),
     })
@@ -135,7 +135,7 @@ const jurassic: Family = {
 }
 
 /** Beginnings of the ids of models that complete a prompt by InvokeModel; all others are asked by Converse. */
-const FAMILIES: readonly (readonly [prefix: string, family: Family])[] = [
+const FAMILIES: readonly (readonly [prefix: string, family: ModelFamily])[] = [
   ['amazon.titan-text', titan],
   ['amazon.titan-tg1', titan],
   ['meta.llama', llama],
@@ -149,13 +149,13 @@ const FAMILIES: readonly (readonly [prefix: string, family: Family])[] = [
 ]
 
 /** The family that completes text for `model`; null where it is asked by Converse. */
-export function familyOf(model: string): Family | null {
+export function familyOf(model: string): ModelFamily | null {
   const id = foundationModel(model) ?? ''
   return FAMILIES.find(([prefix]) => id.startsWith(prefix))?.[1] ?? null
 }
 
 /** What an answer or a part of a stream counted. The last part of every stream has AWS's own count, which wins. */
-export function countedBy(family: Family, reply: Json): Usage | null {
+export function countedBy(family: ModelFamily, reply: Json): Usage | null {
   const metrics = object(reply['amazon-bedrock-invocationMetrics'])
   const [input, output] = family.count(reply)
   const counted = {
@@ -165,12 +165,12 @@ export function countedBy(family: Family, reply: Json): Usage | null {
   return counted.input_uncached_tokens === null && counted.output_text_tokens === null ? null : mergeUsage(counted)
 }
 
-function one(asked: Json): void {
-  refuse(asked, 'n', value => value === 1, 'this model gives one completion')
+function one(request: Json): void {
+  refuse(request, 'n', value => value === 1, 'this model gives one completion')
 }
 
-function pieces(parts: readonly unknown[], text_member: string, finish_member: string): readonly Piece[] | null {
-  const found: Piece[] = []
+function pieces(parts: readonly unknown[], text_member: string, finish_member: string): readonly GeneratedText[] | null {
+  const found: GeneratedText[] = []
   for (const part of parts) {
     if (!isObject(part)) return null
     const {[text_member]: text, [finish_member]: finish} = part

@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit} from '../../schema/usage.ts'
 import {InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
-import {numberAt, refuse, said, saidOr, textAt} from './ask.ts'
+import {defined, definedOrNone, numberAt, refuse, textAt} from './ask.ts'
 import {foundationModel, modelPath} from './model.ts'
 
 /** Shapes that Stable Image takes, by width over height. */
@@ -19,73 +19,73 @@ const ASPECT_RATIOS: readonly (readonly [name: string, ratio: number])[] = [
 
 /** Pictures of Titan, Nova Canvas and Stability by InvokeModel. Source: Bedrock user guide, the models' own pages. */
 export const imageGenerate: Translation = {
-  request(asked, context) {
-    const prompt = textAt(asked, 'prompt')
+  request(request, context) {
+    const prompt = textAt(request, 'prompt')
     if (prompt === undefined) throw new UnsupportedInput('prompt', 'expected a text')
-    refuse(asked, 'response_format', value => value === 'b64_json', 'Amazon Bedrock gives pictures in base64 alone: expected "b64_json"')
+    refuse(request, 'response_format', value => value === 'b64_json', 'Amazon Bedrock gives pictures in base64 alone: expected "b64_json"')
     const id = foundationModel(context.model) ?? ''
     const path = modelPath(context, 'invoke')
     if (id.startsWith('amazon.titan-image') || id.startsWith('amazon.nova-canvas'))
-      return {method: 'POST', path, body: amazonBody(asked, prompt)}
-    if (id.startsWith('stability.stable-diffusion-xl')) return {method: 'POST', path, body: diffusionBody(asked, prompt)}
-    if (id.startsWith('stability.')) return {method: 'POST', path, body: stableImageBody(asked, prompt)}
+      return {method: 'POST', path, body: amazonBody(request, prompt)}
+    if (id.startsWith('stability.stable-diffusion-xl')) return {method: 'POST', path, body: diffusionBody(request, prompt)}
+    if (id.startsWith('stability.')) return {method: 'POST', path, body: stableImageBody(request, prompt)}
     throw new UnsupportedInput('model', 'expected an image model of Amazon or Stability AI, by its id or an ARN that holds it')
   },
-  reply(reply, context, asked) {
+  reply(reply, context, request) {
     const pictures = picturesIn(reply)
     const usage = emptyUsage()
-    usage.units[imageUnit(word(asked.quality), word(asked.size))] = pictures.length
+    usage.units[imageUnit(word(request.quality), word(request.size))] = pictures.length
     const data = pictures.map(b64_json => ({b64_json}))
     return {body: {created: context.created_s, data, provider: context.provider}, usage, model: null}
   },
 }
 
-function amazonBody(asked: Json, prompt: string): Json {
-  const size = sizeOf(asked)
-  const quality = textAt(asked, 'quality')
-  return said({
+function amazonBody(request: Json, prompt: string): Json {
+  const size = sizeOf(request)
+  const quality = textAt(request, 'quality')
+  return defined({
     taskType: 'TEXT_IMAGE',
-    textToImageParams: said({text: prompt, negativeText: textAt(asked, 'negative_prompt')}),
-    imageGenerationConfig: saidOr({
-      numberOfImages: numberAt(asked, ['n']),
+    textToImageParams: defined({text: prompt, negativeText: textAt(request, 'negative_prompt')}),
+    imageGenerationConfig: definedOrNone({
+      numberOfImages: numberAt(request, ['n']),
       width: size?.width,
       height: size?.height,
       quality:
         quality === 'hd' || quality === 'high' || quality === 'premium' ? 'premium' : quality === 'standard' ? 'standard' : undefined,
-      cfgScale: numberAt(asked, ['cfg_scale']),
-      seed: numberAt(asked, ['seed']),
+      cfgScale: numberAt(request, ['cfg_scale']),
+      seed: numberAt(request, ['seed']),
     }),
   })
 }
 
-function diffusionBody(asked: Json, prompt: string): Json {
-  refuse(asked, 'n', value => value === 1, 'this model draws one picture a call')
-  const size = sizeOf(asked)
-  const negative = textAt(asked, 'negative_prompt')
-  return said({
+function diffusionBody(request: Json, prompt: string): Json {
+  refuse(request, 'n', value => value === 1, 'this model draws one picture a call')
+  const size = sizeOf(request)
+  const negative = textAt(request, 'negative_prompt')
+  return defined({
     text_prompts: [{text: prompt, weight: 1}, ...(negative ? [{text: negative, weight: -1}] : [])],
     width: size?.width,
     height: size?.height,
-    cfg_scale: numberAt(asked, ['cfg_scale']),
-    seed: numberAt(asked, ['seed']),
-    steps: numberAt(asked, ['steps']),
-    style_preset: textAt(asked, 'style_preset') ?? textAt(asked, 'style'),
+    cfg_scale: numberAt(request, ['cfg_scale']),
+    seed: numberAt(request, ['seed']),
+    steps: numberAt(request, ['steps']),
+    style_preset: textAt(request, 'style_preset') ?? textAt(request, 'style'),
   })
 }
 
-function stableImageBody(asked: Json, prompt: string): Json {
-  refuse(asked, 'n', value => value === 1, 'this model draws one picture a call')
-  return said({
+function stableImageBody(request: Json, prompt: string): Json {
+  refuse(request, 'n', value => value === 1, 'this model draws one picture a call')
+  return defined({
     prompt,
-    negative_prompt: textAt(asked, 'negative_prompt'),
-    aspect_ratio: textAt(asked, 'aspect_ratio') ?? aspectRatio(asked),
-    seed: numberAt(asked, ['seed']),
-    output_format: textAt(asked, 'output_format'),
+    negative_prompt: textAt(request, 'negative_prompt'),
+    aspect_ratio: textAt(request, 'aspect_ratio') ?? aspectRatio(request),
+    seed: numberAt(request, ['seed']),
+    output_format: textAt(request, 'output_format'),
   })
 }
 
-function aspectRatio(asked: Json): string | undefined {
-  const size = sizeOf(asked)
+function aspectRatio(request: Json): string | undefined {
+  const size = sizeOf(request)
   if (size === undefined) return undefined
   const found = ASPECT_RATIOS.find(([, ratio]) => Math.abs(size.width / size.height - ratio) < 0.01)
   if (!found) throw new UnsupportedInput('size', `expected one of these shapes: ${ASPECT_RATIOS.map(([name]) => name).join(', ')}`)
@@ -93,8 +93,8 @@ function aspectRatio(asked: Json): string | undefined {
 }
 
 /** `1024x768`; undefined where the choice is the model's. */
-function sizeOf(asked: Json): {readonly width: number; readonly height: number} | undefined {
-  const size = textAt(asked, 'size')
+function sizeOf(request: Json): {readonly width: number; readonly height: number} | undefined {
+  const size = textAt(request, 'size')
   if (size === undefined || size === 'auto') return undefined
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size) ?? []
   if (!width || !height) throw new UnsupportedInput('size', 'expected a width and a height like 1024x1024')
@@ -121,6 +121,6 @@ function artifactPicture(artifact: unknown): unknown {
 }
 
 /** A quality or a size as it prices a picture; what was left to the provider is the default. */
-function word(asked: unknown): string | undefined {
-  return typeof asked === 'string' && asked !== 'auto' && /^[\w.-]{1,32}$/.test(asked) ? asked : undefined
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== 'auto' && /^[\w.-]{1,32}$/.test(value) ? value : undefined
 }

@@ -21,7 +21,7 @@ export const bedrock: Dialect = {
     chatComplete: {
       request: converseRequest,
       reply: converseReply,
-      stream: {framing: 'aws_event_stream', open: (context, asked) => new ConverseStream(context, asked)},
+      stream: {framing: 'aws_event_stream', open: (context, request) => new ConverseStream(context, request)},
     },
     complete,
     embed,

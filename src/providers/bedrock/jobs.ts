@@ -1,6 +1,6 @@
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {Upstream} from '../operation.ts'
-import {type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 
 /** Jobs of one kind: where one is, where all are listed, and the member of the list that holds them. */
 export interface JobKind {
@@ -18,8 +18,8 @@ export function bedrockJobs({one, all, member}: JobKind, {ask}: Upstream): Cloud
     async page(token, size) {
       const next = token === null ? '' : `&nextToken=${encodeURIComponent(token)}`
       const path = `/${all}?maxResults=${size}&sortBy=CreationTime&sortOrder=Descending${next}`
-      const said = await (await ask({method: 'GET', path})).json()
-      return {items: jobsIn(said[member]), next: typeof said.nextToken === 'string' ? said.nextToken : null}
+      const response = await (await ask({method: 'GET', path})).json()
+      return {items: jobsIn(response[member]), next: typeof response.nextToken === 'string' ? response.nextToken : null}
     },
   }
 }
@@ -42,9 +42,9 @@ function jobPath(kind: string, id: string): string {
 }
 
 /** Names of jobs take letters, digits and inner hyphens, and each may be had once. */
-export function jobName(said: string | undefined, {call_id}: Context): string {
-  if (said === undefined) return `gateway-${call_id}`
-  if (!/^[a-zA-Z0-9](?:-*[a-zA-Z0-9+.]){0,62}$/.test(said))
+export function jobName(name: string | undefined, {call_id}: TranslationContext): string {
+  if (name === undefined) return `gateway-${call_id}`
+  if (!/^[a-zA-Z0-9](?:-*[a-zA-Z0-9+.]){0,62}$/.test(name))
     throw new UnsupportedInput('job_name', 'expected letters, digits and inner hyphens, 63 at most')
-  return said
+  return name
 }

@@ -1,4 +1,4 @@
-import {type Context, UnsupportedInput} from '../translation.ts'
+import {type TranslationContext, UnsupportedInput} from '../translation.ts'
 
 /** Places that a cross-region inference profile names before the vendor (Bedrock user guide, "Supported inference profiles"). */
 const REGION_PREFIXES = new Set('us us-gov eu apac global jp au ca sa uk me af il mx in'.split(' '))
@@ -24,7 +24,7 @@ export function vendor(model: string): string | null {
 }
 
 /** Below the runtime's host: `/model/{model}/{operation}`, the model percent-encoded whole. */
-export function modelPath(context: Context, operation: string): string {
+export function modelPath(context: TranslationContext, operation: string): string {
   const {model} = context
   // The characters of ids and ARNs; what could be read as a way to another path is none of them.
   if (model.length > 2048 || !/^[\w][\w.:/-]*$/.test(model) || model.includes('..')) {

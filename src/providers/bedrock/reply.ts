@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
-import {said as kept} from './ask.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {defined as kept} from './ask.ts'
 import {readUsage} from './usage.ts'
 
 /** Stop reasons of Converse (reference: finish reasons); a full context is no more room. */
@@ -24,15 +24,16 @@ interface Heard {
 }
 
 /** A Converse answer as a chat completion. */
-export function converseReply(said: unknown, context: Context): Answer {
-  if (!isObject(said)) throw new InvalidResponse('expected a JSON object')
-  const message = isObject(said.output) ? said.output.message : undefined
-  if (!isObject(message) || !Array.isArray(message.content)) throw new InvalidResponse(`expected output.message.content${reasonIn(said)}`)
-  if (typeof said.stopReason !== 'string') throw new InvalidResponse('expected stopReason')
+export function converseReply(response: unknown, context: TranslationContext): TranslatedResponse {
+  if (!isObject(response)) throw new InvalidResponse('expected a JSON object')
+  const message = isObject(response.output) ? response.output.message : undefined
+  if (!isObject(message) || !Array.isArray(message.content))
+    throw new InvalidResponse(`expected output.message.content${reasonIn(response)}`)
+  if (typeof response.stopReason !== 'string') throw new InvalidResponse('expected stopReason')
   const heard: Heard = {texts: [], calls: [], blocks: []}
   for (const block of message.content) hear(block, heard)
   const {texts, calls, blocks} = heard
-  const usage = readUsage(said.usage, said.serviceTier)
+  const usage = readUsage(response.usage, response.serviceTier)
   const choice = {
     index: 0,
     message: {
@@ -42,9 +43,9 @@ export function converseReply(said: unknown, context: Context): Answer {
       ...(context.strict || blocks.length === 0 ? {} : {content_blocks: blocks}),
     },
     logprobs: null,
-    finish_reason: finishReason(said.stopReason, STOP_REASONS, context.strict),
+    finish_reason: finishReason(response.stopReason, STOP_REASONS, context.strict),
   }
-  const {trace, additionalModelResponseFields, performanceConfig} = said
+  const {trace, additionalModelResponseFields, performanceConfig} = response
   const more = context.strict ? {} : kept({trace, additionalModelResponseFields, performanceConfig})
   return {body: completion(context, {choices: [choice], usage}, more), usage, model: null}
 }
@@ -71,17 +72,18 @@ function hear(block: unknown, heard: Heard): void {
   }
 }
 
-function thinkingPart(said: unknown): Json {
-  if (!isObject(said)) throw new InvalidResponse('expected reasoningContent to be an object')
-  if (said.redactedContent !== undefined) return {type: 'redacted_thinking', data: words(said.redactedContent, 'redacted thinking')}
-  const {text, signature} = isObject(said.reasoningText) ? said.reasoningText : {}
+function thinkingPart(reasoning: unknown): Json {
+  if (!isObject(reasoning)) throw new InvalidResponse('expected reasoningContent to be an object')
+  if (reasoning.redactedContent !== undefined)
+    return {type: 'redacted_thinking', data: words(reasoning.redactedContent, 'redacted thinking')}
+  const {text, signature} = isObject(reasoning.reasoningText) ? reasoning.reasoningText : {}
   const signed = signature === undefined || signature === null ? {} : {signature: words(signature, 'a signature')}
   return {type: 'thinking', thinking: words(text, 'a thought'), ...signed}
 }
 
-function words(said: unknown, what: string): string {
-  if (typeof said !== 'string') throw new InvalidResponse(`expected ${what} to be a string`)
-  return said
+function words(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new InvalidResponse(`expected ${what} to be a string`)
+  return value
 }
 
 /** A 200 with an error body. */

@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Context, type Json, type Translated, UnsupportedInput} from '../translation.ts'
-import {said} from './ask.ts'
+import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {defined} from './ask.ts'
 import {contentBlocks, marked, type Naming} from './content.ts'
 import {modelPath, vendor} from './model.ts'
 import {parameters} from './parameters.ts'
@@ -12,8 +12,8 @@ interface Turn {
 }
 
 /** OpenAI chat as a Converse request. Source: Bedrock API reference, Converse and ConverseStream. */
-export function converseRequest(asked: Json, context: Context): Translated {
-  const {messages} = asked
+export function converseRequest(request: Json, context: TranslationContext): Translated {
+  const {messages} = request
   if (!Array.isArray(messages)) throw new UnsupportedInput('messages', 'expected an array')
   const system: Json[] = []
   const turns: Turn[] = []
@@ -25,11 +25,11 @@ export function converseRequest(asked: Json, context: Context): Translated {
     else add(turns, turnOf(message, field, naming, context))
   })
   const has_calls = turns.some(({content}) => content.some(block => 'toolUse' in block || 'toolResult' in block))
-  const body = said({
+  const body = defined({
     messages: turns,
     system: system.length > 0 ? system : undefined,
-    toolConfig: toolConfig(asked, has_calls),
-    ...parameters(asked, context),
+    toolConfig: toolConfig(request, has_calls),
+    ...parameters(request, context),
   })
   return {method: 'POST', path: modelPath(context, context.is_stream ? 'converse-stream' : 'converse'), body}
 }
@@ -40,7 +40,7 @@ function systemBlocks(message: Json, field: string, naming: Naming): Json[] {
   throw new UnsupportedInput(`${field}.content`, `a message of role ${JSON.stringify(message.role)} holds text alone at Amazon Bedrock`)
 }
 
-function turnOf(message: Json, field: string, naming: Naming, context: Context): Turn {
+function turnOf(message: Json, field: string, naming: Naming, context: TranslationContext): Turn {
   switch (message.role) {
     case 'user':
       return {role: 'user', content: userBlocks(message, field, naming)}
@@ -60,7 +60,7 @@ function userBlocks(message: Json, field: string, naming: Naming): Json[] {
 }
 
 /** The blocks of an earlier answer (`content_blocks`) when the client kept them, for they have its thinking; else its content. */
-function assistantBlocks(message: Json, field: string, naming: Naming, context: Context): Json[] {
+function assistantBlocks(message: Json, field: string, naming: Naming, context: TranslationContext): Json[] {
   const has_blocks = Array.isArray(message.content_blocks) && message.content_blocks.length > 0
   const member = has_blocks ? 'content_blocks' : 'content'
   const blocks = contentBlocks(message[member], `${field}.${member}`, naming)

@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT} from '../../schema/usage.ts'
-import {type Context, InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
-import {numberAt, saidOr, textAt} from './ask.ts'
+import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {definedOrNone, numberAt, textAt} from './ask.ts'
 
 /** A query over so many documents is charged as one. */
 const DOCUMENTS_A_SEARCH = 100
@@ -11,32 +11,32 @@ const DOCUMENTS_A_SEARCH = 100
  * named by its whole ARN. Source: Agents for Bedrock Runtime API reference, Rerank.
  */
 export const rerank: Translation = {
-  request(asked, context) {
-    const query = textAt(asked, 'query')
+  request(request, context) {
+    const query = textAt(request, 'query')
     if (query === undefined) throw new UnsupportedInput('query', 'expected a text')
-    const most_tokens = numberAt(asked, ['max_tokens_per_doc'])
+    const most_tokens = numberAt(request, ['max_tokens_per_doc'])
     const modelConfiguration = {
       modelArn: modelArn(context),
       ...(most_tokens === undefined ? {} : {additionalModelRequestFields: {max_tokens_per_doc: most_tokens}}),
     }
-    const bedrockRerankingConfiguration = {modelConfiguration, ...saidOr({numberOfResults: numberAt(asked, ['top_n'])})}
+    const bedrockRerankingConfiguration = {modelConfiguration, ...definedOrNone({numberOfResults: numberAt(request, ['top_n'])})}
     const body = {
       queries: [{type: 'TEXT', textQuery: {text: query}}],
-      sources: documentsOf(asked).map((document, at) => ({type: 'INLINE', inlineDocumentSource: source(document, `documents[${at}]`)})),
+      sources: documentsOf(request).map((document, at) => ({type: 'INLINE', inlineDocumentSource: source(document, `documents[${at}]`)})),
       rerankingConfiguration: {type: 'BEDROCK_RERANKING_MODEL', bedrockRerankingConfiguration},
     }
     return {method: 'POST', path: '/rerank', body}
   },
-  reply(reply, context, asked) {
+  reply(reply, context, request) {
     if (!isObject(reply) || !Array.isArray(reply.results)) throw new InvalidResponse('expected results')
-    const documents = documentsOf(asked)
+    const documents = documentsOf(request)
     const results = reply.results.map((result: unknown) => {
       const {index, relevanceScore} = isObject(result) ? result : {}
       if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || typeof relevanceScore !== 'number') {
         throw new InvalidResponse('expected results with an index and a relevanceScore')
       }
       const document = documents[index]
-      const shown = asked.return_documents === true && document !== undefined
+      const shown = request.return_documents === true && document !== undefined
       return {
         index,
         relevance_score: relevanceScore,
@@ -63,7 +63,7 @@ function source(document: unknown, field: string): Json {
   return {type: 'JSON', jsonDocument: document}
 }
 
-function modelArn({model, options}: Context): string {
+function modelArn({model, options}: TranslationContext): string {
   if (/^arn:[\w-]+:bedrock:[\w-]*:\d*:[\w.:/-]+$/.test(model) && model.length <= 2048) return model
   const region = options.aws_region ?? ''
   if (!/^[\w.:-]{1,256}$/.test(model) || !/^[a-z0-9-]{1,63}$/.test(region)) {

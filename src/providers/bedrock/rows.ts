@@ -23,20 +23,20 @@ export function endpointOfJob(invocation: unknown, model: string): 'chatComplete
 }
 
 /** `{recordId, modelInput}` (Bedrock user guide, "Format and upload your batch inference data"). */
-export function batchInput(row: BatchRow, asked: OperationInput): Json {
+export function batchInput(row: BatchRow, input: OperationInput): Json {
   if (row.model === '') throw new UnsupportedInput('body.model', 'expected the id of a model, here or as the header provider-model')
-  return {recordId: row.custom_id, modelInput: wordsOfRow(row, asked)}
+  return {recordId: row.custom_id, modelInput: wordsOfRow(row, input)}
 }
 
 /** `{recordId, modelInput, modelOutput}` or `{recordId, modelInput, error}`. */
-export function batchOutput(row: Json, number: number, model: string, asked: OperationInput): Json {
+export function batchOutput(row: Json, number: number, model: string, input: OperationInput): Json {
   const {recordId, modelInput, modelOutput, error} = row
   const custom_id = typeof recordId === 'string' ? recordId : ''
   if (isObject(error)) {
     const {errorCode, errorMessage} = error
     return failedRow(number, custom_id, {
       code: errorCode === undefined ? null : String(errorCode),
-      message: `${asked.context.provider} error: ${typeof errorMessage === 'string' ? errorMessage : 'the row failed'}`,
+      message: `${input.context.provider} error: ${typeof errorMessage === 'string' ? errorMessage : 'the row failed'}`,
     })
   }
   // What InvokeModel takes of Claude has a version, and was written by the client itself: so it is read.
@@ -44,7 +44,7 @@ export function batchOutput(row: Json, number: number, model: string, asked: Ope
   // A Converse request has messages, what else InvokeModel takes has a prompt or a text.
   const is_invoked = isObject(modelInput) && modelInput.messages === undefined
   const endpoint = endpointOfJob(is_invoked ? 'InvokeModel' : 'Converse', model)
-  return answeredRow({custom_id, endpoint, model, number}, modelOutput, asked)
+  return answeredRow({custom_id, endpoint, model, number}, modelOutput, input)
 }
 
 /**
@@ -59,13 +59,13 @@ export function tuneInput(row: Json, {context}: OperationInput): Json {
     const {messages, system} = converseRequest({messages: row.messages}, context).body as Json
     return {schemaVersion: 'bedrock-conversation-2024', ...(system ? {system} : {}), messages}
   }
-  const said = messagesOf(row).map(({role, content}, at) => ({role, text: textIn(content, `messages[${at}].content`)}))
-  const system = said
+  const texts = messagesOf(row).map(({role, content}, at) => ({role, text: textIn(content, `messages[${at}].content`)}))
+  const system = texts
     .filter(({role}) => role === 'system' || role === 'developer')
     .map(({text}) => text)
     .join('\n')
-  const turns = said.filter(({role}) => role === 'user' || role === 'assistant')
-  if (turns.length + said.filter(({role}) => role === 'system' || role === 'developer').length !== said.length)
+  const turns = texts.filter(({role}) => role === 'user' || role === 'assistant')
+  if (turns.length + texts.filter(({role}) => role === 'system' || role === 'developer').length !== texts.length)
     throw new UnsupportedInput('messages', 'expected system, user and assistant messages alone')
   if (family === 'anthropic') return {...(system ? {system} : {}), messages: turns.map(({role, text}) => ({role, content: text}))}
   if (turns.length !== 2 || turns[0]!.role !== 'user' || turns[1]!.role !== 'assistant')

@@ -1,6 +1,6 @@
 import {seconds, whole} from '../jobs/objects.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
-import type {ObjectUri, Store, StoredObject} from '../jobs/store.ts'
+import type {ObjectStore, ObjectUri, StoredObject} from '../jobs/store.ts'
 import {elementsOf, escaped, textOf} from '../jobs/xml.ts'
 import type {Upstream, UpstreamReply} from '../operation.ts'
 import {type Options, optionIn} from '../options.ts'
@@ -11,7 +11,7 @@ const PART_BYTES = 8 << 20
 export const S3 = 's3'
 
 /** Amazon S3 (API reference: PutObject, CreateMultipartUpload, HeadObject, GetObject, DeleteObject, ListObjectsV2). */
-export function s3Store({ask}: Upstream, options: Options): Store {
+export function s3Store({ask}: Upstream, options: Options): ObjectStore {
   return {
     async put(place, {content, content_type}) {
       const headers = {'content-type': content_type, ...encryption(options)}
@@ -70,8 +70,8 @@ async function putParts(ask: Ask, place: ObjectUri, headers: Record<string, stri
     const body = Buffer.from(`<CompleteMultipartUpload>${listed}</CompleteMultipartUpload>`)
     const ended = await ask({side: S3, method: 'POST', path: `${path}?${id}`, body, headers: {'content-type': 'application/xml'}})
     // S3 may tell of an error behind a good status.
-    const said = (await ended.bytes()).toString('utf8')
-    if (/<Error>/.test(said)) throw new InvalidResponse(textOf(said, 'Message') ?? 'the upload could not be completed')
+    const text = (await ended.bytes()).toString('utf8')
+    if (/<Error>/.test(text)) throw new InvalidResponse(textOf(text, 'Message') ?? 'the upload could not be completed')
     return bytes
   } catch (fault) {
     await ask({side: S3, method: 'DELETE', path: `${path}?${id}`, tidies: true}).then(dropped, () => undefined)

@@ -2,7 +2,7 @@ import {Buffer} from 'node:buffer'
 import {isObject} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
-import type {Context, Json, StreamEvent, StreamTranslator} from '../translation.ts'
+import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
 import {brokenStream, isException, streamFault} from './errors.ts'
 import {STOP_REASONS} from './reply.ts'
 import {readUsage} from './usage.ts'
@@ -23,16 +23,16 @@ export class ConverseStream implements StreamTranslator {
   readonly model = null
   failed: StreamTranslator['failed'] = null
   text_bytes = 0
-  readonly #context: Context
+  readonly #context: TranslationContext
   readonly #asks_usage: boolean
   /** By `contentBlockIndex`. */
   readonly #calls = new Map<number, OpenCall>()
   #call_count = 0
   #has_role = false
 
-  constructor(context: Context, asked: Json) {
+  constructor(context: TranslationContext, request: Json) {
     this.#context = context
-    this.#asks_usage = asksUsage(asked)
+    this.#asks_usage = asksUsage(request)
   }
 
   event({name, data}: StreamEvent): readonly Json[] {
@@ -118,9 +118,9 @@ export class ConverseStream implements StreamTranslator {
     return [this.#fragment(call, input)]
   }
 
-  #thought(at: number, said: unknown): readonly Json[] | null {
-    if (!isObject(said)) return null
-    const {text, signature, redactedContent} = said
+  #thought(at: number, reasoning: unknown): readonly Json[] | null {
+    if (!isObject(reasoning)) return null
+    const {text, signature, redactedContent} = reasoning
     for (const word of [text, signature, redactedContent]) if (word !== undefined && typeof word !== 'string') return null
     if (typeof text === 'string') {
       this.text_bytes += Buffer.byteLength(text)

@@ -3,8 +3,8 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import {cachePoint, contentBlocks, type Naming} from './content.ts'
 
 /** `toolConfig`; undefined when no tools are to be offered. `has_calls`: the conversation holds calls or results. */
-export function toolConfig(asked: Json, has_calls: boolean): Json | undefined {
-  const {tools, tool_choice} = asked
+export function toolConfig(request: Json, has_calls: boolean): Json | undefined {
+  const {tools, tool_choice} = request
   if (tools === undefined || tools === null) return undefined
   if (!Array.isArray(tools)) throw new UnsupportedInput('tools', 'expected an array')
   if (tools.length === 0) return undefined
@@ -35,12 +35,17 @@ function toolBlocks(tool: unknown, field: string): Json[] {
   return [{toolSpec: spec}, ...(marks.length > 0 ? marks : cachePoint(tool.function))]
 }
 
-function toolChoice(said: unknown): Json | undefined {
-  if (said === undefined || said === null) return undefined
-  if (said === 'auto') return {auto: {}}
-  if (said === 'required') return {any: {}}
-  if (isObject(said) && said.type === 'function' && isObject(said.function) && typeof said.function.name === 'string') {
-    return {tool: {name: said.function.name}}
+function toolChoice(tool_choice: unknown): Json | undefined {
+  if (tool_choice === undefined || tool_choice === null) return undefined
+  if (tool_choice === 'auto') return {auto: {}}
+  if (tool_choice === 'required') return {any: {}}
+  if (
+    isObject(tool_choice) &&
+    tool_choice.type === 'function' &&
+    isObject(tool_choice.function) &&
+    typeof tool_choice.function.name === 'string'
+  ) {
+    return {tool: {name: tool_choice.function.name}}
   }
   throw new UnsupportedInput('tool_choice', 'expected "auto", "none", "required" or a function by name')
 }
@@ -74,7 +79,7 @@ export function toolResult(message: Json, field: string, naming: Naming): Json[]
 
 function input(written: unknown, field: string): Json {
   if (written === undefined || written === null || written === '') return {}
-  const said = typeof written === 'string' ? parsed(written) : undefined
-  if (!isObject(said)) throw new UnsupportedInput(field, 'expected a JSON object, as a string')
-  return said
+  const value = typeof written === 'string' ? parsed(written) : undefined
+  if (!isObject(value)) throw new UnsupportedInput(field, 'expected a JSON object, as a string')
+  return value
 }

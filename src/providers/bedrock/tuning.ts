@@ -21,10 +21,10 @@ const KIND: JobKind = {one: 'model-customization-jobs', all: 'model-customizatio
 export const tuning = tuneErrands({
   files,
   without_model: 'expected the id of a model',
-  jobs: (_asked, upstream) => bedrockJobs(KIND, upstream),
+  jobs: (_input, upstream) => bedrockJobs(KIND, upstream),
   facts: factsOf,
-  async create(asked, upstream, training, validation) {
-    const {body, context} = asked
+  async create(input, upstream, training, validation) {
+    const {body, context} = input
     const name = jobName(textAt(body, 'job_name'), context)
     const request = {
       jobName: name,
@@ -33,10 +33,10 @@ export const tuning = tuneErrands({
       baseModelIdentifier: context.model,
       customizationType: 'FINE_TUNING',
       roleArn: needed(body, 'role_arn', 'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket'),
-      hyperParameters: hyperParameters(asked),
+      hyperParameters: hyperParameters(input),
       trainingDataConfig: {s3Uri: uriOf('s3', training)},
       ...(validation && {validationDataConfig: {validators: [{s3Uri: uriOf('s3', validation)}]}}),
-      outputDataConfig: {s3Uri: outputUri(asked, training)},
+      outputDataConfig: {s3Uri: outputUri(input, training)},
     }
     return {
       id: await createdJob(KIND, request, upstream),
@@ -59,18 +59,18 @@ function hyperParameters({body, context}: OperationInput): Json {
   return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 }
 
-function outputUri(asked: OperationInput, {bucket}: ObjectUri): string {
-  const {output_data_config: said} = asked.body
-  const named = typeof said === 'string' ? said : object(said).s3Uri
-  const uri = typeof named === 'string' ? named : uriOf('s3', {bucket, key: keyOf('fine-tune_output', asked, '')})
-  placeIn(`${uri}output`, files, asked, 'output_data_config')
+function outputUri(input: OperationInput, {bucket}: ObjectUri): string {
+  const {output_data_config: output_config} = input.body
+  const named = typeof output_config === 'string' ? output_config : object(output_config).s3Uri
+  const uri = typeof named === 'string' ? named : uriOf('s3', {bucket, key: keyOf('fine-tune_output', input, '')})
+  placeIn(`${uri}output`, files, input, 'output_data_config')
   return uri
 }
 
 function factsOf(job: Json): TuneFacts {
   const {baseModelArn, status, failureMessage} = job
   const id = idOfJob(job)
-  const uri = (said: unknown) => (typeof said === 'string' ? encodeURIComponent(said) : null)
+  const uri = (value: unknown) => (typeof value === 'string' ? encodeURIComponent(value) : null)
   const {validators} = object(job.validationDataConfig)
   const {epochCount, batchSize, learningRateMultiplier} = object(job.hyperParameters)
   const model = job.outputModelArn ?? job.customModelArn
@@ -88,8 +88,8 @@ function factsOf(job: Json): TuneFacts {
   }
 }
 
-function numbers(said: Json): Json {
+function numbers(values: Json): Json {
   return Object.fromEntries(
-    Object.entries(said).flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [[name, Number(value)]] : [])),
+    Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [[name, Number(value)]] : [])),
   )
 }

@@ -6,19 +6,19 @@ import {count} from '../openai/usage.ts'
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
  * `cacheDetails` splits the writes by lifetime; the `tier` flex costs what a batch does, priority has a price of its own. Source: Bedrock API reference, TokenUsage, ServiceTier.
  */
-export function readUsage(said: unknown, tier?: unknown): Usage | null {
-  if (!isObject(said)) return null
-  const input = count(said.inputTokens)
-  const output = count(said.outputTokens)
+export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
+  if (!isObject(raw_usage)) return null
+  const input = count(raw_usage.inputTokens)
+  const output = count(raw_usage.outputTokens)
   if (input === null && output === null) return null
   const usage = emptyUsage()
   usage.input_uncached_tokens = input ?? 0
   usage.output_text_tokens = output ?? 0
-  usage.cache_read_tokens = count(said.cacheReadInputTokens) ?? count(said.cacheReadInputTokenCount) ?? 0
-  const written = count(said.cacheWriteInputTokens) ?? count(said.cacheWriteInputTokenCount) ?? 0
+  usage.cache_read_tokens = count(raw_usage.cacheReadInputTokens) ?? count(raw_usage.cacheReadInputTokenCount) ?? 0
+  const written = count(raw_usage.cacheWriteInputTokens) ?? count(raw_usage.cacheWriteInputTokenCount) ?? 0
   let hour = 0
   let minutes = 0
-  for (const detail of Array.isArray(said.cacheDetails) ? said.cacheDetails : []) {
+  for (const detail of Array.isArray(raw_usage.cacheDetails) ? raw_usage.cacheDetails : []) {
     if (!isObject(detail)) continue
     const tokens = count(detail.inputTokens) ?? 0
     if (detail.ttl === '1h') hour += tokens

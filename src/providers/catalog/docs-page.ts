@@ -1,6 +1,6 @@
 import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
 import type {Provider} from '../provider.ts'
-import {type CatalogueRow, catalogueRow, exampleFor} from './view.ts'
+import {catalogueRow, exampleFor, type ProviderListing} from './view.ts'
 
 /** The page docs/providers.md: every provider, what is native, translated or passed through, its options and an example. */
 export function providersPage(providers: readonly Provider[]): string {
@@ -49,7 +49,7 @@ function section(provider: Provider): string {
     ['By way of chat', listed(row.through_chat)],
     ['Realtime', row.realtime ? `${code('GET /realtime')} by WebSocket` : ''],
     ['Pass-through', 'everything else'],
-  ].filter(([, said]) => said !== '')
+  ].filter(([, value]) => value !== '')
   const options = row.options.map(({name, header, is_secret, does}) => [
     code(name),
     header === null ? '' : code(`x-gateway-${header}`),
@@ -57,13 +57,13 @@ function section(provider: Provider): string {
   ])
   return [
     `### ${row.name} (\`${row.slug}\`)`,
-    facts.map(([name, said]) => `- ${name}: ${said}`).join('\n'),
+    facts.map(([name, value]) => `- ${name}: ${value}`).join('\n'),
     ...(options.length ? [table(['Option', 'Header', 'Meaning'], options)] : []),
     ...(example ? [`An integration's \`configurations\`:\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``] : []),
   ].join('\n\n')
 }
 
-function hostOf({host}: CatalogueRow): string {
+function hostOf({host}: ProviderListing): string {
   return host === null ? 'named by `custom_host`' : code(host)
 }
 

@@ -9,7 +9,7 @@ import {count} from '../openai/usage.ts'
 import type {Options} from '../options.ts'
 import type {Provider} from '../provider.ts'
 import {vertexRerank} from '../rerankers/vertex.ts'
-import {type Context, type Dialect, InvalidResponse, type Json, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponse, type Json, type Translation, type TranslationContext} from '../translation.ts'
 import {vertexErrands} from '../vertex/file-operations.ts'
 import {type More, nativeRow} from './row.ts'
 
@@ -32,14 +32,14 @@ const claude = nativeRow(SLUG, NAME, null, {
     anthropicOn('vertex', context => published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')),
     {
       // The model that counts is named in the path, the one that is counted for in the body (Vertex AI, Claude, count tokens).
-      request(asked, context) {
-        const {body, headers = {}} = placed(asked, asked, {...context, is_stream: false}, 'vertex')
+      request(request, context) {
+        const {body, headers = {}} = placed(request, request, {...context, is_stream: false}, 'vertex')
         const path = `${vertexParent(context.options)}/publishers/anthropic/models/count-tokens:rawPredict`
         return {path, headers, body: {...(body as Json), model: nameIn(context.model)}}
       },
-      reply(said) {
-        if (!isObject(said) || count(said.input_tokens) === null) throw new InvalidResponse('expected input_tokens')
-        return {body: said, usage: null, model: null}
+      reply(response) {
+        if (!isObject(response) || count(response.input_tokens) === null) throw new InvalidResponse('expected input_tokens')
+        return {body: response, usage: null, model: null}
       },
     },
   ),
@@ -50,9 +50,9 @@ const mistralModels = nativeRow(SLUG, NAME, null, {
   ...shared,
   translations: mapped(mistral, ['chatComplete', 'complete'], translation => ({
     ...translation,
-    request(asked, context) {
+    request(request, context) {
       const named = {...context, model: nameIn(context.model)}
-      return {...translation.request(asked, named), path: published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')}
+      return {...translation.request(request, named), path: published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')}
     },
   })),
 })
@@ -84,7 +84,7 @@ export const vertexAi: Provider = nativeRow(SLUG, NAME, null, {
     ['chatComplete', 'embed', 'imageGenerate', 'messagesCountTokens', 'rerank'],
     ({request, ...translation}) => ({
       ...translation,
-      request: (asked, context) => request(asked, {...context, options: withProject(context.options as Options)}),
+      request: (body, context) => request(body, {...context, options: withProject(context.options as Options)}),
     }),
   ),
   variant: model => {
@@ -95,7 +95,7 @@ export const vertexAi: Provider = nativeRow(SLUG, NAME, null, {
   },
 })
 
-function published({model, options}: Context, action: string): string {
+function published({model, options}: TranslationContext, action: string): string {
   const {publisher, name} = vertexPublisher(model) ?? {publisher: 'google', name: model}
   return `${vertexParent(options)}/publishers/${publisher}/models/${vertexModel(name)}:${action}`
 }

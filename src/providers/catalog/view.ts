@@ -5,7 +5,7 @@ import {headerOf, isOption, type Options, optionsFor} from '../options.ts'
 import type {Provider} from '../provider.ts'
 
 /** One provider as the catalogue shows it. */
-export interface CatalogueRow {
+export interface ProviderListing {
   readonly slug: string
   readonly name: string
   /** The base URL, with options in braces; null where the caller names a host. */
@@ -38,7 +38,7 @@ export interface CatalogueOption {
 
 const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
 
-export function catalogueRow(provider: Provider): CatalogueRow {
+export function catalogueRow(provider: Provider): ProviderListing {
   const {slug, name, auth, login, endpoints, translations, operations: errands, base_url_template: place_says, base_url} = provider
   const in_calls = Object.keys(errands?.endpoints ?? {}) as EndpointName[]
   const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))

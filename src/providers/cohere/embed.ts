@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {type Context, type Json, type Translated, type Translation, UnsupportedInput} from '../translation.ts'
+import {type Json, type Translated, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {embeddingList, textsIn} from '../unified/embeddings.ts'
 import {arrayIn, objectIn, pick} from '../unified/read.ts'
 
@@ -10,25 +10,25 @@ const TYPES = new Set(['float', 'int8', 'uint8', 'binary', 'ubinary', 'base64'])
 /** Embeddings. Source: docs.cohere.com, API v2, embed. */
 export const embed: Translation = {request, reply}
 
-function request(asked: Json, context: Context): Translated {
-  const images = imagesIn(asked)
-  const {input_type: said} = asked
+function request(body: Json, context: TranslationContext): Translated {
+  const images = imagesIn(body)
+  const {input_type: given_type} = body
   return {
     path: '/v2/embed',
     body: {
       model: context.model,
       // Required there, unknown to OpenAI's clients: what is kept to be searched is the plain case.
-      input_type: said ?? (images ? 'image' : 'search_document'),
-      ...(images ? {images} : {texts: textsIn(asked)}),
-      embedding_types: [theirs(typeIn(asked))],
-      ...pick(asked, 'dimensions>output_dimension output_dimension truncate max_tokens'),
+      input_type: given_type ?? (images ? 'image' : 'search_document'),
+      ...(images ? {images} : {texts: textsIn(body)}),
+      embedding_types: [theirs(typeIn(body))],
+      ...pick(body, 'dimensions>output_dimension output_dimension truncate max_tokens'),
     },
   }
 }
 
-function reply(said: unknown, context: Context, asked: Json) {
-  const {embeddings, meta} = objectIn(said)
-  const type = typeIn(asked)
+function reply(response: unknown, context: TranslationContext, body: Json) {
+  const {embeddings, meta} = objectIn(response)
+  const type = typeIn(body)
   const vectors = isObject(embeddings) ? embeddings[theirs(type)] : embeddings
   const billed = object(object(meta).billed_units)
   const usage = emptyUsage()
@@ -40,10 +40,10 @@ function reply(said: unknown, context: Context, asked: Json) {
 }
 
 /** One kind of vector, for OpenAI's answer has room for one. */
-function typeIn(asked: Json): string {
-  const {embedding_types: several, encoding_format: one} = asked
-  const said: unknown = Array.isArray(several) ? (several.length === 1 ? several[0] : null) : (one ?? 'float')
-  if (typeof said === 'string' && TYPES.has(said)) return said
+function typeIn(body: Json): string {
+  const {embedding_types: several, encoding_format: one} = body
+  const type: unknown = Array.isArray(several) ? (several.length === 1 ? several[0] : null) : (one ?? 'float')
+  if (typeof type === 'string' && TYPES.has(type)) return type
   throw new UnsupportedInput(Array.isArray(several) ? 'embedding_types' : 'encoding_format', `expected one of ${[...TYPES].join(', ')}`)
 }
 

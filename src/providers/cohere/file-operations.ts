@@ -34,23 +34,23 @@ const USUAL_INPUT_TYPE = 'search_document'
  */
 export const cohereErrands: ProviderOperations = {
   endpoints: {
-    async uploadFile(asked, {ask}) {
-      const {file_name, content, content_type} = await openUpload(asked, {batch: embedRow})
+    async uploadFile(input, {ask}) {
+      const {file_name, content, content_type} = await openUpload(input, {batch: embedRow})
       const query = new URLSearchParams({name: file_name.slice(0, 100), type: 'embed-input', keep_fields: 'custom_id'})
       const {headers, body} = formOf([{name: 'data', file_name: jsonl(file_name), content_type, content}])
       const {id} = await (await ask({method: 'POST', path: `/v1/datasets?${query}`, headers, body})).json()
       if (typeof id !== 'string') throw new InvalidResponse('expected the id of a dataset')
-      const facts = {id, bytes: 0, created_at: asked.context.created_s, filename: file_name, purpose: 'batch'}
+      const facts = {id, bytes: 0, created_at: input.context.created_s, filename: file_name, purpose: 'batch'}
       return {json: fileObject({...facts, status: 'uploaded'})}
     },
-    listFiles: (asked, {ask}) =>
-      listed(asked, async (token, size) => {
+    listFiles: (input, {ask}) =>
+      listed(input, async (token, size) => {
         const offset = Number(token ?? 0)
         const {datasets} = await (await ask({method: 'GET', path: `/v1/datasets?limit=${size}&offset=${offset}`})).json()
         const items = itemsIn(datasets).map(fileOf)
         return {items, next: items.length < size ? null : String(offset + items.length)}
       }),
-    retrieveFile: async (asked, upstream) => ({json: fileOf(await datasetOf(asked.id, upstream))}),
+    retrieveFile: async (input, upstream) => ({json: fileOf(await datasetOf(input.id, upstream))}),
     async deleteFile({id}, {ask}) {
       ;(await ask({method: 'DELETE', path: `/v1/datasets/${segment(id)}`})).drop()
       return {json: {id, object: 'file', deleted: true}}
@@ -79,8 +79,8 @@ export const cohereErrands: ProviderOperations = {
       ;(await upstream.ask({method: 'POST', path: `/v1/embed-jobs/${segment(id)}/cancel`})).drop()
       return {json: batchObject(batchOf(await jobAt(id, upstream)))}
     },
-    listBatches: (asked, {ask}) =>
-      listed(asked, async () => {
+    listBatches: (input, {ask}) =>
+      listed(input, async () => {
         const {embed_jobs} = await (await ask({method: 'GET', path: '/v1/embed-jobs'})).json()
         return {items: itemsIn(embed_jobs).map(job => batchObject(batchOf(job))), next: null}
       }),

@@ -1,9 +1,9 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
-import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
+import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {arrayIn, objectIn, stringIn, usageOf, word} from '../unified/read.ts'
 import {saidCall} from '../unified/tools.ts'
 
@@ -20,13 +20,13 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /** A whole answer. Source: docs.cohere.com, API v2, chat, response. */
-export function chatReply(said: unknown, context: Context): Answer {
-  const reply = objectIn(said)
+export function chatReply(response: unknown, context: TranslationContext): TranslatedResponse {
+  const reply = objectIn(response)
   if (!isObject(reply.message)) throw new InvalidResponse(faultOf(context, anyError(reply), 'message: expected an object').message)
   const {content, tool_plan, tool_calls, citations} = reply.message
   const pieces = (content === null || content === undefined ? [] : arrayIn(content, 'message.content')).flatMap(pieceIn)
   const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, at) => saidCall(call, `call_${context.call_id}_${at}`))
-  const plan: Piece[] = typeof tool_plan === 'string' && tool_plan !== '' ? [{type: 'text', text: tool_plan}] : []
+  const plan: MessagePiece[] = typeof tool_plan === 'string' && tool_plan !== '' ? [{type: 'text', text: tool_plan}] : []
   const cited = Array.isArray(citations) && citations.length > 0 && !context.strict ? {citations} : {}
   const message = messageOut([...plan, ...pieces], calls, context.strict, cited)
   const usage = readTokens(reply.usage)
@@ -35,25 +35,25 @@ export function chatReply(said: unknown, context: Context): Answer {
 }
 
 /** One part of what the model said. Parts of kinds that are not known yet say nothing. */
-function pieceIn(said: unknown): readonly Piece[] {
-  const {type, text, thinking} = object(said)
+function pieceIn(part: unknown): readonly MessagePiece[] {
+  const {type, text, thinking} = object(part)
   if (type === 'text') return [{type, text: stringIn(text, 'message.content.text')}]
   if (type === 'thinking') return [{type, thinking: stringIn(thinking, 'message.content.thinking')}]
   return []
 }
 
 /** `billed_units` are what is charged; `tokens`, what the model saw, count where nothing is said to be billed (reference: Cohere, usage). */
-export function readTokens(said: unknown): Usage | null {
-  const {tokens, billed_units, cached_tokens} = object(said)
+export function readTokens(raw_usage: unknown): Usage | null {
+  const {tokens, billed_units, cached_tokens} = object(raw_usage)
   const billed = object(billed_units)
   const from = typeof billed.input_tokens === 'number' || typeof billed.output_tokens === 'number' ? billed : object(tokens)
   return usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
 }
 
 /** Cohere tells each piece of text with its tokens' likelihoods; OpenAI each token: a piece's likelihoods are added. */
-export function logprobsOut(said: unknown): Json | null {
-  if (!Array.isArray(said)) return null
-  const content = said.flatMap(entry => {
+export function logprobsOut(entries: unknown): Json | null {
+  if (!Array.isArray(entries)) return null
+  const content = entries.flatMap(entry => {
     const {text, logprobs} = object(entry)
     if (typeof text !== 'string' || !Array.isArray(logprobs)) return []
     const logprob = logprobs.reduce<number>((sum, one) => sum + (typeof one === 'number' ? one : 0), 0)

@@ -5,15 +5,15 @@ import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.t
 
 /** Reranking. Source: docs.cohere.com, API v2, rerank: documents are texts there; those asked back are the client's own. */
 export const rerank: Translation = {
-  request: (asked, context) => ({
+  request: (request, context) => ({
     path: '/v2/rerank',
-    body: {...rerankBody(asked, context), ...pick(asked, 'max_tokens_per_doc')},
+    body: {...rerankBody(request, context), ...pick(request, 'max_tokens_per_doc')},
   }),
-  reply(said, context, asked) {
-    const {id, results, meta} = objectIn(said)
+  reply(response, context, request) {
+    const {id, results, meta} = objectIn(response)
     const {billed_units, tokens} = object(meta)
     const {search_units} = object(billed_units)
     const usage = rerankUsage({search_units, tokens: search_units === undefined ? object(tokens).input_tokens : undefined})
-    return rerankList(context, asked, {id: word(id), results: rankedIn(results), usage})
+    return rerankList(context, request, {id: word(id), results: rankedIn(results), usage})
   },
 }

@@ -1,15 +1,15 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
-import {type Context, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
+import {InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {stringIn, word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
 import {FINISH, logprobsOut, readTokens} from './reply.ts'
 
 /** A chat stream. Source: docs.cohere.com, API v2, chat with streaming; events are named in their data too, and the data counts. */
-export function openStream(context: Context, asked: Json): StreamTranslator {
-  return chatStream(context, asked, (write, fail) => {
+export function openStream(context: TranslationContext, request: Json): StreamTranslator {
+  return chatStream(context, request, (write, fail) => {
     /** Where each call that Cohere counts stands in the answer. */
     const calls = new Map<unknown, number>()
     let finished = false
@@ -77,6 +77,6 @@ export function openStream(context: Context, asked: Json): StreamTranslator {
 }
 
 function statusIn({status, status_code}: Json): number | null {
-  const said = status_code ?? status
-  return typeof said === 'number' && said >= 400 && said < 600 ? said : null
+  const code = status_code ?? status
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : null
 }

@@ -2,14 +2,21 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, type Context, type Dialect, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
+import {
+  type Dialect,
+  InvalidResponse,
+  type Json,
+  type StreamTranslator,
+  type TranslatedResponse,
+  type TranslationContext,
+} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
-import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
+import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {notAnswer, OPENAI_FINISH} from '../unified/near-openai.ts'
 import {statusIn} from '../unified/near-openai-stream.ts'
 import {word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
-import {type Call, saidCall} from '../unified/tools.ts'
+import {type FunctionCall, saidCall} from '../unified/tools.ts'
 import {chatRequest} from './request.ts'
 
 /** Snowflake Cortex's chat. Source: Snowflake's published OpenAPI of the Cortex REST API, complete. Base URL: the account's host. */
@@ -19,27 +26,30 @@ export const cortex: Dialect = {
   fault: readFault,
 }
 
-function reply(said: unknown, context: Context): Answer {
-  const {id, model, choices, usage: used, finish_reason} = object(said)
-  if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(said, context)
+function reply(response: unknown, context: TranslationContext): TranslatedResponse {
+  const {id, model, choices, usage: used, finish_reason} = object(response)
+  if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(response, context)
   const usage = isObject(used) ? readUsage(used, 'chatComplete') : null
   const given = choices.map((choice: unknown, at) => {
     const {message, finish_reason: own} = object(choice)
     if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
-    const {pieces, calls} = saidIn(message, `call_${context.call_id}_${at}`)
+    const {pieces, calls} = readMessage(message, `call_${context.call_id}_${at}`)
     return choiceOut(at, messageOut(pieces, calls, context.strict), ended(own ?? finish_reason, calls.length, context))
   })
   return {body: completion(context, {id: word(id), model: word(model), choices: given, usage}), usage, model: word(model)}
 }
 
 /** A message's `content_list`, or its `content` where it has none. Entries of other kinds say nothing. */
-function saidIn({content, content_list}: Json, id: string): {readonly pieces: readonly Piece[]; readonly calls: readonly Call[]} {
+function readMessage(
+  {content, content_list}: Json,
+  id: string,
+): {readonly pieces: readonly MessagePiece[]; readonly calls: readonly FunctionCall[]} {
   if (!Array.isArray(content_list) || content_list.length === 0) {
     if (typeof content !== 'string') throw new InvalidResponse('message.content: expected a string')
     return {pieces: [{type: 'text', text: content}], calls: []}
   }
-  const pieces: Piece[] = []
-  const calls: Call[] = []
+  const pieces: MessagePiece[] = []
+  const calls: FunctionCall[] = []
   for (const entry of content_list.map(object)) {
     const thinking = object(entry.thinking).thinking ?? object(entry.reasoning).summary
     if (entry.type === 'text' && typeof entry.text === 'string') pieces.push({type: 'text', text: entry.text})
@@ -52,13 +62,13 @@ function saidIn({content, content_list}: Json, id: string): {readonly pieces: re
 }
 
 /** Where no reason is told, an answer that came is whole. */
-function ended(said: unknown, calls: number, {strict}: Context): string {
-  return finishReason(word(said) ?? (calls > 0 ? 'tool_calls' : 'stop'), OPENAI_FINISH, strict)
+function ended(reason: unknown, calls: number, {strict}: TranslationContext): string {
+  return finishReason(word(reason) ?? (calls > 0 ? 'tool_calls' : 'stop'), OPENAI_FINISH, strict)
 }
 
 /** Events have no end of their own: the answer is whole when the connection ends, and each may be the last. */
-function open(context: Context, asked: Json): StreamTranslator {
-  return chatStream(context, asked, (write, fail) => {
+function open(context: TranslationContext, request: Json): StreamTranslator {
+  return chatStream(context, request, (write, fail) => {
     let usage: Usage | null = null
     let has_spoken = false
     let reason: unknown = null
@@ -75,9 +85,9 @@ function open(context: Context, asked: Json): StreamTranslator {
       }
       const thinking = object(delta.thinking).thinking ?? object(delta.reasoning).summary
       if (typeof thinking === 'string') return write.thought(thinking)
-      const said = content ?? text ?? ''
-      if (typeof said !== 'string') throw new InvalidResponse('content: expected a string')
-      write.text(said)
+      const value = content ?? text ?? ''
+      if (typeof value !== 'string') throw new InvalidResponse('content: expected a string')
+      write.text(value)
     }
 
     return {

@@ -2,7 +2,7 @@ import {Dispatcher, errors} from 'undici'
 import {LocalExchange, type LocalResponse} from '../../base/local-exchange.ts'
 import {type Echo, echo, type Moment, refusal} from './echo.ts'
 
-const MOST_BODY_BYTES = 16 * 1024 * 1024
+const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /** An undici dispatcher that answers every call itself (`echo`) and opens no socket. */
 export class EchoDispatcher extends Dispatcher {
@@ -56,14 +56,14 @@ async function answerTo(options: Dispatcher.DispatchOptions, moment: Moment): Pr
   return {status: answer.status, headers, chunks: texts.map(text => Buffer.from(text))}
 }
 
-const TOO_LARGE = refusal(413, `The body is larger than the ${MOST_BODY_BYTES} bytes the demo provider takes.`, null)
+const TOO_LARGE = refusal(413, `The body is larger than the ${MAX_BODY_BYTES} bytes the demo provider takes.`, null)
 
 /** The request's body as bytes; null when it is too large. */
 async function readBody(body: Dispatcher.DispatchOptions['body'] | AsyncIterable<Uint8Array | string>): Promise<Buffer | null> {
   if (body === null || body === undefined) return Buffer.alloc(0)
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const bytes = Buffer.from(body as Uint8Array)
-    return bytes.length > MOST_BODY_BYTES ? null : bytes
+    return bytes.length > MAX_BODY_BYTES ? null : bytes
   }
   if (!(Symbol.asyncIterator in body)) return Buffer.alloc(0)
   const parts: Buffer[] = []
@@ -71,7 +71,7 @@ async function readBody(body: Dispatcher.DispatchOptions['body'] | AsyncIterable
   for await (const part of body as AsyncIterable<Uint8Array | string>) {
     const bytes = Buffer.from(part as Uint8Array)
     size += bytes.length
-    if (size > MOST_BODY_BYTES) return null
+    if (size > MAX_BODY_BYTES) return null
     parts.push(bytes)
   }
   return Buffer.concat(parts)

@@ -6,27 +6,27 @@ import {arrayIn, modelPath, objectIn, pick} from '../unified/read.ts'
 
 /** Source: fal.ai, models' API pages: one path a model; `sync_mode` gives pictures as data URIs. */
 const imageGenerate: Translation = {
-  request(asked, context) {
-    const size = sizeIn(asked)
+  request(request, context) {
+    const size = sizeIn(request)
     return {
       path: `/${modelPath(context)}`,
       body: {
-        prompt: promptIn(asked),
-        num_images: manyIn(asked),
+        prompt: promptIn(request),
+        num_images: manyIn(request),
         ...(size ? {image_size: size} : {}),
-        ...pick(asked, 'image_size negative_prompt seed guidance_scale num_inference_steps output_format enable_safety_checker'),
-        ...(asked.response_format === 'b64_json' ? {sync_mode: true} : {}),
+        ...pick(request, 'image_size negative_prompt seed guidance_scale num_inference_steps output_format enable_safety_checker'),
+        ...(request.response_format === 'b64_json' ? {sync_mode: true} : {}),
       },
     }
   },
-  reply(said, context, asked) {
-    const {images} = objectIn(said)
-    return imageList(context, asked, arrayIn(images, 'images').map(picture))
+  reply(response, context, request) {
+    const {images} = objectIn(response)
+    return imageList(context, request, arrayIn(images, 'images').map(picture))
   },
 }
 
-function picture(said: unknown): Picture {
-  const {url} = object(said)
+function picture(image: unknown): Picture {
+  const {url} = object(image)
   if (typeof url !== 'string' || url === '') throw new InvalidResponse('images: expected a url')
   return url.startsWith('data:') ? fromBase64(url)! : {url}
 }

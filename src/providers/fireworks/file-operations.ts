@@ -32,47 +32,47 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
   JOB_STATE_DELETING: 'cancelled',
 }
 /** What Fireworks takes in one form (docs.fireworks.ai, "Fine-tuning via API"); longer files go to a URL that it signs. */
-const MOST_FORM_BYTES = 150_000_000
+const MAX_FORM_BYTES = 150_000_000
 const JOBS = 'supervisedFineTuningJobs'
 
 /** Files are datasets, fine-tuning jobs are supervised ones (docs.fireworks.ai, REST API). Rows are OpenAI's and stay as they are. */
 export const fireworksErrands: ProviderOperations = {
   endpoints: {
-    async uploadFile(asked, upstream) {
-      const {file_name, content, content_type} = await openUpload(asked, {})
-      const id = `file-${asked.context.call_id}`
+    async uploadFile(input, upstream) {
+      const {file_name, content, content_type} = await openUpload(input, {})
+      const id = `file-${input.context.call_id}`
       const dataset = {displayName: file_name.slice(0, 64), userUploaded: {}, format: 'CHAT'}
-      ;(await upstream.ask({method: 'POST', path: path(asked, 'datasets'), body: {datasetId: id, dataset}})).drop()
+      ;(await upstream.ask({method: 'POST', path: path(input, 'datasets'), body: {datasetId: id, dataset}})).drop()
       try {
-        const bytes = await fill({id, file_name, content, content_type}, asked, upstream)
-        const facts = {id, bytes, created_at: asked.context.created_s, filename: file_name, purpose: 'fine-tune'}
+        const bytes = await fill({id, file_name, content, content_type}, input, upstream)
+        const facts = {id, bytes, created_at: input.context.created_s, filename: file_name, purpose: 'fine-tune'}
         return {json: fileObject({...facts, status: 'uploaded'})}
       } catch (fault) {
-        await upstream.ask({method: 'DELETE', path: path(asked, 'datasets', id), tidies: true}).then(
+        await upstream.ask({method: 'DELETE', path: path(input, 'datasets', id), tidies: true}).then(
           reply => reply.drop(),
           () => undefined,
         )
         throw fault
       }
     },
-    listFiles: (asked, {ask}) =>
-      listed(asked, async (token, size) => {
-        const said = await (await ask({method: 'GET', path: `${path(asked, 'datasets')}?${page(token, size)}`})).json()
-        return {items: itemsIn(said.datasets).map(fileOf), next: nextIn(said)}
+    listFiles: (input, {ask}) =>
+      listed(input, async (token, size) => {
+        const response = await (await ask({method: 'GET', path: `${path(input, 'datasets')}?${page(token, size)}`})).json()
+        return {items: itemsIn(response.datasets).map(fileOf), next: nextIn(response)}
       }),
-    retrieveFile: async (asked, {ask}) => ({
-      json: fileOf(await (await ask({method: 'GET', path: path(asked, 'datasets', asked.id)})).json()),
+    retrieveFile: async (input, {ask}) => ({
+      json: fileOf(await (await ask({method: 'GET', path: path(input, 'datasets', input.id)})).json()),
     }),
-    async deleteFile(asked, {ask}) {
-      ;(await ask({method: 'DELETE', path: path(asked, 'datasets', asked.id)})).drop()
-      return {json: {id: asked.id, object: 'file', deleted: true}}
+    async deleteFile(input, {ask}) {
+      ;(await ask({method: 'DELETE', path: path(input, 'datasets', input.id)})).drop()
+      return {json: {id: input.id, object: 'file', deleted: true}}
     },
-    async retrieveFileContent(asked, {ask}) {
-      const said = await (await ask({method: 'GET', path: `${path(asked, 'datasets', asked.id)}:getDownloadEndpoint`})).json()
-      return {content: all(urlsIn(said), ask), content_type: 'application/octet-stream'}
+    async retrieveFileContent(input, {ask}) {
+      const response = await (await ask({method: 'GET', path: `${path(input, 'datasets', input.id)}:getDownloadEndpoint`})).json()
+      return {content: all(urlsIn(response), ask), content_type: 'application/octet-stream'}
     },
-    async createFinetune(asked, {ask}) {
-      const {body, context} = asked
+    async createFinetune(input, {ask}) {
+      const {body, context} = input
       if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
       const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
@@ -81,27 +81,27 @@ export const fireworksErrands: ProviderOperations = {
       const suffix = textAt(body, 'suffix')
       const job = {
         displayName: suffix,
-        dataset: resource(asked, 'datasets', needed(body, 'training_file', 'expected the id of a file')),
-        evaluationDataset: validation && resource(asked, 'datasets', validation),
+        dataset: resource(input, 'datasets', needed(body, 'training_file', 'expected the id of a file')),
+        evaluationDataset: validation && resource(input, 'datasets', validation),
         baseModel: context.model.includes('/') ? context.model : `accounts/fireworks/models/${context.model}`,
-        outputModel: suffix && resource(asked, 'models', plainName(suffix).toLowerCase()),
+        outputModel: suffix && resource(input, 'models', plainName(suffix).toLowerCase()),
         epochs: n_epochs,
         batchSize: batch_size,
         ...own,
       }
-      const said = Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined))
-      return {json: tuneObject(tuneOf(await (await ask({method: 'POST', path: path(asked, JOBS), body: said})).json()))}
+      const job_body = Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined))
+      return {json: tuneObject(tuneOf(await (await ask({method: 'POST', path: path(input, JOBS), body: job_body})).json()))}
     },
-    retrieveFinetune: async (asked, upstream) => ({json: tuneObject(tuneOf(await jobOf(asked, upstream)))}),
-    listFinetunes: (asked, {ask}) =>
-      listed(asked, async (token, size) => {
-        const said = await (await ask({method: 'GET', path: `${path(asked, JOBS)}?${page(token, size)}`})).json()
-        return {items: itemsIn(said[JOBS]).map(job => tuneObject(tuneOf(job))), next: nextIn(said)}
+    retrieveFinetune: async (input, upstream) => ({json: tuneObject(tuneOf(await jobOf(input, upstream)))}),
+    listFinetunes: (input, {ask}) =>
+      listed(input, async (token, size) => {
+        const response = await (await ask({method: 'GET', path: `${path(input, JOBS)}?${page(token, size)}`})).json()
+        return {items: itemsIn(response[JOBS]).map(job => tuneObject(tuneOf(job))), next: nextIn(response)}
       }),
     /** It is given up by its end: Fireworks has no other word for it. */
-    async cancelFinetune(asked, upstream) {
-      const job = tuneOf(await jobOf(asked, upstream))
-      ;(await upstream.ask({method: 'DELETE', path: path(asked, JOBS, asked.id)})).drop()
+    async cancelFinetune(input, upstream) {
+      const job = tuneOf(await jobOf(input, upstream))
+      ;(await upstream.ask({method: 'DELETE', path: path(input, JOBS, input.id)})).drop()
       return {json: tuneObject({...job, status: 'cancelled'})}
     },
   },
@@ -115,15 +115,15 @@ interface Filled {
   readonly content_type: string
 }
 
-async function fill({id, file_name, content, content_type}: Filled, asked: OperationInput, {ask}: Upstream): Promise<number> {
-  const dataset = path(asked, 'datasets', id)
+async function fill({id, file_name, content, content_type}: Filled, input: OperationInput, {ask}: Upstream): Promise<number> {
+  const dataset = path(input, 'datasets', id)
   const name = plainName(file_name)
-  const {bytes: length} = asked.told
+  const {bytes: length} = input.file_headers
   let bytes = 0
   async function* counted() {
     for await (const piece of content) {
       bytes += piece.length
-      if (length === undefined && bytes > MOST_FORM_BYTES)
+      if (length === undefined && bytes > MAX_FORM_BYTES)
         throw new UnsupportedInput('file', 'say its length as the header file-upload-size: Fireworks must know it for files over 150 MB')
       if (length !== undefined && bytes > length) throw new UnsupportedInput('file', 'it is longer than the header file-upload-size says')
       yield piece
@@ -156,26 +156,26 @@ async function* all(urls: readonly string[], ask: Upstream['ask']): AsyncGenerat
   }
 }
 
-function urlsIn({filenameToSignedUrls: said}: Json): readonly string[] {
-  const urls = Object.values(object(said)).filter(url => typeof url === 'string')
+function urlsIn({filenameToSignedUrls: signed_urls}: Json): readonly string[] {
+  const urls = Object.values(object(signed_urls)).filter(url => typeof url === 'string')
   if (urls.length === 0) throw new InvalidResponse('expected a signed URL')
   return urls
 }
 
-async function jobOf(asked: OperationInput, {ask}: Upstream): Promise<Json> {
-  return await (await ask({method: 'GET', path: path(asked, JOBS, asked.id)})).json()
+async function jobOf(input: OperationInput, {ask}: Upstream): Promise<Json> {
+  return await (await ask({method: 'GET', path: path(input, JOBS, input.id)})).json()
 }
 
 /** A resource's name, of an id or a name that a client sends. */
-function resource({context}: OperationInput, kind: string, said: string): string {
-  const id = said.split('/').at(-1)!
+function resource({context}: OperationInput, kind: string, reference: string): string {
+  const id = reference.split('/').at(-1)!
   if (!/^[\w-][\w.-]{0,127}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a file, a job or a model')
   return `accounts/${optionNeeded(context.options, 'fireworks_account_id')}/${kind}/${id}`
 }
 
-function path(asked: OperationInput, kind: string, id?: string): string {
-  const account = optionNeeded(asked.context.options, 'fireworks_account_id')
-  return id === undefined ? `/accounts/${encodeURIComponent(account)}/${kind}` : `/${resource(asked, kind, id)}`
+function path(input: OperationInput, kind: string, id?: string): string {
+  const account = optionNeeded(input.context.options, 'fireworks_account_id')
+  return id === undefined ? `/accounts/${encodeURIComponent(account)}/${kind}` : `/${resource(input, kind, id)}`
 }
 
 function page(token: string | null, size: number): URLSearchParams {
@@ -186,9 +186,9 @@ function nextIn({nextPageToken: next}: Json): string | null {
   return typeof next === 'string' && next !== '' ? next : null
 }
 
-function nameIn(said: unknown): string {
-  if (typeof said !== 'string') throw new InvalidResponse('expected a name')
-  return said.split('/').at(-1)!
+function nameIn(value: unknown): string {
+  if (typeof value !== 'string') throw new InvalidResponse('expected a name')
+  return value.split('/').at(-1)!
 }
 
 function fileOf({name, displayName, createTime, state}: Json): Json {

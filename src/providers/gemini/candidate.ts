@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {type FinishReason, finishReason} from '../chat.ts'
-import {type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslationContext} from '../translation.ts'
 import {isPartial, PartialCall} from './partial-call.ts'
 import {present, word} from './read.ts'
 
@@ -26,7 +26,7 @@ const EXTRAS = ['groundingMetadata', 'citationMetadata', 'urlContextMetadata', '
  * `content_blocks`, signatures included: neighbours of one kind are one block, a part with a signature is a block of its own.
  */
 export class CandidateReader {
-  readonly #context: Context
+  readonly #context: TranslationContext
   readonly #index: number
   #calls = 0
   #blocks = 0
@@ -36,7 +36,7 @@ export class CandidateReader {
   /** A call whose arguments still come. */
   #partial: PartialCall | null = null
 
-  constructor(context: Context, index: number) {
+  constructor(context: TranslationContext, index: number) {
     this.#context = context
     this.#index = index
   }
@@ -52,12 +52,12 @@ export class CandidateReader {
     const {parts} = content
     if (parts !== undefined && parts !== null && !Array.isArray(parts)) throw new InvalidResponse('parts of a candidate are no list')
     let text = ''
-    const said: Said = {tool_calls: [], content_blocks: [], images: [], audio: []}
+    const collected: DeltaParts = {tool_calls: [], content_blocks: [], images: [], audio: []}
     for (const part of list(parts)) {
       if (!isObject(part)) throw new InvalidResponse('a part of a candidate is no object')
-      text += this.#part(part, said)
+      text += this.#part(part, collected)
     }
-    const {tool_calls, content_blocks, images, audio} = said
+    const {tool_calls, content_blocks, images, audio} = collected
     const delta = {
       ...(text ? {content: text} : {}),
       ...(content_blocks.length > 0 ? {content_blocks} : {}),
@@ -70,35 +70,35 @@ export class CandidateReader {
 
   /** OpenAI's finish reason, or with `strict` off Google's own. */
   finish(reason: unknown): string {
-    const said = finishReason(reason, FINISH, this.#context.strict)
-    return said === 'stop' && this.#calls > 0 ? 'tool_calls' : said
+    const finish_reason = finishReason(reason, FINISH, this.#context.strict)
+    return finish_reason === 'stop' && this.#calls > 0 ? 'tool_calls' : finish_reason
   }
 
   /** Collects one part; gives the text of the answer in it. */
-  #part(part: Json, said: Said): string {
+  #part(part: Json, collected: DeltaParts): string {
     const {text, functionCall, inlineData, executableCode, codeExecutionResult} = part
     const signature = word(part.thoughtSignature)
     if (functionCall !== undefined) {
-      this.#called(functionCall, signature, said.tool_calls)
+      this.#called(functionCall, signature, collected.tool_calls)
       this.#open = null
     } else if (inlineData !== undefined) {
-      this.#media(inlineData, signature, said)
+      this.#media(inlineData, signature, collected)
       this.#open = null
     } else if (isObject(executableCode)) {
-      this.#block('executable_code', executableCode, null, said)
+      this.#block('executable_code', executableCode, null, collected)
     } else if (isObject(codeExecutionResult)) {
-      this.#block('code_execution_result', codeExecutionResult, null, said)
+      this.#block('code_execution_result', codeExecutionResult, null, collected)
     } else if (text !== undefined && text !== null) {
       if (typeof text !== 'string') throw new InvalidResponse('the text of a part is no text')
       this.#text_bytes += Buffer.byteLength(text)
       const is_thought = part.thought === true
-      if (text !== '' || signature) this.#block(is_thought ? 'thinking' : 'text', text, signature, said)
+      if (text !== '' || signature) this.#block(is_thought ? 'thinking' : 'text', text, signature, collected)
       return is_thought ? '' : text
     }
     return ''
   }
 
-  #block(kind: string, value: unknown, signature: string | null, {content_blocks}: Said) {
+  #block(kind: string, value: unknown, signature: string | null, {content_blocks}: DeltaParts) {
     if (this.#context.strict) return
     const goes_on = kind === this.#open && !signature
     const index = goes_on ? this.#blocks - 1 : this.#blocks++
@@ -129,8 +129,8 @@ export class CandidateReader {
     this.#partial = null
   }
 
-  #call(said: unknown, signature: string | null): Json {
-    const {name, args, id} = object(said)
+  #call(function_call: unknown, signature: string | null): Json {
+    const {name, args, id} = object(function_call)
     if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
     if (args !== undefined && args !== null && !isObject(args)) throw new InvalidResponse('the arguments of a function call are no object')
     const index = this.#calls++
@@ -146,8 +146,8 @@ export class CandidateReader {
   }
 
   /** Pictures as data URIs, beside the text: OpenAI's chat has no place for them, and they are what was asked for. Sound as OpenAI's. */
-  #media(said: unknown, signature: string | null, {images, audio}: Said) {
-    const {mimeType, data} = object(said)
+  #media(inline_data: unknown, signature: string | null, {images, audio}: DeltaParts) {
+    const {mimeType, data} = object(inline_data)
     if (typeof data !== 'string' || typeof mimeType !== 'string') throw new InvalidResponse('inline data has no type or no bytes')
     if (mimeType.startsWith('audio/')) {
       audio.push(data)
@@ -158,7 +158,7 @@ export class CandidateReader {
   }
 }
 
-interface Said {
+interface DeltaParts {
   readonly tool_calls: Json[]
   readonly content_blocks: Json[]
   readonly images: Json[]
@@ -185,8 +185,8 @@ export function extrasOf(candidate: Json, strict: boolean): Json {
 }
 
 /** `logprobsResult` as OpenAI tells log probabilities; null where there are none. */
-export function logprobsOf(said: unknown): Json | null {
-  const {chosenCandidates, topCandidates} = object(said)
+export function logprobsOf(result: unknown): Json | null {
+  const {chosenCandidates, topCandidates} = object(result)
   const chosen = list(chosenCandidates)
   if (chosen.length === 0) return null
   const tops = list(topCandidates)
@@ -197,8 +197,8 @@ export function logprobsOf(said: unknown): Json | null {
   return {content, refusal: null}
 }
 
-function probability(said: unknown): Json {
-  const {token, logProbability} = object(said)
+function probability(candidate: unknown): Json {
+  const {token, logProbability} = object(candidate)
   const text = typeof token === 'string' ? token : ''
   return {token: text, logprob: typeof logProbability === 'number' ? logProbability : -9999, bytes: [...Buffer.from(text)]}
 }

@@ -23,12 +23,12 @@ interface Turn {
  * calls before. Where there is nothing but system messages, they are what the user says.
  */
 export function contentsOf(messages: unknown, manner: Manner): Json {
-  const said = list(messages)
-  if (said.length === 0) throw new UnsupportedInput('messages', 'expected at least one message')
+  const given_messages = list(messages)
+  if (given_messages.length === 0) throw new UnsupportedInput('messages', 'expected at least one message')
   const system: Json[] = []
   const turns: Turn[] = []
   const names = new Map<string, string>()
-  for (const [at, each] of said.entries()) {
+  for (const [at, each] of given_messages.entries()) {
     const field = `messages[${at}]`
     if (!isObject(each)) throw new UnsupportedInput(field, 'expected an object')
     const {role} = each

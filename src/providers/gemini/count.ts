@@ -2,7 +2,7 @@ import {isObject} from '../../base/json-object.ts'
 import {messagesToChat} from '../messages/request.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Translation} from '../translation.ts'
-import {modelOf, type Place} from './place.ts'
+import {type GeminiHost, modelOf} from './place.ts'
 import {present} from './read.ts'
 import {generateBody} from './request.ts'
 
@@ -10,10 +10,10 @@ import {generateBody} from './request.ts'
  * Counting the tokens of a Messages request. Sources: ai.google.dev/api/tokens (`models.countTokens`, which takes the whole request) and the
  * Vertex AI REST reference (`publishers.models.countTokens`, which takes what a model reads of it).
  */
-export function countTokens(place: Place): Translation {
+export function countTokens(place: GeminiHost): Translation {
   return {
-    request(asked, context) {
-      const chat = messagesToChat(asked, context)
+    request(request, context) {
+      const chat = messagesToChat(request, context)
       const model = modelOf(chat, context)
       const whole = generateBody(chat, context, place, model)
       const {contents, systemInstruction, tools} = whole
@@ -22,8 +22,8 @@ export function countTokens(place: Place): Translation {
         : {generateContentRequest: {model: `models/${model}`, ...whole}}
       return {path: place.path(context, model, 'countTokens'), body}
     },
-    reply(said) {
-      const input_tokens = isObject(said) ? count(said.totalTokens) : null
+    reply(response) {
+      const input_tokens = isObject(response) ? count(response.totalTokens) : null
       if (input_tokens === null || input_tokens === undefined) throw new InvalidResponse('expected totalTokens')
       return {body: {input_tokens}, usage: null, model: null}
     },

@@ -1,45 +1,53 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
-import {type Answer, type Context, InvalidResponse, type Json, type Translated, type Translation, UnsupportedInput} from '../translation.ts'
-import {modelOf, type Place} from './place.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type Translated,
+  type TranslatedResponse,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
+import {type GeminiHost, modelOf} from './place.ts'
 import {count, present, word} from './read.ts'
 import {replied} from './reply.ts'
 import {readUsage} from './usage.ts'
 
 /** OpenAI embeddings ⇄ `batchEmbedContents` (ai.google.dev/api/embeddings). */
-export function studioEmbeddings(place: Place): Translation {
+export function studioEmbeddings(place: GeminiHost): Translation {
   return {
-    request(asked, context): Translated {
-      const model = modelOf(asked, context)
-      const {taskType, title, dimensions} = settings(asked)
-      const requests = textsOf(asked.input).map(text =>
+    request(request, context): Translated {
+      const model = modelOf(request, context)
+      const {taskType, title, dimensions} = settings(request)
+      const requests = textsOf(request.input).map(text =>
         present({model: `models/${model}`, content: {parts: [{text}]}, taskType, title, outputDimensionality: dimensions}),
       )
       return {path: place.path(context, model, 'batchEmbedContents'), body: {requests}}
     },
-    reply(said, context, asked): Answer {
-      const reply = replied(said, context)
+    reply(response, context, request): TranslatedResponse {
+      const reply = replied(response, context)
       const vectors = list(reply.embeddings).map(each => object(each).values)
-      return answer(vectors, readUsage(reply.usageMetadata), context, asked)
+      return answer(vectors, readUsage(reply.usageMetadata), context, request)
     },
   }
 }
 
 /** OpenAI embeddings ⇄ `:predict` (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api). */
-export function vertexEmbeddings(place: Place): Translation {
+export function vertexEmbeddings(place: GeminiHost): Translation {
   return {
-    request(asked, context): Translated {
-      const model = modelOf(asked, context)
-      const {taskType, title, dimensions} = settings(asked)
-      const instances = textsOf(asked.input).map(content => present({content, task_type: taskType, title}))
-      const parameters = present({outputDimensionality: dimensions, autoTruncate: asked.auto_truncate})
+    request(request, context): Translated {
+      const model = modelOf(request, context)
+      const {taskType, title, dimensions} = settings(request)
+      const instances = textsOf(request.input).map(content => present({content, task_type: taskType, title}))
+      const parameters = present({outputDimensionality: dimensions, autoTruncate: request.auto_truncate})
       return {
         path: place.path(context, model, 'predict'),
         body: {instances, ...(Object.keys(parameters).length > 0 ? {parameters} : {})},
       }
     },
-    reply(said, context, asked): Answer {
-      const found = list(replied(said, context).predictions).map(each => object(object(each).embeddings))
+    reply(response, context, request): TranslatedResponse {
+      const found = list(replied(response, context).predictions).map(each => object(object(each).embeddings))
       const counted = found.map(({statistics}) => object(statistics).token_count).filter(each => typeof each === 'number')
       const usage =
         counted.length > 0 ? {...emptyUsage(), input_uncached_tokens: counted.reduce((sum, each) => sum + count(each), 0)} : null
@@ -47,14 +55,14 @@ export function vertexEmbeddings(place: Place): Translation {
         found.map(({values}) => values),
         usage,
         context,
-        asked,
+        request,
       )
     },
   }
 }
 
-function settings(asked: Json): {taskType: unknown; title: unknown; dimensions: unknown} {
-  return {taskType: word(asked.task_type) ?? word(asked.taskType), title: word(asked.title), dimensions: asked.dimensions}
+function settings(request: Json): {taskType: unknown; title: unknown; dimensions: unknown} {
+  return {taskType: word(request.task_type) ?? word(request.taskType), title: word(request.title), dimensions: request.dimensions}
 }
 
 function textsOf(input: unknown): readonly string[] {
@@ -64,10 +72,10 @@ function textsOf(input: unknown): readonly string[] {
 }
 
 /** One vector for each text that was asked for, in order; anything else is no answer. */
-function answer(vectors: readonly unknown[], usage: Usage | null, context: Context, asked: Json): Answer {
-  const texts = Array.isArray(asked.input) ? asked.input.length : 1
+function answer(vectors: readonly unknown[], usage: Usage | null, context: TranslationContext, request: Json): TranslatedResponse {
+  const texts = Array.isArray(request.input) ? request.input.length : 1
   if (vectors.length !== texts) throw new InvalidResponse(`it has ${vectors.length} embeddings for ${texts} texts`)
-  const as_base64 = asked.encoding_format === 'base64'
+  const as_base64 = request.encoding_format === 'base64'
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
     index,

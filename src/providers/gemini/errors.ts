@@ -1,16 +1,16 @@
 import {isObject, list, object, parsed} from '../../base/json-object.ts'
-import type {Context, Fault, Json} from '../translation.ts'
+import type {Json, ProviderFault, TranslationContext} from '../translation.ts'
 import {word} from './read.ts'
 
 /** An error of Google's (google.rpc.Status) in `{error}` or, as streams in JSON tell it, `[{error}]`; null where there is none. */
-export function errorIn(said: unknown): Json | null {
-  const holder = Array.isArray(said) ? said.find(each => isObject(object(each).error)) : said
+export function errorIn(payload: unknown): Json | null {
+  const holder = Array.isArray(payload) ? payload.find(each => isObject(object(each).error)) : payload
   const {error} = object(holder)
   return isObject(error) ? error : null
 }
 
 /** `error` in OpenAI's words: the canonical status as type (`INVALID_ARGUMENT`), the reason as code where one is given (`API_KEY_INVALID`). */
-export function faultOf(error: Json, context: Context): Fault & {readonly status: number | null} {
+export function faultOf(error: Json, context: TranslationContext): ProviderFault & {readonly status: number | null} {
   const type = word(error.status)
   const reason = list(error.details)
     .map(detail => word(object(detail).reason))
@@ -27,7 +27,7 @@ export function faultOf(error: Json, context: Context): Fault & {readonly status
 }
 
 /** What a non-2xx answer tells, whatever its body is. */
-export function fault(status: number, body: Buffer, context: Context): Fault {
+export function fault(status: number, body: Buffer, context: TranslationContext): ProviderFault {
   const error = errorIn(parsed(body.toString()))
   if (error) {
     const {message, type, param, code} = faultOf(error, context)

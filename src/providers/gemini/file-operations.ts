@@ -35,18 +35,18 @@ const OUTPUT = /^batch-/
 /** Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are told without `files/` and `batches/`. */
 export const geminiErrands: ProviderOperations = {
   endpoints: {
-    async uploadFile(asked, {ask}) {
-      const {file_name, content, content_type, purpose} = await openUpload(asked, {batch: batchInput})
+    async uploadFile(input, {ask}) {
+      const {file_name, content, content_type, purpose} = await openUpload(input, {batch: batchInput})
       const mimeType = purpose === 'batch' ? 'application/jsonl' : content_type
       const {headers, body} = relatedOf({file: {displayName: file_name, mimeType}}, mimeType, content)
-      const asked_as = {...headers, 'x-goog-upload-protocol': 'multipart'}
-      const {file} = await (await ask({method: 'POST', path: '/upload/v1beta/files', headers: asked_as, body})).json()
+      const upload_headers = {...headers, 'x-goog-upload-protocol': 'multipart'}
+      const {file} = await (await ask({method: 'POST', path: '/upload/v1beta/files', headers: upload_headers, body})).json()
       return {json: fileOf(object(file), purpose)}
     },
-    listFiles: (asked, {ask}) =>
-      listed(asked, async (token, size) => {
-        const said = await (await ask({method: 'GET', path: `/v1beta/files?${page(token, size)}`})).json()
-        return {items: itemsIn(said.files).map(file => fileOf(file)), next: word(said.nextPageToken)}
+    listFiles: (input, {ask}) =>
+      listed(input, async (token, size) => {
+        const response = await (await ask({method: 'GET', path: `/v1beta/files?${page(token, size)}`})).json()
+        return {items: itemsIn(response.files).map(file => fileOf(file)), next: word(response.nextPageToken)}
       }),
     retrieveFile: async ({id}, {ask}) => ({
       json: fileOf(await (await ask({method: 'GET', path: `/v1beta/files/${segment(id, 'files')}`})).json()),
@@ -56,7 +56,7 @@ export const geminiErrands: ProviderOperations = {
       ;(await ask({method: 'DELETE', path: `/v1beta/files/${name}`})).drop()
       return {json: {id: name, object: 'file', deleted: true}}
     },
-    retrieveFileContent: (asked, upstream) => contentOf(segment(asked.id, 'files'), asked, upstream),
+    retrieveFileContent: (input, upstream) => contentOf(segment(input.id, 'files'), input, upstream),
     async createBatch({body, context}, {ask}) {
       if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
         throw new UnsupportedInput('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
@@ -68,53 +68,53 @@ export const geminiErrands: ProviderOperations = {
       const facts = batchOf(await (await ask({method: 'POST', path, body: batch})).json())
       return {json: batchObject({...facts, input_file_id: input, model: context.model, metadata: metadataIn(body)})}
     },
-    retrieveBatch: async (asked, upstream) => ({json: batchObject(batchOf(await batchAt(asked, upstream)))}),
-    async cancelBatch(asked, upstream) {
-      ;(await upstream.ask({method: 'POST', path: `/v1beta/batches/${segment(asked.id, 'batches')}:cancel`})).drop()
-      const facts = batchOf(await batchAt(asked, upstream))
+    retrieveBatch: async (input, upstream) => ({json: batchObject(batchOf(await batchAt(input, upstream)))}),
+    async cancelBatch(input, upstream) {
+      ;(await upstream.ask({method: 'POST', path: `/v1beta/batches/${segment(input.id, 'batches')}:cancel`})).drop()
+      const facts = batchOf(await batchAt(input, upstream))
       const is_over = facts.status !== 'validating' && facts.status !== 'in_progress'
       return {json: batchObject(is_over ? facts : {...facts, status: 'cancelling'})}
     },
-    listBatches: (asked, {ask}) =>
-      listed(asked, async (token, size) => {
-        const said = await (await ask({method: 'GET', path: `/v1beta/batches?${page(token, size)}`})).json()
-        return {items: itemsIn(said.operations).map(job => batchObject(batchOf(job))), next: word(said.nextPageToken)}
+    listBatches: (input, {ask}) =>
+      listed(input, async (token, size) => {
+        const response = await (await ask({method: 'GET', path: `/v1beta/batches?${page(token, size)}`})).json()
+        return {items: itemsIn(response.operations).map(job => batchObject(batchOf(job))), next: word(response.nextPageToken)}
       }),
-    async getBatchOutput(asked, upstream) {
-      const {output_file_id: file, status} = batchOf(await batchAt(asked, upstream))
+    async getBatchOutput(input, upstream) {
+      const {output_file_id: file, status} = batchOf(await batchAt(input, upstream))
       if (!file) throw new UnsupportedInput('id', `the batch has no output: it is ${status}`)
-      return contentOf(file, asked, upstream)
+      return contentOf(file, input, upstream)
     },
   },
   fault,
 }
 
 /** `{key, request}` (ai.google.dev/gemini-api/docs/batch-api, "Input file"). */
-function batchInput(row: BatchRow, asked: OperationInput): Json {
+function batchInput(row: BatchRow, input: OperationInput): Json {
   if (row.endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Gemini runs batches of /v1/chat/completions alone here')
   if (row.model === '') throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
-  return {key: row.custom_id, request: wordsOfRow(row, asked)}
+  return {key: row.custom_id, request: wordsOfRow(row, input)}
 }
 
-async function contentOf(file: string, asked: OperationInput, {ask}: Upstream) {
+async function contentOf(file: string, input: OperationInput, {ask}: Upstream) {
   const {body} = await ask({method: 'GET', path: `/download/v1beta/files/${file}:download?alt=media`})
-  const content = OUTPUT.test(file) ? changedRows(body, (row, number) => outputRow(row, number, asked)) : body
+  const content = OUTPUT.test(file) ? changedRows(body, (row, number) => outputRow(row, number, input)) : body
   return {content, content_type: 'application/octet-stream'}
 }
 
 /** `{key, response}` or `{key, error}`. */
-function outputRow({key, response, error}: Json, number: number, asked: OperationInput): Json {
+function outputRow({key, response, error}: Json, number: number, input: OperationInput): Json {
   const custom_id = word(key) ?? ''
   const {message, code} = object(error)
   if (response === undefined || response === null) {
-    const told = word(message) ?? 'the request was not answered'
+    const reason = word(message) ?? 'the request was not answered'
     return failedRow(number, custom_id, {
       code: code === undefined ? null : String(code),
-      message: `${asked.context.provider} error: ${told}`,
+      message: `${input.context.provider} error: ${reason}`,
     })
   }
   const model = word(object(response).modelVersion) ?? ''
-  return answeredRow({custom_id, endpoint: 'chatComplete', model, number}, response, asked)
+  return answeredRow({custom_id, endpoint: 'chatComplete', model, number}, response, input)
 }
 
 async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Json> {

@@ -1,7 +1,15 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, totals, type Usage} from '../../schema/usage.ts'
-import {type Answer, type Context, InvalidResponse, type Json, type Translated, type Translation, UnsupportedInput} from '../translation.ts'
-import {generationOf, modelOf, type Place} from './place.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type Translated,
+  type TranslatedResponse,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
+import {type GeminiHost, generationOf, modelOf} from './place.ts'
 import {present, word} from './read.ts'
 import {blockReason, refusalFor, replied} from './reply.ts'
 import {readUsage} from './usage.ts'
@@ -16,19 +24,19 @@ interface Picture {
  * OpenAI image generation ⇄ Imagen's `:predict` (ai.google.dev/gemini-api/docs/imagen), or, for models that also write, `generateContent`
  * that answers in pictures (ai.google.dev/gemini-api/docs/image-generation).
  */
-export function imageGeneration(place: Place): Translation {
+export function imageGeneration(place: GeminiHost): Translation {
   return {
-    request(asked, context): Translated {
-      const model = modelOf(asked, context)
-      const prompt = word(asked.prompt)
+    request(request, context): Translated {
+      const model = modelOf(request, context)
+      const prompt = word(request.prompt)
       if (!prompt) throw new UnsupportedInput('prompt', 'expected a text')
       return isImagen(model)
-        ? {path: place.path(context, model, 'predict'), body: imagenBody(asked, prompt)}
-        : {path: place.path(context, model, 'generateContent'), body: geminiBody(asked, prompt, model)}
+        ? {path: place.path(context, model, 'predict'), body: imagenBody(request, prompt)}
+        : {path: place.path(context, model, 'generateContent'), body: geminiBody(request, prompt, model)}
     },
-    reply(said, context, asked): Answer {
-      const reply = replied(said, context)
-      return isImagen(modelOf(asked, context)) ? imagenAnswer(reply, context, asked) : geminiAnswer(reply, context, asked)
+    reply(response, context, request): TranslatedResponse {
+      const reply = replied(response, context)
+      return isImagen(modelOf(request, context)) ? imagenAnswer(reply, context, request) : geminiAnswer(reply, context, request)
     },
   }
 }
@@ -37,25 +45,25 @@ function isImagen(model: string): boolean {
   return model.startsWith('imagen') || model.startsWith('imagegeneration')
 }
 
-function imagenBody(asked: Json, prompt: string): Json {
-  const type = formatOf(asked)
+function imagenBody(request: Json, prompt: string): Json {
+  const type = formatOf(request)
   const parameters = present({
-    sampleCount: asked.n,
-    aspectRatio: word(asked.aspect_ratio) ?? aspectRatio(asked.size, IMAGEN_RATIOS),
-    sampleImageSize: asked.image_size,
-    negativePrompt: asked.negative_prompt,
-    seed: asked.seed,
-    personGeneration: asked.person_generation,
+    sampleCount: request.n,
+    aspectRatio: word(request.aspect_ratio) ?? aspectRatio(request.size, IMAGEN_RATIOS),
+    sampleImageSize: request.image_size,
+    negativePrompt: request.negative_prompt,
+    seed: request.seed,
+    personGeneration: request.person_generation,
     outputOptions: type ? {mimeType: type} : null,
   })
   return {instances: [{prompt}], ...(Object.keys(parameters).length > 0 ? {parameters} : {})}
 }
 
-function geminiBody(asked: Json, prompt: string, model: string): Json {
-  if (typeof asked.n === 'number' && asked.n > 1) throw new UnsupportedInput('n', `${model} makes one picture at a time`)
+function geminiBody(request: Json, prompt: string, model: string): Json {
+  if (typeof request.n === 'number' && request.n > 1) throw new UnsupportedInput('n', `${model} makes one picture at a time`)
   const imageConfig = present({
-    aspectRatio: word(asked.aspect_ratio) ?? aspectRatio(asked.size, GEMINI_RATIOS),
-    imageSize: (generationOf(model) ?? 0) >= 3 ? (word(asked.image_size) ?? resolution(asked.size)) : null,
+    aspectRatio: word(request.aspect_ratio) ?? aspectRatio(request.size, GEMINI_RATIOS),
+    imageSize: (generationOf(model) ?? 0) >= 3 ? (word(request.image_size) ?? resolution(request.size)) : null,
   })
   return {
     contents: [{role: 'user', parts: [{text: prompt}]}],
@@ -85,34 +93,34 @@ function sizeOf(size: unknown): readonly [number, number] | null {
 
 /** The ratio of `ratios` that is nearest to the asked one: Google takes no pixels. */
 function aspectRatio(size: unknown, ratios: readonly string[]): string | null {
-  const asked = sizeOf(size)
-  if (!asked) return null
+  const dimensions = sizeOf(size)
+  if (!dimensions) return null
   const distance = (ratio: string) => {
     const [width, height] = ratio.split(':').map(Number) as [number, number]
-    return Math.abs(Math.log((asked[0] * height) / (asked[1] * width)))
+    return Math.abs(Math.log((dimensions[0] * height) / (dimensions[1] * width)))
   }
   return ratios.toSorted((one, other) => distance(one) - distance(other))[0]!
 }
 
 function resolution(size: unknown): string | null {
-  const asked = sizeOf(size)
-  if (!asked) return null
-  const longer = Math.max(...asked)
+  const dimensions = sizeOf(size)
+  if (!dimensions) return null
+  const longer = Math.max(...dimensions)
   return longer > 3072 ? '4K' : longer > 1536 ? '2K' : '1K'
 }
 
-function imagenAnswer(reply: Json, context: Context, asked: Json): Answer {
+function imagenAnswer(reply: Json, context: TranslationContext, request: Json): TranslatedResponse {
   const predictions = list(reply.predictions).map(object)
   const pictures = predictions.flatMap(({bytesBase64Encoded, mimeType}) =>
     typeof bytesBase64Encoded === 'string' ? [{type: word(mimeType) ?? 'image/png', data: bytesBase64Encoded}] : [],
   )
   const reason = predictions.map(({raiFilteredReason}) => word(raiFilteredReason)).find(each => each !== null)
   const usage = emptyUsage()
-  usage.units[imageUnit(word(asked.quality) ?? undefined, word(asked.size) ?? undefined)] = pictures.length
-  return answer(pictures, reason ?? null, usage, null, context, asked)
+  usage.units[imageUnit(word(request.quality) ?? undefined, word(request.size) ?? undefined)] = pictures.length
+  return answer(pictures, reason ?? null, usage, null, context, request)
 }
 
-function geminiAnswer(reply: Json, context: Context, asked: Json): Answer {
+function geminiAnswer(reply: Json, context: TranslationContext, request: Json): TranslatedResponse {
   const candidates = list(reply.candidates).map(object)
   const pictures = candidates.flatMap(({content}) =>
     list(object(content).parts).flatMap(part => {
@@ -128,7 +136,7 @@ function geminiAnswer(reply: Json, context: Context, asked: Json): Answer {
     usage.image_out_tokens = usage.output_text_tokens
     usage.output_text_tokens = 0
   }
-  return answer(pictures, reason, usage, word(reply.modelVersion), context, asked)
+  return answer(pictures, reason, usage, word(reply.modelVersion), context, request)
 }
 
 function answer(
@@ -136,11 +144,11 @@ function answer(
   reason: string | null,
   usage: Usage | null,
   model: string | null,
-  context: Context,
-  asked: Json,
-): Answer {
+  context: TranslationContext,
+  request: Json,
+): TranslatedResponse {
   if (pictures.length === 0) throw new InvalidResponse(`there is no picture in it${reason ? ` (${reason})` : ''}`)
-  const as_url = asked.response_format === 'url'
+  const as_url = request.response_format === 'url'
   const data = pictures.map(({type, data}) => (as_url ? {url: `data:${type};base64,${data}`} : {b64_json: data}))
   const {prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens} = totals(usage ?? {})
   return {

@@ -3,7 +3,7 @@ import {countTokens} from './count.ts'
 import {studioEmbeddings, vertexEmbeddings} from './embeddings.ts'
 import {fault} from './errors.ts'
 import {imageGeneration} from './images.ts'
-import {type Place, STUDIO, VERTEX} from './place.ts'
+import {type GeminiHost, STUDIO, VERTEX} from './place.ts'
 import {chatReply} from './reply.ts'
 import {chatRequest} from './request.ts'
 import {GeminiStream} from './stream.ts'
@@ -39,10 +39,10 @@ export function geminiOnVertex(): Dialect {
   }
 }
 
-function chat(place: Place): Translation {
+function chat(place: GeminiHost): Translation {
   return {
-    request: (asked, context) => chatRequest(asked, context, place),
+    request: (request, context) => chatRequest(request, context, place),
     reply: chatReply,
-    stream: {framing: 'sse', open: (context, asked) => new GeminiStream(context, asked)},
+    stream: {framing: 'sse', open: (context, request) => new GeminiStream(context, request)},
   }
 }

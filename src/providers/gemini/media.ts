@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   mpg: 'video/mpeg',
 }
 /** A data URI tells its type in fewer characters than these. */
-const MOST_HEAD = 256
+const MAX_HEAD = 256
 
 /** The type that a name or an address ends in; null when it tells none. */
 export function typeOfName(name: string): string | null {
@@ -50,7 +50,7 @@ export function mediaPart(url: string, {type, usual}: {readonly type?: string | 
 
 /** Source: RFC 2397. */
 function inlinePart(url: string, field: string): Json {
-  const comma = url.slice(0, MOST_HEAD).indexOf(',')
+  const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma < 0) throw new UnsupportedInput(field, 'expected a data URI: data:image/png;base64,...')
   const [mimeType, ...parameters] = url.slice('data:'.length, comma).split(';')
   const data = url.slice(comma + 1)

@@ -2,9 +2,9 @@ import {isObject, list, object} from '../../base/json-object.ts'
 import {InvalidResponse, type Json} from '../translation.ts'
 import {word} from './read.ts'
 
-const MOST_DEPTH = 64
-const MOST_ITEMS = 10_000
-const MOST_CHARS = 4 << 20
+const MAX_DEPTH = 64
+const MAX_ITEMS = 10_000
+const MAX_CHARS = 4 << 20
 /** One step of a path (RFC 9535): `.name`, `['name']`, `["name"]` or `[0]`. */
 const STEP = /\.([^.[\]]+)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\d+))\]/y
 
@@ -21,8 +21,8 @@ export class PartialCall {
   readonly #args: Record<string, unknown> = Object.create(null)
   #chars = 0
 
-  constructor(said: unknown, signature: string | null) {
-    const {name, id} = object(said)
+  constructor(call: unknown, signature: string | null) {
+    const {name, id} = object(call)
     if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
     this.name = name
     this.id = word(id)
@@ -34,8 +34,8 @@ export class PartialCall {
   }
 
   /** Takes the next piece. Throws `BadReply` for one that has no place. */
-  add(said: unknown) {
-    const {args, partialArgs} = object(said)
+  add(fragment: unknown) {
+    const {args, partialArgs} = object(fragment)
     if (isObject(args)) Object.assign(this.#args, args)
     for (const piece of list(partialArgs)) this.#put(object(piece))
   }
@@ -52,7 +52,7 @@ export class PartialCall {
     const {stringValue, numberValue, boolValue, nullValue} = piece
     if (typeof stringValue === 'string') {
       this.#chars += stringValue.length
-      if (this.#chars > MOST_CHARS) throw new InvalidResponse('the arguments of a function call are too long')
+      if (this.#chars > MAX_CHARS) throw new InvalidResponse('the arguments of a function call are too long')
       const before = valueAt(holder, last)
       set(holder, last, typeof before === 'string' ? before + stringValue : stringValue)
     } else if (typeof numberValue === 'number' || typeof boolValue === 'boolean') set(holder, last, numberValue ?? boolValue)
@@ -61,8 +61,8 @@ export class PartialCall {
 }
 
 /** True for a call that comes in pieces. */
-export function isPartial(said: unknown): boolean {
-  const {partialArgs, willContinue} = object(said)
+export function isPartial(call: unknown): boolean {
+  const {partialArgs, willContinue} = object(call)
   return willContinue === true || partialArgs !== undefined
 }
 
@@ -72,7 +72,7 @@ function stepsIn(path: unknown): (string | number)[] {
   STEP.lastIndex = 1
   while (STEP.lastIndex < path.length) {
     const step = STEP.exec(path)
-    if (!step || steps.length === MOST_DEPTH) throw new InvalidResponse('a piece of arguments has no place')
+    if (!step || steps.length === MAX_DEPTH) throw new InvalidResponse('a piece of arguments has no place')
     const [, name, single, double, index] = step
     steps.push(index === undefined ? (name ?? (single ?? double)!.replace(/\\(.)/g, '$1')) : Number(index))
   }
@@ -93,7 +93,7 @@ function valueAt(holder: Holder, step: string | number): unknown {
 /** Lists grow in order, however large a place is named. */
 function set<T>(holder: Holder, step: string | number, value: T): T {
   if (!Array.isArray(holder)) holder[step as string] = value
-  else if (typeof step !== 'number' || step > holder.length || step >= MOST_ITEMS)
+  else if (typeof step !== 'number' || step > holder.length || step >= MAX_ITEMS)
     throw new InvalidResponse('a piece of arguments has no place')
   else holder[step] = value
   return value

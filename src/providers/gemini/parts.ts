@@ -14,9 +14,9 @@ export function partsOf(content: unknown, field: string): Json[] {
   return content.map((part: unknown, at) => partOf(part, `${field}[${at}]`)).filter(part => part !== null)
 }
 
-function partOf(said: unknown, field: string): Json | null {
-  if (typeof said === 'string') return said === '' ? null : {text: said}
-  const part = object(said)
+function partOf(value: unknown, field: string): Json | null {
+  if (typeof value === 'string') return value === '' ? null : {text: value}
+  const part = object(value)
   const {type} = part
   if (type === 'text' || type === 'input_text' || type === 'output_text') return textPart(part.text, `${field}.text`, part)
   if (type === 'refusal') return textPart(part.refusal, `${field}.refusal`, part)
@@ -32,17 +32,17 @@ function partOf(said: unknown, field: string): Json | null {
   throw new UnsupportedInput(`${field}.type`, 'expected text, image_url, video_url, input_audio, file, refusal or thinking')
 }
 
-function textPart(said: unknown, field: string, {signature}: Json, more: Json = {}): Json | null {
-  if (said !== undefined && said !== null && typeof said !== 'string') throw new UnsupportedInput(field, 'expected a text')
+function textPart(text: unknown, field: string, {signature}: Json, more: Json = {}): Json | null {
+  if (text !== undefined && text !== null && typeof text !== 'string') throw new UnsupportedInput(field, 'expected a text')
   const thoughtSignature = word(signature)
-  if (!said && !thoughtSignature) return null
-  return {text: said ?? '', ...more, ...(thoughtSignature ? {thoughtSignature} : {})}
+  if (!text && !thoughtSignature) return null
+  return {text: text ?? '', ...more, ...(thoughtSignature ? {thoughtSignature} : {})}
 }
 
-function addressed(said: unknown, usual: string, field: string, {signature}: Json): Json {
-  const url = typeof said === 'string' ? said : object(said).url
+function addressed(source: unknown, usual: string, field: string, {signature}: Json): Json {
+  const url = typeof source === 'string' ? source : object(source).url
   if (typeof url !== 'string') throw new UnsupportedInput(`${field}.url`, 'expected an address')
-  const part = mediaPart(url, {type: word(object(said).mime_type), usual}, `${field}.url`)
+  const part = mediaPart(url, {type: word(object(source).mime_type), usual}, `${field}.url`)
   return word(signature) ? {...part, thoughtSignature: signature} : part
 }
 
@@ -71,7 +71,7 @@ function filePart({file_data, file_url, file_id, filename, mime_type}: Json, fie
 }
 
 /** Arguments are not nested deeper: they are written out again, which costs stack. */
-const MOST_DEPTH = 200
+const MAX_DEPTH = 200
 
 /** What a tool call becomes, and under which name its result will answer it. */
 export interface Called {
@@ -84,8 +84,8 @@ export interface Called {
  * One of an assistant's tool calls. Its signature stands where Google's own OpenAI surface puts it (`extra_content.google`), or on the
  * function. `sends_id`: the place knows ids of calls. `needs_signature`: a call without one would be refused.
  */
-export function callPart(said: unknown, field: string, sends_id: boolean, needs_signature: boolean): Called {
-  const call = object(said)
+export function callPart(tool_call: unknown, field: string, sends_id: boolean, needs_signature: boolean): Called {
+  const call = object(tool_call)
   if (call.type !== undefined && call.type !== 'function') throw new UnsupportedInput(`${field}.type`, 'expected function')
   const {name, arguments: written, thought_signature} = object(call.function)
   if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`${field}.function.name`, 'expected the name of the function')
@@ -106,12 +106,12 @@ function argumentsOf(written: unknown, field: string): Json {
     if (written.trim() === '') return {}
     try {
       const args: unknown = JSON.parse(written)
-      if (isObject(args) && !isDeeper(args, MOST_DEPTH)) return args
+      if (isObject(args) && !isDeeper(args, MAX_DEPTH)) return args
     } catch {
       // Refused below, in words that name the field.
     }
   }
-  throw new UnsupportedInput(field, `expected a JSON object as text, nested no deeper than ${MOST_DEPTH}`)
+  throw new UnsupportedInput(field, `expected a JSON object as text, nested no deeper than ${MAX_DEPTH}`)
 }
 
 function isDeeper(value: unknown, most: number): boolean {

@@ -1,15 +1,15 @@
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {word} from './read.ts'
 
 /** Where Gemini is served: the words are the same but for a few, the paths are not. */
-export interface Place {
+export interface GeminiHost {
   readonly is_vertex: boolean
   /** Below the base URL: `…/models/{model}:{action}`. Throws `Untranslatable` for a place that cannot be written in a path. */
-  path(context: Context, model: string, action: string): string
+  path(context: TranslationContext, model: string, action: string): string
 }
 
 /** The Gemini API of AI Studio (ai.google.dev/api). The base URL has no version. */
-export const STUDIO: Place = {
+export const STUDIO: GeminiHost = {
   is_vertex: false,
   path(_context, model, action) {
     const [kind, name] = model.startsWith('tunedModels/') ? ['tunedModels', model.slice('tunedModels/'.length)] : ['models', model]
@@ -24,14 +24,14 @@ const SEGMENT = /^[A-Za-z0-9][\w.:-]{0,99}$/
  * Vertex AI (cloud.google.com/vertex-ai/docs/reference/rest): `vertex_project_id`, `vertex_region` (`us-central1` when none is said),
  * `vertex_api_version` (`v1`) and `vertex_publisher` (`google`) come from the options.
  */
-export const VERTEX: Place = {
+export const VERTEX: GeminiHost = {
   is_vertex: true,
   path({options}, model, action) {
     const segment = (name: string, usual?: string) => {
-      const said = (Object.hasOwn(options, name) ? word(options[name]) : null) ?? usual
-      if (said === undefined) throw new UnsupportedInput(name, 'is needed to call Vertex AI')
-      if (!SEGMENT.test(said)) throw new UnsupportedInput(name, 'expected letters, digits, dots, colons and dashes')
-      return encodeURIComponent(said)
+      const value = (Object.hasOwn(options, name) ? word(options[name]) : null) ?? usual
+      if (value === undefined) throw new UnsupportedInput(name, 'is needed to call Vertex AI')
+      if (!SEGMENT.test(value)) throw new UnsupportedInput(name, 'expected letters, digits, dots, colons and dashes')
+      return encodeURIComponent(value)
     }
     const project = segment('vertex_project_id')
     const region = segment('vertex_region', 'us-central1')
@@ -42,9 +42,9 @@ export const VERTEX: Place = {
 }
 
 /** The model that is asked for, without the prefixes it may be written with (`models/`, `google.`, `publishers/google/models/`). */
-export function modelOf(asked: Json, context: Context): string {
-  const said = context.model || word(asked.model)
-  const model = said?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')
+export function modelOf(request: Json, context: TranslationContext): string {
+  const name = context.model || word(request.model)
+  const model = name?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')
   if (!model) throw new UnsupportedInput('model', 'expected the name of a model')
   return model
 }

@@ -1,14 +1,14 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {completion} from '../chat.ts'
-import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
 import {word} from './read.ts'
 import {readUsage, searchesIn} from './usage.ts'
 
 /** A `GenerateContentResponse` as a chat completion (ai.google.dev/api/generate-content). */
-export function chatReply(said: unknown, context: Context): Answer {
-  const reply = replied(said, context)
+export function chatReply(response: unknown, context: TranslationContext): TranslatedResponse {
+  const reply = replied(response, context)
   const model = word(reply.modelVersion)
   const reason = blockReason(reply)
   const candidates = list(reply.candidates)
@@ -20,12 +20,12 @@ export function chatReply(said: unknown, context: Context): Answer {
 }
 
 /** `said` as an object that tells no error; else `BadReply`. */
-export function replied(said: unknown, context: Context): Json {
-  const error = errorIn(said)
+export function replied(response: unknown, context: TranslationContext): Json {
+  const error = errorIn(response)
   if (error) throw new InvalidResponse(`it is an error in spite of its status: ${faultOf(error, context).message}`)
-  if (!isObject(said)) throw new InvalidResponse('it is no JSON object')
-  if (said.candidates !== undefined && !Array.isArray(said.candidates)) throw new InvalidResponse('candidates are no list')
-  return said
+  if (!isObject(response)) throw new InvalidResponse('it is no JSON object')
+  if (response.candidates !== undefined && !Array.isArray(response.candidates)) throw new InvalidResponse('candidates are no list')
+  return response
 }
 
 /** Why nothing was generated; null when the prompt was not blocked. */
@@ -34,9 +34,9 @@ export function blockReason(reply: Json): string | null {
 }
 
 /** A candidate that says something of itself; else `BadReply`. */
-export function candidateOf(said: unknown): Json {
-  if (!isObject(said)) throw new InvalidResponse('a candidate is no object')
-  return said
+export function candidateOf(candidate: unknown): Json {
+  if (!isObject(candidate)) throw new InvalidResponse('a candidate is no object')
+  return candidate
 }
 
 /** Its place among the choices: as it says, or where it stands. */
@@ -44,8 +44,8 @@ export function indexOf({index}: Json, at: number): number {
   return Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : at
 }
 
-function choiceOf(said: unknown, at: number, context: Context): Json {
-  const candidate = candidateOf(said)
+function choiceOf(value: unknown, at: number, context: TranslationContext): Json {
+  const candidate = candidateOf(value)
   if (candidate.content === undefined && candidate.finishReason === undefined) throw new InvalidResponse('a candidate is empty')
   const index = indexOf(candidate, at)
   const reader = new CandidateReader(context, index)
@@ -60,7 +60,7 @@ function choiceOf(said: unknown, at: number, context: Context): Json {
 }
 
 /** A message from the one delta that all of it comes to. */
-function messageOf({content, tool_calls, content_blocks, images, audio}: Json, context: Context): Json {
+function messageOf({content, tool_calls, content_blocks, images, audio}: Json, context: TranslationContext): Json {
   const calls = list(tool_calls).map(call => {
     const {index: _, ...rest} = object(call)
     return rest
@@ -91,7 +91,7 @@ function blocksOf(deltas: readonly unknown[]): readonly Json[] {
 }
 
 /** How a prompt that was blocked is told: nothing said, and why. */
-export function blockedChoice(reason: string, {strict}: Context): Json {
+export function blockedChoice(reason: string, {strict}: TranslationContext): Json {
   return {
     index: 0,
     message: {role: 'assistant', content: null, refusal: refusalFor(reason)},

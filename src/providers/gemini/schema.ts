@@ -3,8 +3,8 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import {word} from './read.ts'
 
 /** Nesting and size a schema may have once its references are resolved; beyond, one of a few lines could come to gigabytes. */
-const MOST_DEPTH = 64
-const MOST_NODES = 10_000
+const MAX_DEPTH = 64
+const MAX_NODES = 10_000
 
 /** Keywords that Gemini has under the same name with the same meaning (ai.google.dev/api/caching#Schema). */
 const SAME = [
@@ -44,44 +44,45 @@ export function cleanSchema(schema: unknown, field: string): Json {
 }
 
 /** `refs`: the references that led here. */
-function clean(said: unknown, walk: Walk, depth: number, refs: readonly string[]): Json {
-  if (typeof said === 'boolean') return {}
-  if (!isObject(said)) throw new UnsupportedInput(walk.field, 'expected a JSON schema wherever one stands')
-  if (depth > MOST_DEPTH) throw new UnsupportedInput(walk.field, `is nested deeper than ${MOST_DEPTH}`)
-  if (++walk.nodes > MOST_NODES) throw new UnsupportedInput(walk.field, `comes to more than ${MOST_NODES} schemas`)
+function clean(schema: unknown, walk: Walk, depth: number, refs: readonly string[]): Json {
+  if (typeof schema === 'boolean') return {}
+  if (!isObject(schema)) throw new UnsupportedInput(walk.field, 'expected a JSON schema wherever one stands')
+  if (depth > MAX_DEPTH) throw new UnsupportedInput(walk.field, `is nested deeper than ${MAX_DEPTH}`)
+  if (++walk.nodes > MAX_NODES) throw new UnsupportedInput(walk.field, `comes to more than ${MAX_NODES} schemas`)
   const down = (part: unknown) => clean(part, walk, depth + 1, refs)
-  if (typeof said.$ref === 'string') return referred(said, said.$ref, walk, depth, refs)
-  if (Array.isArray(said.allOf)) {
-    const {allOf, ...rest} = said
-    return withRequired([rest, ...allOf].map(down).reduce(merged), [said, ...allOf])
+  if (typeof schema.$ref === 'string') return referred(schema, schema.$ref, walk, depth, refs)
+  if (Array.isArray(schema.allOf)) {
+    const {allOf, ...rest} = schema
+    return withRequired([rest, ...allOf].map(down).reduce(merged), [schema, ...allOf])
   }
-  const choices = [said.anyOf, said.oneOf].find(Array.isArray)
-  if (choices && !isObject(said.properties)) return chosen(said, choices, down)
-  const types = list(said.type).filter(type => type !== 'null')
+  const choices = [schema.anyOf, schema.oneOf].find(Array.isArray)
+  if (choices && !isObject(schema.properties)) return chosen(schema, choices, down)
+  const types = list(schema.type).filter(type => type !== 'null')
   if (types.length > 1) {
-    const {type: whole, ...rest} = said
+    const {type: whole, ...rest} = schema
     return chosen(
       rest,
       (whole as unknown[]).map(type => (type === 'null' ? {type} : {...rest, type})),
       down,
     )
   }
-  return plain(said, types.length === 1 ? types[0] : said.type, down)
+  return plain(schema, types.length === 1 ? types[0] : schema.type, down)
 }
 
-function plain(said: Json, type: unknown, down: (part: unknown) => Json): Json {
+function plain(schema: Json, type: unknown, down: (part: unknown) => Json): Json {
   const result: Record<string, unknown> = {}
-  const properties = isObject(said.properties) ? said.properties : null
-  const items = itemsOf(said)
+  const properties = isObject(schema.properties) ? schema.properties : null
+  const items = itemsOf(schema)
   const given = word(type) ?? (properties ? 'object' : items === undefined ? null : 'array')
   if (given !== null) result.type = given
-  if (FORMATS.has(said.format)) result.format = said.format
-  for (const name of SAME) if (said[name] !== undefined) result[name] = said[name]
-  if (list(said.type).includes('null')) result.nullable = true
-  if (said.const !== undefined || Array.isArray(said.enum)) putEnum(result, said.const === undefined ? list(said.enum) : [said.const])
+  if (FORMATS.has(schema.format)) result.format = schema.format
+  for (const name of SAME) if (schema[name] !== undefined) result[name] = schema[name]
+  if (list(schema.type).includes('null')) result.nullable = true
+  if (schema.const !== undefined || Array.isArray(schema.enum))
+    putEnum(result, schema.const === undefined ? list(schema.enum) : [schema.const])
   if (properties) {
     result.properties = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, down(property)]))
-    const required = list(said.required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
+    const required = list(schema.required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
     if (required.length > 0) result.required = required
   }
   if (items !== undefined) result.items = down(items)
@@ -106,29 +107,29 @@ function putEnum(result: Record<string, unknown>, values: readonly unknown[]) {
 }
 
 /** One schema for the elements of an array; a tuple's places become alternatives. */
-function itemsOf(said: Json): unknown {
-  const places = Array.isArray(said.prefixItems) ? said.prefixItems : said.items
+function itemsOf(schema: Json): unknown {
+  const places = Array.isArray(schema.prefixItems) ? schema.prefixItems : schema.items
   if (!Array.isArray(places)) return places === true || places === false ? undefined : places
   return places.length === 0 ? undefined : places.length === 1 ? places[0] : {anyOf: places}
 }
 
 /** `anyOf` must stand alone: what the node says beside it goes into each alternative, and null becomes `nullable`. */
-function chosen(said: Json, choices: readonly unknown[], down: (part: unknown) => Json): Json {
+function chosen(schema: Json, choices: readonly unknown[], down: (part: unknown) => Json): Json {
   const others = choices.filter(choice => !(isObject(choice) && choice.type === 'null'))
-  const may_be_null = others.length < choices.length || said.nullable === true || list(said.type).includes('null')
+  const may_be_null = others.length < choices.length || schema.nullable === true || list(schema.type).includes('null')
   const inherited = {
-    ...(typeof said.type === 'string' ? {type: said.type} : {}),
-    ...(typeof said.description === 'string' ? {description: said.description} : {}),
+    ...(typeof schema.type === 'string' ? {type: schema.type} : {}),
+    ...(typeof schema.description === 'string' ? {description: schema.description} : {}),
     ...(may_be_null ? {nullable: true} : {}),
   }
   const results = others.map(choice => ({...inherited, ...down(choice)}))
   return results.length === 1 ? results[0]! : results.length === 0 ? inherited : {anyOf: results}
 }
 
-function referred(said: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
+function referred(schema: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
   const target = resolve(walk.root, ref)
   if (target === undefined) throw new UnsupportedInput(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
-  const beside = typeof said.description === 'string' ? {description: said.description} : {}
+  const beside = typeof schema.description === 'string' ? {description: schema.description} : {}
   if (refs.includes(ref)) return {type: (isObject(target) && word(target.type)) || 'object', ...beside}
   return {...clean(target, walk, depth + 1, [...refs, ref]), ...beside}
 }

@@ -1,7 +1,14 @@
 import {list, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
-import {type Context, type Fault, InvalidResponse, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type ProviderFault,
+  type StreamEvent,
+  type StreamTranslator,
+  type TranslationContext,
+} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
 import {word} from './read.ts'
@@ -22,18 +29,18 @@ interface Candidate {
  * told as they stand so far. Some models give a reason to finish with every event, so that it is passed on only when the stream ends.
  */
 export class GeminiStream implements StreamTranslator {
-  readonly #context: Context
-  readonly #asked: Json
+  readonly #context: TranslationContext
+  readonly #request: Json
   readonly #candidates = new Map<number, Candidate>()
   #id: string | null = null
   #model: string | null = null
   #metadata: Json = {}
   #blocked: string | null = null
-  #failed: (Fault & {readonly status: number | null}) | null = null
+  #failed: (ProviderFault & {readonly status: number | null}) | null = null
 
-  constructor(context: Context, asked: Json) {
+  constructor(context: TranslationContext, request: Json) {
     this.#context = context
-    this.#asked = asked
+    this.#request = request
   }
 
   get finished(): boolean {
@@ -52,7 +59,7 @@ export class GeminiStream implements StreamTranslator {
     return this.#model
   }
 
-  get failed(): (Fault & {readonly status: number | null}) | null {
+  get failed(): (ProviderFault & {readonly status: number | null}) | null {
     return this.#failed
   }
 
@@ -88,7 +95,7 @@ export class GeminiStream implements StreamTranslator {
     const usage = this.usage
     return [
       ...this.#finishes(),
-      ...(usage && asksUsage(this.#asked) ? [usageChunk(this.#context, {id: this.#id, model: this.#model}, usage)] : []),
+      ...(usage && asksUsage(this.#request) ? [usageChunk(this.#context, {id: this.#id, model: this.#model}, usage)] : []),
     ]
   }
 
@@ -104,16 +111,16 @@ export class GeminiStream implements StreamTranslator {
     return [...chunks, this.#chunk(0, {role: 'assistant', content: null, refusal: refusalFor(reason)})]
   }
 
-  #candidate(said: Json, at: number): readonly Json[] {
-    const index = indexOf(said, at)
+  #candidate(update: Json, at: number): readonly Json[] {
+    const index = indexOf(update, at)
     const known = this.#candidates.get(index)
     const candidate = known ?? {reader: new CandidateReader(this.#context, index), reason: null, extras: {}, searches: 0}
-    const delta = candidate.reader.delta(said.content)
+    const delta = candidate.reader.delta(update.content)
     this.#candidates.set(index, candidate)
-    candidate.reason = word(said.finishReason) ?? candidate.reason
-    candidate.extras = {...candidate.extras, ...extrasOf(said, this.#context.strict)}
-    candidate.searches = Math.max(candidate.searches, searchesIn(said.groundingMetadata, this.#model ?? this.#context.model))
-    const logprobs = logprobsOf(said.logprobsResult)
+    candidate.reason = word(update.finishReason) ?? candidate.reason
+    candidate.extras = {...candidate.extras, ...extrasOf(update, this.#context.strict)}
+    candidate.searches = Math.max(candidate.searches, searchesIn(update.groundingMetadata, this.#model ?? this.#context.model))
+    const logprobs = logprobsOf(update.logprobsResult)
     if (known && !delta && !logprobs) return []
     const role = known ? {} : {role: 'assistant', content: delta?.tool_calls ? null : ''}
     return [this.#chunk(index, {...role, ...delta}, null, logprobs ? {logprobs} : {})]

@@ -11,9 +11,9 @@ const BUDGETS: Readonly<Record<string, number>> = {none: 0, minimal: 1024, low: 
  * nothing is said, or when the model cannot think. Up to 2.5 models take a budget of tokens, from 3 on a level.
  * Source: ai.google.dev/gemini-api/docs/thinking.
  */
-export function thinkingConfig(asked: Json, model: string, strict: boolean): Json | null {
+export function thinkingConfig(request: Json, model: string, strict: boolean): Json | null {
   const generation = generationOf(model)
-  const own = asked.thinking_config ?? asked.thinkingConfig
+  const own = request.thinking_config ?? request.thinkingConfig
   if (isObject(own)) {
     return present({
       includeThoughts: own.include_thoughts ?? own.includeThoughts,
@@ -23,9 +23,9 @@ export function thinkingConfig(asked: Json, model: string, strict: boolean): Jso
   }
   if (!thinks(model, generation)) return null
   const takes_level = generation !== null && generation >= 3
-  const amount = amountOf(asked.reasoning_effort, model, takes_level)
-  if (isObject(asked.thinking)) {
-    const {type, budget_tokens} = object(asked.thinking)
+  const amount = amountOf(request.reasoning_effort, model, takes_level)
+  if (isObject(request.thinking)) {
+    const {type, budget_tokens} = object(request.thinking)
     if (type === 'disabled') return amountOf('none', model, takes_level)
     if (type !== 'enabled' && type !== 'adaptive') throw new UnsupportedInput('thinking.type', 'expected enabled, adaptive or disabled')
     if (typeof budget_tokens !== 'number') return {includeThoughts: true, ...amount}
@@ -33,7 +33,7 @@ export function thinkingConfig(asked: Json, model: string, strict: boolean): Jso
     return {includeThoughts: true, ...(takes_level ? {thinkingLevel: levelOf(effort, model)} : {thinkingBudget: budget_tokens})}
   }
   // Thoughts are shown outside OpenAI's words alone.
-  return !amount || strict || asked.reasoning_effort === 'none' ? amount : {includeThoughts: true, ...amount}
+  return !amount || strict || request.reasoning_effort === 'none' ? amount : {includeThoughts: true, ...amount}
 }
 
 function amountOf(effort: unknown, model: string, takes_level: boolean): Json | null {

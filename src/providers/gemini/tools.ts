@@ -29,16 +29,16 @@ const BY_TYPE: Readonly<Record<string, string>> = {
  * `tools` and `tool_choice` as Gemini's `tools` and `toolConfig`. Functions are declared together; a function with the name of one of
  * Google's own tools and no parameters of its own asks for that tool, its `parameters` being the tool's settings.
  */
-export function toolsIn(asked: Json): Json {
-  if (list(asked.functions).length > 0) throw new UnsupportedInput('functions', 'is not known to Gemini; use tools')
+export function toolsIn(request: Json): Json {
+  if (list(request.functions).length > 0) throw new UnsupportedInput('functions', 'is not known to Gemini; use tools')
   const functionDeclarations: Json[] = []
   const googles: Json[] = []
-  for (const [at, tool] of list(asked.tools).entries()) {
+  for (const [at, tool] of list(request.tools).entries()) {
     const field = `tools[${at}]`
-    const {type, function: said} = object(tool)
-    const google = googles_own(type, said)
-    if (google) googles.push({[google]: object(type === 'function' ? object(said).parameters : object(tool)[String(type)])})
-    else if (type === 'function') functionDeclarations.push(declaration(said, `${field}.function`))
+    const {type, function: definition} = object(tool)
+    const google = googles_own(type, definition)
+    if (google) googles.push({[google]: object(type === 'function' ? object(definition).parameters : object(tool)[String(type)])})
+    else if (type === 'function') functionDeclarations.push(declaration(definition, `${field}.function`))
     else
       throw new UnsupportedInput(
         `${field}.type`,
@@ -49,19 +49,19 @@ export function toolsIn(asked: Json): Json {
   return {
     ...(tools.length > 0 ? {tools} : {}),
     // Without a function to choose, Google refuses the choice.
-    ...(functionDeclarations.length > 0 ? choice(asked.tool_choice) : {}),
+    ...(functionDeclarations.length > 0 ? choice(request.tool_choice) : {}),
   }
 }
 
-function googles_own(type: unknown, said: unknown): string | null {
-  const {name, parameters} = object(said)
+function googles_own(type: unknown, definition: unknown): string | null {
+  const {name, parameters} = object(definition)
   if (type !== 'function') return typeof type === 'string' && Object.hasOwn(BY_TYPE, type) ? BY_TYPE[type]! : null
   if (typeof name !== 'string' || !Object.hasOwn(GOOGLES, name)) return null
   return Object.keys(object(object(parameters).properties)).length > 0 ? null : GOOGLES[name]!
 }
 
-function declaration(said: unknown, field: string): Json {
-  const {name, description, parameters} = object(said)
+function declaration(definition: unknown, field: string): Json {
+  const {name, description, parameters} = object(definition)
   if (!word(name)) throw new UnsupportedInput(`${field}.name`, 'expected the name of the function')
   const schema = isObject(parameters) ? cleanSchema(parameters, `${field}.parameters`) : null
   // An object without members is refused where it stands for the parameters.
@@ -70,15 +70,15 @@ function declaration(said: unknown, field: string): Json {
 }
 
 /** Source: ai.google.dev/gemini-api/docs/function-calling, function calling modes. */
-function choice(said: unknown): Json {
-  if (said === undefined || said === null) return {}
+function choice(tool_choice: unknown): Json {
+  if (tool_choice === undefined || tool_choice === null) return {}
   const mode = (mode: string, allowedFunctionNames?: readonly string[]) => ({
     toolConfig: {functionCallingConfig: {mode, ...(allowedFunctionNames ? {allowedFunctionNames} : {})}},
   })
-  if (said === 'none') return mode('NONE')
-  if (said === 'auto') return mode('AUTO')
-  if (said === 'required') return mode('ANY')
-  const {type, function: named, allowed_tools} = object(said)
+  if (tool_choice === 'none') return mode('NONE')
+  if (tool_choice === 'auto') return mode('AUTO')
+  if (tool_choice === 'required') return mode('ANY')
+  const {type, function: named, allowed_tools} = object(tool_choice)
   const name = word(object(named).name)
   if (type === 'function' && name) return mode('ANY', [name])
   if (type === 'allowed_tools') {

@@ -9,28 +9,28 @@ import {count} from './read.ts'
  * candidates, and what Google's own tools put into the prompt beside the prompt (ai.google.dev/api/generate-content#UsageMetadata).
  * A part never counts for more than the whole it is part of. Video and documents cost what text does.
  */
-export function readUsage(said: unknown, searches = 0): Usage | null {
-  if (!isObject(said)) return null
-  const {promptTokenCount, candidatesTokenCount, totalTokenCount} = said
+export function readUsage(metadata: unknown, searches = 0): Usage | null {
+  if (!isObject(metadata)) return null
+  const {promptTokenCount, candidatesTokenCount, totalTokenCount} = metadata
   if (![promptTokenCount, candidatesTokenCount, totalTokenCount].some(each => typeof each === 'number')) return null
   const usage = emptyUsage()
-  readInput(said, usage)
-  readOutput(said, usage)
+  readInput(metadata, usage)
+  readOutput(metadata, usage)
   if (searches > 0) usage.units[UNIT.web_search] = searches
   // Vertex AI: PROVISIONED_THROUGHPUT, or ON_DEMAND and its kinds.
-  const {trafficType} = said
+  const {trafficType} = metadata
   if (trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
   if (trafficType === 'ON_DEMAND_FLEX') usage.units[UNIT.batch_requests] = 1
   if (trafficType === 'ON_DEMAND_PRIORITY') usage.units[UNIT.priority_requests] = 1
   return usage
 }
 
-function readInput(said: Json, usage: Usage) {
-  const parts = modalities(said.promptTokensDetails)
-  const tools = modalities(said.toolUsePromptTokensDetails)
-  const cached = modalities(said.cacheTokensDetails)
-  const take = taker(count(said.promptTokenCount) + count(said.toolUsePromptTokenCount))
-  const takeCached = taker(count(said.cachedContentTokenCount))
+function readInput(metadata: Json, usage: Usage) {
+  const parts = modalities(metadata.promptTokensDetails)
+  const tools = modalities(metadata.toolUsePromptTokensDetails)
+  const cached = modalities(metadata.cacheTokensDetails)
+  const take = taker(count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount))
+  const takeCached = taker(count(metadata.cachedContentTokenCount))
   usage.audio_cache_read_tokens = take(takeCached(cached.AUDIO))
   usage.image_cache_read_tokens = take(takeCached(cached.IMAGE))
   usage.cache_read_tokens = take(takeCached(Infinity))
@@ -39,13 +39,13 @@ function readInput(said: Json, usage: Usage) {
   usage.input_uncached_tokens = take(Infinity)
 }
 
-function readOutput(said: Json, usage: Usage) {
-  const parts = modalities(said.candidatesTokensDetails)
-  const thoughts = count(said.thoughtsTokenCount)
-  const candidates = count(said.candidatesTokenCount)
-  const input = count(said.promptTokenCount) + count(said.toolUsePromptTokenCount)
+function readOutput(metadata: Json, usage: Usage) {
+  const parts = modalities(metadata.candidatesTokensDetails)
+  const thoughts = count(metadata.thoughtsTokenCount)
+  const candidates = count(metadata.candidatesTokenCount)
+  const input = count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount)
   // Some models count their thoughts among the candidates; the total tells.
-  const is_within = thoughts > 0 && thoughts <= candidates && count(said.totalTokenCount) === input + candidates
+  const is_within = thoughts > 0 && thoughts <= candidates && count(metadata.totalTokenCount) === input + candidates
   const take = taker(is_within ? candidates - thoughts : candidates)
   usage.output_reasoning_tokens = thoughts
   usage.audio_out_tokens = take(parts.AUDIO)
@@ -54,9 +54,9 @@ function readOutput(said: Json, usage: Usage) {
 }
 
 /** `[{modality, tokenCount}]`: the kinds that cost otherwise than text. */
-function modalities(said: unknown): {AUDIO: number; IMAGE: number} {
+function modalities(details: unknown): {AUDIO: number; IMAGE: number} {
   const sums = {AUDIO: 0, IMAGE: 0}
-  for (const each of list(said)) {
+  for (const each of list(details)) {
     const {modality, tokenCount} = object(each)
     if (modality === 'AUDIO' || modality === 'IMAGE') sums[modality] += count(tokenCount)
   }

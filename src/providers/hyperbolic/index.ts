@@ -6,24 +6,24 @@ import {arrayIn, objectIn, pick} from '../unified/read.ts'
 
 /** Source: docs.hyperbolic.xyz, image generation. */
 const imageGenerate: Translation = {
-  request: (asked, context) => ({
+  request: (request, context) => ({
     path: '/image/generation',
     body: {
       model_name: context.model,
-      prompt: promptIn(asked),
-      ...(sizeIn(asked) ?? {}),
-      num_images: manyIn(asked),
-      ...pick(asked, 'negative_prompt steps seed cfg_scale backend strength image loras style_preset enable_refiner'),
+      prompt: promptIn(request),
+      ...(sizeIn(request) ?? {}),
+      num_images: manyIn(request),
+      ...pick(request, 'negative_prompt steps seed cfg_scale backend strength image loras style_preset enable_refiner'),
     },
   }),
-  reply(said, context, asked) {
-    const {images} = objectIn(said)
+  reply(response, context, request) {
+    const {images} = objectIn(response)
     const pictures = arrayIn(images, 'images').map(image => {
       const picture = fromBase64(object(image).image)
       if (!picture) throw new InvalidResponse('images: expected base64')
       return picture
     })
-    return imageList(context, asked, pictures)
+    return imageList(context, request, pictures)
   },
 }
 

@@ -19,7 +19,7 @@ interface Cloud<Facts> {
   readonly files: StoreWords
   /** What is told where no model was named. */
   readonly without_model: string
-  jobs(asked: OperationInput, upstream: Upstream): CloudJobs
+  jobs(input: OperationInput, upstream: Upstream): CloudJobs
   /** A job in OpenAI's words. */
   facts(job: Json): Facts
 }
@@ -27,51 +27,51 @@ interface Cloud<Facts> {
 export interface CloudBatches extends Cloud<BatchFacts> {
   /** Throws `Untranslatable` for an endpoint whose calls are not run in batches. */
   check?(endpoint: EndpointName): void
-  create(asked: OperationInput, upstream: Upstream, input: ObjectUri, endpoint: EndpointName): Promise<BatchFacts>
+  create(request: OperationInput, upstream: Upstream, input: ObjectUri, endpoint: EndpointName): Promise<BatchFacts>
   /** Where the output of a job is written, and the words its rows are in; null while there is none. */
   output(job: Json): (ObjectUri & {readonly model: string}) | null
   /** How the cloud calls the state of a job. */
   state(job: Json): string
-  read(place: ObjectUri, asked: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
+  read(place: ObjectUri, input: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
   /** What a job does not say itself. */
-  more?(job: Json, asked: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>>
+  more?(job: Json, input: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>>
   /** What a job is that was told to stop a moment ago. */
   stopped?(facts: BatchFacts): BatchFacts
 }
 
 export interface CloudTuning extends Cloud<TuneFacts> {
-  create(asked: OperationInput, upstream: Upstream, training: ObjectUri, validation: ObjectUri | null): Promise<TuneFacts>
+  create(input: OperationInput, upstream: Upstream, training: ObjectUri, validation: ObjectUri | null): Promise<TuneFacts>
 }
 
 /** OpenAI's batches at a cloud. */
 export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, ProviderOperation>> {
   const {files, jobs, facts} = cloud
   return {
-    async createBatch(asked, upstream) {
-      const {body, context} = asked
-      const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, asked, 'input_file_id')
+    async createBatch(request, upstream) {
+      const {body, context} = request
+      const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, request, 'input_file_id')
       const endpoint = endpointOf(body.endpoint, 'endpoint')
       cloud.check?.(endpoint)
       if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
-      const made = await cloud.create(asked, upstream, input, endpoint)
+      const made = await cloud.create(request, upstream, input, endpoint)
       return {json: batchObject({...made, metadata: metadataIn(body)})}
     },
-    async retrieveBatch(asked, upstream) {
-      const job = await jobs(asked, upstream).get(asked.id)
-      return {json: batchObject({...facts(job), ...(await cloud.more?.(job, asked, upstream))})}
+    async retrieveBatch(input, upstream) {
+      const job = await jobs(input, upstream).get(input.id)
+      return {json: batchObject({...facts(job), ...(await cloud.more?.(job, input, upstream))})}
     },
-    async cancelBatch(asked, upstream) {
-      const now = facts(await stopped(jobs(asked, upstream), asked.id))
+    async cancelBatch(input, upstream) {
+      const now = facts(await stopped(jobs(input, upstream), input.id))
       return {json: batchObject(cloud.stopped?.(now) ?? now)}
     },
-    listBatches: (asked, upstream) => pages(asked, jobs(asked, upstream), job => batchObject(facts(job))),
-    async getBatchOutput(asked, upstream) {
-      const job = await jobs(asked, upstream).get(asked.id)
+    listBatches: (input, upstream) => pages(input, jobs(input, upstream), job => batchObject(facts(job))),
+    async getBatchOutput(input, upstream) {
+      const job = await jobs(input, upstream).get(input.id)
       const written = cloud.output(job)
       if (!written) throw new UnsupportedInput('id', `the batch has no output: it is ${cloud.state(job)}`)
-      const place = placeIn(idOf(files.scheme, written), files, asked)
-      const content = await cloud.read(place, asked, upstream)
-      return {content: contentOf(place, content, files, asked), content_type: 'application/octet-stream'}
+      const place = placeIn(idOf(files.scheme, written), files, input)
+      const content = await cloud.read(place, input, upstream)
+      return {content: contentOf(place, content, files, input), content_type: 'application/octet-stream'}
     },
   }
 }
@@ -80,17 +80,17 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
 export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, ProviderOperation>> {
   const {files, jobs, facts} = cloud
   return {
-    async createFinetune(asked, upstream) {
-      const {body, context} = asked
+    async createFinetune(input, upstream) {
+      const {body, context} = input
       if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
-      const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, asked, 'training_file')
+      const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, input, 'training_file')
       const named = textAt(body, 'validation_file')
-      const validation = named === undefined ? null : placeIn(named, files, asked, 'validation_file')
-      return {json: tuneObject(await cloud.create(asked, upstream, training, validation))}
+      const validation = named === undefined ? null : placeIn(named, files, input, 'validation_file')
+      return {json: tuneObject(await cloud.create(input, upstream, training, validation))}
     },
-    retrieveFinetune: async (asked, upstream) => ({json: tuneObject(facts(await jobs(asked, upstream).get(asked.id)))}),
-    cancelFinetune: async (asked, upstream) => ({json: tuneObject(facts(await stopped(jobs(asked, upstream), asked.id)))}),
-    listFinetunes: (asked, upstream) => pages(asked, jobs(asked, upstream), job => tuneObject(facts(job))),
+    retrieveFinetune: async (input, upstream) => ({json: tuneObject(facts(await jobs(input, upstream).get(input.id)))}),
+    cancelFinetune: async (input, upstream) => ({json: tuneObject(facts(await stopped(jobs(input, upstream), input.id)))}),
+    listFinetunes: (input, upstream) => pages(input, jobs(input, upstream), job => tuneObject(facts(job))),
   }
 }
 
@@ -99,14 +99,14 @@ async function stopped(jobs: CloudJobs, id: string): Promise<Json> {
   return await jobs.get(id)
 }
 
-function pages(asked: OperationInput, jobs: CloudJobs, view: (job: Json) => Json) {
-  return listed(asked, async (token, size) => {
+function pages(input: OperationInput, jobs: CloudJobs, view: (job: Json) => Json) {
+  return listed(input, async (token, size) => {
     const {items, next} = await jobs.page(token, size)
     return {items: items.map(view), next}
   })
 }
 
 /** The objects in a member of a page; what else stands there counts as one without members. */
-export function jobsIn(said: unknown): readonly Json[] {
-  return Array.isArray(said) ? said.map(object) : []
+export function jobsIn(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.map(object) : []
 }

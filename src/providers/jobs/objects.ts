@@ -122,44 +122,44 @@ export function tuneObject(facts: TuneFacts): Json {
 /** The numbers that a fine-tuning job is asked for, under `hyperparameters` or the method's; `auto` is left to the provider. */
 export function hyperparametersIn({hyperparameters, method}: Json): Json {
   const of_method = isObject(method) && isObject(method.supervised) ? method.supervised.hyperparameters : undefined
-  const said = isObject(hyperparameters) ? hyperparameters : isObject(of_method) ? of_method : {}
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined && value !== 'auto'))
+  const values = isObject(hyperparameters) ? hyperparameters : isObject(of_method) ? of_method : {}
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== 'auto'))
 }
 
 /** A text that cannot be done without. */
-export function needed(asked: Json, name: string, why = 'expected a string'): string {
-  const value = textAt(asked, name)
+export function needed(body: Json, name: string, why = 'expected a string'): string {
+  const value = textAt(body, name)
   if (value === undefined) throw new UnsupportedInput(name, why)
   return value
 }
 
-export function textAt(asked: Json, name: string): string | undefined {
-  const value = Object.hasOwn(asked, name) ? asked[name] : undefined
+export function textAt(body: Json, name: string): string | undefined {
+  const value = Object.hasOwn(body, name) ? body[name] : undefined
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value !== 'string') throw new UnsupportedInput(name, 'expected a string')
   return value
 }
 
 /** A moment as providers write it, RFC 3339 or seconds since the epoch, in whole seconds; null where none is said. */
-export function seconds(said: unknown): number | null {
-  if (typeof said === 'number' && Number.isFinite(said)) return Math.floor(said)
-  const ms = typeof said === 'string' ? Date.parse(said) : Number.NaN
+export function seconds(value: unknown): number | null {
+  if (typeof value === 'number' && Number.isFinite(value)) return Math.floor(value)
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(ms) ? Math.floor(ms / 1000) : null
 }
 
 /** A count as providers write it, a number or its digits; 0 where none is said. */
-export function whole(said: unknown): number {
-  const value = typeof said === 'string' && /^\d{1,15}$/.test(said) ? Number(said) : said
+export function whole(count: unknown): number {
+  const value = typeof count === 'string' && /^\d{1,15}$/.test(count) ? Number(count) : count
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }
 
-export function known<Status>(map: Readonly<Record<string, Status>>, said: unknown, usual: Status): Status {
-  return typeof said === 'string' && Object.hasOwn(map, said) ? map[said]! : usual
+export function known<Status>(map: Readonly<Record<string, Status>>, status: unknown, usual: Status): Status {
+  return typeof status === 'string' && Object.hasOwn(map, status) ? map[status]! : usual
 }
 
 /** The objects of a list; none where there is no list. */
-export function itemsIn(said: unknown): readonly Json[] {
-  return Array.isArray(said) ? said.filter(isObject) : []
+export function itemsIn(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 /** A metadata object that says something; else null. */
@@ -168,10 +168,10 @@ export function metadataIn({metadata}: Json): Json | null {
 }
 
 /** Of `provider_options`, the members that a job may take from a client; the rest is refused. */
-export function optionsFrom({provider_options: said}: Json, names: readonly string[]): Json {
-  if (said === undefined || said === null) return {}
-  if (!isObject(said)) throw new UnsupportedInput('provider_options', 'expected an object')
-  for (const name of Object.keys(said))
+export function optionsFrom({provider_options: options}: Json, names: readonly string[]): Json {
+  if (options === undefined || options === null) return {}
+  if (!isObject(options)) throw new UnsupportedInput('provider_options', 'expected an object')
+  for (const name of Object.keys(options))
     if (!names.includes(name)) throw new UnsupportedInput(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
-  return said
+  return options
 }

@@ -10,7 +10,7 @@ export interface ProviderPage<Item> {
 const USUAL = 20
 const MOST = 100
 /** A list is followed this far for an id that a client goes on after. */
-const MOST_PAGES = 50
+const MAX_PAGES = 50
 
 /**
  * A list as OpenAI's clients read it: `limit` objects behind the one whose id is `after`. Providers go on by tokens of their own, so the list
@@ -26,7 +26,7 @@ export async function listed(
   const data: Json[] = []
   let is_behind = after === null
   let token: string | null = null
-  for (let pages = 0; pages < MOST_PAGES && data.length < limit; pages++) {
+  for (let pages = 0; pages < MAX_PAGES && data.length < limit; pages++) {
     const {items, next}: ProviderPage<Json> = await page(token, is_behind ? limit : MOST)
     for (const item of items) {
       if (is_behind) data.push(item)
@@ -42,8 +42,8 @@ export async function listed(
 }
 
 function limitIn(query: URLSearchParams, most: number): number {
-  const said = query.get('limit')
-  if (said === null) return USUAL
-  if (!/^[1-9]\d{0,4}$/.test(said)) throw new UnsupportedInput('limit', 'expected a number of at least 1')
-  return Math.min(Number(said), most)
+  const limit = query.get('limit')
+  if (limit === null) return USUAL
+  if (!/^[1-9]\d{0,4}$/.test(limit)) throw new UnsupportedInput('limit', 'expected a number of at least 1')
+  return Math.min(Number(limit), most)
 }

@@ -5,7 +5,7 @@ import type {OperationInput} from '../operation.ts'
 import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 /** A row may hold pictures. */
-export const MOST_ROW_BYTES = 32 << 20
+export const MAX_ROW_BYTES = 32 << 20
 const PIECE_BYTES = 64 << 10
 
 /** A row of OpenAI's batch input: what is asked, apart from the provider's words. */
@@ -31,12 +31,14 @@ export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, con
 /** An answer of the provider's in OpenAI's words, as the row of a batch's output; one that is not what it documents is a row with an error. */
 export function answeredRow(
   {custom_id, endpoint, model, number}: {custom_id: string; endpoint: EndpointName; model: string; number: number},
-  said: unknown,
+  response: unknown,
   {words, context}: OperationInput,
 ): Json {
   try {
     const translation = words(endpoint, model)
-    const {body} = translation ? translation.reply(said, {...context, model, call_id: `${context.call_id}-${number}`}, {}) : {body: said}
+    const {body} = translation
+      ? translation.reply(response, {...context, model, call_id: `${context.call_id}-${number}`}, {})
+      : {body: response}
     return outputRow(number, custom_id, {response: {status_code: 200, request_id: `${context.call_id}-${number}`, body}})
   } catch (fault) {
     if (!(fault instanceof InvalidResponse) && !(fault instanceof UnsupportedInput)) throw fault
@@ -60,18 +62,18 @@ function outputRow(
 }
 
 /** The row of OpenAI's batch input that an object is; null where it is none, but a row in the provider's own words. */
-export function batchRowIn(said: Json, {context, told}: OperationInput): BatchRow | null {
-  if (!isObject(said.body) || (said.url === undefined && said.method === undefined && told.rows === undefined)) return null
-  const {custom_id, url} = said
+export function batchRowIn(row: Json, {context, file_headers}: OperationInput): BatchRow | null {
+  if (!isObject(row.body) || (row.url === undefined && row.method === undefined && file_headers.rows === undefined)) return null
+  const {custom_id, url} = row
   if (typeof custom_id !== 'string' || custom_id === '') throw new UnsupportedInput('custom_id', 'expected a string')
-  const {model, stream: _stream, stream_options: _options, ...body} = said.body
+  const {model, stream: _stream, stream_options: _options, ...body} = row.body
   if (model !== undefined && typeof model !== 'string') throw new UnsupportedInput('body.model', 'expected a string')
-  return {custom_id, endpoint: endpointOf(url ?? told.rows), model: context.model || bare(model ?? ''), body}
+  return {custom_id, endpoint: endpointOf(url ?? file_headers.rows), model: context.model || bare(model ?? ''), body}
 }
 
 /** The endpoint that OpenAI's batches name by its path. */
-export function endpointOf(said: unknown, field = 'url'): EndpointName {
-  const path = typeof said === 'string' ? said.replace(/^\/v1(?=\/)/, '') : null
+export function endpointOf(url: unknown, field = 'url'): EndpointName {
+  const path = typeof url === 'string' ? url.replace(/^\/v1(?=\/)/, '') : null
   const found = ENDPOINTS.find(each => each.method === 'POST' && each.path === path)
   if (found && OF_BATCHES.has(found.name)) return found.name
   throw new UnsupportedInput(field, 'expected /v1/chat/completions, /v1/completions or /v1/embeddings')
@@ -87,10 +89,10 @@ export async function* changedRows(
 ): AsyncGenerator<Buffer> {
   let open: Buffer[] = []
   let open_bytes = 0
-  for await (const {bytes, number} of linesOf(source, MOST_ROW_BYTES)) {
+  for await (const {bytes, number} of linesOf(source, MAX_ROW_BYTES)) {
     const row = atLine(number, () => {
-      const said = change(objectOf(bytes), number)
-      return said === null ? null : Buffer.from(`${JSON.stringify(said)}\n`)
+      const changed = change(objectOf(bytes), number)
+      return changed === null ? null : Buffer.from(`${JSON.stringify(changed)}\n`)
     })
     if (row === null) continue
     open.push(row)
@@ -104,9 +106,9 @@ export async function* changedRows(
 }
 
 function objectOf(bytes: Buffer): Json {
-  const said = parsedObject(bytes.toString())
-  if (!said) throw new UnsupportedInput('row', 'expected a JSON object')
-  return said
+  const parsed = parsedObject(bytes.toString())
+  if (!parsed) throw new UnsupportedInput('row', 'expected a JSON object')
+  return parsed
 }
 
 function atLine<Made>(number: number, make: () => Made): Made {

@@ -22,7 +22,7 @@ export interface StoredObject {
 }
 
 /** A cloud's store of objects, for one errand. */
-export interface Store {
+export interface ObjectStore {
   /** Writes all of `content`, or nothing. Gives the bytes that were written. */
   put(place: ObjectUri, file: {readonly content: AsyncIterable<Buffer>; readonly content_type: string}): Promise<number>
   head(place: ObjectUri): Promise<StoredObject>
@@ -33,14 +33,14 @@ export interface Store {
 
 export interface StoreWords {
   readonly scheme: 's3' | 'gs'
-  open(asked: OperationInput, upstream: Upstream): Store
+  open(input: OperationInput, upstream: Upstream): ObjectStore
   /** The bucket that files go to. Throws `MissingOption`. */
-  bucket(asked: OperationInput): string
+  bucket(input: OperationInput): string
   /** The key that the options name for an upload. */
-  key?(asked: OperationInput): string | undefined
+  key?(input: OperationInput): string | undefined
   readonly rows: RowWords
   /** A row of a batch's output in OpenAI's words; null for what is left out. */
-  output(row: Json, number: number, model: string, asked: OperationInput): Json | null
+  output(row: Json, number: number, model: string, input: OperationInput): Json | null
 }
 
 /** What the gateway puts into a bucket is below here, by purpose: `gateway-files/batch/{id}/rows.jsonl`. */
@@ -51,42 +51,42 @@ const MODEL_MARK = '?gateway_model='
 /** Files of a provider that reads and writes a cloud's store of objects. Their ids are the objects' places, percent-encoded. */
 export function storeErrands(words: StoreWords): Partial<Record<EndpointName, ProviderOperation>> {
   const {scheme} = words
-  const place = (asked: OperationInput) => placeIn(asked.id, words, asked)
+  const place = (input: OperationInput) => placeIn(input.id, words, input)
   return {
-    async uploadFile(asked, upstream) {
-      const upload = await openUpload(asked, words.rows)
-      const bucket = words.bucket(asked)
+    async uploadFile(input, upstream) {
+      const upload = await openUpload(input, words.rows)
+      const bucket = words.bucket(input)
       const file_name = plainName(upload.file_name)
-      const key = asked.told.name ?? words.key?.(asked) ?? keyOf(upload.purpose, asked, file_name)
+      const key = input.file_headers.name ?? words.key?.(input) ?? keyOf(upload.purpose, input, file_name)
       const stored = checked({bucket, key, model: null})
-      const bytes = await words.open(asked, upstream).put(stored, upload)
+      const bytes = await words.open(input, upstream).put(stored, upload)
       const id = idOf(scheme, stored)
       const {purpose} = upload
-      return {json: fileObject({id, bytes, created_at: asked.context.created_s, filename: upload.file_name, purpose})}
+      return {json: fileObject({id, bytes, created_at: input.context.created_s, filename: upload.file_name, purpose})}
     },
-    async listFiles(asked, upstream) {
-      const bucket = words.bucket(asked)
-      const store = words.open(asked, upstream)
-      const purpose = asked.query.get('purpose')
+    async listFiles(input, upstream) {
+      const bucket = words.bucket(input)
+      const store = words.open(input, upstream)
+      const purpose = input.query.get('purpose')
       const prefix = purpose ? `${FOLDER}/${plainName(purpose)}/` : `${FOLDER}/`
-      return listed(asked, async (token, size) => {
+      return listed(input, async (token, size) => {
         const {items, next} = await store.list(bucket, prefix, token, size)
         return {items: items.map(item => fileOf(scheme, {bucket, key: item.key, model: null}, item)), next}
       })
     },
-    async retrieveFile(asked, upstream) {
-      const found = place(asked)
-      return {json: fileOf(scheme, found, await words.open(asked, upstream).head(found))}
+    async retrieveFile(input, upstream) {
+      const found = place(input)
+      return {json: fileOf(scheme, found, await words.open(input, upstream).head(found))}
     },
-    async deleteFile(asked, upstream) {
-      const found = place(asked)
-      await words.open(asked, upstream).remove(found)
+    async deleteFile(input, upstream) {
+      const found = place(input)
+      await words.open(input, upstream).remove(found)
       return {json: {id: idOf(scheme, found), object: 'file', deleted: true}}
     },
-    async retrieveFileContent(asked, upstream) {
-      const found = place(asked)
-      const content = await words.open(asked, upstream).read(found)
-      return {content: contentOf(found, content, words, asked), content_type: 'application/octet-stream'}
+    async retrieveFileContent(input, upstream) {
+      const found = place(input)
+      const content = await words.open(input, upstream).read(found)
+      return {content: contentOf(found, content, words, input), content_type: 'application/octet-stream'}
     },
   }
 }
@@ -96,25 +96,25 @@ export function contentOf(
   {model}: ObjectUri,
   content: AsyncIterable<Buffer>,
   {output}: Pick<StoreWords, 'output'>,
-  asked: OperationInput,
+  input: OperationInput,
 ): AsyncIterable<Buffer> {
-  return model === null ? content : changedRows(content, (row, number) => output(row, number, model, asked))
+  return model === null ? content : changedRows(content, (row, number) => output(row, number, model, input))
 }
 
 /** `s3://bucket/key` in a file's id, or as a client writes it. Refuses a place in another bucket than that of the options. */
 export function placeIn(
-  said: string,
+  id: string,
   {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>,
-  asked: OperationInput,
+  input: OperationInput,
   field = 'id',
 ): ObjectUri {
-  const text = decoded(said)
+  const text = decoded(id)
   const found = new RegExp(`^${scheme}://([^/]+)/(.+)$`).exec(text)
   if (!found) throw new UnsupportedInput(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
   const mark = found[2]!.lastIndexOf(MODEL_MARK)
   const key = mark < 0 ? found[2]! : found[2]!.slice(0, mark)
   const model = mark < 0 ? null : found[2]!.slice(mark + MODEL_MARK.length)
-  const own = bound(asked, bucket)
+  const own = bound(input, bucket)
   if (own !== undefined && own !== found[1]) throw new UnsupportedInput(field, `expected a file in the bucket ${own}`)
   return checked({bucket: found[1]!, key, model})
 }
@@ -146,9 +146,9 @@ function fileOf(scheme: string, place: ObjectUri, {bytes, created_at, key}: Stor
   })
 }
 
-function bound(asked: OperationInput, bucket: StoreWords['bucket']): string | undefined {
+function bound(input: OperationInput, bucket: StoreWords['bucket']): string | undefined {
   try {
-    return bucket(asked)
+    return bucket(input)
   } catch (fault) {
     if (fault instanceof MissingOption) return undefined // none is named: the id says it
     throw fault
@@ -163,10 +163,10 @@ function checked(place: ObjectUri): ObjectUri {
   return place
 }
 
-function decoded(said: string): string {
+function decoded(text: string): string {
   try {
-    return said.includes('://') ? said : decodeURIComponent(said)
+    return text.includes('://') ? text : decodeURIComponent(text)
   } catch {
-    return said
+    return text
   }
 }

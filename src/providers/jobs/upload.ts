@@ -7,9 +7,9 @@ import {type BatchRow, batchRowIn, changedRows} from './rows.ts'
 
 /** How the rows of uploaded files are put into a provider's words. */
 export interface RowWords {
-  batch?(row: BatchRow, asked: OperationInput): Json
+  batch?(row: BatchRow, input: OperationInput): Json
   /** A row of OpenAI's chat fine-tuning: `messages`, perhaps `tools`. */
-  tune?(row: Json, asked: OperationInput): Json
+  tune?(row: Json, input: OperationInput): Json
 }
 
 /** A file on its way through. */
@@ -23,37 +23,37 @@ export interface Upload {
 }
 
 const OF_ROWS: ReadonlySet<string> = new Set(['batch', 'fine-tune'])
-const MOST_FIELD_BYTES = 4096
-const MOST_BEGINNING_BYTES = 256 << 10
+const MAX_FIELD_BYTES = 4096
+const MAX_BEGINNING_BYTES = 256 << 10
 const USUAL_PURPOSE = 'user_data'
 
 /**
  * The uploaded file of a form. Rows are put into the provider's words while they pass, one at a time. Libraries send `purpose` before the file
  * or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
  */
-export async function openUpload(asked: OperationInput, words: RowWords): Promise<Upload> {
-  if (!asked.form) throw new UnsupportedInput('file', 'expected a form (multipart/form-data) with a file')
-  const parts = asked.form[Symbol.asyncIterator]()
-  let said = asked.told.purpose
+export async function openUpload(input: OperationInput, words: RowWords): Promise<Upload> {
+  if (!input.form) throw new UnsupportedInput('file', 'expected a form (multipart/form-data) with a file')
+  const parts = input.form[Symbol.asyncIterator]()
+  let purpose = input.file_headers.purpose
   for (;;) {
     const {done, value: part} = await parts.next()
     if (done) throw new UnsupportedInput('file', 'the form has no file')
-    if (part.file_name === null && part.name === 'purpose') said ??= await field(part)
-    if (part.file_name !== null && part.name === 'file') return await opened(part, parts, said, asked, words)
+    if (part.file_name === null && part.name === 'purpose') purpose ??= await field(part)
+    if (part.file_name !== null && part.name === 'file') return await opened(part, parts, purpose, input, words)
   }
 }
 
 async function opened(
   part: FormPart,
   parts: AsyncIterator<FormPart>,
-  said: string | undefined,
-  asked: OperationInput,
+  purpose: string | undefined,
+  input: OperationInput,
   words: RowWords,
 ): Promise<Upload> {
   const file_name = part.file_name || 'file'
-  const has_rows = said === undefined ? /\.jsonl$/i.test(file_name) : OF_ROWS.has(said)
-  const form: {purpose: string | undefined; rows?: string} = {purpose: said}
-  const content = followed(has_rows ? rowsOf(part, form, asked, words) : part.content, parts, form, has_rows)
+  const has_rows = purpose === undefined ? /\.jsonl$/i.test(file_name) : OF_ROWS.has(purpose)
+  const form: {purpose: string | undefined; rows?: string} = {purpose}
+  const content = followed(has_rows ? rowsOf(part, form, input, words) : part.content, parts, form, has_rows)
   // What the first rows are, and of a short file what stands behind it, is known before it is given a place.
   const first = await beginning(content)
   if (has_rows && first.length === 0) throw new UnsupportedInput('file', 'it is empty')
@@ -65,12 +65,12 @@ async function opened(
   }
 }
 
-function rowsOf(part: FormPart, form: {rows?: string}, asked: OperationInput, words: RowWords): AsyncIterable<Buffer> {
+function rowsOf(part: FormPart, form: {rows?: string}, input: OperationInput, words: RowWords): AsyncIterable<Buffer> {
   return changedRows(part.content, row => {
-    const batch = batchRowIn(row, asked)
+    const batch = batchRowIn(row, input)
     if (form.rows === undefined && (batch || Array.isArray(row.messages))) form.rows = batch ? 'batch' : 'fine-tune'
-    if (batch) return words.batch ? words.batch(batch, asked) : row
-    return Array.isArray(row.messages) && words.tune ? words.tune(row, asked) : row
+    if (batch) return words.batch ? words.batch(batch, input) : row
+    return Array.isArray(row.messages) && words.tune ? words.tune(row, input) : row
   })
 }
 
@@ -93,7 +93,7 @@ async function* followed(
 
 async function beginning(content: AsyncGenerator<Buffer>): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = []
-  for (let length = 0; length < MOST_BEGINNING_BYTES; ) {
+  for (let length = 0; length < MAX_BEGINNING_BYTES; ) {
     const {done, value} = await content.next()
     if (done) break
     pieces.push(value)
@@ -113,7 +113,7 @@ async function field({content, name}: FormPart): Promise<string> {
   for await (const piece of content) {
     pieces.push(piece)
     length += piece.length
-    if (length > MOST_FIELD_BYTES) throw new UnsupportedInput(name, `it is longer than ${MOST_FIELD_BYTES} bytes`)
+    if (length > MAX_FIELD_BYTES) throw new UnsupportedInput(name, `it is longer than ${MAX_FIELD_BYTES} bytes`)
   }
   return Buffer.concat(pieces).toString('utf8')
 }

@@ -1,4 +1,4 @@
-import type {Context, Fault} from '../translation.ts'
+import type {ProviderFault, TranslationContext} from '../translation.ts'
 
 /** The text of the first element of this name, as stores of objects write their answers: plainly, without CDATA. Null: there is none. */
 export function textOf(xml: string, name: string): string | null {
@@ -19,12 +19,12 @@ export function escaped(text: string): string {
 }
 
 /** The error of a store of objects: in XML, or told by the status alone where an answer has no body; null for other bodies. */
-export function storeFault(status: number, body: Buffer, {provider}: Context): Fault | null {
+export function storeFault(status: number, body: Buffer, {provider}: TranslationContext): ProviderFault | null {
   const text = body.toString('utf8')
-  const said = (message: string, type: string | null) => ({message: `${provider} error: ${message}`, type, param: null, code: null})
-  if (text === '' && status === 404) return said('there is no such file', 'NotFound')
+  const faultOf = (message: string, type: string | null) => ({message: `${provider} error: ${message}`, type, param: null, code: null})
+  if (text === '' && status === 404) return faultOf('there is no such file', 'NotFound')
   const message = text.includes('<Error>') ? textOf(text, 'Message') : null
-  return message === null ? null : said(message, textOf(text, 'Code'))
+  return message === null ? null : faultOf(message, textOf(text, 'Code'))
 }
 
 function entity(whole: string, [decimal, hex, name]: readonly (string | undefined)[]): string {

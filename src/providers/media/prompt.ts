@@ -1,7 +1,7 @@
 import {isAscii} from 'node:buffer'
 import {estimateTokens} from '../openai/observe.ts'
 import {scanMedia} from './scan.ts'
-import {documentTokens, type Family, familyOf, imageTokens, soundTokens} from './tokens.ts'
+import {documentTokens, familyOf, imageTokens, soundTokens, type TokenFamily} from './tokens.ts'
 
 /** The most tokens that the prompt in a body comes to, by what they cost as. */
 export interface PromptTokens {
@@ -34,6 +34,6 @@ export function promptTokens(body: Buffer, provider: string, model: string): Pro
 }
 
 /** Something that is only named: a picture or a document, whichever is more. */
-function anyTokens(family: Family, model: string): number {
+function anyTokens(family: TokenFamily, model: string): number {
   return Math.max(imageTokens(family, model, null, null), documentTokens(family, null))
 }

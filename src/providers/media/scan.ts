@@ -40,11 +40,11 @@ const OPEN = 0x7b
 const CLOSE = 0x7d
 const LETTER_U = 0x75
 /** Deeper objects are read over. */
-const MOST_DEPTH = 64
+const MAX_DEPTH = 64
 const LONGEST_KEY = 24
 /** A camera writes up to this much before the size of its picture. */
 const HEAD_CHARACTERS = 256 * 1024
-const MOST_MEDIA = 10_000
+const MAX_MEDIA = 10_000
 
 /** Members whose text is a file in base64, in the words of Anthropic, Gemini, Bedrock and OpenAI's sound. */
 const RAW: ReadonlySet<string> = new Set(['data', 'bytes'])
@@ -83,7 +83,7 @@ export function scanMedia(body: Buffer): Scanned {
     counted_to = end
   }
   const found = (one: Media) => {
-    if (media.length >= MOST_MEDIA) more_media++
+    if (media.length >= MAX_MEDIA) more_media++
     else {
       media.push(one)
       frame?.media.push(one)
@@ -92,7 +92,7 @@ export function scanMedia(body: Buffer): Scanned {
   for (let at = 0; at < body.length; at++) {
     switch (body[at]) {
       case OPEN:
-        if (frames.length >= MOST_DEPTH) too_deep++
+        if (frames.length >= MAX_DEPTH) too_deep++
         else {
           frame = {key: frame?.next ?? '', next: '', type: '', detail: null, media: []}
           frames.push(frame)
@@ -143,8 +143,8 @@ function mediumAt(body: Buffer, start: number, end: number, frame: Frame, parent
   if (length === 0) return null
   const {next} = frame
   if (body[start] === 0x64 && length > 12 && FILES.has(next)) {
-    const told = DATA_URL.exec(unescaped(body.toString('latin1', start, Math.min(end, start + 256))))
-    if (told) return fileOr(body, body.indexOf(',', start) + 1, end, MAJOR[told[1]!.toLowerCase()] ?? 'document')
+    const match = DATA_URL.exec(unescaped(body.toString('latin1', start, Math.min(end, start + 256))))
+    if (match) return fileOr(body, body.indexOf(',', start) + 1, end, MAJOR[match[1]!.toLowerCase()] ?? 'document')
   }
   if (RAW.has(next)) {
     const kind = kindOf(head(body, start, Math.min(end, start + 64)))
@@ -163,15 +163,15 @@ function named(kind: Media['kind']): Media {
   return {kind, bytes: null, size: null, detail: null, is_text: true}
 }
 
-function fileAt(body: Buffer, start: number, end: number, said: Media['kind']): Media {
+function fileAt(body: Buffer, start: number, end: number, kind: Media['kind']): Media {
   const bytes = Math.ceil(((end - start) * 3) / 4)
-  if (said === 'sound' || said === 'document') return {kind: said, bytes, size: null, detail: null, is_text: false}
-  return {kind: said, bytes, size: sizeOf(head(body, start, Math.min(end, start + HEAD_CHARACTERS))), detail: null, is_text: false}
+  if (kind === 'sound' || kind === 'document') return {kind, bytes, size: null, detail: null, is_text: false}
+  return {kind, bytes, size: sizeOf(head(body, start, Math.min(end, start + HEAD_CHARACTERS))), detail: null, is_text: false}
 }
 
 /** What stands where a file does; where its head does not tell which, it may be prose: it is held as both. */
-function fileOr(body: Buffer, start: number, end: number, said: Media['kind']): Media {
-  const one = fileAt(body, start, end, said)
+function fileOr(body: Buffer, start: number, end: number, kind: Media['kind']): Media {
+  const one = fileAt(body, start, end, kind)
   const first = head(body, start, Math.min(end, start + 64))
   return kindOf(first) || isFilm(first) ? one : {...one, is_text: true}
 }

@@ -7,7 +7,7 @@ export interface Size {
 /** What the first bytes of a file say it is. */
 export type FileKind = 'image' | 'sound' | 'document'
 
-const MOST_SEGMENTS = 256
+const MAX_SEGMENTS = 256
 
 /** The kind of a file by its first bytes; null for what is none of these, text among it. */
 export function kindOf(head: Buffer): FileKind | null {
@@ -52,7 +52,7 @@ function gif(head: Buffer): Size | null {
 /** Its size stands in the first frame's header, behind whatever a camera wrote. */
 function jpeg(head: Buffer): Size | null {
   let at = 2
-  for (let segment = 0; segment < MOST_SEGMENTS && at + 9 <= head.length; segment++) {
+  for (let segment = 0; segment < MAX_SEGMENTS && at + 9 <= head.length; segment++) {
     if (head[at] !== 0xff) return null
     const marker = head[at + 1]!
     if (marker === 0xff) {

@@ -1,20 +1,20 @@
 import type {Size} from './size.ts'
 
 /** Whose rule says what a picture or a file comes to. */
-export type Family = 'openai' | 'anthropic' | 'gemini' | 'other'
+export type TokenFamily = 'openai' | 'anthropic' | 'gemini' | 'other'
 
 /** Whose model it is, by its name and, where that says nothing, by who is asked. */
-export function familyOf(provider: string, model: string): Family {
-  for (const said of [model.toLowerCase(), provider]) {
-    if (/claude|anthropic/.test(said)) return 'anthropic'
-    if (/gemini|gemma|google|vertex/.test(said)) return 'gemini'
-    if (/gpt|(?:^|[/.])o\d|openai|codex|computer-use/.test(said)) return 'openai'
+export function familyOf(provider: string, model: string): TokenFamily {
+  for (const name of [model.toLowerCase(), provider]) {
+    if (/claude|anthropic/.test(name)) return 'anthropic'
+    if (/gemini|gemma|google|vertex/.test(name)) return 'gemini'
+    if (/gpt|(?:^|[/.])o\d|openai|codex|computer-use/.test(name)) return 'openai'
   }
   return 'other'
 }
 
 /** The most tokens of a picture's prompt. Without a size it is taken for the largest that is not scaled down; `detail` is OpenAI's word. */
-export function imageTokens(family: Family, model: string, size: Size | null, detail: string | null): number {
+export function imageTokens(family: TokenFamily, model: string, size: Size | null, detail: string | null): number {
   switch (family) {
     case 'openai':
       return openaiImage(model.toLowerCase(), size, detail)
@@ -54,9 +54,9 @@ const PATCHES: readonly (readonly [model: RegExp, tokens: number])[] = [
   [/^(?:gpt-4\.1-nano|gpt-5-nano)/, 2.46],
   [/^o4-mini/, 1.72],
 ]
-const MOST_PATCHES = 1536
+const MAX_PATCHES = 1536
 /** Models since take pictures as they are, up to so many patches; none takes more for one. */
-const MOST_PATCHES_SINCE = 10_000
+const MAX_PATCHES_SINCE = 10_000
 const TOKENS_SINCE = 2.46
 const LARGEST: Size = {width: 2048, height: 2048}
 
@@ -65,7 +65,7 @@ function openaiImage(named: string, size: Size | null, detail: string | null): n
   const tiles = TILES.find(([pattern]) => pattern.test(model))?.[1]
   if (tiles) return detail === 'low' ? tiles.base : tiles.base + tiles.tile * tilesOf(size)
   const each = PATCHES.find(([pattern]) => pattern.test(model))?.[1]
-  const most = each === undefined ? MOST_PATCHES_SINCE : MOST_PATCHES
+  const most = each === undefined ? MAX_PATCHES_SINCE : MAX_PATCHES
   const shown = detail === 'low' ? scaled(size ?? LARGEST, 512) : size
   return Math.ceil((shown ? Math.min(patchesOf(shown), most) : most) * (each ?? TOKENS_SINCE))
 }
@@ -118,7 +118,7 @@ function geminiTiles(size: Size | null): number {
 }
 
 /** Pages that a document may have and what one comes to, its text and its picture (Anthropic and OpenAI, PDF files; Gemini, documents). */
-const PAGES: Readonly<Record<Family, {readonly most: number; readonly each: number}>> = {
+const PAGES: Readonly<Record<TokenFamily, {readonly most: number; readonly each: number}>> = {
   openai: {most: 100, each: 3000},
   anthropic: {most: 100, each: 4700},
   gemini: {most: 1000, each: 258},
@@ -128,7 +128,7 @@ const PAGES: Readonly<Record<Family, {readonly most: number; readonly each: numb
 const BYTES_A_PAGE = 1024
 
 /** The most tokens of a document's prompt; `bytes` are its own, null where it is only named. */
-export function documentTokens(family: Family, bytes: number | null): number {
+export function documentTokens(family: TokenFamily, bytes: number | null): number {
   const {most, each} = PAGES[family]
   return each * (bytes === null ? most : Math.min(most, Math.ceil(bytes / BYTES_A_PAGE)))
 }

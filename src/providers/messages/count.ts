@@ -20,10 +20,10 @@ const FRAMING: ReadonlySet<string> = new Set(['type', 'role', 'id', 'cache_contr
  * About how many input tokens a Messages request comes to: an estimate of ours, not a count by the model's tokenizer, for providers that
  * have no endpoint to count. Text is taken at four bytes a token; pictures and documents at what they usually come to.
  */
-export function countTokens(asked: Json): Json {
+export function countTokens(request: Json): Json {
   const sum = {text_bytes: 0, tokens: 0}
-  for (const list of [asked.messages, asked.tools]) if (Array.isArray(list)) sum.tokens += list.length * FRAME_TOKENS
-  for (const part of [asked.messages, asked.system, asked.tools, asked.output_config]) add(sum, part, 0)
+  for (const list of [request.messages, request.tools]) if (Array.isArray(list)) sum.tokens += list.length * FRAME_TOKENS
+  for (const part of [request.messages, request.system, request.tools, request.output_config]) add(sum, part, 0)
   return {input_tokens: estimateTokens(sum.text_bytes) + sum.tokens}
 }
 

@@ -1,4 +1,4 @@
-import type {Fault, Json} from '../translation.ts'
+import type {Json, ProviderFault} from '../translation.ts'
 
 /** Error types by status (docs.anthropic.com, Errors). Other statuses: `api_error` from 500 on, `invalid_request_error` below. */
 const TYPES: Readonly<Record<number, string>> = {
@@ -15,12 +15,12 @@ const TYPES: Readonly<Record<number, string>> = {
 const NAMES: ReadonlySet<string> = new Set(['invalid_request_error', 'api_error', ...Object.values(TYPES)])
 
 /** An error with its status. */
-export function messageError(status: number, {message}: Fault): Json {
+export function messageError(status: number, {message}: ProviderFault): Json {
   return {type: 'error', error: {type: TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error'), message}}
 }
 
 /** An error inside a stream, where no status tells what it is: by what its type and code say. */
-export function streamError({message, type, code}: Fault): Json {
+export function streamError({message, type, code}: ProviderFault): Json {
   return {type: 'error', error: {type: [type, code].map(typeOf).find(Boolean) ?? 'api_error', message}}
 }
 

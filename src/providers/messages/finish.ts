@@ -23,7 +23,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /** A finish reason, OpenAI's or a provider's own (`strict_openai_compliance` off), in OpenAI's words. */
-export function finishOf(said: string): FinishReason {
-  const word = said.toLowerCase()
+export function finishOf(reason: string): FinishReason {
+  const word = reason.toLowerCase()
   return Object.hasOwn(FINISH, word) ? FINISH[word]! : 'stop'
 }

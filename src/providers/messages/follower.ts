@@ -1,8 +1,8 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {saidIn} from '../openai/reply.ts'
-import {mergeSaid, readUsage, type Said} from '../openai/usage.ts'
-import {type Context, type Fault, InvalidResponse, type Json} from '../translation.ts'
+import {rawUsageIn} from '../openai/reply.ts'
+import {mergeRawUsage, type RawObject, readUsage} from '../openai/usage.ts'
+import {InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
 import {type CallFragment, type Fragment, fragmentsIn, string} from './fragments.ts'
 import {JsonEnd} from './json-end.ts'
 
@@ -13,7 +13,7 @@ export type Opening =
   | {readonly kind: 'call'; readonly id: string; readonly name: string; readonly extra: Json}
 
 /** What an answer does next: a block begins, goes on, ends. Blocks follow one another; none begins before the one before it ended. */
-export type Step =
+export type BlockStep =
   | {readonly does: 'open'; readonly block: Opening}
   | {readonly does: 'more'; readonly text: string}
   | {readonly does: 'close'; readonly signature: string}
@@ -38,8 +38,8 @@ interface Entry {
  * are whole, or until the end.
  */
 export class ChatFollower {
-  readonly #context: Context
-  #said: Said | null = null
+  readonly #context: TranslationContext
+  #usage_so_far: RawObject | null = null
   #has_thinking_blocks = false
   #open: Entry | null = null
   #waiting: Entry[] = []
@@ -51,31 +51,31 @@ export class ChatFollower {
   model: string
   finish_reason = ''
   has_refusal = false
-  failed: Fault | null = null
+  failed: ProviderFault | null = null
 
-  constructor(context: Context) {
+  constructor(context: TranslationContext) {
     this.#context = context
     this.id = context.call_id
     this.model = context.model
   }
 
   /** What a chunk comes to. Choices after the first are not followed: these clients have no words for them. */
-  take(chunk: Json): readonly Step[] {
-    this.#said = mergeSaid(this.#said, saidIn(chunk))
+  take(chunk: Json): readonly BlockStep[] {
+    this.#usage_so_far = mergeRawUsage(this.#usage_so_far, rawUsageIn(chunk))
     if (string(chunk.id)) this.id = string(chunk.id).replace(/^chatcmpl-/, '') || this.id
     if (string(chunk.model)) this.model = string(chunk.model)
     if (isObject(chunk.error) || string(chunk.error)) this.failed ??= faultIn(chunk.error, this.#context)
     const choice = (Array.isArray(chunk.choices) ? chunk.choices : []).find(each => (object(each).index ?? 0) === 0)
     const {delta, finish_reason} = object(choice)
-    const steps: Step[] = []
+    const steps: BlockStep[] = []
     for (const fragment of fragmentsIn(object(delta), this.#has_thinking_blocks)) this.#hear(fragment, steps)
     this.finish_reason = string(finish_reason) || this.finish_reason
     return steps
   }
 
   /** What is still unsaid. Throws `BadReply` for a call without a name. */
-  end(): readonly Step[] {
-    const steps: Step[] = []
+  end(): readonly BlockStep[] {
+    const steps: BlockStep[] = []
     if (this.#open) this.#close(this.#open, steps)
     for (const entry of this.#waiting) {
       if (entry.kind === 'call' && !entry.name) throw new InvalidResponse(`${this.#context.provider} called a tool without naming it`)
@@ -91,10 +91,10 @@ export class ChatFollower {
   }
 
   get usage(): Usage | null {
-    return this.#said && readUsage(this.#said, 'chatComplete')
+    return this.#usage_so_far && readUsage(this.#usage_so_far, 'chatComplete')
   }
 
-  #hear(fragment: Fragment, steps: Step[]) {
+  #hear(fragment: Fragment, steps: BlockStep[]) {
     if (fragment.kind === 'refusal') this.has_refusal = true
     if (fragment.kind === 'redacted_thinking' || (fragment.kind === 'thinking' && fragment.key !== 'thinking'))
       this.#has_thinking_blocks = true
@@ -135,13 +135,13 @@ export class ChatFollower {
     return this.#added({kind: fragment.kind, key: fragment.key, data: fragment.kind === 'redacted_thinking' ? fragment.data : ''})
   }
 
-  #added(said: Pick<Entry, 'kind' | 'key' | 'data'>): Entry {
-    const entry: Entry = {...said, id: '', name: '', extra: {}, unsaid: [], signature: [], end: new JsonEnd(), state: 'waiting'}
+  #added(fields: Pick<Entry, 'kind' | 'key' | 'data'>): Entry {
+    const entry: Entry = {...fields, id: '', name: '', extra: {}, unsaid: [], signature: [], end: new JsonEnd(), state: 'waiting'}
     this.#waiting.push(entry)
     return entry
   }
 
-  #advance(steps: Step[]) {
+  #advance(steps: BlockStep[]) {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
       if (next.kind === 'call' && !next.name) return
       if (this.#open?.kind === 'call' && !this.#open.end.is_whole) return
@@ -152,14 +152,14 @@ export class ChatFollower {
     }
   }
 
-  #begin(entry: Entry, steps: Step[]) {
+  #begin(entry: Entry, steps: BlockStep[]) {
     entry.state = 'open'
     steps.push({does: 'open', block: this.#opening(entry)})
     if (entry.unsaid.length > 0) steps.push({does: 'more', text: entry.unsaid.join('')})
     entry.unsaid = []
   }
 
-  #close(entry: Entry, steps: Step[]) {
+  #close(entry: Entry, steps: BlockStep[]) {
     entry.state = 'closed'
     steps.push({does: 'close', signature: entry.signature.join('')})
     this.#open = null
@@ -177,7 +177,10 @@ export class ChatFollower {
 }
 
 /** The follower of a whole chat completion, and its steps. Throws `BadReply` for what has no message. */
-export function followWhole(completion: Json, context: Context): {readonly follower: ChatFollower; readonly steps: readonly Step[]} {
+export function followWhole(
+  completion: Json,
+  context: TranslationContext,
+): {readonly follower: ChatFollower; readonly steps: readonly BlockStep[]} {
   const choice = object(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
   if (!isObject(choice.message)) throw new InvalidResponse(`${context.provider} answered without choices[0].message`)
   const follower = new ChatFollower(context)
@@ -186,11 +189,11 @@ export function followWhole(completion: Json, context: Context): {readonly follo
   return {follower, steps}
 }
 
-function faultIn(error: unknown, {provider}: Context): Fault {
+function faultIn(error: unknown, {provider}: TranslationContext): ProviderFault {
   const {message, type, param, code} = object(error)
-  const said = string(error) || string(message) || 'no message'
+  const text = string(error) || string(message) || 'no message'
   return {
-    message: said.startsWith(`${provider} error: `) ? said : `${provider} error: ${said}`,
+    message: text.startsWith(`${provider} error: `) ? text : `${provider} error: ${text}`,
     type: string(type) || null,
     param: string(param) || null,
     code: typeof code === 'number' ? String(code) : string(code) || null,

@@ -29,10 +29,10 @@ export const CALL_EXTRAS = {extra_content: 'call', thought_signature: 'function'
  * stands in `content_blocks` too (data-plane digest 7.5) is told once, from the blocks where they have all of it, so that thinking between
  * two texts keeps its place.
  */
-export function fragmentsIn(said: Json, ignore_reasoning: boolean): readonly Fragment[] {
+export function fragmentsIn(message: Json, ignore_reasoning: boolean): readonly Fragment[] {
   const found: Fragment[] = []
-  const text = contentText(said.content)
-  const blocks = blocksIn(said.content_blocks)
+  const text = contentText(message.content)
+  const blocks = blocksIn(message.content_blocks)
   const blocks_text = blocks.map(({block}) => textIn(block)).join('')
   const from_blocks = blocks_text !== '' && (text === '' || text === blocks_text)
   let has_thinking = ignore_reasoning
@@ -47,12 +47,12 @@ export function fragmentsIn(said: Json, ignore_reasoning: boolean): readonly Fra
     if (data) found.push({kind: 'redacted_thinking', key: `redacted ${key}`, data})
     has_thinking ||= Boolean(thinking || signature || data)
   }
-  const reasoning = string(said.reasoning_content) || string(said.reasoning)
+  const reasoning = string(message.reasoning_content) || string(message.reasoning)
   if (reasoning && !has_thinking) found.push({kind: 'thinking', key: 'thinking', text: reasoning, signature: ''})
   if (text && !from_blocks) found.push({kind: 'text', key: 'text', text})
-  const refusal = string(said.refusal)
+  const refusal = string(message.refusal)
   if (refusal) found.push({kind: 'refusal', key: 'refusal', text: refusal})
-  return [...found, ...callsIn(said)]
+  return [...found, ...callsIn(message)]
 }
 
 /** The text of a chat message's content: a string, or parts of which those with text count. */
@@ -79,28 +79,28 @@ function textIn(block: Json): string {
   return block.type === undefined || block.type === 'text' ? string(block.text) : ''
 }
 
-function callsIn(said: Json): readonly CallFragment[] {
-  const calls = Array.isArray(said.tool_calls) ? said.tool_calls.filter(isObject) : []
+function callsIn(message: Json): readonly CallFragment[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
   // The form before tool calls, which some servers still speak.
-  if (calls.length === 0 && isObject(said.function_call)) return [callFragment({function: said.function_call}, 0)]
+  if (calls.length === 0 && isObject(message.function_call)) return [callFragment({function: message.function_call}, 0)]
   return calls.map(callFragment)
 }
 
 function callFragment(call: Json, at: number): CallFragment {
-  const asked = object(call.function)
+  const invocation = object(call.function)
   const {index} = call
-  const input = asked.arguments
+  const input = invocation.arguments
   return {
     kind: 'call',
     place: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : at,
     id: string(call.id),
-    name: string(asked.name),
+    name: string(invocation.name),
     arguments: isObject(input) ? JSON.stringify(input) : string(input),
-    extra: extrasOf(call, asked),
+    extra: extrasOf(call, invocation),
   }
 }
 
-function extrasOf(call: Json, asked: Json): Json {
-  const extras = Object.entries(CALL_EXTRAS).map(([name, place]) => [name, (place === 'call' ? call : asked)[name]] as const)
+function extrasOf(call: Json, invocation: Json): Json {
+  const extras = Object.entries(CALL_EXTRAS).map(([name, place]) => [name, (place === 'call' ? call : invocation)[name]] as const)
   return Object.fromEntries(extras.filter(([, value]) => value !== undefined && value !== null))
 }

@@ -1,18 +1,18 @@
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {arrayAt, objectAt, stringAt} from './asked.ts'
 import {CALL_EXTRAS} from './fragments.ts'
 import {contentOf, noWord, partsOf} from './parts.ts'
 import {type ToolResult, toolMessages} from './tool-results.ts'
 
 /** `system` and `messages` of a Messages request as chat messages, in their order. */
-export function chatMessages(asked: Json, context: Context): readonly Json[] {
-  const messages = arrayAt(asked.messages, 'messages')
+export function chatMessages(request: Json, context: TranslationContext): readonly Json[] {
+  const messages = arrayAt(request.messages, 'messages')
   if (messages.length === 0) throw new UnsupportedInput('messages', 'expected at least one message')
-  const system = asked.system === undefined || asked.system === null ? [] : systemMessage(asked.system, 'system')
+  const system = request.system === undefined || request.system === null ? [] : systemMessage(request.system, 'system')
   return [...system, ...messages.flatMap((message, at) => messageOf(message, `messages[${at}]`, context))]
 }
 
-function messageOf(value: unknown, field: string, context: Context): readonly Json[] {
+function messageOf(value: unknown, field: string, context: TranslationContext): readonly Json[] {
   const {role, content} = objectAt(value, field)
   if (role === 'system') return systemMessage(content, `${field}.content`)
   if (role !== 'user' && role !== 'assistant') throw new UnsupportedInput(`${field}.role`, 'expected user or assistant')
@@ -33,7 +33,7 @@ function systemMessage(system: unknown, field: string): readonly Json[] {
 }
 
 /** Tool results come first, whatever stood before them: chat wants them right behind the calls. */
-function userMessages(blocks: readonly Json[], field: string, context: Context): readonly Json[] {
+function userMessages(blocks: readonly Json[], field: string, context: TranslationContext): readonly Json[] {
   const results: ToolResult[] = []
   const parts: Json[] = []
   blocks.forEach((block, at) => {
@@ -43,13 +43,13 @@ function userMessages(blocks: readonly Json[], field: string, context: Context):
   return results.length > 0 ? toolMessages(results, parts) : [{role: 'user', content: contentOf(parts)}]
 }
 
-function toolResult(block: Json, field: string, context: Context): ToolResult {
+function toolResult(block: Json, field: string, context: TranslationContext): ToolResult {
   const {content, cache_control} = block
   const call_id = stringAt(block.tool_use_id, `${field}.tool_use_id`)
   const is_error = block.is_error === true
   if (content === undefined || content === null) return {call_id, parts: [], is_error}
-  const said = typeof content === 'string' ? [{type: 'text', text: content}] : arrayAt(content, `${field}.content`)
-  const parts = said.flatMap((each, at) => partsOf(each, `${field}.content[${at}]`, context))
+  const blocks = typeof content === 'string' ? [{type: 'text', text: content}] : arrayAt(content, `${field}.content`)
+  const parts = blocks.flatMap((each, at) => partsOf(each, `${field}.content[${at}]`, context))
   const last = parts.length - 1
   return {call_id, parts: cache_control ? parts.map((part, at) => (at === last ? {...part, cache_control} : part)) : parts, is_error}
 }
@@ -58,7 +58,7 @@ function toolResult(block: Json, field: string, context: Context): ToolResult {
  * An assistant's message. With signed thinking in it the blocks go along as `content_blocks` (data-plane digest 7.5), text included, for
  * a provider that wants its thinking back; thinking without a signature is another provider's and is left out.
  */
-function assistantMessage(blocks: readonly Json[], field: string, context: Context): Json {
+function assistantMessage(blocks: readonly Json[], field: string, context: TranslationContext): Json {
   const parts: Json[] = []
   const kept: Json[] = []
   const calls: Json[] = []

@@ -3,8 +3,8 @@ import {messageError, streamError} from './error.ts'
 
 /** Messages at a provider that has them in another envelope: what goes and comes is the client's own already. */
 export const nativeMessages: ClientDialect = {
-  toChat: asked => asked,
-  fromChat: said => said,
+  toChat: request => request,
+  fromChat: response => response,
   openStream: () => OWN_STREAM,
   error: messageError,
 }
@@ -15,6 +15,6 @@ const OWN_STREAM: ClientStream = {
   fault: fault => event(streamError(fault)),
 }
 
-function event(said: Json): string {
-  return `event: ${String(said.type)}\ndata: ${JSON.stringify(said)}\n\n`
+function event(payload: Json): string {
+  return `event: ${String(payload.type)}\ndata: ${JSON.stringify(payload)}\n\n`
 }

@@ -29,9 +29,9 @@ function plainCall(call: Json): Json {
   return {...without(call, 'call'), function: without(object(call.function), 'function')}
 }
 
-function without(said: Json, place: 'call' | 'function'): Json {
+function without(source: Json, place: 'call' | 'function'): Json {
   const extras: Readonly<Record<string, string>> = CALL_EXTRAS
-  return Object.fromEntries(Object.entries(said).filter(([name]) => !Object.hasOwn(extras, name) || extras[name] !== place))
+  return Object.fromEntries(Object.entries(source).filter(([name]) => !Object.hasOwn(extras, name) || extras[name] !== place))
 }
 
 function unmarked(marked: Json): Json {

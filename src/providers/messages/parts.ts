@@ -1,18 +1,18 @@
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {arrayAt, given, objectAt, stringAt} from './asked.ts'
 
 /**
  * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on them, for dialects
  * that know it (`withoutOwnMembers` takes it off for the others). Throws `Untranslatable` for what chat has no part for.
  */
-export function partsOf(block: unknown, field: string, context: Context): readonly Json[] {
-  const said = objectAt(block, field)
-  const {type, cache_control} = said
+export function partsOf(block: unknown, field: string, context: TranslationContext): readonly Json[] {
+  const parsed = objectAt(block, field)
+  const {type, cache_control} = parsed
   const marked = (part: Json) => (cache_control ? {...part, cache_control} : part)
-  if (type === 'text') return [marked(textPart(stringAt(said.text, `${field}.text`)))]
-  if (type === 'image') return [marked(image(objectAt(said.source, `${field}.source`), `${field}.source`, context))]
-  if (type === 'document') return withMark(document(said, field, context), marked)
-  if (type === 'search_result') return [marked(searchResult(said, field))]
+  if (type === 'text') return [marked(textPart(stringAt(parsed.text, `${field}.text`)))]
+  if (type === 'image') return [marked(image(objectAt(parsed.source, `${field}.source`), `${field}.source`, context))]
+  if (type === 'document') return withMark(document(parsed, field, context), marked)
+  if (type === 'search_result') return [marked(searchResult(parsed, field))]
   throw noWord(type, `${field}.type`, context)
 }
 
@@ -21,7 +21,7 @@ export function textPart(text: string): Json {
 }
 
 /** What stands for `type` is a word of one provider's own. */
-export function noWord(type: unknown, field: string, {provider}: Context): UnsupportedInput {
+export function noWord(type: unknown, field: string, {provider}: TranslationContext): UnsupportedInput {
   const shown = typeof type === 'string' ? type.slice(0, 64) : typeof type
   return new UnsupportedInput(field, `${shown} cannot be said to ${provider}, which is asked through chat completions`)
 }
@@ -33,17 +33,17 @@ export function contentOf(parts: readonly Json[]): string | readonly Json[] {
   return parts.length === 1 && first.type === 'text' && first.cache_control === undefined ? (first.text as string) : parts
 }
 
-function image(source: Json, field: string, context: Context): Json {
+function image(source: Json, field: string, context: TranslationContext): Json {
   if (source.type === 'url') return {type: 'image_url', image_url: {url: stringAt(source.url, `${field}.url`)}}
   if (source.type === 'base64') return {type: 'image_url', image_url: {url: dataUri(source, field)}}
   throw noWord(source.type, `${field}.type`, context)
 }
 
 /** A document with its title and context in front, which the model is to read too. */
-function document(said: Json, field: string, context: Context): readonly Json[] {
-  const source = objectAt(said.source, `${field}.source`)
-  const title = typeof said.title === 'string' ? said.title : ''
-  const lead = [title, typeof said.context === 'string' ? said.context : ''].filter(Boolean).join('\n')
+function document(block: Json, field: string, context: TranslationContext): readonly Json[] {
+  const source = objectAt(block.source, `${field}.source`)
+  const title = typeof block.title === 'string' ? block.title : ''
+  const lead = [title, typeof block.context === 'string' ? block.context : ''].filter(Boolean).join('\n')
   const led = (parts: readonly Json[]) => (lead ? [textPart(lead), ...parts] : parts)
   switch (source.type) {
     case 'base64':
@@ -59,7 +59,7 @@ function document(said: Json, field: string, context: Context): readonly Json[] 
   }
 }
 
-function nested(content: unknown, field: string, context: Context): readonly Json[] {
+function nested(content: unknown, field: string, context: TranslationContext): readonly Json[] {
   if (typeof content === 'string') return [textPart(content)]
   return arrayAt(content, field).flatMap((block, at) => {
     const {type} = objectAt(block, `${field}[${at}]`)
@@ -68,11 +68,11 @@ function nested(content: unknown, field: string, context: Context): readonly Jso
   })
 }
 
-function searchResult(said: Json, field: string): Json {
-  const texts = arrayAt(said.content, `${field}.content`).map((block, at) => {
+function searchResult(result: Json, field: string): Json {
+  const texts = arrayAt(result.content, `${field}.content`).map((block, at) => {
     return stringAt(objectAt(block, `${field}.content[${at}]`).text, `${field}.content[${at}].text`)
   })
-  return textPart([stringAt(said.title, `${field}.title`), stringAt(said.source, `${field}.source`), '', ...texts].join('\n'))
+  return textPart([stringAt(result.title, `${field}.title`), stringAt(result.source, `${field}.source`), '', ...texts].join('\n'))
 }
 
 function dataUri(source: Json, field: string): string {

@@ -1,5 +1,5 @@
 import {parsedObject} from '../../base/json-object.ts'
-import {type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslationContext} from '../translation.ts'
 import {finishOf} from './finish.ts'
 import {type ChatFollower, followWhole, type Opening} from './follower.ts'
 import {messageUsage} from './usage.ts'
@@ -8,7 +8,7 @@ import {messageUsage} from './usage.ts'
 const OWN: ReadonlySet<string> = new Set(['stop_sequence', 'pause_turn', 'refusal', 'model_context_window_exceeded'])
 
 /** A chat completion as a message object (docs.anthropic.com, Messages). Throws `BadReply` for what is none. */
-export function toMessage(completion: Json, context: Context): Json {
+export function toMessage(completion: Json, context: TranslationContext): Json {
   const {follower, steps} = followWhole(completion, context)
   const is_cut = finishOf(follower.finish_reason) === 'length'
   const content: Json[] = []
@@ -36,7 +36,7 @@ export function toMessage(completion: Json, context: Context): Json {
 }
 
 /** What a whole message and `message_start` have in common. */
-export function messageHead({id, model}: ChatFollower, {provider}: Context): Json {
+export function messageHead({id, model}: ChatFollower, {provider}: TranslationContext): Json {
   return {id: id.startsWith('msg_') ? id : `msg_${id}`, type: 'message', role: 'assistant', model, provider}
 }
 
@@ -60,7 +60,7 @@ export function stopReason({finish_reason, has_calls, has_refusal}: ChatFollower
 }
 
 /** A call's arguments as an object. None are `{}`, as are those that the token limit cut. */
-function inputOf(text: string, is_cut: boolean, {provider}: Context): Json {
+function inputOf(text: string, is_cut: boolean, {provider}: TranslationContext): Json {
   if (text.trim() === '') return {}
   const input = parsedObject(text)
   if (input) return input

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {arrayAt, given, objectAt, stringAt} from './asked.ts'
 import {chatMessages} from './history.ts'
 import {noWord} from './parts.ts'
@@ -14,23 +14,24 @@ const LONGEST_USER = 64
  * are told an effort (`withEffort`). Left out without a word, as they only guide Anthropic's own service: `top_k`, `container`,
  * `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not known here.
  */
-export function messagesToChat(asked: Json, context: Context): Json {
-  const output = asked.output_config === undefined || asked.output_config === null ? {} : objectAt(asked.output_config, 'output_config')
-  const tools = toolsOf(asked.tools, context)
+export function messagesToChat(request: Json, context: TranslationContext): Json {
+  const output =
+    request.output_config === undefined || request.output_config === null ? {} : objectAt(request.output_config, 'output_config')
+  const tools = toolsOf(request.tools, context)
   return given({
-    model: context.model || asked.model,
-    messages: chatMessages(asked, context),
-    max_completion_tokens: asked.max_tokens,
-    stop: stopOf(asked.stop_sequences),
-    temperature: asked.temperature,
-    top_p: asked.top_p,
-    ...(tools.length > 0 ? {tools, ...choiceOf(asked.tool_choice)} : {}),
-    user: userOf(asked.metadata),
+    model: context.model || request.model,
+    messages: chatMessages(request, context),
+    max_completion_tokens: request.max_tokens,
+    stop: stopOf(request.stop_sequences),
+    temperature: request.temperature,
+    top_p: request.top_p,
+    ...(tools.length > 0 ? {tools, ...choiceOf(request.tool_choice)} : {}),
+    user: userOf(request.metadata),
     // `output_format` is the name that the member had in beta.
-    response_format: formatOf(output.format ?? asked.output_format, output.format ? 'output_config.format' : 'output_format'),
+    response_format: formatOf(output.format ?? request.output_format, output.format ? 'output_config.format' : 'output_format'),
     reasoning_effort: effortOf(output.effort),
-    thinking: asked.thinking === undefined || asked.thinking === null ? null : objectAt(asked.thinking, 'thinking'),
-    ...(context.is_stream || asked.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
+    thinking: request.thinking === undefined || request.thinking === null ? null : objectAt(request.thinking, 'thinking'),
+    ...(context.is_stream || request.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
   })
 }
 
@@ -40,17 +41,17 @@ function stopOf(sequences: unknown): readonly unknown[] | null {
   return found.length > 0 ? found : null
 }
 
-function toolsOf(tools: unknown, context: Context): readonly Json[] {
+function toolsOf(tools: unknown, context: TranslationContext): readonly Json[] {
   if (tools === undefined || tools === null) return []
   return arrayAt(tools, 'tools').map((tool, at) => toolOf(objectAt(tool, `tools[${at}]`), `tools[${at}]`, context))
 }
 
-function toolOf(tool: Json, field: string, context: Context): Json {
+function toolOf(tool: Json, field: string, context: TranslationContext): Json {
   const {type, name, description, input_schema, strict, cache_control} = tool
   if (type !== undefined && type !== null && type !== 'custom') throw noWord(type, `${field}.type`, context)
   const parameters = objectAt(input_schema, `${field}.input_schema`)
-  const told = given({name: stringAt(name, `${field}.name`), description, parameters, strict})
-  return given({type: 'function', function: told, cache_control})
+  const definition = given({name: stringAt(name, `${field}.name`), description, parameters, strict})
+  return given({type: 'function', function: definition, cache_control})
 }
 
 function choiceOf(choice: unknown): Json {

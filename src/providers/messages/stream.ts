@@ -1,6 +1,6 @@
-import {type ClientStream, type Context, type Fault, InvalidResponse, type Json} from '../translation.ts'
+import {type ClientStream, InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
 import {streamError} from './error.ts'
-import {ChatFollower, type Opening, type Step} from './follower.ts'
+import {type BlockStep, ChatFollower, type Opening} from './follower.ts'
 import {messageHead, openBlock, stopReason} from './reply.ts'
 import {messageUsage} from './usage.ts'
 
@@ -8,19 +8,19 @@ import {messageUsage} from './usage.ts'
  * Chat chunks as the events of a message stream (docs.anthropic.com, Streaming Messages). The usage comes behind the finish reason, so
  * `message_delta` and `message_stop` are told at the end.
  */
-export function openMessageStream(context: Context): ClientStream {
+export function openMessageStream(context: TranslationContext): ClientStream {
   return new MessageStream(context)
 }
 
 class MessageStream implements ClientStream {
-  readonly #context: Context
+  readonly #context: TranslationContext
   readonly #follower: ChatFollower
   #has_begun = false
   #is_over = false
   #index = -1
   #kind: Opening['kind'] = 'text'
 
-  constructor(context: Context) {
+  constructor(context: TranslationContext) {
     this.#context = context
     this.#follower = new ChatFollower(context)
   }
@@ -29,14 +29,14 @@ class MessageStream implements ClientStream {
     if (this.#is_over) return ''
     const steps = this.#follower.take(chunk)
     if (this.#follower.failed) return this.fault(this.#follower.failed)
-    return this.#begun() + this.#told(steps)
+    return this.#begun() + this.#textOf(steps)
   }
 
   end(): string {
     if (this.#is_over) return ''
     let last: string
     try {
-      last = this.#begun() + this.#told(this.#follower.end())
+      last = this.#begun() + this.#textOf(this.#follower.end())
     } catch (error) {
       if (!(error instanceof InvalidResponse)) throw error
       return this.fault({message: error.message, type: null, param: null, code: null})
@@ -47,7 +47,7 @@ class MessageStream implements ClientStream {
     return `${last}${event({type: 'message_delta', delta, usage})}${event({type: 'message_stop'})}`
   }
 
-  fault(fault: Fault): string {
+  fault(fault: ProviderFault): string {
     if (this.#is_over) return ''
     this.#is_over = true
     return event(streamError(fault))
@@ -61,11 +61,11 @@ class MessageStream implements ClientStream {
     return event({type: 'message_start', message: {...head, content: [], stop_reason: null, stop_sequence: null, usage}})
   }
 
-  #told(steps: readonly Step[]): string {
+  #textOf(steps: readonly BlockStep[]): string {
     return steps.map(step => this.#tell(step)).join('')
   }
 
-  #tell(step: Step): string {
+  #tell(step: BlockStep): string {
     if (step.does === 'open') {
       this.#index++
       this.#kind = step.block.kind

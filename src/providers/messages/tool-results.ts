@@ -14,7 +14,7 @@ export interface ToolResult {
  * call: its text begins with `Error`, and `is_error` is there for providers that know it.
  */
 export function toolMessages(results: readonly ToolResult[], after: readonly Json[]): readonly Json[] {
-  const told = results.map(({call_id, parts, is_error}) => {
+  const messages = results.map(({call_id, parts, is_error}) => {
     const texts = parts.filter(({type}) => type === 'text')
     const rest = parts.length - texts.length
     const pointer = rest > 0 && texts.length === 0 ? [textPart('See the next message of the user.')] : []
@@ -25,8 +25,8 @@ export function toolMessages(results: readonly ToolResult[], after: readonly Jso
     const others = parts.filter(({type}) => type !== 'text')
     return others.length > 0 ? [textPart(`Result of the call ${call_id}:`), ...others] : []
   })
-  const said = [...shown, ...after]
-  return said.length > 0 ? [...told, {role: 'user', content: contentOf(said)}] : told
+  const user_parts = [...shown, ...after]
+  return user_parts.length > 0 ? [...messages, {role: 'user', content: contentOf(user_parts)}] : messages
 }
 
 function withError(texts: readonly Json[], is_error: boolean): readonly Json[] {

@@ -1,7 +1,14 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Context, InvalidResponse, type Json, type StreamTranslator, type Translated, type Translation} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type StreamTranslator,
+  type Translated,
+  type Translation,
+  type TranslationContext,
+} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {indexIn, notAnswer, OPENAI_FINISH, piecesIn} from '../unified/near-openai.ts'
 import {statusIn} from '../unified/near-openai-stream.ts'
@@ -13,9 +20,9 @@ import {FINISH} from './finish.ts'
 /** Text completions are code to be filled in. Source: docs.mistral.ai, API, FIM: its answers are those of chat. */
 export const complete: Translation = {
   request: fillRequest,
-  reply(said, context) {
-    const {id, model, choices, usage: used} = object(said)
-    if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(said, context)
+  reply(response, context) {
+    const {id, model, choices, usage: used} = object(response)
+    if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(response, context)
     const usage = isObject(used) ? readUsage(used, 'complete') : null
     const given = choices.map((choice: unknown, at) => {
       const {index, message, finish_reason} = object(choice)
@@ -27,23 +34,23 @@ export const complete: Translation = {
   stream: {framing: 'sse', open: openStream},
 }
 
-export function fillRequest(asked: Json, context: Context): Translated {
-  oneChoice(asked)
+export function fillRequest(request: Json, context: TranslationContext): Translated {
+  oneChoice(request)
   return {
     path: '/fim/completions',
     body: {
       model: context.model,
-      prompt: textPrompt(asked),
-      ...pick(asked, 'suffix temperature top_p min_tokens seed>random_seed random_seed metadata prompt_cache_key'),
-      max_tokens: mostTokens(asked),
-      stop: stopsIn(asked),
+      prompt: textPrompt(request),
+      ...pick(request, 'suffix temperature top_p min_tokens seed>random_seed random_seed metadata prompt_cache_key'),
+      max_tokens: mostTokens(request),
+      stop: stopsIn(request),
       stream: context.is_stream,
     },
   }
 }
 
-function openStream(context: Context, asked: Json): StreamTranslator {
-  return textStream(context, asked, ({data}) => {
+function openStream(context: TranslationContext, request: Json): StreamTranslator {
+  return textStream(context, request, ({data}) => {
     if (data === '[DONE]') return {is_end: true}
     if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
     if (!Array.isArray(data.choices)) return {error: anyError(data), status: statusIn(data.status)}
@@ -59,8 +66,8 @@ function openStream(context: Context, asked: Json): StreamTranslator {
   })
 }
 
-function reason(said: unknown, {strict}: Context): string {
-  return finishReason(said, {...OPENAI_FINISH, ...FINISH}, strict)
+function reason(finish_reason: unknown, {strict}: TranslationContext): string {
+  return finishReason(finish_reason, {...OPENAI_FINISH, ...FINISH}, strict)
 }
 
 function textOf(content: unknown): string {

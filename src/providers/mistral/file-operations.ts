@@ -51,8 +51,8 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
  */
 export const mistralErrands: ProviderOperations = {
   endpoints: {
-    async uploadFile(asked, {ask}) {
-      const {purpose, ...file} = await openUpload(asked, {
+    async uploadFile(input, {ask}) {
+      const {purpose, ...file} = await openUpload(input, {
         batch: (row, of) => ({custom_id: row.custom_id, body: withoutModel(wordsOfRow(row, of))}),
       })
       const {headers, body} = formOf([
@@ -61,8 +61,8 @@ export const mistralErrands: ProviderOperations = {
       ])
       return {json: await (await ask({method: 'POST', path: '/files', headers, body})).json()}
     },
-    async createBatch(asked, {ask}) {
-      const {body, context} = asked
+    async createBatch(input, {ask}) {
+      const {body, context} = input
       if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model: Mistral runs one for all rows')
       endpointOf(body.endpoint, 'endpoint')
       const job = {
@@ -80,9 +80,9 @@ export const mistralErrands: ProviderOperations = {
     cancelBatch: async ({id}, {ask}) => ({
       json: batchObject(batchOf(await (await ask({method: 'POST', path: `/batch/jobs/${segment(id)}/cancel`})).json())),
     }),
-    listBatches: (asked, {ask}) => listed(asked, (token, size) => page('/batch/jobs', token, size, ask, job => batchObject(batchOf(job)))),
-    async getBatchOutput(asked, {ask}) {
-      const job = await (await ask({method: 'GET', path: `/batch/jobs/${segment(asked.id)}`})).json()
+    listBatches: (input, {ask}) => listed(input, (token, size) => page('/batch/jobs', token, size, ask, job => batchObject(batchOf(job)))),
+    async getBatchOutput(input, {ask}) {
+      const job = await (await ask({method: 'GET', path: `/batch/jobs/${segment(input.id)}`})).json()
       const {output_file, error_file, model, status} = job
       const file = typeof output_file === 'string' ? output_file : error_file
       if (typeof file !== 'string') throw new UnsupportedInput('id', `the batch has no output: it is ${String(status)}`)
@@ -90,9 +90,9 @@ export const mistralErrands: ProviderOperations = {
       const {body} = await ask({method: 'GET', path: `/files/${segment(file)}/content`})
       const content = changedRows(body, (row, number) => {
         const {custom_id, response} = row
-        const {status_code, body: said} = object(response)
-        if (typeof custom_id !== 'string' || status_code !== 200 || !isObject(said)) return row
-        return answeredRow({custom_id, endpoint, model: typeof model === 'string' ? model : '', number}, said, asked)
+        const {status_code, body: response_body} = object(response)
+        if (typeof custom_id !== 'string' || status_code !== 200 || !isObject(response_body)) return row
+        return answeredRow({custom_id, endpoint, model: typeof model === 'string' ? model : '', number}, response_body, input)
       })
       return {content, content_type: 'application/octet-stream'}
     },
@@ -119,8 +119,8 @@ export const mistralErrands: ProviderOperations = {
     cancelFinetune: async ({id}, {ask}) => ({
       json: tuneObject(tuneOf(await (await ask({method: 'POST', path: `/fine_tuning/jobs/${segment(id)}/cancel`})).json())),
     }),
-    listFinetunes: (asked, {ask}) =>
-      listed(asked, (token, size) => page('/fine_tuning/jobs', token, size, ask, job => tuneObject(tuneOf(job)))),
+    listFinetunes: (input, {ask}) =>
+      listed(input, (token, size) => page('/fine_tuning/jobs', token, size, ask, job => tuneObject(tuneOf(job)))),
   },
   fault: mistral.fault,
 }
@@ -134,10 +134,10 @@ async function page(
   read: (job: Json) => Json,
 ): Promise<ProviderPage<Json>> {
   const [number, of] = token === null ? [0, size] : token.split(' ').map(Number)
-  const said = await (await ask({method: 'GET', path: `${path}?page=${number}&page_size=${of}`})).json()
-  const jobs = itemsIn(said.data)
+  const response = await (await ask({method: 'GET', path: `${path}?page=${number}&page_size=${of}`})).json()
+  const jobs = itemsIn(response.data)
   const seen = number! * of! + jobs.length
-  return {items: jobs.map(read), next: jobs.length > 0 && seen < whole(said.total) ? `${number! + 1} ${of}` : null}
+  return {items: jobs.map(read), next: jobs.length > 0 && seen < whole(response.total) ? `${number! + 1} ${of}` : null}
 }
 
 function withoutModel({model: _model, ...body}: Json): Json {
@@ -153,7 +153,7 @@ function batchOf(job: Json): BatchFacts {
   const {id, status, model, input_files, errors} = job
   if (typeof id !== 'string') throw new InvalidResponse('expected the id of a job')
   const {message} = object(itemsIn(errors)[0])
-  const file = (said: unknown) => (typeof said === 'string' ? said : null)
+  const file = (value: unknown) => (typeof value === 'string' ? value : null)
   return {
     id,
     status: known(BATCH_STATUSES, status, 'in_progress'),
@@ -174,7 +174,7 @@ function batchOf(job: Json): BatchFacts {
 function tuneOf(job: Json): TuneFacts {
   const {id, status, model, training_files, validation_files, fine_tuned_model, trained_tokens} = job
   if (typeof id !== 'string') throw new InvalidResponse('expected the id of a job')
-  const first = (said: unknown) => (Array.isArray(said) && typeof said[0] === 'string' ? said[0] : null)
+  const first = (files: unknown) => (Array.isArray(files) && typeof files[0] === 'string' ? files[0] : null)
   const {epochs} = object(job.hyperparameters)
   const state = known(TUNE_STATUSES, status, 'running')
   const is_over = state === 'succeeded' || state === 'failed' || state === 'cancelled'

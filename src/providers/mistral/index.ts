@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import type {Dialect, Json, Translation} from '../translation.ts'
 import {encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
-import {anyError, readFault, type Said} from '../unified/fault.ts'
+import {anyError, type RawError, readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
 import {normaliseStream} from '../unified/near-openai-stream.ts'
 import {pick} from '../unified/read.ts'
@@ -13,10 +13,10 @@ const near = {finish: FINISH}
 
 /** Source: docs.mistral.ai, API, embeddings. Vectors are asked for as numbers and encoded here, whatever the model can. */
 const embed: Translation = {
-  request: (asked, context) => {
-    encodingIn(asked)
-    const sizes = pick(asked, 'dimensions>output_dimension output_dimension output_dtype metadata')
-    return {path: '/embeddings', body: {model: context.model, input: textsIn(asked), ...sizes}}
+  request: (request, context) => {
+    encodingIn(request)
+    const sizes = pick(request, 'dimensions>output_dimension output_dimension output_dtype metadata')
+    return {path: '/embeddings', body: {model: context.model, input: textsIn(request), ...sizes}}
   },
   reply: listedReply,
 }
@@ -27,8 +27,8 @@ export const mistral: Dialect = {
   endpoints: {
     chatComplete: {
       request: chatRequest,
-      reply: (said, context) => nearReply(said, context, near),
-      stream: {framing: 'sse', open: (context, asked) => normaliseStream(context, asked, near)},
+      reply: (response, context) => nearReply(response, context, near),
+      stream: {framing: 'sse', open: (context, request) => normaliseStream(context, request, near)},
     },
     complete,
     embed,
@@ -37,6 +37,6 @@ export const mistral: Dialect = {
 }
 
 /** `message` is text, or FastAPI's list under `detail`; of a refused key it stands alone. */
-function find(said: Json): Said {
-  return isObject(said.message) ? {...anyError(said), message: said.message.detail ?? said.message.message} : anyError(said)
+function find(body: Json): RawError {
+  return isObject(body.message) ? {...anyError(body), message: body.message.detail ?? body.message.message} : anyError(body)
 }

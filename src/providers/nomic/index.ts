@@ -5,17 +5,17 @@ import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
 
 /** Source: docs.nomic.ai, Atlas API, text embeddings. */
 const embed: Translation = {
-  request: (asked, context) => {
-    encodingIn(asked)
-    const more = pick(asked, 'task_type dimensions>dimensionality dimensionality long_text_mode')
-    return {path: '/embedding/text', body: {model: context.model, texts: textsIn(asked), ...more}}
+  request: (request, context) => {
+    encodingIn(request)
+    const more = pick(request, 'task_type dimensions>dimensionality dimensionality long_text_mode')
+    return {path: '/embedding/text', body: {model: context.model, texts: textsIn(request), ...more}}
   },
-  reply(said, context, asked) {
-    const {embeddings, usage, model} = objectIn(said)
+  reply(response, context, request) {
+    const {embeddings, usage, model} = objectIn(response)
     return embeddingList(
       context,
       {vectors: arrayIn(embeddings, 'embeddings'), usage: embedUsage(usage), model: word(model)},
-      encodingIn(asked),
+      encodingIn(request),
     )
   },
 }

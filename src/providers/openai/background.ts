@@ -2,7 +2,7 @@ import {isObject, parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {factsOf, type ReplyFacts} from './reply.ts'
-import type {Said} from './usage.ts'
+import type {RawObject} from './usage.ts'
 
 /** A response or run that ended, and what it tells of itself. */
 export interface EndedResponse extends ReplyFacts {
@@ -32,15 +32,15 @@ export function endedResponse(body: Buffer): EndedResponse | null {
   return usage && {id: response.id, usage, model}
 }
 
-function responseIn(body: Buffer): (Said & {readonly id: string; readonly object: string}) | null {
-  const said = parsed(body.toString())
+function responseIn(body: Buffer): (RawObject & {readonly id: string; readonly object: string}) | null {
+  const response = parsed(body.toString())
   if (
-    !isObject(said) ||
-    typeof said.object !== 'string' ||
-    !Object.hasOwn(MADE_BEHIND, said.object) ||
-    typeof said.id !== 'string' ||
-    said.id === ''
+    !isObject(response) ||
+    typeof response.object !== 'string' ||
+    !Object.hasOwn(MADE_BEHIND, response.object) ||
+    typeof response.id !== 'string' ||
+    response.id === ''
   )
     return null
-  return {...said, id: said.id, object: said.object}
+  return {...response, id: response.id, object: response.object}
 }

@@ -1,17 +1,24 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {type Context, InvalidResponse, type Json, type StreamEvent, type StreamTranslator, type Translation} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type StreamEvent,
+  type StreamTranslator,
+  type Translation,
+  type TranslationContext,
+} from '../translation.ts'
 import {faultOf} from '../unified/fault.ts'
-import {modelIn, saidIn} from './reply.ts'
-import {mergeSaid, readUsage, type Said} from './usage.ts'
+import {modelIn, rawUsageIn} from './reply.ts'
+import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 /** Chat with providers whose words are OpenAI's already: for clients that came in other words and were translated to chat. */
 export const openaiChat: Translation = {
-  request: (asked, {model}) => ({path: '/chat/completions', body: model ? {...asked, model} : asked}),
-  reply(said) {
-    if (!isObject(said) || !Array.isArray(said.choices)) throw new InvalidResponse('it holds no choices')
-    const told = saidIn(said)
-    return {body: said, usage: told && readUsage(told, 'chatComplete'), model: modelIn(said)}
+  request: (request, {model}) => ({path: '/chat/completions', body: model ? {...request, model} : request}),
+  reply(response) {
+    if (!isObject(response) || !Array.isArray(response.choices)) throw new InvalidResponse('it holds no choices')
+    const raw_usage = rawUsageIn(response)
+    return {body: response, usage: raw_usage && readUsage(raw_usage, 'chatComplete'), model: modelIn(response)}
   },
   stream: {framing: 'sse', open: context => new ChatStream(context)},
 }
@@ -19,19 +26,19 @@ export const openaiChat: Translation = {
 const NONE: readonly Json[] = []
 
 class ChatStream implements StreamTranslator {
-  readonly #context: Context
+  readonly #context: TranslationContext
   finished = false
   model: string | null = null
   failed: StreamTranslator['failed'] = null
   text_bytes = 0
-  #said: Said | null = null
+  #usage_so_far: RawObject | null = null
 
-  constructor(context: Context) {
+  constructor(context: TranslationContext) {
     this.#context = context
   }
 
   get usage(): Usage | null {
-    return this.#said && readUsage(this.#said, 'chatComplete')
+    return this.#usage_so_far && readUsage(this.#usage_so_far, 'chatComplete')
   }
 
   event({data}: StreamEvent): readonly Json[] {
@@ -43,7 +50,7 @@ class ChatStream implements StreamTranslator {
     if (!isObject(data)) return this.#fail({message: 'its stream is not what it documents: expected a JSON object'})
     if (isObject(data.error)) return this.#fail(data.error)
     if (typeof data.error === 'string') return this.#fail({message: data.error})
-    this.#said = mergeSaid(this.#said, saidIn(data))
+    this.#usage_so_far = mergeRawUsage(this.#usage_so_far, rawUsageIn(data))
     this.model ??= modelIn(data)
     const [choice] = Array.isArray(data.choices) ? (data.choices as unknown[]) : []
     const {delta, finish_reason} = object(choice)
@@ -57,8 +64,8 @@ class ChatStream implements StreamTranslator {
     return NONE
   }
 
-  #fail(said: Said): readonly Json[] {
-    this.failed = {...faultOf(this.#context, said, 'no message'), status: null}
+  #fail(error: RawObject): readonly Json[] {
+    this.failed = {...faultOf(this.#context, error, 'no message'), status: null}
     return NONE
   }
 }

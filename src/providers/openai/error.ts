@@ -1,7 +1,7 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 
 /** What broke, in words for the client. */
-export interface Fault {
+export interface ClientFault {
   readonly type: string
   readonly message: string
 }
@@ -10,7 +10,7 @@ export interface Fault {
  * The event that tells a client, inside its stream, that the answer breaks off here. No `[DONE]` follows, so that nobody takes what came
  * for the whole. `is_mid_event`: the bytes so far end inside an event, which is closed first.
  */
-export function faultEvent(endpoint: EndpointName, {type, message}: Fault, is_mid_event: boolean): Buffer {
+export function faultEvent(endpoint: EndpointName, {type, message}: ClientFault, is_mid_event: boolean): Buffer {
   return Buffer.from((is_mid_event ? '\n\n' : '') + eventOf(endpoint, type, message))
 }
 

@@ -15,7 +15,7 @@ const LF = 10
 const CR = 13
 const NOTHING = Buffer.alloc(0)
 /** Chunks kept apart before they become one, so that a stream of single bytes costs bytes and not objects. */
-const MOST_HELD = 256
+const MAX_HELD = 256
 
 /**
  * For streams whose usage the gateway itself asked for (core rule 18): takes out the one event with usage and no choices, which the client
@@ -59,7 +59,7 @@ export function meterFilter(): MeterFilter {
     take(chunk) {
       if (chunk.length === 0) return NOTHING
       held.push(chunk)
-      if (held.length > MOST_HELD) held = [Buffer.concat(held)]
+      if (held.length > MAX_HELD) held = [Buffer.concat(held)]
       framer.push(chunk)
       const to = framer.open_start < 0 || framer.is_opaque ? framer.offset : framer.open_start
       const was_cut_after_cr = swallows_lf

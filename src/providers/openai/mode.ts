@@ -1,20 +1,20 @@
 import {topLevel} from '../../base/json.ts'
-import type {Mode} from '../../schema/usage.ts'
+import type {ServiceMode} from '../../schema/usage.ts'
 
 const NO_KEYS: ReadonlySet<string> = new Set()
-const ASKED: readonly {readonly key: string; readonly value: string; readonly bytes: Buffer; readonly mode: Mode}[] = [
+const MODE_MEMBERS: readonly {readonly key: string; readonly value: string; readonly bytes: Buffer; readonly mode: ServiceMode}[] = [
   {key: 'service_tier', value: '"priority"', bytes: Buffer.from('"priority"'), mode: 'priority'},
   {key: 'speed', value: '"fast"', bytes: Buffer.from('"fast"'), mode: 'fast'},
 ]
 
 /** True where a body whose top level has these keys may ask for a mode. */
 export function mayAskMode(keys: {has(key: string): boolean}): boolean {
-  return ASKED.some(({key}) => keys.has(key))
+  return MODE_MEMBERS.some(({key}) => keys.has(key))
 }
 
 /** The mode that a request asks for in words of OpenAI or Anthropic; null for all others, which are searched and not read. */
-export function modeAsked(body: Buffer): Mode | null {
-  for (const {key, value, bytes, mode} of ASKED) if (body.includes(bytes) && memberIn(body, key) === value) return mode
+export function requestedMode(body: Buffer): ServiceMode | null {
+  for (const {key, value, bytes, mode} of MODE_MEMBERS) if (body.includes(bytes) && memberIn(body, key) === value) return mode
   return null
 }
 

@@ -1,10 +1,10 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
-import {MOST_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
+import {MAX_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {modelIn, saidIn, withTools} from './reply.ts'
+import {modelIn, rawUsageIn, withTools} from './reply.ts'
 import {hasValue, keyBytes, stringBytes} from './scan.ts'
-import {mergeSaid, readUsage, type Said} from './usage.ts'
+import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.ts'
 
@@ -83,8 +83,8 @@ export class StreamObserver {
   readonly #last_bytes: readonly Buffer[]
   readonly #text_keys: readonly Buffer[]
   readonly #framer: SseFramer
-  #said: Said | null = null
-  #response: Said = {}
+  #usage_so_far: RawObject | null = null
+  #response: RawObject = {}
   #model: string | null = null
   #model_tries = MODEL_TRIES
   #failed: StreamFailure | null = null
@@ -106,7 +106,7 @@ export class StreamObserver {
     this.#reason = REASON[endpoint]
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
     this.#text_keys = (TEXT[endpoint] ?? []).map(keyBytes)
-    const most_bytes = LARGE.has(endpoint) ? LARGE_EVENT_BYTES : MOST_EVENT_BYTES
+    const most_bytes = LARGE.has(endpoint) ? LARGE_EVENT_BYTES : MAX_EVENT_BYTES
     this.#framer = new SseFramer((raw, start) => this.#examine(raw, start), most_bytes)
   }
 
@@ -134,7 +134,7 @@ export class StreamObserver {
 
   /** The last word on each count; null while none was told. */
   get usage(): Usage | null {
-    const usage = this.#said && readUsage(this.#said, this.#endpoint)
+    const usage = this.#usage_so_far && readUsage(this.#usage_so_far, this.#endpoint)
     return usage && withTools(usage, this.#response)
   }
 
@@ -194,7 +194,7 @@ export class StreamObserver {
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
     if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
-    if (this.#said === null || this.#counts_all) this.#countText(raw)
+    if (this.#usage_so_far === null || this.#counts_all) this.#countText(raw)
   }
 
   #mayBeLast(raw: Buffer): boolean {
@@ -224,14 +224,14 @@ export class StreamObserver {
     }
   }
 
-  #readJson(json: Said, event: string | null, start: number) {
+  #readJson(json: RawObject, event: string | null, start: number) {
     const type = typeof json.type === 'string' ? json.type : event
     const failure = failureIn(json, type)
     this.#failed ??= failure
     if (this.#first_event === 'none' || this.#first_event === 'comment') {
       this.#first_event = failure ? 'error' : PREAMBLE.has(type) ? 'comment' : 'event'
     }
-    this.#said = mergeSaid(this.#said, saidIn(json))
+    this.#usage_so_far = mergeRawUsage(this.#usage_so_far, rawUsageIn(json))
     if (this.#model === null) {
       this.#model = modelIn(json)
       this.#model_tries--
@@ -265,7 +265,7 @@ function isIdle(raw: Buffer): boolean {
 }
 
 /** The error in an event: `{"error": ...}`, an event of that name, or a response that failed. */
-function failureIn(json: Said, type: string | null): StreamFailure | null {
+function failureIn(json: RawObject, type: string | null): StreamFailure | null {
   const error = json.error ?? (type === 'response.failed' ? object(json.response).error : null)
   if (isObject(error)) {
     const code = text(error.code)

@@ -2,7 +2,7 @@ import {isObject, object, parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
 import {keyBytes, objectAt, stringEnd, valueAt} from './scan.ts'
-import {count, mergeSaid, readUsage, type Said} from './usage.ts'
+import {count, mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 /** What an answer tells of itself. */
 export interface ReplyFacts {
@@ -17,7 +17,7 @@ const NOTHING: ReplyFacts = {usage: null, model: null}
 const WHOLE_BYTES = 64 * 1024
 const BULKY: ReadonlySet<EndpointName> = new Set(['embed', 'imageGenerate', 'imageEdit', 'imageVariation'])
 const LONGEST_MODEL = 255
-const MOST_IMAGES = 1000
+const MAX_IMAGES = 1000
 const CHARACTERS_A_TOKEN = 4
 
 /**
@@ -31,9 +31,9 @@ export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
 }
 
 /** The same of an answer that is parsed: a row of a batch holds one. */
-export function factsOf(endpoint: EndpointName, reply: Said): ReplyFacts {
-  const said = saidIn(reply)
-  const usage = (said && readUsage(said, endpoint)) ?? unitsWithout(endpoint, reply)
+export function factsOf(endpoint: EndpointName, reply: RawObject): ReplyFacts {
+  const raw_usage = rawUsageIn(reply)
+  const usage = (raw_usage && readUsage(raw_usage, endpoint)) ?? unitsWithout(endpoint, reply)
   return {usage: usage && withTools(usage, reply), model: modelIn(reply)}
 }
 
@@ -43,13 +43,13 @@ export function factsOf(endpoint: EndpointName, reply: Said): ReplyFacts {
  */
 export function requestUnits(endpoint: EndpointName, body: Buffer): Usage | null {
   if (endpoint !== 'createSpeech' && endpoint !== 'imageGenerate') return null
-  const asked = parsed(body.toString('utf8'))
-  if (!isObject(asked)) return null
+  const request = parsed(body.toString('utf8'))
+  if (!isObject(request)) return null
   const usage = emptyUsage()
   if (endpoint === 'imageGenerate') {
-    usage.units[imageUnit(word(asked.quality), word(asked.size))] = Math.min(Math.max(1, count(asked.n) ?? 1), MOST_IMAGES)
+    usage.units[imageUnit(word(request.quality), word(request.size))] = Math.min(Math.max(1, count(request.n) ?? 1), MAX_IMAGES)
   } else {
-    usage.units[UNIT.characters] = typeof asked.input === 'string' ? codePoints(asked.input) : 0
+    usage.units[UNIT.characters] = typeof request.input === 'string' ? codePoints(request.input) : 0
   }
   return usage
 }
@@ -60,7 +60,7 @@ export function estimateTokens(bytes: number): number {
 }
 
 /** The usage in an answer or an event, from wherever its dialect puts it; null when there is none. */
-export function saidIn(json: Said): Said | null {
+export function rawUsageIn(json: RawObject): RawObject | null {
   const [choice] = Array.isArray(json.choices) ? json.choices : []
   const {billed_units} = object(json.meta)
   const places = [
@@ -72,14 +72,14 @@ export function saidIn(json: Said): Said | null {
     json.usage_info, // Mistral, OCR
     json.usage,
   ]
-  const said = places.reduce<Said | null>(mergeSaid, null)
+  const raw_usage = places.reduce<RawObject | null>(mergeRawUsage, null)
   // The tier stands beside the usage; only with it does it say anything.
   const service_tier = json.service_tier ?? object(json.response).service_tier
-  return said && typeof service_tier === 'string' ? {...said, service_tier} : said
+  return raw_usage && typeof service_tier === 'string' ? {...raw_usage, service_tier} : raw_usage
 }
 
 /** The model an answer or an event names; null when it names none. */
-export function modelIn(json: Said): string | null {
+export function modelIn(json: RawObject): string | null {
   for (const place of [json, object(json.response), object(json.message)]) {
     const {model} = place
     if (typeof model === 'string' && model !== '' && model.length <= LONGEST_MODEL) return model
@@ -88,7 +88,7 @@ export function modelIn(json: Said): string | null {
 }
 
 /** `usage` with the tools that OpenAI's Responses API charges for and lists as items of its output. */
-export function withTools(usage: Usage, response: Said): Usage {
+export function withTools(usage: Usage, response: RawObject): Usage {
   const {output} = response
   if (!Array.isArray(output)) return usage
   let web = 0
@@ -109,14 +109,14 @@ export function withTools(usage: Usage, response: Said): Usage {
 
 function readBulky(endpoint: EndpointName, body: Buffer): ReplyFacts {
   const usage_at = body.lastIndexOf(USAGE)
-  const said = usage_at < 0 ? undefined : objectAt(body, valueAt(body, USAGE, usage_at))
+  const raw_usage = usage_at < 0 ? undefined : objectAt(body, valueAt(body, USAGE, usage_at))
   const model_at = valueAt(body, MODEL)
   const model = model_at < 0 || body[model_at] !== 34 ? null : parsed(body.toString('utf8', model_at, stringEnd(body, model_at) + 1))
-  const usage = isObject(said) ? readUsage(said, endpoint) : null
+  const usage = isObject(raw_usage) ? readUsage(raw_usage, endpoint) : null
   return {usage, model: modelIn({model})}
 }
 
-function unitsWithout(endpoint: EndpointName, reply: Said): Usage | null {
+function unitsWithout(endpoint: EndpointName, reply: RawObject): Usage | null {
   const usage = emptyUsage()
   if (endpoint === 'imageEdit' || endpoint === 'imageVariation') {
     const made = Array.isArray(reply.data) ? reply.data.length : 0
@@ -132,8 +132,8 @@ function unitsWithout(endpoint: EndpointName, reply: Said): Usage | null {
 }
 
 /** A quality or a size; what the client left to the provider, or made up, is the default. */
-function word(said: unknown): string | undefined {
-  return typeof said === 'string' && said !== 'auto' && /^[\w.-]{1,32}$/.test(said) ? said : undefined
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== 'auto' && /^[\w.-]{1,32}$/.test(value) ? value : undefined
 }
 
 function codePoints(text: string): number {

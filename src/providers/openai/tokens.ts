@@ -6,14 +6,14 @@ import {isObject, parsed} from '../../base/json-object.ts'
  * per cent of o200k on prose and code, and within a quarter on short texts of any script (test/providers/openai/tokens.test.ts).
  */
 export function countTokens(text: string): number {
-  const read = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
+  const read = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   let tokens = 0
   for (const [piece] of read.matchAll(PIECE)) tokens += weightOf(piece)
   return Math.ceil((tokens * text.length) / Math.max(1, read.length))
 }
 
 /** A longer text is taken for more of the same. */
-const MOST_CHARACTERS = 262_144
+const MAX_CHARACTERS = 262_144
 const PIECE = / ?[\p{L}\p{M}]+|\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+/gu
 const WORD = /^ ?[\p{L}\p{M}]/u
 const DIGITS = /^\p{N}/u
@@ -75,17 +75,17 @@ const UNSPOKEN: ReadonlySet<string> = new Set([
 ])
 /** What the frame of a message comes to (OpenAI cookbook: counting tokens of chats). */
 const FRAME_TOKENS = 4
-const MOST_DEPTH = 64
+const MAX_DEPTH = 64
 
 /**
  * About how many tokens the text in a JSON body comes to, pictures and sound left out; null for bytes that are no JSON object. `framed`
  * adds what a request's messages are framed with.
  */
 export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolean}): number | null {
-  const said = parsed(body.toString('utf8'))
-  if (!isObject(said)) return null
-  const heard = {tokens: framed && Array.isArray(said.messages) ? said.messages.length * FRAME_TOKENS : 0}
-  for (const name of SPOKEN) if (Object.hasOwn(said, name)) hear(said[name], heard, 0)
+  const json = parsed(body.toString('utf8'))
+  if (!isObject(json)) return null
+  const heard = {tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0}
+  for (const name of SPOKEN) if (Object.hasOwn(json, name)) hear(json[name], heard, 0)
   return heard.tokens
 }
 
@@ -95,8 +95,8 @@ function hear(value: unknown, heard: {tokens: number}, depth: number): void {
   } else if (Array.isArray(value)) {
     // A prompt may come as tokens already.
     if (typeof value[0] === 'number') heard.tokens += value.length
-    else if (depth < MOST_DEPTH) for (const each of value) hear(each, heard, depth + 1)
-  } else if (isObject(value) && depth < MOST_DEPTH) {
+    else if (depth < MAX_DEPTH) for (const each of value) hear(each, heard, depth + 1)
+  } else if (isObject(value) && depth < MAX_DEPTH) {
     for (const [name, member] of Object.entries(value)) if (!UNSPOKEN.has(name)) hear(member, heard, depth + 1)
   }
 }

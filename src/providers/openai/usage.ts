@@ -3,11 +3,11 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 
 /** A usage object as a provider wrote it, or several merged (`mergeSaid`). Nothing in it is trusted. */
-export type Said = Readonly<Record<string, unknown>>
+export type RawObject = Readonly<Record<string, unknown>>
 
 /** No call uses a trillion of anything; a larger claim is not counted. Sums of such counts stay exact. */
 const MOST = 1e12
-const MOST_KEYS = 64
+const MAX_KEYS = 64
 const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit', 'imageVariation'])
 
 /**
@@ -15,15 +15,15 @@ const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit',
  * audio), Anthropic (input apart from cache) and Cohere (`billed_units`), with what DeepSeek, Moonshot, xAI, Perplexity, OpenRouter, Mistral
  * and others add. A part never counts for more than the whole it is part of.
  */
-export function readUsage(said: Said, endpoint: EndpointName): Usage | null {
+export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null {
   const usage = emptyUsage()
-  const billed = object(said.billed_units)
-  const counted = isAnthropic(said, endpoint)
-    ? readAnthropic(said, usage)
-    : readOpenAi(said.prompt_tokens === undefined && said.input_tokens === undefined ? {...said, ...billed} : said, endpoint, usage)
-  const has_units = readUnits(said, billed, usage)
+  const billed = object(raw.billed_units)
+  const counted = isAnthropic(raw, endpoint)
+    ? readAnthropic(raw, usage)
+    : readOpenAi(raw.prompt_tokens === undefined && raw.input_tokens === undefined ? {...raw, ...billed} : raw, endpoint, usage)
+  const has_units = readUnits(raw, billed, usage)
   if (!counted && !has_units) return null
-  readMode(said, usage)
+  readMode(raw, usage)
   return usage
 }
 
@@ -32,18 +32,18 @@ const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
 const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
 
 /** How it was served. What was said to be served as any other is noted as 0: then it does not matter what was asked for. */
-function readMode({service_tier, speed}: Said, usage: Usage) {
+function readMode({service_tier, speed}: RawObject, usage: Usage) {
   if (BATCH_TIERS.has(service_tier)) usage.units[UNIT.batch_requests] = 1
   else if (typeof service_tier === 'string') usage.units[UNIT.priority_requests] = service_tier === 'priority' ? 1 : 0
   if (typeof speed === 'string') usage.units[UNIT.fast_requests] = speed === 'fast' ? 1 : 0
 }
 
 /** `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. */
-export function mergeSaid(earlier: Said | null, later: unknown): Said | null {
+export function mergeRawUsage(earlier: RawObject | null, later: unknown): RawObject | null {
   if (!isObject(later)) return earlier
   if (earlier === null && isWhole(later)) return later
   const merged: Record<string, unknown> = Object.assign(Object.create(null), earlier)
-  for (const [key, value] of Object.entries(later).slice(0, MOST_KEYS)) {
+  for (const [key, value] of Object.entries(later).slice(0, MAX_KEYS)) {
     if (value === null) continue
     const before = merged[key]
     merged[key] = isObject(value) && isObject(before) ? {...before, ...withoutNulls(value)} : value
@@ -52,9 +52,9 @@ export function mergeSaid(earlier: Said | null, later: unknown): Said | null {
 }
 
 /** Whether merging would leave it as it is: most answers tell their usage at once. */
-function isWhole(said: Said): boolean {
+function isWhole(raw: RawObject): boolean {
   let keys = 0
-  for (const key in said) if (said[key] === null || ++keys > MOST_KEYS) return false
+  for (const key in raw) if (raw[key] === null || ++keys > MAX_KEYS) return false
   return true
 }
 
@@ -64,53 +64,53 @@ export function count(value: unknown): number | null {
 }
 
 /** Anthropic counts its input without what was read from and written to the cache; OpenAI, in the same words, with it. */
-function isAnthropic(said: Said, endpoint: EndpointName): boolean {
-  if (said.prompt_tokens !== undefined) return false
-  return endpoint === 'messages' || ANTHROPIC_KEYS.some(key => said[key] !== undefined)
+function isAnthropic(raw: RawObject, endpoint: EndpointName): boolean {
+  if (raw.prompt_tokens !== undefined) return false
+  return endpoint === 'messages' || ANTHROPIC_KEYS.some(key => raw[key] !== undefined)
 }
 const ANTHROPIC_KEYS = ['cache_creation_input_tokens', 'cache_read_input_tokens', 'cache_creation']
 
 /** Source: docs.anthropic.com, Messages, usage; `cache_creation` splits the writes by lifetime. */
-function readAnthropic(said: Said, usage: Usage): boolean {
-  const input = count(said.input_tokens)
-  const output = count(said.output_tokens)
-  const creation = object(said.cache_creation)
+function readAnthropic(raw: RawObject, usage: Usage): boolean {
+  const input = count(raw.input_tokens)
+  const output = count(raw.output_tokens)
+  const creation = object(raw.cache_creation)
   const written_1h = count(creation.ephemeral_1h_input_tokens) ?? 0
   const written_5m = count(creation.ephemeral_5m_input_tokens) ?? 0
-  const written = Math.max(count(said.cache_creation_input_tokens) ?? 0, written_1h + written_5m)
+  const written = Math.max(count(raw.cache_creation_input_tokens) ?? 0, written_1h + written_5m)
   usage.input_uncached_tokens = input ?? 0
-  usage.cache_read_tokens = count(said.cache_read_input_tokens) ?? 0
+  usage.cache_read_tokens = count(raw.cache_read_input_tokens) ?? 0
   usage.cache_write_1h_tokens = written_1h
   usage.cache_write_5m_tokens = written - written_1h
   // Thinking is a part of `output_tokens`, which stays the whole.
-  usage.output_reasoning_tokens = Math.min(count(object(said.output_tokens_details).thinking_tokens) ?? 0, output ?? 0)
+  usage.output_reasoning_tokens = Math.min(count(object(raw.output_tokens_details).thinking_tokens) ?? 0, output ?? 0)
   usage.output_text_tokens = (output ?? 0) - usage.output_reasoning_tokens
   return input !== null || output !== null
 }
 
-function readOpenAi(said: Said, endpoint: EndpointName, usage: Usage): boolean {
-  const input = count(said.prompt_tokens) ?? count(said.input_tokens)
-  const output = count(said.completion_tokens) ?? count(said.output_tokens)
-  const total = count(said.total_tokens)
+function readOpenAi(raw: RawObject, endpoint: EndpointName, usage: Usage): boolean {
+  const input = count(raw.prompt_tokens) ?? count(raw.input_tokens)
+  const output = count(raw.completion_tokens) ?? count(raw.output_tokens)
+  const total = count(raw.total_tokens)
   // Embedders and rerankers (Voyage, Jina) tell the total alone: there is nothing but input.
   if (input === null && output === null && total === null) return false
-  readInput(said, input ?? (output === null ? total! : 0), usage)
+  readInput(raw, input ?? (output === null ? total! : 0), usage)
   // xAI's completion leaves its reasoning out; Gemini's OpenAI surface does too, and does not name it. The total has it.
-  const untold = said.prompt_tokens === undefined || input === null || output === null || total === null ? 0 : total - input - output
-  readOutput(said, output ?? 0, Math.max(0, untold), endpoint, usage)
+  const untold = raw.prompt_tokens === undefined || input === null || output === null || total === null ? 0 : total - input - output
+  readOutput(raw, output ?? 0, Math.max(0, untold), endpoint, usage)
   return true
 }
 
 /** `whole` includes the cached, audio and image parts. Sources: OpenAI usage objects; DeepSeek, Moonshot, OpenRouter for their own names. */
-function readInput(said: Said, whole: number, usage: Usage) {
-  const parts = object(said.prompt_tokens_details ?? said.input_tokens_details ?? said.input_token_details)
+function readInput(raw: RawObject, whole: number, usage: Usage) {
+  const parts = object(raw.prompt_tokens_details ?? raw.input_tokens_details ?? raw.input_token_details)
   const cached_parts = object(parts.cached_tokens_details)
-  const cached = first(parts.cached_tokens, said.prompt_cache_hit_tokens, said.cached_tokens, said.cache_read_input_tokens)
+  const cached = first(parts.cached_tokens, raw.prompt_cache_hit_tokens, raw.cached_tokens, raw.cache_read_input_tokens)
   const written = first(
     parts.cache_write_tokens,
     parts.cache_creation_tokens,
     parts.cache_creation_input_tokens,
-    said.cache_creation_input_tokens,
+    raw.cache_creation_input_tokens,
   )
   const cached_audio = count(cached_parts.audio_tokens) ?? 0
   const cached_image = count(cached_parts.image_tokens) ?? 0
@@ -125,11 +125,11 @@ function readInput(said: Said, whole: number, usage: Usage) {
 }
 
 /** `whole` includes the reasoning, audio and image parts; `untold` is what the total has beyond input and output. */
-function readOutput(said: Said, whole: number, untold: number, endpoint: EndpointName, usage: Usage) {
-  const parts = object(said.completion_tokens_details ?? said.output_tokens_details ?? said.output_token_details)
+function readOutput(raw: RawObject, whole: number, untold: number, endpoint: EndpointName, usage: Usage) {
+  const parts = object(raw.completion_tokens_details ?? raw.output_tokens_details ?? raw.output_token_details)
   const reasoning = count(parts.reasoning_tokens)
   // Perplexity's deep research reports reasoning beside the completion and outside the total, and charges it apart.
-  const beside = reasoning === null ? (count(said.reasoning_tokens) ?? 0) : 0
+  const beside = reasoning === null ? (count(raw.reasoning_tokens) ?? 0) : 0
   const is_apart = untold > 0 && beside === 0 && (!reasoning || reasoning === untold)
   const take = taker(is_apart ? whole + untold : whole)
   usage.output_reasoning_tokens = take(is_apart ? untold : (reasoning ?? 0)) + beside
@@ -139,26 +139,26 @@ function readOutput(said: Said, whole: number, untold: number, endpoint: Endpoin
 }
 
 /** What is counted otherwise than in tokens. */
-function readUnits(said: Said, billed: Said, usage: Usage): boolean {
+function readUnits(raw: RawObject, billed: RawObject, usage: Usage): boolean {
   let has_units = false
   const put = (unit: string, amount: number) => {
     if (amount === 0) return
     usage.units[unit] = amount
     has_units = true
   }
-  const tools = object(said.server_side_tool_usage_details) // xAI
-  put(UNIT.web_search, first(object(said.server_tool_use).web_search_requests, tools.web_search_calls, said.num_search_queries))
+  const tools = object(raw.server_side_tool_usage_details) // xAI
+  put(UNIT.web_search, first(object(raw.server_tool_use).web_search_requests, tools.web_search_calls, raw.num_search_queries))
   put(UNIT.file_search, first(tools.file_search_calls))
   put(UNIT.x_search, first(tools.x_search_calls))
   put(UNIT.code_execution, first(tools.code_interpreter_calls))
   // Perplexity charges a request by how much of the web it looked at.
-  if (typeof said.search_context_size === 'string' && CONTEXTS.has(said.search_context_size)) {
-    put(`web_search_${said.search_context_size}_context`, 1)
+  if (typeof raw.search_context_size === 'string' && CONTEXTS.has(raw.search_context_size)) {
+    put(`web_search_${raw.search_context_size}_context`, 1)
   }
-  put(UNIT.citation_tokens, first(said.citation_tokens))
-  put(UNIT.search_units, first(said.search_units, billed.search_units, said.rerank_units))
-  put(UNIT.audio_seconds, first(said.seconds, said.prompt_audio_seconds))
-  put(UNIT.pages, first(said.pages_processed))
+  put(UNIT.citation_tokens, first(raw.citation_tokens))
+  put(UNIT.search_units, first(raw.search_units, billed.search_units, raw.rerank_units))
+  put(UNIT.audio_seconds, first(raw.seconds, raw.prompt_audio_seconds))
+  put(UNIT.pages, first(raw.pages_processed))
   return has_units
 }
 
@@ -181,6 +181,6 @@ function first(...values: readonly unknown[]): number {
   return 0
 }
 
-function withoutNulls(value: Said): Said {
+function withoutNulls(value: RawObject): RawObject {
   return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
 }

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {type Context, type Dialect, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
+import {type Dialect, InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {indexIn} from '../unified/near-openai.ts'
 import {statusIn} from '../unified/near-openai-stream.ts'
@@ -17,14 +17,14 @@ export const oracle: Dialect = {
 }
 
 /** A stream's event is a piece of one choice, its `pad` noise against listeners. The answer is whole when its choices have ended. */
-function open(context: Context, asked: Json): StreamTranslator {
-  return chatStream(context, asked, (write, fail) => {
+function open(context: TranslationContext, request: Json): StreamTranslator {
+  return chatStream(context, request, (write, fail) => {
     const open_calls = new Map<number, {readonly id: string | null; readonly position: number}>()
     let usage: Usage | null = null
     let calls = 0
 
-    function call(said: unknown, choice: number) {
-      const {id, name, arguments: given} = object(said)
+    function call(tool_call: unknown, choice: number) {
+      const {id, name, arguments: given} = object(tool_call)
       const text = typeof given === 'string' ? given : ''
       const last = open_calls.get(choice)
       // Arguments go on under the same id, or under none; a new id or a name begins a call.

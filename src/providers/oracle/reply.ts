@@ -1,9 +1,9 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
-import {choiceOut, messageOut, type Piece} from '../unified/message.ts'
+import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {indexIn} from '../unified/near-openai.ts'
 import {usageOf, word} from '../unified/read.ts'
 import {saidCall} from '../unified/tools.ts'
@@ -17,16 +17,16 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /** Models of different makers end in different letters: `stop`, `COMPLETE`, `MAX_TOKENS`. */
-export function ended(said: unknown, context: Context): string {
-  return finishReason(context.strict && typeof said === 'string' ? said.toLowerCase() : said, FINISH, context.strict)
+export function ended(reason: unknown, context: TranslationContext): string {
+  return finishReason(context.strict && typeof reason === 'string' ? reason.toLowerCase() : reason, FINISH, context.strict)
 }
 
 /** A whole answer. Source: docs.oracle.com, ChatResult with a GenericChatResponse. */
-export function chatReply(said: unknown, context: Context): Answer {
-  const {modelId, chatResponse} = object(said)
+export function chatReply(response: unknown, context: TranslationContext): TranslatedResponse {
+  const {modelId, chatResponse} = object(response)
   const {choices, usage: used} = object(chatResponse)
   if (!Array.isArray(choices) || choices.length === 0) {
-    throw new InvalidResponse(faultOf(context, anyError(object(said)), 'chatResponse.choices: expected some').message)
+    throw new InvalidResponse(faultOf(context, anyError(object(response)), 'chatResponse.choices: expected some').message)
   }
   const usage = readTokens(used) ?? readTokens(object(choices[0]).usage)
   const given = choices.map((choice: unknown, at) => {
@@ -40,19 +40,19 @@ export function chatReply(said: unknown, context: Context): Answer {
 }
 
 /** What a message, or a piece of one, says. Content of kinds that are not text says nothing. */
-export function piecesIn({content, reasoningContent}: Json): readonly Piece[] {
+export function piecesIn({content, reasoningContent}: Json): readonly MessagePiece[] {
   const thought = word(reasoningContent)
   const parts = content === null || content === undefined ? [] : content
   if (!Array.isArray(parts)) throw new InvalidResponse('message.content: expected an array')
-  const texts = parts.flatMap((part): readonly Piece[] => {
+  const texts = parts.flatMap((part): readonly MessagePiece[] => {
     const {type, text} = object(part)
     return type === 'TEXT' && typeof text === 'string' ? [{type: 'text', text}] : []
   })
   return [...(thought ? [{type: 'thinking' as const, thinking: thought}] : []), ...texts]
 }
 
-export function readTokens(said: unknown): Usage | null {
-  const {promptTokens, completionTokens, promptTokensDetails, completionTokensDetails} = object(said)
+export function readTokens(usage: unknown): Usage | null {
+  const {promptTokens, completionTokens, promptTokensDetails, completionTokensDetails} = object(usage)
   return usageOf({
     input: promptTokens,
     output: completionTokens,

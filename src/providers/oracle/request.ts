@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
-import {type Context, type Json, type Translated, UnsupportedInput} from '../translation.ts'
-import {imageIn, isThought, type Message, messagesIn, mostTokens, partsIn, pick, stopsIn, unsupportedPart} from '../unified/read.ts'
+import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type ChatMessage, imageIn, isThought, messagesIn, mostTokens, partsIn, pick, stopsIn, unsupportedPart} from '../unified/read.ts'
 import {answeredIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
 
 const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequencyPenalty presence_penalty>presencePenalty
@@ -10,28 +10,28 @@ const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequ
  * An OpenAI chat request for Oracle's generic format (reference: Oracle). Source: docs.oracle.com, Generative AI inference, ChatDetails and
  * GenericChatRequest. The compartment and the serving mode come from the integration or the headers.
  */
-export function chatRequest(asked: Json, context: Context): Translated {
+export function chatRequest(request: Json, context: TranslationContext): Translated {
   const {oracle_compartment_id, oracle_serving_mode, oracle_api_version} = context.options
   if (!oracle_compartment_id) throw new UnsupportedInput('oracle_compartment_id', 'expected the compartment that pays for the call')
   const is_dedicated = oracle_serving_mode === 'DEDICATED'
-  const tools = toolsIn(asked)
-  const effort = asked.reasoning_effort
+  const tools = toolsIn(request)
+  const effort = request.reasoning_effort
   const chatRequest = {
     apiFormat: 'GENERIC',
-    messages: messagesIn(asked).map(message),
-    ...pick(asked, SETTINGS),
+    messages: messagesIn(request).map(message),
+    ...pick(request, SETTINGS),
     // Newer models refuse the older member; who names the newer one means it.
-    ...(typeof asked.max_completion_tokens === 'number'
-      ? {maxCompletionTokens: asked.max_completion_tokens}
-      : {maxTokens: mostTokens(asked)}),
-    stop: stopsIn(asked),
+    ...(typeof request.max_completion_tokens === 'number'
+      ? {maxCompletionTokens: request.max_completion_tokens}
+      : {maxTokens: mostTokens(request)}),
+    stop: stopsIn(request),
     ...(tools.length > 0
       ? {
           tools: tools.map(({name, description, parameters}) => ({type: 'FUNCTION', name, description, parameters})),
-          toolChoice: choice(asked),
+          toolChoice: choice(request),
         }
       : {}),
-    responseFormat: format(asked),
+    responseFormat: format(request),
     reasoningEffort: typeof effort === 'string' && EFFORTS.has(effort) ? effort.toUpperCase() : undefined,
     isStream: context.is_stream,
     ...(context.is_stream ? {streamOptions: {isIncludeUsage: true}} : {}),
@@ -50,19 +50,19 @@ export function chatRequest(asked: Json, context: Context): Translated {
 
 const EFFORTS = new Set(['none', 'minimal', 'low', 'medium', 'high'])
 
-function message(asked: Message): Json {
-  const {role, said, field} = asked
-  const parts = partsIn(said.content, `${field}.content`).filter(part => !isThought(part))
+function message(source: ChatMessage): Json {
+  const {role, raw, field} = source
+  const parts = partsIn(raw.content, `${field}.content`).filter(part => !isThought(part))
   const content = parts.map(part => {
-    if (part.type === 'text') return {type: 'TEXT', text: part.said.text}
+    if (part.type === 'text') return {type: 'TEXT', text: part.raw.text}
     if (part.type !== 'image_url' || role !== 'user') throw unsupportedPart(part)
     const {url, detail} = imageIn(part)
     return {type: 'IMAGE', imageUrl: {url, detail: typeof detail === 'string' ? detail.toUpperCase() : undefined}}
   })
-  const name = typeof said.name === 'string' ? said.name : undefined
-  if (role === 'tool') return {role: 'TOOL', toolCallId: answeredIn(asked), content}
+  const name = typeof raw.name === 'string' ? raw.name : undefined
+  if (role === 'tool') return {role: 'TOOL', toolCallId: answeredIn(source), content}
   if (role !== 'assistant') return {role: role.toUpperCase(), content, name}
-  const toolCalls = callsIn(asked).map(({id, name, arguments: given}) => ({id, type: 'FUNCTION', name, arguments: given}))
+  const toolCalls = callsIn(source).map(({id, name, arguments: given}) => ({id, type: 'FUNCTION', name, arguments: given}))
   return {
     role: 'ASSISTANT',
     content: content.length > 0 ? content : undefined,
@@ -71,14 +71,14 @@ function message(asked: Message): Json {
   }
 }
 
-function choice(asked: Json): Json | undefined {
-  const said = choiceIn(asked)
-  if (said === undefined) return undefined
-  return typeof said === 'object' ? {type: 'FUNCTION', name: said.name} : {type: said.toUpperCase()}
+function choice(request: Json): Json | undefined {
+  const tool_choice = choiceIn(request)
+  if (tool_choice === undefined) return undefined
+  return typeof tool_choice === 'object' ? {type: 'FUNCTION', name: tool_choice.name} : {type: tool_choice.toUpperCase()}
 }
 
-function format(asked: Json): Json | undefined {
-  const {type, json_schema} = object(asked.response_format)
+function format(request: Json): Json | undefined {
+  const {type, json_schema} = object(request.response_format)
   if (type === 'json_object') return {type: 'JSON_OBJECT'}
   if (type !== 'json_schema') return undefined
   const {name, description, schema, strict} = object(json_schema)

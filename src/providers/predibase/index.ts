@@ -1,4 +1,4 @@
-import {type Context, type Dialect, type Json, type Translated, UnsupportedInput} from '../translation.ts'
+import {type Dialect, type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
 import {normaliseStream} from '../unified/near-openai-stream.ts'
@@ -9,16 +9,16 @@ const near = {finish: {eos_token: 'stop', stop_sequence: 'stop'}} as const
  * OpenAI's chat at a path of each tenant and base model (reference: Predibase): the model is `base` or `base:adapter`, the tenant is `user`.
  * Source: docs.predibase.com, OpenAI-compatible endpoints.
  */
-function request(asked: Json, context: Context): Translated {
-  const {user, ...rest} = asked
+function request(input: Json, context: TranslationContext): Translated {
+  const {user, ...rest} = input
   const colon = context.model.indexOf(':')
   const base = colon < 0 ? context.model : context.model.slice(0, colon)
   const path = `/${segment(user, 'user')}/deployments/v2/llms/${segment(base, 'model')}/v1/chat/completions`
   return {path, body: {...rest, model: colon < 0 ? '' : context.model.slice(colon + 1), stream: context.is_stream}}
 }
 
-function segment(said: unknown, field: string): string {
-  if (typeof said === 'string' && said !== '' && said !== '.' && said !== '..') return encodeURIComponent(said)
+function segment(value: unknown, field: string): string {
+  if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return encodeURIComponent(value)
   throw new UnsupportedInput(field, field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model')
 }
 
@@ -28,8 +28,8 @@ export const predibase: Dialect = {
   endpoints: {
     chatComplete: {
       request,
-      reply: (said, context) => nearReply(said, context, near),
-      stream: {framing: 'sse', open: (context, asked) => normaliseStream(context, asked, near)},
+      reply: (response, context) => nearReply(response, context, near),
+      stream: {framing: 'sse', open: (context, input) => normaliseStream(context, input, near)},
     },
   },
   fault: readFault,

@@ -2,21 +2,21 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {
-  type Answer,
-  type Context,
   type Dialect,
   InvalidResponse,
   type Json,
   type StreamTranslator,
   type Translated,
+  type TranslatedResponse,
+  type TranslationContext,
   UnsupportedInput,
 } from '../translation.ts'
 import {anyError, faultOf, readFault} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {
+  type ChatMessage,
   imageIn,
   isThought,
-  type Message,
   messagesIn,
   mostTokens,
   oneChoice,
@@ -39,27 +39,27 @@ export const reka: Dialect = {
   fault: readFault,
 }
 
-function request(asked: Json, context: Context): Translated {
-  oneChoice(asked)
-  if (Array.isArray(asked.tools) && asked.tools.length > 0) throw new UnsupportedInput('tools', 'the provider takes no tools')
+function request(input: Json, context: TranslationContext): Translated {
+  oneChoice(input)
+  if (Array.isArray(input.tools) && input.tools.length > 0) throw new UnsupportedInput('tools', 'the provider takes no tools')
   const body = {
     model: context.model,
-    messages: turns(messagesIn(asked)),
-    ...pick(asked, 'temperature top_p top_k seed frequency_penalty presence_penalty use_search_engine'),
-    max_tokens: mostTokens(asked),
-    stop: stopsIn(asked),
+    messages: turns(messagesIn(input)),
+    ...pick(input, 'temperature top_p top_k seed frequency_penalty presence_penalty use_search_engine'),
+    max_tokens: mostTokens(input),
+    stop: stopsIn(input),
     stream: context.is_stream,
   }
   return {path: '/v1/chat', body}
 }
 
 /** Reka knows two roles that take turns: what the system says opens the user's next turn. */
-function turns(messages: readonly Message[]): readonly Json[] {
+function turns(messages: readonly ChatMessage[]): readonly Json[] {
   const all: {role: string; content: Json[]}[] = []
-  for (const {role, said, field} of messages) {
+  for (const {role, raw, field} of messages) {
     if (role === 'tool') throw new UnsupportedInput(`${field}.role`, 'the provider takes no tools')
     const theirs = role === 'system' ? 'user' : role
-    const content = partsOf(said.content, `${field}.content`)
+    const content = partsOf(raw.content, `${field}.content`)
     const last = all.at(-1)
     if (last?.role === theirs) last.content.push(...content)
     else all.push({role: theirs, content})
@@ -74,9 +74,9 @@ function partsOf(content: unknown, field: string): Json[] {
   const parts = partsIn(content, field).filter(part => !isThought(part))
   if (parts.every(({type}) => type === 'text')) return [{type: 'text', text: textIn(content, field)}]
   return parts.map(part => {
-    if (part.type === 'text') return {type: 'text', text: part.said.text}
+    if (part.type === 'text') return {type: 'text', text: part.raw.text}
     if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part).url}
-    if (MEDIA.has(part.type)) return part.said
+    if (MEDIA.has(part.type)) return part.raw
     throw unsupportedPart(part)
   })
 }
@@ -84,11 +84,11 @@ function partsOf(content: unknown, field: string): Json[] {
 /** Media of Reka's own, as the client wrote them. */
 const MEDIA = new Set(['video_url', 'audio_url', 'pdf_url'])
 
-function reply(said: unknown, context: Context): Answer {
-  const {id, model, responses, usage: used} = object(said)
+function reply(response: unknown, context: TranslationContext): TranslatedResponse {
+  const {id, model, responses, usage: used} = object(response)
   const [first] = Array.isArray(responses) ? responses : []
   const {message, finish_reason} = object(first)
-  if (!isObject(message)) throw new InvalidResponse(faultOf(context, anyError(object(said)), 'responses: expected some').message)
+  if (!isObject(message)) throw new InvalidResponse(faultOf(context, anyError(object(response)), 'responses: expected some').message)
   const usage = readTokens(used)
   const choice = choiceOut(
     0,
@@ -98,8 +98,8 @@ function reply(said: unknown, context: Context): Answer {
   return {body: completion(context, {id: word(id), model: word(model), choices: [choice], usage}), usage, model: word(model)}
 }
 
-function open(context: Context, asked: Json): StreamTranslator {
-  return chatStream(context, asked, (write, fail) => {
+function open(context: TranslationContext, input: Json): StreamTranslator {
+  return chatStream(context, input, (write, fail) => {
     let heard = ''
     /** Reka tells all so far with each chunk; deployments are known that tell what is new. The second chunk settles it. */
     let is_whole: boolean | null = null
@@ -135,12 +135,12 @@ function open(context: Context, asked: Json): StreamTranslator {
   })
 }
 
-function ended(said: unknown, {strict}: Context): string {
-  return finishReason(said, FINISH, strict)
+function ended(reason: unknown, {strict}: TranslationContext): string {
+  return finishReason(reason, FINISH, strict)
 }
 
-function readTokens(said: unknown): Usage | null {
-  const {input_tokens: input, output_tokens: output} = object(said)
+function readTokens(usage: unknown): Usage | null {
+  const {input_tokens: input, output_tokens: output} = object(usage)
   return usageOf({input, output})
 }
 

@@ -8,6 +8,6 @@ import {readFault} from '../unified/fault.ts'
  */
 export const azureAiRerank: Dialect = {
   name: 'azure-ai',
-  endpoints: {rerank: {...rerank, request: (asked, context) => ({...rerank.request(asked, context), path: '/rerank'})}},
+  endpoints: {rerank: {...rerank, request: (request, context) => ({...rerank.request(request, context), path: '/rerank'})}},
   fault: readFault,
 }

@@ -7,16 +7,16 @@ import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
 /** Source: jina.ai, reranker API: charged by tokens; documents given back are the client's own. */
 const rerank: Translation = {
-  request: (asked, context) => ({path: '/rerank', body: {...rerankBody(asked, context), return_documents: false}}),
-  reply: (said, context, asked) => tokenReply(said, 'results', context, asked),
+  request: (request, context) => ({path: '/rerank', body: {...rerankBody(request, context), return_documents: false}}),
+  reply: (response, context, request) => tokenReply(response, 'results', context, request),
 }
 
 /** Source: jina.ai, embeddings API: inputs may be objects of its own (`{text}`, `{image}`); vectors come as numbers unless asked otherwise. */
 const embed: Translation = {
-  request: (asked, context) => {
-    encodingIn(asked)
-    const more = pick(asked, 'task dimensions late_chunking truncate normalized')
-    return {path: '/embeddings', body: {model: context.model, input: inputsIn(asked), ...more}}
+  request: (request, context) => {
+    encodingIn(request)
+    const more = pick(request, 'task dimensions late_chunking truncate normalized')
+    return {path: '/embeddings', body: {model: context.model, input: inputsIn(request), ...more}}
   },
   reply: listedReply,
 }

@@ -1,27 +1,29 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Dialect, Json, Translation} from '../translation.ts'
-import {readFault, type Said} from '../unified/fault.ts'
+import {type RawError, readFault} from '../unified/fault.ts'
 import {objectIn, pick, word} from '../unified/read.ts'
 import {documentsIn, queryIn, rankedIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'
 
 /** Source: docs.pinecone.io, inference, rerank: documents are objects, the model's own settings are `parameters`. */
 const rerank: Translation = {
-  request: (asked, context) => ({
+  request: (request, context) => ({
     path: '/rerank',
     body: {
       model: context.model,
-      query: queryIn(asked),
-      documents: documentsIn(asked).map(({text, said}) => (isObject(said) ? said : {text})),
-      top_n: topIn(asked),
+      query: queryIn(request),
+      documents: documentsIn(request).map(({text, raw}) => (isObject(raw) ? raw : {text})),
+      top_n: topIn(request),
       return_documents: false,
-      ...pick(asked, 'rank_fields parameters'),
-      ...(asked.truncation === undefined || asked.parameters ? {} : {parameters: {truncate: asked.truncation === false ? 'NONE' : 'END'}}),
+      ...pick(request, 'rank_fields parameters'),
+      ...(request.truncation === undefined || request.parameters
+        ? {}
+        : {parameters: {truncate: request.truncation === false ? 'NONE' : 'END'}}),
     },
   }),
-  reply(said, context, asked) {
-    const {data, model, usage} = objectIn(said)
+  reply(response, context, request) {
+    const {data, model, usage} = objectIn(response)
     const used = rerankUsage({search_units: object(usage).rerank_units})
-    return rerankList(context, asked, {model: word(model), results: rankedIn(data, 'score'), usage: used})
+    return rerankList(context, request, {model: word(model), results: rankedIn(data, 'score'), usage: used})
   },
 }
 
@@ -33,7 +35,7 @@ export const pinecone: Dialect = {
 }
 
 /** `{error: {code: "INVALID_ARGUMENT", message}, status}`. */
-function find(said: Json): Said {
-  const {code, message} = object(said.error)
-  return {message: message ?? said.message, code, type: code}
+function find(body: Json): RawError {
+  const {code, message} = object(body.error)
+  return {message: message ?? body.message, code, type: code}
 }

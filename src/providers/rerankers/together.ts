@@ -4,8 +4,8 @@ import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
 /** Source: docs.together.ai, rerank: documents may be objects, ranked by `rank_fields`; charged by tokens. */
 const rerank: Translation = {
-  request: (asked, context) => ({path: '/rerank', body: {...rerankBody(asked, context), return_documents: false}}),
-  reply: (said, context, asked) => tokenReply(said, 'results', context, asked),
+  request: (request, context) => ({path: '/rerank', body: {...rerankBody(request, context), return_documents: false}}),
+  reply: (response, context, request) => tokenReply(response, 'results', context, request),
 }
 
 /** Together AI's reranking; all else there is OpenAI's. Base URL with `/v1`. */

@@ -6,16 +6,16 @@ import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
 /** Source: docs.voyageai.com, rerankers: `top_k`, results under `data`, charged by tokens. */
 const rerank: Translation = {
-  request: (asked, context) => ({path: '/rerank', body: {...rerankBody(asked, context, 'top_k'), ...pick(asked, 'truncation')}}),
-  reply: (said, context, asked) => tokenReply(said, 'data', context, asked),
+  request: (request, context) => ({path: '/rerank', body: {...rerankBody(request, context, 'top_k'), ...pick(request, 'truncation')}}),
+  reply: (response, context, request) => tokenReply(response, 'data', context, request),
 }
 
 /** Source: docs.voyageai.com, embeddings: knows no `float`, `dimensions`, `user`. */
 const embed: Translation = {
-  request: (asked, context) => {
-    encodingIn(asked)
-    const more = pick(asked, 'input_type truncation dimensions>output_dimension output_dimension output_dtype')
-    return {path: '/embeddings', body: {model: context.model, input: textsIn(asked), ...more}}
+  request: (request, context) => {
+    encodingIn(request)
+    const more = pick(request, 'input_type truncation dimensions>output_dimension output_dimension output_dtype')
+    return {path: '/embeddings', body: {model: context.model, input: textsIn(request), ...more}}
   },
   reply: listedReply,
 }

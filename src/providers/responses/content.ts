@@ -1,14 +1,14 @@
 import {arrayAt, given, objectAt, stringAt} from '../messages/asked.ts'
 import {noWord, textPart} from '../messages/parts.ts'
-import type {Context, Json} from '../translation.ts'
+import type {Json, TranslationContext} from '../translation.ts'
 
 /** The content of a message or of a call's output as parts of a chat message. Throws `Untranslatable` for what chat has no part for. */
-export function partsIn(content: unknown, field: string, context: Context): readonly Json[] {
+export function partsIn(content: unknown, field: string, context: TranslationContext): readonly Json[] {
   if (typeof content === 'string') return [textPart(content)]
   return arrayAt(content, field).map((part, at) => partOf(objectAt(part, `${field}[${at}]`), `${field}[${at}]`, context))
 }
 
-function partOf(part: Json, field: string, context: Context): Json {
+function partOf(part: Json, field: string, context: TranslationContext): Json {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -27,12 +27,12 @@ function partOf(part: Json, field: string, context: Context): Json {
   }
 }
 
-function image(part: Json, field: string, context: Context): Json {
+function image(part: Json, field: string, context: TranslationContext): Json {
   if (typeof part.image_url !== 'string' && part.file_id) throw noWord('the id of a stored file', `${field}.file_id`, context)
   return {type: 'image_url', image_url: given({url: stringAt(part.image_url, `${field}.image_url`), detail: part.detail})}
 }
 
-function file(part: Json, field: string, context: Context): Json {
+function file(part: Json, field: string, context: TranslationContext): Json {
   const {filename, file_data, file_url, file_id} = part
   if (typeof file_data === 'string') return {type: 'file', file: given({filename, file_data})}
   if (typeof file_url === 'string') return {type: 'file', file: given({filename, file_url})}

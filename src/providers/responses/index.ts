@@ -1,4 +1,4 @@
-import type {ClientDialect, Fault, Json} from '../translation.ts'
+import type {ClientDialect, Json, ProviderFault} from '../translation.ts'
 import {toResponse} from './reply.ts'
 import {responsesToChat} from './request.ts'
 import {openResponseStream} from './stream.ts'
@@ -12,6 +12,6 @@ export const responsesClient: ClientDialect = {
 }
 
 /** The Responses API tells errors as chat does. */
-function responseError(_status: number, {message, type, param, code}: Fault): Json {
+function responseError(_status: number, {message, type, param, code}: ProviderFault): Json {
   return {error: {message, type, param, code}}
 }

@@ -3,7 +3,7 @@ import {contentText, string} from '../messages/fragments.ts'
 import {chatCall} from '../messages/history.ts'
 import {contentOf, noWord, textPart} from '../messages/parts.ts'
 import {type ToolResult, toolMessages} from '../messages/tool-results.ts'
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {partsIn} from './content.ts'
 import {openThought} from './thoughts.ts'
 
@@ -19,8 +19,8 @@ interface Turn {
 }
 
 /** `instructions` and `input` of a Responses request as chat messages, in their order. Throws `Untranslatable`. */
-export function chatMessages(asked: Json, context: Context): readonly Json[] {
-  const {instructions, input} = asked
+export function chatMessages(request: Json, context: TranslationContext): readonly Json[] {
+  const {instructions, input} = request
   const messages: Json[] = []
   if (instructions !== undefined && instructions !== null) {
     messages.push({role: 'system', content: stringAt(instructions, 'instructions')})
@@ -37,11 +37,11 @@ export function chatMessages(asked: Json, context: Context): readonly Json[] {
 
 class Conversation {
   readonly #messages: Json[]
-  readonly #context: Context
+  readonly #context: TranslationContext
   #turn: Turn | null = null
   #results: ToolResult[] = []
 
-  constructor(messages: Json[], context: Context) {
+  constructor(messages: Json[], context: TranslationContext) {
     this.#messages = messages
     this.#context = context
   }
@@ -69,16 +69,16 @@ class Conversation {
       throw new UnsupportedInput(`${field}.role`, `expected one of ${Object.keys(ROLES).join(', ')}`)
     }
     const parts = partsIn(item.content, `${field}.content`, this.#context)
-    if (role === 'assistant') return this.#said(parts)
+    if (role === 'assistant') return this.#assistant(parts)
     this.#endResults()
     this.#endTurn()
     this.#messages.push({role: ROLES[role], content: contentOf(parts)})
   }
 
-  #said(parts: readonly Json[]) {
-    const {parts: said = [], blocks = [], calls = []} = this.#turn ?? {}
+  #assistant(parts: readonly Json[]) {
+    const {parts: earlier = [], blocks = [], calls = []} = this.#turn ?? {}
     // Text behind text is another message, unless there was thinking between them or calls are still to be answered.
-    if (said.length > 0 && calls.length === 0 && blocks.at(-1) === said.at(-1)) this.#endTurn()
+    if (earlier.length > 0 && calls.length === 0 && blocks.at(-1) === earlier.at(-1)) this.#endTurn()
     const turn = this.#openTurn()
     for (const part of parts) {
       turn.parts.push(part)

@@ -3,11 +3,11 @@ import {totals, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
 import {finishOf} from '../messages/finish.ts'
 import {type ChatFollower, followWhole} from '../messages/follower.ts'
-import type {Context, Json} from '../translation.ts'
+import type {Json, TranslationContext} from '../translation.ts'
 import {Item} from './item.ts'
 
 /** A chat completion as a response object (OpenAI API reference: the response object). Throws `BadReply` for what is none. */
-export function toResponse(completion: Json, context: Context, asked: Json): Json {
+export function toResponse(completion: Json, context: TranslationContext, request: Json): Json {
   const {follower, steps} = followWhole(completion, context)
   const items: Item[] = []
   for (const step of steps) {
@@ -15,24 +15,30 @@ export function toResponse(completion: Json, context: Context, asked: Json): Jso
     else if (step.does === 'more') items.at(-1)?.more(step.text)
     else items.at(-1)?.close(step.signature)
   }
-  return endedResponse(follower, context, asked, items)
+  return endedResponse(follower, context, request, items)
 }
 
 /** The response as far as it is: what its events carry before the end. */
-export function openResponse(follower: ChatFollower, context: Context, asked: Json): Json {
-  return responseOf(follower, context, asked, {status: 'in_progress', error: null, incomplete_details: null}, [], null)
+export function openResponse(follower: ChatFollower, context: TranslationContext, request: Json): Json {
+  return responseOf(follower, context, request, {status: 'in_progress', error: null, incomplete_details: null}, [], null)
 }
 
 /** The response at its end: whole, or stopped by the limit or a filter. */
-export function endedResponse(follower: ChatFollower, context: Context, asked: Json, items: readonly Item[]): Json {
+export function endedResponse(follower: ChatFollower, context: TranslationContext, request: Json, items: readonly Item[]): Json {
   const reason = incompleteReason(follower)
-  const said = {status: reason ? 'incomplete' : 'completed', error: null, incomplete_details: reason ? {reason} : null}
-  return responseOf(follower, context, asked, said, outputOf(items, reason !== null), follower.usage)
+  const state = {status: reason ? 'incomplete' : 'completed', error: null, incomplete_details: reason ? {reason} : null}
+  return responseOf(follower, context, request, state, outputOf(items, reason !== null), follower.usage)
 }
 
-export function failedResponse(follower: ChatFollower, context: Context, asked: Json, items: readonly Item[], error: Json): Json {
-  const said = {status: 'failed', error, incomplete_details: null}
-  return responseOf(follower, context, asked, said, outputOf(items, true), follower.usage)
+export function failedResponse(
+  follower: ChatFollower,
+  context: TranslationContext,
+  request: Json,
+  items: readonly Item[],
+  error: Json,
+): Json {
+  const state = {status: 'failed', error, incomplete_details: null}
+  return responseOf(follower, context, request, state, outputOf(items, true), follower.usage)
 }
 
 /** Items as they stand in the output; of an answer that broke off the last one is the incomplete one. */
@@ -47,37 +53,37 @@ export function incompleteReason({finish_reason}: ChatFollower): string | null {
 
 function responseOf(
   follower: ChatFollower,
-  context: Context,
-  asked: Json,
-  said: {readonly status: string; readonly error: Json | null; readonly incomplete_details: Json | null},
+  context: TranslationContext,
+  request: Json,
+  state: {readonly status: string; readonly error: Json | null; readonly incomplete_details: Json | null},
   output: readonly Json[],
   usage: Usage | null,
 ): Json {
-  const {effort = null, summary = null} = object(asked.reasoning)
+  const {effort = null, summary = null} = object(request.reasoning)
   return {
     id: follower.id.startsWith('resp_') ? follower.id : `resp_${follower.id}`,
     object: 'response',
     created_at: context.created_s,
-    ...said,
+    ...state,
     background: false,
-    instructions: asked.instructions ?? null,
-    max_output_tokens: asked.max_output_tokens ?? null,
-    metadata: asked.metadata ?? {},
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: request.metadata ?? {},
     model: follower.model,
     output,
-    parallel_tool_calls: asked.parallel_tool_calls ?? true,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
     previous_response_id: null,
     provider: context.provider,
     reasoning: {effort, summary},
     store: false,
-    temperature: asked.temperature ?? null,
-    text: asked.text ?? {format: {type: 'text'}},
-    tool_choice: asked.tool_choice ?? 'auto',
-    tools: asked.tools ?? [],
-    top_p: asked.top_p ?? null,
+    temperature: request.temperature ?? null,
+    text: request.text ?? {format: {type: 'text'}},
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: request.tools ?? [],
+    top_p: request.top_p ?? null,
     truncation: 'disabled',
     usage: usage && responseUsage(usage),
-    user: asked.user ?? null,
+    user: request.user ?? null,
   }
 }
 

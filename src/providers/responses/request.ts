@@ -1,6 +1,6 @@
 import {arrayAt, given, objectAt, stringAt} from '../messages/asked.ts'
 import {noWord} from '../messages/parts.ts'
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {chatMessages} from './input.ts'
 
 /** Members that only a service that keeps answers, or runs tools itself, can do. */
@@ -18,24 +18,24 @@ const CHOICES: ReadonlySet<unknown> = new Set(['auto', 'none', 'required'])
  * answer (the metadata is shown in it), and hints that only guide OpenAI's own service (`include`, `truncation`, `service_tier`,
  * `prompt_cache_key`, `text.verbosity` ...).
  */
-export function responsesToChat(asked: Json, context: Context): Json {
+export function responsesToChat(request: Json, context: TranslationContext): Json {
   for (const [name, reason] of Object.entries(REFUSED)) {
-    const value = asked[name]
+    const value = request[name]
     if (value !== undefined && value !== null && value !== false && value !== 0) throw new UnsupportedInput(name, reason)
   }
-  const text = optional(asked.text, 'text')
-  const reasoning = optional(asked.reasoning, 'reasoning')
+  const text = optional(request.text, 'text')
+  const reasoning = optional(request.reasoning, 'reasoning')
   return given({
-    model: context.model || asked.model,
-    messages: chatMessages(asked, context),
-    max_tokens: asked.max_output_tokens,
-    temperature: asked.temperature,
-    top_p: asked.top_p,
-    ...toolMembers(asked, context),
-    user: asked.user,
+    model: context.model || request.model,
+    messages: chatMessages(request, context),
+    max_tokens: request.max_output_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    ...toolMembers(request, context),
+    user: request.user,
     response_format: formatOf(text.format),
     reasoning_effort: reasoning.effort,
-    ...(context.is_stream || asked.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
+    ...(context.is_stream || request.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
   })
 }
 
@@ -48,31 +48,31 @@ function formatOf(value: unknown): Json | null {
   if (type === undefined || type === 'text') return null
   if (type === 'json_object') return {type}
   if (type !== 'json_schema') throw new UnsupportedInput('text.format.type', 'expected text, json_object or json_schema')
-  const told = {name: stringAt(name, 'text.format.name'), description, schema: objectAt(schema, 'text.format.schema'), strict}
-  return {type, json_schema: given(told)}
+  const json_schema = {name: stringAt(name, 'text.format.name'), description, schema: objectAt(schema, 'text.format.schema'), strict}
+  return {type, json_schema: given(json_schema)}
 }
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`; without tools chat takes none of them. */
-function toolMembers(asked: Json, context: Context): Json {
-  const listed = asked.tools === undefined || asked.tools === null ? [] : arrayAt(asked.tools, 'tools')
+function toolMembers(request: Json, context: TranslationContext): Json {
+  const listed = request.tools === undefined || request.tools === null ? [] : arrayAt(request.tools, 'tools')
   const all = listed.map((tool, at) => toolOf(objectAt(tool, `tools[${at}]`), `tools[${at}]`, context))
-  const {tools, tool_choice} = chosen(all, asked.tool_choice, context)
+  const {tools, tool_choice} = chosen(all, request.tool_choice, context)
   if (tools.length === 0) return {}
-  return {tools, tool_choice, parallel_tool_calls: asked.parallel_tool_calls}
+  return {tools, tool_choice, parallel_tool_calls: request.parallel_tool_calls}
 }
 
-function toolOf(tool: Json, field: string, context: Context): Json {
+function toolOf(tool: Json, field: string, context: TranslationContext): Json {
   const {type, name, description, parameters, strict} = tool
   if (type !== 'function') throw noWord(type, `${field}.type`, context)
-  const told = {name: stringAt(name, `${field}.name`), description, parameters, strict}
-  return {type: 'function', function: given(told)}
+  const definition = {name: stringAt(name, `${field}.name`), description, parameters, strict}
+  return {type: 'function', function: given(definition)}
 }
 
 /** The tools that may be called and how: `allowed_tools` are those alone, for chat's own word for it is OpenAI's only. */
 function chosen(
   tools: readonly Json[],
   choice: unknown,
-  context: Context,
+  context: TranslationContext,
 ): {readonly tools: readonly Json[]; readonly tool_choice: unknown} {
   if (choice === undefined || choice === null) return {tools, tool_choice: null}
   if (CHOICES.has(choice)) return {tools, tool_choice: choice}
@@ -86,7 +86,7 @@ function chosen(
   return {tools: left, tool_choice: mode}
 }
 
-function allowedName(tool: unknown, field: string, context: Context): string {
+function allowedName(tool: unknown, field: string, context: TranslationContext): string {
   const {type, name} = objectAt(tool, field)
   if (type !== 'function') throw noWord(type, `${field}.type`, context)
   return stringAt(name, `${field}.name`)

@@ -1,16 +1,16 @@
-import {ChatFollower, type Step} from '../messages/follower.ts'
-import {type ClientStream, type Context, type Fault, InvalidResponse, type Json} from '../translation.ts'
+import {type BlockStep, ChatFollower} from '../messages/follower.ts'
+import {type ClientStream, InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
 import {Item, type ItemStatus} from './item.ts'
 import {endedResponse, failedResponse, incompleteReason, openResponse} from './reply.ts'
 
 /** Chat chunks as the events of a response (OpenAI API reference: Responses, streaming events), numbered from 0. */
-export function openResponseStream(context: Context, asked: Json): ClientStream {
-  return new ResponseStream(context, asked)
+export function openResponseStream(context: TranslationContext, request: Json): ClientStream {
+  return new ResponseStream(context, request)
 }
 
 class ResponseStream implements ClientStream {
-  readonly #context: Context
-  readonly #asked: Json
+  readonly #context: TranslationContext
+  readonly #request: Json
   readonly #follower: ChatFollower
   readonly #items: Item[] = []
   #id = ''
@@ -18,9 +18,9 @@ class ResponseStream implements ClientStream {
   #has_begun = false
   #is_over = false
 
-  constructor(context: Context, asked: Json) {
+  constructor(context: TranslationContext, request: Json) {
     this.#context = context
-    this.#asked = asked
+    this.#request = request
     this.#follower = new ChatFollower(context)
   }
 
@@ -30,30 +30,30 @@ class ResponseStream implements ClientStream {
     // Some servers give every chunk an id of its own; a response has one.
     if (this.#has_begun) this.#follower.id = this.#id
     if (this.#follower.failed) return this.fault(this.#follower.failed)
-    return this.#begun() + this.#told(steps, false)
+    return this.#begun() + this.#textOf(steps, false)
   }
 
   end(): string {
     if (this.#is_over) return ''
     let last: string
     try {
-      last = this.#begun() + this.#told(this.#follower.end(), true)
+      last = this.#begun() + this.#textOf(this.#follower.end(), true)
     } catch (error) {
       if (!(error instanceof InvalidResponse)) throw error
       return this.fault({message: error.message, type: null, param: null, code: null})
     }
     this.#is_over = true
-    const response = endedResponse(this.#follower, this.#context, this.#asked, this.#items)
+    const response = endedResponse(this.#follower, this.#context, this.#request, this.#items)
     return last + this.#event(`response.${response.status}`, {response})
   }
 
   /** The response as failed, and the error behind it, for clients that look for one of the two. */
-  fault(fault: Fault): string {
+  fault(fault: ProviderFault): string {
     if (this.#is_over) return ''
     const begun = this.#begun()
     this.#is_over = true
     const error = {code: codeOf(fault), message: fault.message}
-    const response = failedResponse(this.#follower, this.#context, this.#asked, this.#items, error)
+    const response = failedResponse(this.#follower, this.#context, this.#request, this.#items, error)
     const failed = this.#event('response.failed', {response})
     return begun + failed + this.#event('error', {...error, param: fault.param, error: {...fault}})
   }
@@ -62,17 +62,17 @@ class ResponseStream implements ClientStream {
     if (this.#has_begun) return ''
     this.#has_begun = true
     this.#id = this.#follower.id
-    const response = openResponse(this.#follower, this.#context, this.#asked)
+    const response = openResponse(this.#follower, this.#context, this.#request)
     return this.#event('response.created', {response}) + this.#event('response.in_progress', {response})
   }
 
   /** `is_last`: the last of these steps closes the last item. */
-  #told(steps: readonly Step[], is_last: boolean): string {
+  #textOf(steps: readonly BlockStep[], is_last: boolean): string {
     const is_cut = is_last && incompleteReason(this.#follower) !== null
     return steps.map((step, at) => this.#tell(step, is_cut && at === steps.length - 1 ? 'incomplete' : 'completed')).join('')
   }
 
-  #tell(step: Step, status: ItemStatus): string {
+  #tell(step: BlockStep, status: ItemStatus): string {
     if (step.does === 'open') {
       const item = new Item(step.block, this.#items.length, this.#follower)
       this.#items.push(item)
@@ -151,6 +151,6 @@ const DONES = {
 }
 
 /** The error code of a failed response: the API knows few, of which two are not about the request. */
-function codeOf({type, code}: Fault): string {
+function codeOf({type, code}: ProviderFault): string {
   return [type, code].some(word => word !== null && /rate_limit|quota|throttl|^429$/i.test(word)) ? 'rate_limit_exceeded' : 'server_error'
 }

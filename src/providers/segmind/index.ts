@@ -5,28 +5,28 @@ import {modelPath, objectIn, pick} from '../unified/read.ts'
 
 /** Source: segmind.com, models' API pages: one path a model; with `base64` the answer is JSON, else the bytes of a picture. */
 const imageGenerate: Translation = {
-  request(asked, context) {
-    const size = sizeIn(asked)
+  request(request, context) {
+    const size = sizeIn(request)
     return {
       path: `/${modelPath(context)}`,
       body: {
-        prompt: promptIn(asked),
-        samples: manyIn(asked),
+        prompt: promptIn(request),
+        samples: manyIn(request),
         ...(size ? {img_width: size.width, img_height: size.height} : {}),
         ...pick(
-          asked,
+          request,
           'negative_prompt style scheduler num_inference_steps steps>num_inference_steps guidance_scale seed strength refiner',
         ),
         base64: true,
       },
     }
   },
-  reply(said, context, asked) {
-    if (said instanceof Uint8Array) return imageList(context, asked, [{b64_json: Buffer.from(said).toString('base64')}])
-    const {image} = objectIn(said)
+  reply(response, context, request) {
+    if (response instanceof Uint8Array) return imageList(context, request, [{b64_json: Buffer.from(response).toString('base64')}])
+    const {image} = objectIn(response)
     const pictures = (Array.isArray(image) ? image : [image]).flatMap(one => fromBase64(one) ?? [])
     if (pictures.length === 0) throw new InvalidResponse('image: expected a picture')
-    return imageList(context, asked, pictures)
+    return imageList(context, request, pictures)
   },
 }
 

@@ -7,48 +7,48 @@ import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.t
 
 /** Source: docs.siliconflow.cn, rerank: as Cohere's first API, usage under `meta`. */
 const rerank: Translation = {
-  request: (asked, context) => ({
+  request: (request, context) => ({
     path: '/rerank',
     body: {
-      ...rerankBody(asked, context),
+      ...rerankBody(request, context),
       return_documents: false,
-      ...pick(asked, 'max_chunks_per_doc overlap_tokens instruction'),
+      ...pick(request, 'max_chunks_per_doc overlap_tokens instruction'),
     },
   }),
-  reply(said, context, asked) {
-    const {id, results, meta} = objectIn(said)
+  reply(response, context, request) {
+    const {id, results, meta} = objectIn(response)
     const {billed_units, tokens} = object(meta)
     // It charges by tokens; searches are told beside them.
     const {input_tokens} = object(tokens)
     const used = rerankUsage(input_tokens ? {tokens: input_tokens} : {search_units: object(billed_units).search_units})
-    return rerankList(context, asked, {id: word(id), results: rankedIn(results), usage: used})
+    return rerankList(context, request, {id: word(id), results: rankedIn(results), usage: used})
   },
 }
 
 /** Source: docs.siliconflow.cn, images: `image_size` and `batch_size`; addresses alone come back, good for an hour. */
 const imageGenerate: Translation = {
-  request(asked, context) {
-    const many = manyIn(asked)
-    const size = sizeIn(asked)
+  request(request, context) {
+    const many = manyIn(request)
+    const size = sizeIn(request)
     return {
       path: '/images/generations',
       body: {
         model: context.model,
-        prompt: promptIn(asked),
+        prompt: promptIn(request),
         ...(size ? {image_size: `${size.width}x${size.height}`} : {}),
         ...(many > 1 ? {batch_size: many} : {}),
-        ...pick(asked, 'image_size batch_size negative_prompt seed num_inference_steps steps>num_inference_steps guidance_scale image'),
+        ...pick(request, 'image_size batch_size negative_prompt seed num_inference_steps steps>num_inference_steps guidance_scale image'),
       },
     }
   },
-  reply(said, context, asked) {
-    const {images} = objectIn(said)
+  reply(response, context, request) {
+    const {images} = objectIn(response)
     const pictures = arrayIn(images, 'images').map((image): Picture => {
       const url = word(object(image).url)
       if (!url) throw new InvalidResponse('images: expected a url')
       return {url}
     })
-    return imageList(context, asked, pictures)
+    return imageList(context, request, pictures)
   },
 }
 

@@ -49,8 +49,8 @@ const PURPOSES: Readonly<Record<string, string>> = {batch: 'batch-api'}
 /** Files, batches and fine-tuning of Together AI (docs.together.ai, API reference: files, batches, fine-tunes). Rows are OpenAI's. */
 export const togetherErrands: ProviderOperations = {
   endpoints: {
-    async uploadFile(asked, {ask}) {
-      const {purpose, ...file} = await openUpload(asked, {})
+    async uploadFile(input, {ask}) {
+      const {purpose, ...file} = await openUpload(input, {})
       const {headers, body} = formOf([
         {name: 'purpose', value: PURPOSES[purpose] ?? purpose},
         {name: 'file_name', value: file.file_name},
@@ -58,8 +58,8 @@ export const togetherErrands: ProviderOperations = {
       ])
       return {json: fileOf(await (await ask({method: 'POST', path: '/files/upload', headers, body})).json())}
     },
-    listFiles: (asked, {ask}) =>
-      listed(asked, async () => ({items: (await itemsOf(await ask({method: 'GET', path: '/files'}))).map(fileOf), next: null})),
+    listFiles: (input, {ask}) =>
+      listed(input, async () => ({items: (await itemsOf(await ask({method: 'GET', path: '/files'}))).map(fileOf), next: null})),
     retrieveFile: async ({id}, {ask}) => ({json: fileOf(await (await ask({method: 'GET', path: `/files/${segment(id)}`})).json())}),
     async deleteFile({id}, {ask}) {
       ;(await ask({method: 'DELETE', path: `/files/${segment(id)}`})).drop()
@@ -83,8 +83,8 @@ export const togetherErrands: ProviderOperations = {
     cancelBatch: async ({id}, {ask}) => ({
       json: batchObject(batchOf(await (await ask({method: 'POST', path: `/batches/${segment(id)}/cancel`})).json())),
     }),
-    listBatches: (asked, {ask}) =>
-      listed(asked, async () => {
+    listBatches: (input, {ask}) =>
+      listed(input, async () => {
         const jobs = await itemsOf(await ask({method: 'GET', path: '/batches'}))
         return {items: jobs.map(job => batchObject(batchOf(job))), next: null}
       }),
@@ -96,7 +96,7 @@ export const togetherErrands: ProviderOperations = {
     },
     async createFinetune({body, context}, {ask}) {
       if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
-      const {learning_rate_multiplier, ...said} = hyperparametersIn(body)
+      const {learning_rate_multiplier, ...hyperparameters} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
         throw new UnsupportedInput('hyperparameters.learning_rate_multiplier', 'Together takes a rate: send hyperparameters.learning_rate')
       const validation = textAt(body, 'validation_file')
@@ -105,7 +105,7 @@ export const togetherErrands: ProviderOperations = {
         training_file: needed(body, 'training_file', 'expected the id of a file'),
         ...(validation && {validation_file: validation}),
         ...(textAt(body, 'suffix') && {suffix: textAt(body, 'suffix')}),
-        ...said,
+        ...hyperparameters,
       }
       return {json: tuneObject(tuneOf(await (await ask({method: 'POST', path: '/fine-tunes', body: job})).json()))}
     },
@@ -115,8 +115,8 @@ export const togetherErrands: ProviderOperations = {
     cancelFinetune: async ({id}, {ask}) => ({
       json: tuneObject(tuneOf(await (await ask({method: 'POST', path: `/fine-tunes/${segment(id)}/cancel`})).json())),
     }),
-    listFinetunes: (asked, {ask}) =>
-      listed(asked, async () => {
+    listFinetunes: (input, {ask}) =>
+      listed(input, async () => {
         const jobs = await itemsOf(await ask({method: 'GET', path: '/fine-tunes'}))
         return {items: jobs.map(job => tuneObject(tuneOf(job))), next: null}
       }),
@@ -127,8 +127,8 @@ export const togetherErrands: ProviderOperations = {
 /** A list bare, or under `data`. */
 async function itemsOf(reply: UpstreamReply): Promise<readonly Json[]> {
   try {
-    const said: unknown = JSON.parse((await reply.bytes()).toString())
-    return itemsIn(Array.isArray(said) ? said : object(said).data)
+    const parsed: unknown = JSON.parse((await reply.bytes()).toString())
+    return itemsIn(Array.isArray(parsed) ? parsed : object(parsed).data)
   } catch (fault) {
     throw fault instanceof SyntaxError ? new InvalidResponse('expected a list') : fault
   }
@@ -139,8 +139,8 @@ function segment(id: string): string {
   return id
 }
 
-function text(said: unknown): string | null {
-  return typeof said === 'string' && said !== '' ? said : null
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
 function fileOf(file: Json): Json {
@@ -158,8 +158,8 @@ function fileOf(file: Json): Json {
 }
 
 /** A new batch stands under `job`. */
-function batchOf(said: Json): BatchFacts {
-  const job = isObject(said.job) ? said.job : said
+function batchOf(response: Json): BatchFacts {
+  const job = isObject(response.job) ? response.job : response
   const id = text(job.id)
   if (id === null) throw new InvalidResponse('expected the id of a batch')
   const status = known(BATCH_STATUSES, text(job.status)?.toUpperCase(), 'in_progress')

@@ -10,30 +10,30 @@ import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
  * the operator names goes as far as the model (`/v2/models/NAME`).
  */
 const complete: Translation = {
-  request(asked, context) {
-    oneChoice(asked)
-    const stops = stopsIn(asked)
+  request(request, context) {
+    oneChoice(request)
+    const stops = stopsIn(request)
     return {
       path: context.is_stream ? '/generate_stream' : '/generate',
       body: {
-        text_input: textPrompt(asked),
-        max_tokens: mostTokens(asked),
-        ...pick(asked, 'temperature top_p top_k seed>random_seed bad_words stop_words frequency_penalty presence_penalty'),
+        text_input: textPrompt(request),
+        max_tokens: mostTokens(request),
+        ...pick(request, 'temperature top_p top_k seed>random_seed bad_words stop_words frequency_penalty presence_penalty'),
         ...(stops ? {stop_words: stops} : {}),
         ...(context.is_stream ? {stream: true} : {}),
       },
     }
   },
-  reply(said, context) {
-    const {text_output, model_name} = objectIn(said)
+  reply(response, context) {
+    const {text_output, model_name} = objectIn(response)
     const choices = [textChoice(0, stringIn(text_output, 'text_output'), 'stop')]
     return {body: textCompletion(context, {model: word(model_name), choices}), usage: null, model: word(model_name)}
   },
   stream: {
     framing: 'sse',
     // The end of the connection is the only end there is: each piece may be the last.
-    open: (context, asked) =>
-      textStream(context, asked, ({data}) => {
+    open: (context, request) =>
+      textStream(context, request, ({data}) => {
         if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
         if (data.text_output === undefined) return {error: anyError(data)}
         return {model: word(data.model_name), text: stringIn(data.text_output, 'text_output'), is_end: true}

@@ -7,7 +7,7 @@ const HINTS = ['search', 'Search', 'interpreter', 'oogle'].map(word => Buffer.fr
 const NO_KEYS: ReadonlySet<string> = new Set()
 /** So many uses are held for, where a request bounds them by nothing. */
 const USES = 10
-const MOST_USES = 1000
+const MAX_USES = 1000
 
 /** Types of tools that providers run themselves and charge for by their use, with the unit. Dates at their ends are versions. */
 const BY_TYPE: readonly (readonly [RegExp, string])[] = [
@@ -33,7 +33,7 @@ export function chargedTools(body: Buffer): Readonly<Record<string, number>> | n
   if (!HINTS.some(hint => body.includes(hint))) return null
   const units: Record<string, number> = {}
   const add = (unit: string, uses: number) => {
-    units[unit] = (units[unit] ?? 0) + Math.min(Math.max(1, uses), MOST_USES)
+    units[unit] = (units[unit] ?? 0) + Math.min(Math.max(1, uses), MAX_USES)
   }
   try {
     const members = topLevel(body, NO_KEYS)
@@ -60,6 +60,6 @@ function addTool(tool: unknown, most: number, add: (unit: string, uses: number) 
   for (const name of Object.keys(tool)) if (Object.hasOwn(BY_NAME, name)) add(BY_NAME[name]!, most)
 }
 
-function usesIn(said: unknown): number | undefined {
-  return typeof said === 'number' && Number.isSafeInteger(said) && said > 0 ? said : undefined
+function usesIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }

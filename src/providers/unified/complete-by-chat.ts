@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {type Context, type Json, type StreamTranslator, type Translation, UnsupportedInput} from '../translation.ts'
+import {type Json, type StreamTranslator, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {textChoice, textPrompt} from './texts.ts'
 
 /** Members of a text completion that a chat has no word for, and that would make another answer of it. */
@@ -9,28 +9,28 @@ const WITHOUT_WORD = ['suffix', 'echo', 'best_of'] as const
 export function completeByChat(chat: Translation): Translation {
   const {stream} = chat
   return {
-    request: (asked, context) => chat.request(asChat(asked), context),
-    reply(said, context, asked) {
-      const answer = chat.reply(said, context, asChat(asked))
+    request: (request, context) => chat.request(asChat(request), context),
+    reply(response, context, request) {
+      const answer = chat.reply(response, context, asChat(request))
       return {...answer, body: asText(answer.body as Json, context)}
     },
     ...(stream && {
       stream: {
         framing: stream.framing,
-        open: (context, asked) => new TextOfChat(stream.open(context, asChat(asked)), context),
+        open: (context, request) => new TextOfChat(stream.open(context, asChat(request)), context),
       },
     }),
   }
 }
 
-function asChat({prompt, ...asked}: Json): Json {
-  const found = WITHOUT_WORD.find(name => asked[name] !== undefined && asked[name] !== null && asked[name] !== false && asked[name] !== 1)
+function asChat({prompt, ...rest}: Json): Json {
+  const found = WITHOUT_WORD.find(name => rest[name] !== undefined && rest[name] !== null && rest[name] !== false && rest[name] !== 1)
   if (found) throw new UnsupportedInput(found, 'this provider completes a text by way of chat, which has no word for it')
-  return {...asked, logprobs: undefined, messages: [{role: 'user', content: textPrompt({prompt})}]}
+  return {...rest, logprobs: undefined, messages: [{role: 'user', content: textPrompt({prompt})}]}
 }
 
 /** A chat completion, or a chunk of one, as a text completion; they have one shape there. */
-function asText(chat: Json, {call_id}: Context): Json {
+function asText(chat: Json, {call_id}: TranslationContext): Json {
   const choices = (chat.choices as readonly Json[]).map(({index, message, delta, finish_reason}) => {
     const {content} = object(message ?? delta)
     return textChoice(index as number, typeof content === 'string' ? content : '', (finish_reason as string | null) ?? null)
@@ -41,9 +41,9 @@ function asText(chat: Json, {call_id}: Context): Json {
 
 class TextOfChat implements StreamTranslator {
   readonly #chat: StreamTranslator
-  readonly #context: Context
+  readonly #context: TranslationContext
 
-  constructor(chat: StreamTranslator, context: Context) {
+  constructor(chat: StreamTranslator, context: TranslationContext) {
     this.#chat = chat
     this.#context = context
   }

@@ -1,12 +1,12 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 
 /** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
-export function textsIn(asked: Json): readonly string[] {
-  const {input} = asked
+export function textsIn(request: Json): readonly string[] {
+  const {input} = request
   const all: unknown = typeof input === 'string' ? [input] : input
   if (!Array.isArray(all) || all.length === 0) throw new UnsupportedInput('input', 'expected a string or an array of strings')
   return all.map((one: unknown, at) => {
@@ -17,10 +17,10 @@ export function textsIn(asked: Json): readonly string[] {
 }
 
 /** How vectors are to be written for the client: its SDK asks for `base64` when nobody chose. */
-export function encodingIn(asked: Json): 'float' | 'base64' {
-  const {encoding_format: said} = asked
-  if (said === undefined || said === null || said === 'float') return 'float'
-  if (said === 'base64') return 'base64'
+export function encodingIn(request: Json): 'float' | 'base64' {
+  const {encoding_format: encoding} = request
+  if (encoding === undefined || encoding === null || encoding === 'float') return 'float'
+  if (encoding === 'base64') return 'base64'
   throw new UnsupportedInput('encoding_format', 'expected float or base64')
 }
 
@@ -40,24 +40,24 @@ export function embedUsage(usage: unknown): Usage | null {
 }
 
 /** The answer of a provider that lists its embeddings as OpenAI does. Throws `BadReply`. */
-export function listedReply(said: unknown, context: Context, asked: Json): Answer {
-  const {data, model, usage} = objectIn(said)
-  return embeddingList(context, {vectors: vectorsIn(data), usage: embedUsage(usage), model: word(model)}, encodingIn(asked))
+export function listedReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
+  const {data, model, usage} = objectIn(response)
+  return embeddingList(context, {vectors: vectorsIn(data), usage: embedUsage(usage), model: word(model)}, encodingIn(request))
 }
 
 /** OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`. */
 export function embeddingList(
-  context: Context,
-  said: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
+  context: TranslationContext,
+  embeddings: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
   encoding: 'float' | 'base64',
-): Answer {
-  if (said.vectors.length === 0) throw new InvalidResponse('expected embeddings')
-  const data = said.vectors.map((vector, index) => ({object: 'embedding', index, embedding: written(vector, index, encoding)}))
-  const {prompt_tokens, total_tokens} = totals(said.usage ?? {})
-  const model = said.model || context.model
+): TranslatedResponse {
+  if (embeddings.vectors.length === 0) throw new InvalidResponse('expected embeddings')
+  const data = embeddings.vectors.map((vector, index) => ({object: 'embedding', index, embedding: written(vector, index, encoding)}))
+  const {prompt_tokens, total_tokens} = totals(embeddings.usage ?? {})
+  const model = embeddings.model || context.model
   return {
     body: {object: 'list', data, model, usage: {prompt_tokens, total_tokens}, provider: context.provider},
-    usage: said.usage,
+    usage: embeddings.usage,
     model: model || null,
   }
 }

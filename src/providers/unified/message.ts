@@ -1,11 +1,11 @@
 import type {Json} from '../translation.ts'
-import {type Call, callOut} from './tools.ts'
+import {callOut, type FunctionCall} from './tools.ts'
 
 /** A piece of what a model said, in order. */
-export type Piece = {readonly type: 'text'; readonly text: string} | {readonly type: 'thinking'; readonly thinking: string}
+export type MessagePiece = {readonly type: 'text'; readonly text: string} | {readonly type: 'thinking'; readonly thinking: string}
 
 /** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off (reference: thinking format). */
-export function messageOut(pieces: readonly Piece[], calls: readonly Call[], strict: boolean, more: Json = {}): Json {
+export function messageOut(pieces: readonly MessagePiece[], calls: readonly FunctionCall[], strict: boolean, more: Json = {}): Json {
   const text = pieces.map(piece => (piece.type === 'text' ? piece.text : '')).join('')
   const has_thought = pieces.some(({type}) => type === 'thinking')
   return {
@@ -24,8 +24,8 @@ export function choiceOut(index: number, message: Json, finish_reason: string, l
 }
 
 /** Neighbours of one kind as one, as a stream tells them. */
-function joined(pieces: readonly Piece[]): readonly Piece[] {
-  const blocks: Piece[] = []
+function joined(pieces: readonly MessagePiece[]): readonly MessagePiece[] {
+  const blocks: MessagePiece[] = []
   for (const piece of pieces) {
     const last = blocks.at(-1)
     if (last?.type === 'text' && piece.type === 'text') blocks[blocks.length - 1] = {type: 'text', text: last.text + piece.text}

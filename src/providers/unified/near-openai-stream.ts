@@ -2,15 +2,15 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Context, InvalidResponse, type Json, type StreamTranslator} from '../translation.ts'
+import {InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError} from './fault.ts'
 import {type AlmostOpenAi, indexIn, OPENAI_FINISH, piecesIn, thoughtIn} from './near-openai.ts'
 import {word} from './read.ts'
 import {type ChatWriter, chatStream} from './stream.ts'
 
 /** A chat stream that is OpenAI's but for its members' kinds. It is whole after `[DONE]`, or when each choice has its finish reason. */
-export function normaliseStream(context: Context, asked: Json, near: AlmostOpenAi): StreamTranslator {
-  return chatStream(context, asked, (write, fail) => {
+export function normaliseStream(context: TranslationContext, request: Json, near: AlmostOpenAi): StreamTranslator {
+  return chatStream(context, request, (write, fail) => {
     const reader = nearReader(context, write, near)
     return {
       event({data}) {
@@ -34,7 +34,7 @@ export function normaliseStream(context: Context, asked: Json, near: AlmostOpenA
 }
 
 /** Reads chunks of the near kind; for dialects that wrap them in something else. */
-export function nearReader(context: Context, write: ChatWriter, {finish}: AlmostOpenAi) {
+export function nearReader(context: TranslationContext, write: ChatWriter, {finish}: AlmostOpenAi) {
   const reasons = {...OPENAI_FINISH, ...finish}
   /** Calls by choice and by the number the provider gives them: where they stand in the answer, and their id. */
   const known = new Map<string, {position: number; id: string | null}>()
@@ -42,19 +42,19 @@ export function nearReader(context: Context, write: ChatWriter, {finish}: Almost
   let is_done = false
   let calls = 0
 
-  function call(said: unknown, at: number, choice: number) {
-    const {index, id, function: called} = object(said)
+  function call(tool_call: unknown, at: number, choice: number) {
+    const {index, id, function: called} = object(tool_call)
     const {name, arguments: given} = object(called)
     const key = `${choice}/${indexIn(index) ?? at}`
     const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
-    const said_id = id === 'null' ? null : word(id)
+    const given_id = id === 'null' ? null : word(id)
     const before = known.get(key)
     // A second id under one number is a second call: some engines number every call 0.
-    if (before && (said_id === null || said_id === before.id || !word(name))) return write.more(before.position, text, choice)
+    if (before && (given_id === null || given_id === before.id || !word(name))) return write.more(before.position, text, choice)
     if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
-    const own = said_id ?? `call_${context.call_id}_${calls}`
+    const own = given_id ?? `call_${context.call_id}_${calls}`
     calls++
-    known.set(key, {position: write.call({id: own, name, arguments: text}, choice), id: said_id})
+    known.set(key, {position: write.call({id: own, name, arguments: text}, choice), id: given_id})
   }
 
   return {
@@ -62,8 +62,8 @@ export function nearReader(context: Context, write: ChatWriter, {finish}: Almost
       write.named(word(data.id), word(data.model))
       const used = isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null
       usage = used ?? usage
-      for (const said of data.choices as readonly unknown[]) {
-        const {index, delta, finish_reason, logprobs} = object(said)
+      for (const entry of data.choices as readonly unknown[]) {
+        const {index, delta, finish_reason, logprobs} = object(entry)
         const choice = indexIn(index) ?? 0
         const heard = object(delta)
         if (heard.role === 'assistant') write.begin(choice)
@@ -89,7 +89,7 @@ export function nearReader(context: Context, write: ChatWriter, {finish}: Almost
   }
 }
 
-export function statusIn(said: unknown): number | null {
-  const status = typeof said === 'string' ? Number(said) : said
+export function statusIn(value: unknown): number | null {
+  const status = typeof value === 'string' ? Number(value) : value
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600 ? status : null
 }

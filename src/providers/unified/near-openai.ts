@@ -1,11 +1,11 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, type Context, InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from './fault.ts'
-import {choiceOut, messageOut, type Piece} from './message.ts'
+import {choiceOut, type MessagePiece, messageOut} from './message.ts'
 import {word} from './read.ts'
-import {type Call, saidCall} from './tools.ts'
+import {type FunctionCall, saidCall} from './tools.ts'
 
 /** What differs in answers that are nearly OpenAI's. */
 export interface AlmostOpenAi {
@@ -22,10 +22,10 @@ export const OPENAI_FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /** A whole chat completion that is OpenAI's but for its members' kinds: content in pieces, arguments as objects, calls without a type. */
-export function nearReply(said: unknown, context: Context, {finish}: AlmostOpenAi): Answer {
-  const reply = object(said)
+export function nearReply(response: unknown, context: TranslationContext, {finish}: AlmostOpenAi): TranslatedResponse {
+  const reply = object(response)
   const {choices} = reply
-  if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(said, context)
+  if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(response, context)
   const usage = isObject(reply.usage) ? readUsage(reply.usage, 'chatComplete') : null
   const model = word(reply.model)
   const given = choices.map((choice: unknown, at) => {
@@ -40,17 +40,17 @@ export function nearReply(said: unknown, context: Context, {finish}: AlmostOpenA
 }
 
 /** The failure of an answer that is none: its own words, where it says that it failed. */
-export function notAnswer(said: unknown, context: Context): InvalidResponse {
-  if (!isObject(said)) return new InvalidResponse('expected a JSON object')
-  return new InvalidResponse(faultOf(context, anyError(said), 'choices: expected some').message)
+export function notAnswer(response: unknown, context: TranslationContext): InvalidResponse {
+  if (!isObject(response)) return new InvalidResponse('expected a JSON object')
+  return new InvalidResponse(faultOf(context, anyError(response), 'choices: expected some').message)
 }
 
 /** Content as text or in parts: Mistral's `thinking` is text or parts itself. Parts of kinds that are not known yet say nothing. */
-export function piecesIn(content: unknown): readonly Piece[] {
+export function piecesIn(content: unknown): readonly MessagePiece[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{type: 'text', text: content}]
   if (!Array.isArray(content)) throw new InvalidResponse('content: expected a string or an array')
-  return content.flatMap((part: unknown): readonly Piece[] => {
+  return content.flatMap((part: unknown): readonly MessagePiece[] => {
     const {type, text, thinking} = object(part)
     if (type === 'text') {
       if (typeof text !== 'string') throw new InvalidResponse('content.text: expected a string')
@@ -68,18 +68,18 @@ export function piecesIn(content: unknown): readonly Piece[] {
 }
 
 /** Thinking beside the content, as DeepSeek began to say it and many engines do. */
-export function thoughtIn({reasoning_content: thinking}: Json): readonly Piece[] {
+export function thoughtIn({reasoning_content: thinking}: Json): readonly MessagePiece[] {
   return typeof thinking === 'string' && thinking !== '' ? [{type: 'thinking', thinking}] : []
 }
 
 /** The calls of a message; a missing list is none, ids are made up from `id` where there are none. */
-export function nearCalls(said: unknown, id: string): readonly Call[] {
-  if (said === null || said === undefined) return []
-  if (!Array.isArray(said)) throw new InvalidResponse('tool_calls: expected an array')
-  return said.map((call, at) => saidCall(call, `${id}_${at}`))
+export function nearCalls(tool_calls: unknown, id: string): readonly FunctionCall[] {
+  if (tool_calls === null || tool_calls === undefined) return []
+  if (!Array.isArray(tool_calls)) throw new InvalidResponse('tool_calls: expected an array')
+  return tool_calls.map((call, at) => saidCall(call, `${id}_${at}`))
 }
 
 /** A position among choices or calls. Nobody asks for more than 128. */
-export function indexIn(said: unknown): number | null {
-  return typeof said === 'number' && Number.isInteger(said) && said >= 0 && said < 128 ? said : null
+export function indexIn(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 128 ? value : null
 }

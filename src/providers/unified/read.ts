@@ -1,35 +1,35 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {type Context, InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 
 /** What the client asked for, in OpenAI's words, read with care: nothing in a body is known before it is looked at. */
 
 /** A message and where it stands, for sentences: `messages[3]`. */
-export interface Message {
+export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
-  readonly said: Json
+  readonly raw: Json
   readonly field: string
 }
 
 /** The messages, `developer` as `system`: no provider but OpenAI knows it (reference: transform engine). */
-export function messagesIn(asked: Json): readonly Message[] {
-  if (!Array.isArray(asked.messages)) throw new UnsupportedInput('messages', 'expected an array of messages')
-  return asked.messages.map((said: unknown, at) => {
+export function messagesIn(request: Json): readonly ChatMessage[] {
+  if (!Array.isArray(request.messages)) throw new UnsupportedInput('messages', 'expected an array of messages')
+  return request.messages.map((message: unknown, at) => {
     const field = `messages[${at}]`
-    if (!isObject(said)) throw new UnsupportedInput(field, 'expected an object')
-    const role = said.role === 'developer' ? 'system' : said.role === 'function' ? 'tool' : said.role
+    if (!isObject(message)) throw new UnsupportedInput(field, 'expected an object')
+    const role = message.role === 'developer' ? 'system' : message.role === 'function' ? 'tool' : message.role
     if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
       throw new UnsupportedInput(`${field}.role`, 'expected system, developer, user, assistant or tool')
     }
-    return {role, said, field}
+    return {role, raw: message, field}
   })
 }
 
 /** One part of a message's content and where it stands. */
 export interface Part {
   readonly type: string
-  readonly said: Json
+  readonly raw: Json
   readonly field: string
 }
 
@@ -38,21 +38,21 @@ export function partsIn(content: unknown, field: string): readonly Part[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return content === '' ? [] : [text(content, field)]
   if (!Array.isArray(content)) throw new UnsupportedInput(field, 'expected a string or an array of parts')
-  return content.map((said: unknown, at) => {
+  return content.map((part: unknown, at) => {
     const place = `${field}[${at}]`
-    if (typeof said === 'string') return text(said, place)
-    if (!isObject(said) || typeof said.type !== 'string') throw new UnsupportedInput(place, 'expected a part with a type')
-    if (said.type === 'refusal') return text(String(said.refusal ?? ''), place)
-    if (!TEXTS.has(said.type)) return {type: said.type, said, field: place}
-    if (typeof said.text !== 'string') throw new UnsupportedInput(`${place}.text`, 'expected a string')
-    return {type: 'text', said, field: place}
+    if (typeof part === 'string') return text(part, place)
+    if (!isObject(part) || typeof part.type !== 'string') throw new UnsupportedInput(place, 'expected a part with a type')
+    if (part.type === 'refusal') return text(String(part.refusal ?? ''), place)
+    if (!TEXTS.has(part.type)) return {type: part.type, raw: part, field: place}
+    if (typeof part.text !== 'string') throw new UnsupportedInput(`${place}.text`, 'expected a string')
+    return {type: 'text', raw: part, field: place}
   })
 }
 
 const TEXTS = new Set(['text', 'input_text', 'output_text'])
 
-function text(said: string, field: string): Part {
-  return {type: 'text', said: {type: 'text', text: said}, field}
+function text(content: string, field: string): Part {
+  return {type: 'text', raw: {type: 'text', text: content}, field}
 }
 
 /** The text of a content in which nothing but text may stand; thinking, which no provider asks back as text, is left out. */
@@ -61,7 +61,7 @@ export function textIn(content: unknown, field: string): string {
   for (const part of partsIn(content, field)) {
     if (isThought(part)) continue
     if (part.type !== 'text') throw unsupportedPart(part)
-    all += part.said.text
+    all += part.raw.text
   }
   return all
 }
@@ -76,36 +76,36 @@ export function unsupportedPart({type, field}: Part): UnsupportedInput {
 }
 
 /** The thinking that a client sends back with an assistant's message, in order: parts of its content, or its `content_blocks`. */
-export function thoughtsIn({said, field}: Message): readonly string[] {
-  const blocks = Array.isArray(said.content_blocks) ? said.content_blocks : Array.isArray(said.content) ? said.content : []
+export function thoughtsIn({raw, field}: ChatMessage): readonly string[] {
+  const blocks = Array.isArray(raw.content_blocks) ? raw.content_blocks : Array.isArray(raw.content) ? raw.content : []
   return partsIn(blocks, `${field}.content_blocks`).flatMap(part => {
-    const {thinking} = part.said
+    const {thinking} = part.raw
     return part.type === 'thinking' && typeof thinking === 'string' && thinking !== '' ? [thinking] : []
   })
 }
 
 /** The URL of an `image_url` part, and how closely to look. */
-export function imageIn({said, field}: Part): {readonly url: string; readonly detail?: unknown} {
-  const image = typeof said.image_url === 'string' ? {url: said.image_url} : object(said.image_url)
+export function imageIn({raw, field}: Part): {readonly url: string; readonly detail?: unknown} {
+  const image = typeof raw.image_url === 'string' ? {url: raw.image_url} : object(raw.image_url)
   const {url, detail} = image as Json
   if (typeof url !== 'string' || url === '') throw new UnsupportedInput(`${field}.image_url.url`, 'expected a URL')
   return detail === undefined ? {url} : {url, detail}
 }
 
 /** The members of `asked` that `names` lists and that say something, each under its name there (`ours`, or `ours>theirs`). */
-export function pick(asked: Json, names: string): Record<string, unknown> {
+export function pick(request: Json, names: string): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const name of names.split(/\s+/)) {
     const [ours, theirs = ours] = name.split('>')
-    const value = Object.hasOwn(asked, ours!) ? asked[ours!] : undefined
+    const value = Object.hasOwn(request, ours!) ? request[ours!] : undefined
     if (value !== undefined && value !== null) picked[theirs!] = value
   }
   return picked
 }
 
 /** `stop` as a list, or nothing. */
-export function stopsIn(asked: Json, field = 'stop'): readonly string[] | undefined {
-  const stop = asked[field]
+export function stopsIn(request: Json, field = 'stop'): readonly string[] | undefined {
+  const stop = request[field]
   if (stop === undefined || stop === null) return undefined
   const all: unknown = typeof stop === 'string' ? [stop] : stop
   if (!Array.isArray(all) || all.some(one => typeof one !== 'string'))
@@ -114,18 +114,18 @@ export function stopsIn(asked: Json, field = 'stop'): readonly string[] | undefi
 }
 
 /** The most tokens to write, under either of OpenAI's names. */
-export function mostTokens(asked: Json): unknown {
-  return asked.max_completion_tokens ?? asked.max_tokens ?? undefined
+export function mostTokens(request: Json): unknown {
+  return request.max_completion_tokens ?? request.max_tokens ?? undefined
 }
 
 /** Refuses more than one answer where a provider gives one. */
-export function oneChoice(asked: Json, field = 'n') {
-  const many = asked[field]
+export function oneChoice(request: Json, field = 'n') {
+  const many = request[field]
   if (many !== undefined && many !== null && many !== 1) throw new UnsupportedInput(field, 'the provider gives one choice; expected 1')
 }
 
 /** A model as part of a path: its segments percent-encoded (`@` stays, Cloudflare's models begin with it). Refuses what would climb. */
-export function modelPath({model, provider}: Context): string {
+export function modelPath({model, provider}: TranslationContext): string {
   const segments = model.split('/')
   if (segments.some(segment => segment === '' || segment === '.' || segment === '..')) {
     throw new UnsupportedInput('model', `expected the name of a model of ${provider}`)
@@ -134,40 +134,40 @@ export function modelPath({model, provider}: Context): string {
 }
 
 /** A provider's answer, which must be a JSON object. */
-export function objectIn(said: unknown, what = 'a JSON object'): Json {
-  if (!isObject(said)) throw new InvalidResponse(`expected ${what}`)
-  return said
+export function objectIn(value: unknown, what = 'a JSON object'): Json {
+  if (!isObject(value)) throw new InvalidResponse(`expected ${what}`)
+  return value
 }
 
-export function arrayIn(said: unknown, field: string): readonly unknown[] {
-  if (!Array.isArray(said)) throw new InvalidResponse(`${field}: expected an array`)
-  return said
+export function arrayIn(value: unknown, field: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new InvalidResponse(`${field}: expected an array`)
+  return value
 }
 
-export function stringIn(said: unknown, field: string): string {
-  if (typeof said !== 'string') throw new InvalidResponse(`${field}: expected a string`)
-  return said
+export function stringIn(value: unknown, field: string): string {
+  if (typeof value !== 'string') throw new InvalidResponse(`${field}: expected a string`)
+  return value
 }
 
 /** A word that may be missing. */
-export function word(said: unknown): string | null {
-  return typeof said === 'string' && said !== '' ? said : null
+export function word(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
 /** Token counts in disjoint classes, from a whole input that includes `cached` and a whole output that includes `reasoning`. Null: nothing told. */
-export function usageOf(said: {
+export function usageOf(counts: {
   readonly input?: unknown
   readonly output?: unknown
   readonly cached?: unknown
   readonly reasoning?: unknown
 }): Usage | null {
-  const input = count(said.input)
-  const output = count(said.output)
+  const input = count(counts.input)
+  const output = count(counts.output)
   if (input === null && output === null) return null
   const usage = emptyUsage()
-  usage.cache_read_tokens = Math.min(count(said.cached) ?? 0, input ?? 0)
+  usage.cache_read_tokens = Math.min(count(counts.cached) ?? 0, input ?? 0)
   usage.input_uncached_tokens = (input ?? 0) - usage.cache_read_tokens
-  usage.output_reasoning_tokens = Math.min(count(said.reasoning) ?? 0, output ?? 0)
+  usage.output_reasoning_tokens = Math.min(count(counts.reasoning) ?? 0, output ?? 0)
   usage.output_text_tokens = (output ?? 0) - usage.output_reasoning_tokens
   return usage
 }

@@ -1,9 +1,9 @@
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
-import type {Context, Fault, Json, StreamEvent, StreamTranslator} from '../translation.ts'
+import type {Json, ProviderFault, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
 import {InvalidResponse} from '../translation.ts'
-import {faultOf, type Said} from './fault.ts'
-import type {Call} from './tools.ts'
+import {faultOf, type RawError} from './fault.ts'
+import type {FunctionCall} from './tools.ts'
 
 /**
  * Writes a chat stream for a translator: the role goes first, a call's id and name go once, arguments that never came are an empty
@@ -17,7 +17,7 @@ export interface ChatWriter {
   text(text: string, choice?: number, logprobs?: Json | null): void
   thought(text: string, choice?: number): void
   /** Begins a call, with what is known of its arguments; gives its position for `more`. */
-  call(call: Call, choice?: number): number
+  call(call: FunctionCall, choice?: number): number
   more(position: number, given: string, choice?: number): void
   /** A delta of the provider's own kind. */
   delta(delta: Json, choice?: number): void
@@ -39,7 +39,7 @@ interface Spoken {
   is_ended: boolean
 }
 
-export function chatWriter(context: Context): ChatWriter {
+export function chatWriter(context: TranslationContext): ChatWriter {
   const choices = new Map<number, Spoken>()
   let written: Json[] = []
   let id: string | null = null
@@ -56,8 +56,8 @@ export function chatWriter(context: Context): ChatWriter {
   }
   function say(delta: Json, choice: number, logprobs: Json | null = null) {
     spoken(choice)
-    const said = chunk(context, {id, model}, delta, null, choice)
-    written.push(logprobs ? {...said, choices: [{index: choice, delta, logprobs, finish_reason: null}]} : said)
+    const base_chunk = chunk(context, {id, model}, delta, null, choice)
+    written.push(logprobs ? {...base_chunk, choices: [{index: choice, delta, logprobs, finish_reason: null}]} : base_chunk)
   }
   /** The position of the block that text of this kind belongs to: a new one where the kind changes. */
   function block(kind: 'text' | 'thinking', choice: number): {index: number; has_thought: boolean} {
@@ -70,11 +70,11 @@ export function chatWriter(context: Context): ChatWriter {
   }
 
   return {
-    named(said_id, said_model) {
+    named(given_id, given_model) {
       // A name that comes after the first chunk comes too late: all chunks of an answer have one.
       if (choices.size > 0) return
-      id ??= said_id
-      model ??= said_model
+      id ??= given_id
+      model ??= given_model
     },
     begin: (choice = 0) => void spoken(choice),
     text(text, choice = 0, logprobs = null) {
@@ -144,7 +144,7 @@ function mayBeNull(text: string): boolean {
 }
 
 /** What a dialect's own reader does with the events of a chat stream. */
-export interface Reader {
+export interface StreamReader {
   /** Throws `BadReply` for what is not the provider's shape; the stream then fails with it. */
   event(event: StreamEvent): void
   /** The connection's end, for providers that say no other: what is written still goes out, of a stream that is whole. */
@@ -154,14 +154,18 @@ export interface Reader {
 }
 
 /** Tells a failure inside the stream. */
-export type Fail = (said: Said, status?: number | null) => void
+export type Fail = (error: RawError, status?: number | null) => void
 
 /** A chat stream's translator around a dialect's reader: usage goes last, a failure ends it, what is no event breaks nothing. */
-export function chatStream(context: Context, asked: Json, open: (write: ChatWriter, fail: Fail) => Reader): StreamTranslator {
-  let failed: (Fault & {readonly status: number | null}) | null = null
+export function chatStream(
+  context: TranslationContext,
+  request: Json,
+  open: (write: ChatWriter, fail: Fail) => StreamReader,
+): StreamTranslator {
+  let failed: (ProviderFault & {readonly status: number | null}) | null = null
   const write = chatWriter(context)
-  const reader = open(write, (said, status = null) => {
-    failed ??= {...faultOf(context, said, 'the answer broke off'), status}
+  const reader = open(write, (error, status = null) => {
+    failed ??= {...faultOf(context, error, 'the answer broke off'), status}
   })
   return {
     event(event) {
@@ -178,7 +182,7 @@ export function chatStream(context: Context, asked: Json, open: (write: ChatWrit
       if (failed || !reader.finished) return []
       reader.end?.()
       const {usage} = reader
-      return [...write.take(), ...(usage && asksUsage(asked) ? [usageChunk(context, {id: write.id, model: write.model}, usage)] : [])]
+      return [...write.take(), ...(usage && asksUsage(request) ? [usageChunk(context, {id: write.id, model: write.model}, usage)] : [])]
     },
     get finished() {
       return !failed && reader.finished

@@ -1,7 +1,14 @@
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage} from '../chat.ts'
-import {type Context, type Fault, InvalidResponse, type Json, type StreamEvent, type StreamTranslator} from '../translation.ts'
-import {faultOf, type Said} from './fault.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type ProviderFault,
+  type StreamEvent,
+  type StreamTranslator,
+  type TranslationContext,
+} from '../translation.ts'
+import {faultOf, type RawError} from './fault.ts'
 import {textChoice, textCompletion} from './texts.ts'
 
 /** What one event of a text completion's stream says. Members that are missing say nothing. */
@@ -14,13 +21,13 @@ export interface TextEvent {
   readonly finish?: string | null
   readonly usage?: Usage | null
   readonly is_end?: boolean
-  readonly error?: Said
+  readonly error?: RawError
   /** The status the error would have had. */
   readonly status?: number | null
 }
 
 /** A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw `BadReply`. */
-export function textStream(context: Context, asked: Json, read: (event: StreamEvent) => TextEvent | null): StreamTranslator {
+export function textStream(context: TranslationContext, request: Json, read: (event: StreamEvent) => TextEvent | null): StreamTranslator {
   let id: string | null = null
   let model: string | null = null
   let usage: Usage | null = null
@@ -28,31 +35,31 @@ export function textStream(context: Context, asked: Json, read: (event: StreamEv
   let has_begun = false
   let has_reason = false
   let finished = false
-  let failed: (Fault & {readonly status: number | null}) | null = null
+  let failed: (ProviderFault & {readonly status: number | null}) | null = null
 
-  function told(said: TextEvent): readonly Json[] {
-    if (said.error) failed = {...faultOf(context, said.error, 'the answer broke off'), status: said.status ?? null}
+  function apply(event: TextEvent): readonly Json[] {
+    if (event.error) failed = {...faultOf(context, event.error, 'the answer broke off'), status: event.status ?? null}
     if (failed) return []
     // A name that comes after the first chunk comes too late: all chunks of an answer have one.
     if (!has_begun) {
-      id ??= said.id ?? null
-      model ??= said.model ?? null
+      id ??= event.id ?? null
+      model ??= event.model ?? null
     }
-    usage = said.usage ?? usage
-    text_bytes += Buffer.byteLength(said.text ?? '')
-    has_reason ||= Boolean(said.finish)
-    finished ||= has_reason || said.is_end === true
-    if (!said.text && !said.finish) return []
+    usage = event.usage ?? usage
+    text_bytes += Buffer.byteLength(event.text ?? '')
+    has_reason ||= Boolean(event.finish)
+    finished ||= has_reason || event.is_end === true
+    if (!event.text && !event.finish) return []
     has_begun = true
-    return [textCompletion(context, {id, model, choices: [textChoice(said.index ?? 0, said.text ?? '', said.finish ?? null)]})]
+    return [textCompletion(context, {id, model, choices: [textChoice(event.index ?? 0, event.text ?? '', event.finish ?? null)]})]
   }
 
   return {
     event(event) {
       if (failed || event.data === '' || event.data === null || event.data === undefined) return []
       try {
-        const said = read(event)
-        return said ? told(said) : []
+        const text_event = read(event)
+        return text_event ? apply(text_event) : []
       } catch (error) {
         if (!(error instanceof InvalidResponse)) throw error
         failed = {...faultOf(context, {}, `its stream is not what it documents: ${error.message}`), status: null}
@@ -63,7 +70,7 @@ export function textStream(context: Context, asked: Json, read: (event: StreamEv
       if (!finished || failed) return []
       // Providers that say no other end than the connection's give no reason either.
       const last = has_reason ? [] : [textCompletion(context, {id, model, choices: [textChoice(0, '', 'stop')]})]
-      return usage && asksUsage(asked) ? [...last, textCompletion(context, {id, model, choices: [], usage})] : last
+      return usage && asksUsage(request) ? [...last, textCompletion(context, {id, model, choices: [], usage})] : last
     },
     get finished() {
       return finished && !failed

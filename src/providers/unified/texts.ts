@@ -1,11 +1,11 @@
 import type {Usage} from '../../schema/usage.ts'
 import {envelope, type Named, usageIn} from '../chat.ts'
-import type {Context, Json} from '../translation.ts'
+import type {Json, TranslationContext} from '../translation.ts'
 import {UnsupportedInput} from '../translation.ts'
 
 /** The prompt of a text completion: one text. */
-export function textPrompt(asked: Json): string {
-  const {prompt} = asked
+export function textPrompt(request: Json): string {
+  const {prompt} = request
   const one: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
   if (typeof one !== 'string') throw new UnsupportedInput('prompt', 'the provider takes one prompt; expected a string')
   return one
@@ -17,10 +17,13 @@ export function textChoice(index: number, text: string, finish_reason: string | 
 }
 
 /** OpenAI's `text_completion`, whole or a chunk of it: they have one shape (reference: stream shapes). */
-export function textCompletion(context: Context, said: Named & {readonly choices: readonly Json[]; readonly usage?: Usage | null}): Json {
+export function textCompletion(
+  context: TranslationContext,
+  result: Named & {readonly choices: readonly Json[]; readonly usage?: Usage | null},
+): Json {
   return {
-    ...envelope(context, said, 'text_completion'),
-    choices: said.choices,
-    ...(said.usage ? {usage: usageIn(said.usage)} : {}),
+    ...envelope(context, result, 'text_completion'),
+    choices: result.choices,
+    ...(result.usage ? {usage: usageIn(result.usage)} : {}),
   }
 }

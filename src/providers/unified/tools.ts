@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
-import type {Message} from './read.ts'
+import type {ChatMessage} from './read.ts'
 
 /** A function the model may call. */
 export interface Tool {
@@ -12,11 +12,11 @@ export interface Tool {
 }
 
 /** Which tools the model may or must call: `{name}` is the one it must. */
-export type Choice = 'auto' | 'none' | 'required' | {readonly name: string}
+export type ToolChoice = 'auto' | 'none' | 'required' | {readonly name: string}
 
 /** The functions a client offers. Refuses tools of other types, which run at OpenAI. */
-export function toolsIn(asked: Json): readonly Tool[] {
-  const tools = asked.tools ?? []
+export function toolsIn(request: Json): readonly Tool[] {
+  const tools = request.tools ?? []
   if (!Array.isArray(tools)) throw new UnsupportedInput('tools', 'expected an array of tools')
   return tools.map((tool: unknown, at) => {
     const {type, function: described} = object(tool)
@@ -33,8 +33,8 @@ export function toolsIn(asked: Json): readonly Tool[] {
 }
 
 /** What the client says of them; undefined when it is silent. Of `allowed_tools` the mode; `allowedIn` has the names. */
-export function choiceIn(asked: Json): Choice | undefined {
-  const choice = asked.tool_choice
+export function choiceIn(request: Json): ToolChoice | undefined {
+  const choice = request.tool_choice
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
   if (choice === 'any') return 'required'
@@ -48,10 +48,10 @@ export function choiceIn(asked: Json): Choice | undefined {
 }
 
 /** The tools that the client's choice leaves, for providers that cannot name one: the named function alone, or the allowed ones. */
-export function chosenTools(asked: Json): readonly Tool[] {
-  const tools = toolsIn(asked)
-  const choice = choiceIn(asked)
-  const {type, allowed_tools} = object(asked.tool_choice)
+export function chosenTools(request: Json): readonly Tool[] {
+  const tools = toolsIn(request)
+  const choice = choiceIn(request)
+  const {type, allowed_tools} = object(request.tool_choice)
   const allowed = object(allowed_tools).tools
   const names =
     typeof choice === 'object'
@@ -63,15 +63,15 @@ export function chosenTools(asked: Json): readonly Tool[] {
 }
 
 /** A call of a function, its arguments as JSON text. */
-export interface Call {
+export interface FunctionCall {
   readonly id: string
   readonly name: string
   readonly arguments: string
 }
 
 /** The calls an assistant's message made. */
-export function callsIn({said, field}: Message): readonly Call[] {
-  const calls = said.tool_calls ?? []
+export function callsIn({raw, field}: ChatMessage): readonly FunctionCall[] {
+  const calls = raw.tool_calls ?? []
   if (!Array.isArray(calls)) throw new UnsupportedInput(`${field}.tool_calls`, 'expected an array')
   return calls.map((call: unknown, at) => {
     const {id, function: called} = object(call)
@@ -84,14 +84,14 @@ export function callsIn({said, field}: Message): readonly Call[] {
 }
 
 /** The call that a tool's message answers. */
-export function answeredIn({said, field}: Message): string {
-  const id = said.tool_call_id
+export function answeredIn({raw, field}: ChatMessage): string {
+  const id = raw.tool_call_id
   if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${field}.tool_call_id`, 'expected the id of the call')
   return id
 }
 
 /** The arguments of a call as an object, for providers that take no text. */
-export function argumentsIn(call: Call, field: string): Json {
+export function argumentsIn(call: FunctionCall, field: string): Json {
   let parsed: unknown
   try {
     parsed = JSON.parse(call.arguments)
@@ -103,8 +103,8 @@ export function argumentsIn(call: Call, field: string): Json {
 }
 
 /** A call as a provider says it, flat or under `function`, its arguments text or an object; `id` where it has none. Throws `BadReply`. */
-export function saidCall(said: unknown, id: string): Call {
-  const call = object(said)
+export function saidCall(value: unknown, id: string): FunctionCall {
+  const call = object(value)
   const inner = isObject(call.function) ? call.function : call
   if (typeof inner.name !== 'string' || inner.name === '') throw new InvalidResponse('a tool call has no name')
   return {
@@ -115,12 +115,12 @@ export function saidCall(said: unknown, id: string): Call {
 }
 
 /** Arguments as JSON text: none at all, or `null` for them, are an empty object, so that every client can parse them. */
-export function argumentText(said: unknown): string {
-  if (typeof said === 'string') return said === '' || said.trim() === 'null' ? '{}' : said
-  return said === null || said === undefined ? '{}' : JSON.stringify(said)
+export function argumentText(value: unknown): string {
+  if (typeof value === 'string') return value === '' || value.trim() === 'null' ? '{}' : value
+  return value === null || value === undefined ? '{}' : JSON.stringify(value)
 }
 
 /** A call in OpenAI's words. */
-export function callOut({id, name, arguments: given}: Call): Json {
+export function callOut({id, name, arguments: given}: FunctionCall): Json {
   return {id, type: 'function', function: {name, arguments: given}}
 }

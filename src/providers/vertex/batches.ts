@@ -24,24 +24,24 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 const KIND = 'batchPredictionJobs'
 /** Gemini writes one file, others one for each part of the work. */
 const OUTPUTS = /(?:^|\/)predictions?[^/]*\.jsonl$|(?:^|\/)prediction\.results-[^/]*$/
-const MOST_OUTPUTS = 1000
+const MAX_OUTPUTS = 1000
 
 /** OpenAI's batches ⇄ batch prediction jobs (Vertex AI API reference, projects.locations.batchPredictionJobs). */
 export const batches = batchErrands({
   files,
   without_model: 'expected the name of a model: Vertex AI runs one for all rows',
-  jobs: (asked, upstream) => new Jobs(KIND, asked, upstream),
+  jobs: (input, upstream) => new Jobs(KIND, input, upstream),
   facts: batchOf,
   check(endpoint) {
     if (endpoint !== 'chatComplete') throw new UnsupportedInput('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
   },
-  async create(asked, upstream, input) {
-    const {body, context} = asked
-    const job = await new Jobs(KIND, asked, upstream).create({
+  async create(request, upstream, input) {
+    const {body, context} = request
+    const job = await new Jobs(KIND, request, upstream).create({
       displayName: textAt(body, 'job_name') ?? `gateway-${context.call_id}`,
       model: modelResource(context.model),
       inputConfig: {instancesFormat: 'jsonl', gcsSource: {uris: [uriOf('gs', input)]}},
-      outputConfig: {predictionsFormat: 'jsonl', gcsDestination: {outputUriPrefix: outputUri(asked, input)}},
+      outputConfig: {predictionsFormat: 'jsonl', gcsDestination: {outputUriPrefix: outputUri(request, input)}},
       ...optionsFrom(body, ['labels', 'modelParameters', 'encryptionSpec', 'serviceAccount']),
     })
     return batchOf(job)
@@ -55,15 +55,15 @@ export const batches = batchErrands({
 async function* outputs({bucket, key, model}: ObjectUri, upstream: Upstream): AsyncGenerator<Buffer> {
   const store = gcsStore(upstream)
   const folder = key.slice(0, key.lastIndexOf('/') + 1)
-  const {items} = await store.list(bucket, folder, null, MOST_OUTPUTS)
+  const {items} = await store.list(bucket, folder, null, MAX_OUTPUTS)
   for (const item of items) if (OUTPUTS.test(item.key)) yield* await store.read({bucket, key: item.key, model})
 }
 
-function outputUri(asked: OperationInput, {bucket}: ObjectUri): string {
-  const {output_data_config: said} = asked.body
-  const named = word(said) ?? word(object(object(said).gcsDestination).outputUriPrefix)
-  const uri = named ?? uriOf('gs', {bucket, key: keyOf('batch_output', asked, 'output')})
-  placeIn(`${uri.replace(/\/$/, '')}/output`, files, asked, 'output_data_config')
+function outputUri(input: OperationInput, {bucket}: ObjectUri): string {
+  const {output_data_config: output_config} = input.body
+  const named = word(output_config) ?? word(object(object(output_config).gcsDestination).outputUriPrefix)
+  const uri = named ?? uriOf('gs', {bucket, key: keyOf('batch_output', input, 'output')})
+  placeIn(`${uri.replace(/\/$/, '')}/output`, files, input, 'output_data_config')
   return uri
 }
 

@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import {word} from '../gemini/read.ts'
 import {seconds, whole} from '../jobs/objects.ts'
-import type {ObjectUri, Store, StoredObject} from '../jobs/store.ts'
+import type {ObjectStore, ObjectUri, StoredObject} from '../jobs/store.ts'
 import type {Upstream} from '../operation.ts'
 import type {Json} from '../translation.ts'
 
@@ -11,7 +11,7 @@ export const GCS = 'storage'
  * Google Cloud Storage. Objects are written by the XML API, which takes a stream whose length nobody knows ("Streaming uploads", chunked
  * transfer encoding) and keeps none that broke off; all else is the JSON API's (Objects: get, list, delete).
  */
-export function gcsStore({ask}: Upstream): Store {
+export function gcsStore({ask}: Upstream): ObjectStore {
   return {
     async put(place, {content, content_type}) {
       let bytes = 0

@@ -3,12 +3,12 @@ import {word} from '../gemini/read.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
 import type {OperationInput, Upstream} from '../operation.ts'
-import {type Context, type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 
 /** Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end with. */
 export class Jobs implements CloudJobs {
   readonly #kind: string
-  readonly #context: Context
+  readonly #context: TranslationContext
   readonly #upstream: Upstream
 
   constructor(kind: string, {context}: OperationInput, upstream: Upstream) {
@@ -31,8 +31,8 @@ export class Jobs implements CloudJobs {
 
   async page(token: string | null, size: number): Promise<ProviderPage<Json>> {
     const query = new URLSearchParams({pageSize: String(size), ...(token && {pageToken: token})})
-    const said = await (await this.#upstream.ask({method: 'GET', path: `${this.#parent()}?${query}`})).json()
-    return {items: jobsIn(said[this.#kind]), next: word(said.nextPageToken)}
+    const reply = await (await this.#upstream.ask({method: 'GET', path: `${this.#parent()}?${query}`})).json()
+    return {items: jobsIn(reply[this.#kind]), next: word(reply.nextPageToken)}
   }
 
   #parent(): string {

@@ -23,17 +23,17 @@ const KIND = 'tuningJobs'
 export const tuning = tuneErrands({
   files,
   without_model: 'expected the name of a model',
-  jobs: (asked, upstream) => new Jobs(KIND, asked, upstream),
+  jobs: (input, upstream) => new Jobs(KIND, input, upstream),
   facts: factsOf,
-  async create(asked, upstream, training, validation) {
-    const {body, context} = asked
+  async create(input, upstream, training, validation) {
+    const {body, context} = input
     const {n_epochs, learning_rate_multiplier, batch_size: _batch_size, ...own} = hyperparametersIn(body)
     const hyperParameters = {
       ...(n_epochs !== undefined && {epochCount: String(n_epochs)}),
       ...(learning_rate_multiplier !== undefined && {learningRateMultiplier: learning_rate_multiplier}),
       ...own,
     }
-    const job = await new Jobs(KIND, asked, upstream).create({
+    const job = await new Jobs(KIND, input, upstream).create({
       baseModel: context.model,
       ...(textAt(body, 'suffix') && {tunedModelDisplayName: textAt(body, 'suffix')}),
       supervisedTuningSpec: {
@@ -53,7 +53,7 @@ function factsOf(job: Json): TuneFacts {
   const {epochCount, learningRateMultiplier} = object(spec.hyperParameters)
   const {totalBillableTokenCount} = object(object(job.tuningDataStats).supervisedTuningDataStats)
   const tuned = object(job.tunedModel)
-  const uri = (said: unknown) => (word(said) === null ? null : encodeURIComponent(word(said)!))
+  const uri = (value: unknown) => (word(value) === null ? null : encodeURIComponent(word(value)!))
   return {
     id,
     status: known(STATUSES, job.state, 'running'),

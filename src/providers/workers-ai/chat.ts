@@ -1,15 +1,22 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {type Answer, type Context, InvalidResponse, type Json, type StreamTranslator, type Translated} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type StreamTranslator,
+  type Translated,
+  type TranslatedResponse,
+  type TranslationContext,
+} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {nearReply, OPENAI_FINISH} from '../unified/near-openai.ts'
 import {nearReader, statusIn} from '../unified/near-openai-stream.ts'
 import {
+  type ChatMessage,
   imageIn,
   isThought,
-  type Message,
   messagesIn,
   modelPath,
   mostTokens,
@@ -24,16 +31,16 @@ import {answeredIn, callOut, callsIn, saidCall, toolsIn} from '../unified/tools.
 const near = {finish: {}}
 
 /** An OpenAI chat request for a model's own path. Source: developers.cloudflare.com, Workers AI, text generation. */
-export function chatRequest(asked: Json, context: Context): Translated {
-  oneChoice(asked)
-  const tools = toolsIn(asked)
+export function chatRequest(request: Json, context: TranslationContext): Translated {
+  oneChoice(request)
+  const tools = toolsIn(request)
   const body = {
-    messages: messagesIn(asked).map(message),
+    messages: messagesIn(request).map(message),
     ...pick(
-      asked,
+      request,
       'temperature top_p top_k seed repetition_penalty frequency_penalty presence_penalty response_format raw lora stop tool_choice reasoning_effort',
     ),
-    max_tokens: mostTokens(asked),
+    max_tokens: mostTokens(request),
     ...(tools.length > 0
       ? {tools: tools.map(({name, description, parameters}) => ({type: 'function', function: {name, description, parameters}}))}
       : {tool_choice: undefined}),
@@ -42,29 +49,29 @@ export function chatRequest(asked: Json, context: Context): Translated {
   return {path: `/${modelPath(context)}`, body}
 }
 
-function message(asked: Message): Json {
-  const {role, said, field} = asked
-  const content = contentOut(said.content, `${field}.content`)
-  const name = typeof said.name === 'string' ? said.name : undefined
-  if (role === 'tool') return {role, content, tool_call_id: answeredIn(asked), name}
-  const calls = role === 'assistant' ? callsIn(asked) : []
+function message(source: ChatMessage): Json {
+  const {role, raw, field} = source
+  const content = contentOut(raw.content, `${field}.content`)
+  const name = typeof raw.name === 'string' ? raw.name : undefined
+  if (role === 'tool') return {role, content, tool_call_id: answeredIn(source), name}
+  const calls = role === 'assistant' ? callsIn(source) : []
   return {role, content, ...(calls.length > 0 ? {tool_calls: calls.map(callOut)} : {})}
 }
 
 /** Text as text: most models take nothing else; pictures go as parts to those that see. */
 function contentOut(content: unknown, field: string): unknown {
   const parts = partsIn(content, field).filter(part => !isThought(part))
-  if (parts.every(({type}) => type === 'text')) return parts.map(({said}) => said.text).join('')
+  if (parts.every(({type}) => type === 'text')) return parts.map(({raw}) => raw.text).join('')
   return parts.map(part => {
-    if (part.type === 'text') return {type: 'text', text: part.said.text}
+    if (part.type === 'text') return {type: 'text', text: part.raw.text}
     if (part.type === 'image_url') return {type: 'image_url', image_url: imageIn(part)}
     throw unsupportedPart(part)
   })
 }
 
 /** A whole answer: a `response` with calls beside it, or a chat completion as OpenAI's (reference: Workers AI). */
-export function chatReply(said: unknown, context: Context): Answer {
-  const result = resultIn(said)
+export function chatReply(reply: unknown, context: TranslationContext): TranslatedResponse {
+  const result = resultIn(reply)
   if (Array.isArray(result.choices)) return nearReply(result, context, near)
   const usage = isObject(result.usage) ? readUsage(result.usage, 'chatComplete') : null
   const calls = (Array.isArray(result.tool_calls) ? result.tool_calls : []).map((call, at) =>
@@ -81,8 +88,8 @@ export function chatReply(said: unknown, context: Context): Answer {
 }
 
 /** What stands under `result`; Cloudflare says whether the call went well beside it. Throws `BadReply`. */
-export function resultIn(said: unknown): Json {
-  const {success, result, errors} = object(said)
+export function resultIn(reply: unknown): Json {
+  const {success, result, errors} = object(reply)
   if (success === false || !isObject(result)) {
     const [first] = Array.isArray(errors) ? errors : []
     const {message} = anyError(object(first))
@@ -100,8 +107,8 @@ export function spokenIn(response: unknown): string {
 }
 
 /** A stream: pieces of a `response` until `[DONE]`, or chunks as OpenAI's. */
-export function openStream(context: Context, asked: Json): StreamTranslator {
-  return chatStream(context, asked, (write, fail) => {
+export function openStream(context: TranslationContext, request: Json): StreamTranslator {
+  return chatStream(context, request, (write, fail) => {
     const reader = nearReader(context, write, near)
     let usage: ReturnType<typeof readUsage> = null
     let calls = 0

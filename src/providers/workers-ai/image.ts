@@ -5,18 +5,23 @@ import {resultIn} from './chat.ts'
 
 /** Pictures. Source: developers.cloudflare.com, Workers AI, text to image: bytes of a picture, or JSON with base64 under `result`. */
 export const image: Translation = {
-  request(asked, context) {
-    oneChoice(asked)
-    const {width, height} = sizeIn(asked) ?? {}
+  request(request, context) {
+    oneChoice(request)
+    const {width, height} = sizeIn(request) ?? {}
     return {
       path: `/${modelPath(context)}`,
-      body: {prompt: promptIn(asked), width, height, ...pick(asked, 'negative_prompt steps>num_steps num_steps seed guidance strength')},
+      body: {
+        prompt: promptIn(request),
+        width,
+        height,
+        ...pick(request, 'negative_prompt steps>num_steps num_steps seed guidance strength'),
+      },
     }
   },
-  reply(said, context, asked) {
-    if (said instanceof Uint8Array) return imageList(context, asked, [{b64_json: Buffer.from(said).toString('base64')}])
-    const picture = fromBase64(resultIn(said).image)
+  reply(reply, context, request) {
+    if (reply instanceof Uint8Array) return imageList(context, request, [{b64_json: Buffer.from(reply).toString('base64')}])
+    const picture = fromBase64(resultIn(reply).image)
     if (!picture) throw new InvalidResponse('result.image: expected a picture')
-    return imageList(context, asked, [picture])
+    return imageList(context, request, [picture])
   },
 }

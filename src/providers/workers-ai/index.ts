@@ -2,17 +2,17 @@ import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
-  type Answer,
-  type Context,
   type Dialect,
   InvalidResponse,
   type Json,
   type StreamTranslator,
   type Translated,
+  type TranslatedResponse,
   type Translation,
+  type TranslationContext,
 } from '../translation.ts'
 import {embeddingList, embedUsage, encodingIn, textsIn} from '../unified/embeddings.ts'
-import {anyError, readFault, type Said} from '../unified/fault.ts'
+import {anyError, type RawError, readFault} from '../unified/fault.ts'
 import {arrayIn, modelPath, mostTokens, pick} from '../unified/read.ts'
 import {textStream} from '../unified/text-stream.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
@@ -21,17 +21,17 @@ import {image} from './image.ts'
 
 /** Source: developers.cloudflare.com, Workers AI, text generation with a `prompt`. */
 const complete: Translation = {
-  request: (asked: Json, context: Context): Translated => ({
+  request: (request: Json, context: TranslationContext): Translated => ({
     path: `/${modelPath(context)}`,
     body: {
-      prompt: textPrompt(asked),
-      ...pick(asked, 'temperature top_p top_k seed repetition_penalty frequency_penalty presence_penalty raw lora'),
-      max_tokens: mostTokens(asked),
+      prompt: textPrompt(request),
+      ...pick(request, 'temperature top_p top_k seed repetition_penalty frequency_penalty presence_penalty raw lora'),
+      max_tokens: mostTokens(request),
       stream: context.is_stream,
     },
   }),
-  reply(said, context): Answer {
-    const result = resultIn(said)
+  reply(reply, context): TranslatedResponse {
+    const result = resultIn(reply)
     const usage = isObject(result.usage) ? readUsage(result.usage, 'complete') : null
     const choices = [textChoice(0, spokenIn(result.response), finishReason(null, {}, context.strict))]
     return {body: textCompletion(context, {choices, usage}), usage, model: null}
@@ -39,8 +39,8 @@ const complete: Translation = {
   stream: {framing: 'sse', open: openTexts},
 }
 
-function openTexts(context: Context, asked: Json): StreamTranslator {
-  return textStream(context, asked, ({data}) => {
+function openTexts(context: TranslationContext, request: Json): StreamTranslator {
+  return textStream(context, request, ({data}) => {
     if (data === '[DONE]') return {finish: 'stop'}
     if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
     if (data.response === undefined && data.usage === undefined) return {error: find(data)}
@@ -51,13 +51,13 @@ function openTexts(context: Context, asked: Json): StreamTranslator {
 
 /** Source: developers.cloudflare.com, Workers AI, text embeddings. */
 const embed: Translation = {
-  request: (asked, context) => {
-    encodingIn(asked)
-    return {path: `/${modelPath(context)}`, body: {text: textsIn(asked), ...pick(asked, 'pooling')}}
+  request: (request, context) => {
+    encodingIn(request)
+    return {path: `/${modelPath(context)}`, body: {text: textsIn(request), ...pick(request, 'pooling')}}
   },
-  reply(said, context, asked) {
-    const {data, usage} = resultIn(said)
-    return embeddingList(context, {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage)}, encodingIn(asked))
+  reply(reply, context, request) {
+    const {data, usage} = resultIn(reply)
+    return embeddingList(context, {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage)}, encodingIn(request))
   },
 }
 
@@ -74,7 +74,7 @@ export const workersAi: Dialect = {
 }
 
 /** Cloudflare lists its errors. */
-function find(said: Json): Said {
-  const {errors} = said
-  return Array.isArray(errors) && errors.length > 0 ? object(errors[0]) : anyError(said)
+function find(body: Json): RawError {
+  const {errors} = body
+  return Array.isArray(errors) && errors.length > 0 ? object(errors[0]) : anyError(body)
 }

@@ -1,115 +1,78 @@
 import type {Dispatcher} from 'undici'
-import {encodingOf} from '../../base/content-encoding.ts'
 import {refusalOf} from '../../base/egress/faults.ts'
 import {Refusal} from '../../base/errors.ts'
-import type {Intent, Outcome} from '../../schema/records.ts'
-import type {Call} from '../call/call.ts'
-import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
-import type {CallState, StateOwner} from '../call/state.ts'
-import {errorResponse} from '../inbound/error-response.ts'
-import {type AttemptResult, intentOf, settle} from '../records/settle.ts'
-import type {ProxyServices} from '../services.ts'
-import type {Target} from '../targets/target.ts'
-import {Copy} from '../upstream/body-copy.ts'
-import {dispatcherOf, dispatchOf, type UpstreamRequest} from '../upstream/build-request.ts'
-import {type Stream, statusOf} from '../upstream/stream.ts'
-import {type AttemptHost, NOTHING_USED, type RoutingDecision} from './host.ts'
-import {EVENT_STREAM, inTexts, MOST_HELD_BYTES, NOT_OPEN, type OpenReply, openReply, shownStatus} from './open-response.ts'
-import {notPassed, outcomeOf} from './outcome.ts'
-import {ReservedStream} from './reserved-stream.ts'
-import {notYet, overdue, type Phase, timeout, timingOf} from './timeouts.ts'
-import {type Rewritten, rewrite} from './whole-response.ts'
+import type {StateOwner} from '../call/state.ts'
+import type {AttemptOutcome} from '../records/attempt-result.ts'
+import {dispatcherOf, dispatchOf} from '../upstream/build-request.ts'
+import {AttemptRecorder} from './attempt-recorder.ts'
+import {type AttemptParts, NOTHING_USED} from './host.ts'
+import {outcomeOf} from './outcome.ts'
+import {type AttemptTransport, ResponseGate} from './response-gate.ts'
+import {newTimes, overdue, type Phase, timeout} from './timeouts.ts'
 
 /**
- * One call to a provider, from its intent to its settlement (core rules 2, 6, 16-18). Bytes pass through as they come, except the
- * ones that tell a client that the answer is whole: those wait until the settlement is written.
+ * One request to a provider, from its intent to its settlement (core rules 2 and 16): sends it, hears the dispatcher, keeps its time. What the
+ * client sees of the response is for the gate, what is written of it for the recorder.
  */
-export class Attempt implements Dispatcher.DispatchHandler, StateOwner {
-  readonly #call: Call
-  readonly #state: CallState
-  readonly #target: Target
-  readonly #outgoing: UpstreamRequest
-  readonly #on: ProxyServices
-  readonly #host: AttemptHost
-  #intent!: Intent
+export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptTransport {
+  readonly #parts: AttemptParts
+  readonly #recorder: AttemptRecorder
+  readonly #gate: ResponseGate
+  readonly #times = newTimes()
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
-  #status = 0
-  #headers: Record<string, string> = {}
-  #encoding: string | null = null
-  #expected: number | null = null
-  #received = 0
-  #stream: Stream | undefined
-  #opened: OpenReply = NOT_OPEN
-  #held: ReservedStream | undefined
-  readonly #copy: Copy
-  #verdict: RoutingDecision | undefined
-  /** The status that it was judged by; of an error told in a stream its own. */
-  #judged: number | null = null
-  /** What a translation, or guardrails, made of a whole answer. */
-  #said: Rewritten | null = null
-  /** Bytes not handed to the client yet. */
-  #pending: Buffer[] = []
-  #flush: NodeJS.Immediate | undefined
-  /** The provider's answer has ended. */
-  #ended = false
-  #fault: Refusal | null = null
-  readonly #times = notYet()
+  #outcome: AttemptOutcome | undefined
 
-  constructor(call: Call, state: CallState, target: Target, outgoing: UpstreamRequest, host: AttemptHost, on: ProxyServices) {
-    this.#call = call
-    this.#state = state
-    this.#target = target
-    this.#outgoing = outgoing
-    this.#host = host
-    this.#on = on
-    this.#copy = new Copy(on.settings.log_body_max_bytes)
+  constructor(parts: AttemptParts) {
+    this.#parts = parts
+    this.#recorder = new AttemptRecorder(parts, this.#times)
+    this.#gate = new ResponseGate(parts, this, this.#recorder, this.#times)
   }
 
   /** How far it is: the call's state while that is its own. */
-  get #phase(): Phase {
-    return this.#state.isOwnedBy(this) ? (this.#state.name as Phase) : 'over'
+  get phase(): Phase {
+    const {state} = this.#parts
+    return state.isOwnedBy(this) ? (state.name as Phase) : 'over'
   }
 
   /** Writes the intent, then sends. A journal that takes no intent refuses the call. */
   begin(): void {
-    this.#state.enter('recording', this)
-    this.#call.attempts++
-    this.#intent = intentOf(this.#call, this.#target, this.#outgoing.model, this.#on)
-    this.#on.recorder.begin(this.#intent, fault => {
-      if (this.#phase !== 'recording') return
+    const {state, host} = this.#parts
+    state.enter('recording', this)
+    this.#recorder.begin(fault => {
+      if (this.phase !== 'recording') return
       if (fault) return this.#refuse(new Refusal('journal.full', {}, {cause: fault}))
-      const {called_off} = this.#host
-      if (called_off) this.#settle('aborted', called_off)
+      const {called_off} = host
+      if (called_off) this.settle(outcomeOf(called_off, false))
       else this.#dispatch()
     })
   }
 
   check(now: number): void {
-    const late = overdue(this.#phase, this.#times, now, this.#on.settings, this.#verdict, this.#opened.judged)
-    if (late === 'client') this.#call.relay.cut()
-    else if (late === 'dropped') this.end(notPassed(this.#stream, this.#target, this.#status))
-    else if (late !== null) this.end(timeout(this.#target, late))
+    const {call, target, services} = this.#parts
+    const {decision, response} = this.#gate
+    const late = overdue(this.phase, this.#times, now, services.settings, decision, response.guarded)
+    if (late === 'client') call.relay.cut()
+    else if (late === 'dropped') this.end(this.#gate.notPassed)
+    else if (late !== null) this.end(timeout(target, late))
   }
 
   clientGone(): void {
-    if (!this.#host.cached?.leave()) this.end(new Refusal('client.gone')) // else others wait for the answer
+    if (!this.#parts.host.cache?.leave()) this.end(new Refusal('client.gone')) // else others wait for the response
   }
 
   clientReady(): void {
-    if (!this.#times.paused_at) return
-    this.#times.paused_at = 0
-    this.#times.last_byte_at = performance.now()
-    if (!this.#held?.waits) this.#controller?.resume()
+    this.#gate.clientReady()
   }
 
   #dispatch() {
-    const {request_timeout_ms} = this.#outgoing
-    this.#state.enter('queued', this)
+    const {call, state, target, request, services} = this.#parts
+    const {request_timeout_ms} = request
+    state.enter('queued', this)
     this.#times.queued_at = performance.now()
-    if (request_timeout_ms !== null) this.#timer = setTimeout(() => this.end(timeout(this.#target, request_timeout_ms)), request_timeout_ms)
+    if (request_timeout_ms !== null) this.#timer = setTimeout(() => this.end(timeout(target, request_timeout_ms)), request_timeout_ms)
     try {
-      dispatcherOf(this.#outgoing, this.#call, this.#on).dispatch(dispatchOf(this.#outgoing), this)
+      dispatcherOf(request, call, services).dispatch(dispatchOf(request), this)
     } catch (fault) {
       this.onResponseError(this.#controller, fault as Error)
     }
@@ -117,8 +80,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#phase !== 'queued') return controller.abort(new Refusal('client.gone')) // given up while it waited for a connection
-    this.#state.enter('sent', this)
+    if (this.phase !== 'queued') return controller.abort(new Refusal('client.gone')) // given up while it waited for a connection
+    this.#parts.state.enter('sent', this)
     this.#times.sent_at = performance.now()
   }
 
@@ -127,272 +90,82 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
-    if (status < 200 || this.#phase !== 'sent') return
+    if (status < 200 || this.phase !== 'sent') return
     this.#controller = controller
-    this.#state.enter('answering', this)
-    this.#status = status
+    this.#parts.state.enter('answering', this)
     this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = performance.now()
-    this.#headers = inTexts(headers)
-    this.#encoding = encodingOf(this.#headers['content-encoding'])
-    this.#expected = this.#headers['content-length'] === undefined ? null : Number(this.#headers['content-length'])
-    const of = {call: this.#call, outgoing: this.#outgoing, status, encoding: this.#encoding, headers: this.#headers}
-    this.#opened = openReply(of, this, this.#on.log)
-    const {stream, source, rewrites, begins, fault} = this.#opened
-    this.#stream = stream ?? undefined
-    this.#times.source = source
-    if (fault) return this.end(fault)
-    if (!stream && !rewrites && status < 300) this.#copy.readOn(this.#headers['content-type'], this.#encoding)
-    const {reservation: holding} = this.#call
-    if (stream && holding) this.#held = new ReservedStream(holding, stream, controller, this.#times, this)
-    // While another target may be asked, a stream's first event is waited for, which may tell of an overload; a whole answer is judged by what it holds, or by its coming at all.
-    if (status < 300 && ((stream ? stream.is_held : rewrites || begins) || !this.#host.is_final)) return
-    this.#judge(stream ? shownStatus(this.#call, status) : status)
-    if (stream && this.#verdict?.passes)
-      setImmediate(() => this.#call.relay.started || this.#phase === 'over' || this.#call.relay.flushHead())
+    this.#gate.open(status, headers)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#phase === 'over') return
+    if (this.phase === 'over') return
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
-    this.#received += chunk.length
-    if (!this.#opened.judged) {
-      this.#copy.add(chunk)
-      if (!this.#outgoing.translating) this.#host.cached?.observe(chunk)
-    }
-    if (this.#stream) return this.#stream.take(chunk, (send, hold) => (this.#held ? this.#held.take(send, hold) : this.pass(send, hold)))
-    if (this.#opened.rewrites) return
-    if (!this.#verdict) this.#judgeWhole(chunk)
-    if (!this.#verdict?.passes)
-      return this.#received > MOST_HELD_BYTES ? this.end(notPassed(this.#stream, this.#target, this.#status)) : undefined
-    this.#pending.push(chunk)
-    if (this.#expected === null || this.#received < this.#expected) this.#flush ??= setImmediate(() => this.#flushPending())
+    this.#gate.write(chunk)
   }
 
   onResponseEnd(): void {
-    if (this.#held?.waits) return this.#held.end(() => this.onResponseEnd())
-    if (!this.#stream) {
-      if (this.#opened.rewrites) return this.#rewrite()
-      if (this.#phase === 'answering' && !this.#verdict) this.#judgeWhole(null)
-      return this.#end()
-    }
-    this.#stream.end(rest => (this.#held ? this.#held.end(() => this.#endStream(rest)) : this.#endStream(rest)))
-  }
-
-  #endStream(rest: Buffer) {
-    this.#ended = true
-    if (rest.length) this.#pending.push(rest)
-    if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.observe(rest)
-    const fault = this.#stream?.fault
-    if (this.#phase === 'answering' && !this.#verdict && !(fault && !this.#stream?.has_begun)) this.#judgeStream()
-    if (fault && this.#phase === 'answering') this.#fail(fault)
-    else this.#end()
+    this.#gate.end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    const fault = refusalOf(error, this.#target.provider.slug, this.#status !== 0)
-    if (this.#phase === 'answering' && this.#opened.judged?.breakOff(fault)) this.onResponseEnd()
-    else this.#fail(fault)
+    this.#gate.onDisconnect(refusalOf(error, this.#parts.target.provider.slug, this.#gate.response.status !== 0))
   }
 
-  /** Bytes of a stream, in order; `hold` would tell the client that the answer is whole. */
-  pass(send: Buffer, hold: Buffer | null): void {
-    if (this.#phase === 'answering') {
-      const stream = this.#stream!
-      if (this.#outgoing.translating && !this.#opened.judged) this.#host.cached?.observe(send)
-      if (this.#timer && stream.is_answering) clearTimeout(this.#timer)
-      if (!this.#verdict) {
-        this.#pending.push(send)
-        if (!stream.has_begun && hold === null && (stream.is_held || this.#received <= MOST_HELD_BYTES)) return
-        this.#judgeStream()
-        if (this.#phase !== 'answering') return // it did not pass, and is given up
-        this.#flushPending()
-      } else this.#write(send)
-      if (stream.ends_on_fault && stream.failed) return this.end(stream.fault!)
-      if (hold === null) return
-      this.#pending.push(hold)
-      this.#settle('ok', null)
-    } else {
-      this.#pending.push(send)
-      if (hold !== null) this.#pending.push(hold)
-      if (this.#phase === 'responding') this.#flushPending()
-    }
+  get has_timer(): boolean {
+    return this.#timer !== undefined
   }
 
-  /** The first event of a stream, or its end, tells what it is worth (core rule 20). */
-  #judgeStream() {
-    const failed = this.#stream?.failed ?? null
-    this.#judge(failed ? statusOf(failed) : shownStatus(this.#call, this.#status))
-    if (this.#verdict && !this.#verdict.passes) this.end(notPassed(this.#stream, this.#target, this.#status))
-  }
-
-  /** What is no stream is worth something by its coming, if it is what was asked for; null: nothing came. */
-  #judgeWhole(first: Buffer | null) {
-    const fault = this.#opened.begins?.(first)
-    if (fault) this.end(fault)
-    else this.#judge(this.#status)
-  }
-
-  /** What becomes of this answer; one that passes begins to leave. */
-  #judge(status: number) {
-    this.#verdict = this.#host.decide({status, kind: 'answer', headers: this.#headers, is_committed: false})
-    this.#judged = status
-    if (this.#verdict.passes && !this.#opened.rewrites) this.#sendHead(this.#verdict.retry_attempt_count)
-  }
-
-  #sendHead(retry_attempt_count: number) {
-    const {translating, is_metered} = this.#outgoing
-    const is_stream = this.#stream !== undefined
-    const rewrites = translating !== null || (is_stream && this.#status < 300 && (is_metered || this.#opened.judged !== null))
-    const theirs = translating ? EVENT_STREAM : this.#headers
-    this.#call.relay.head(
-      shownStatus(this.#call, this.#status),
-      this.#headersOf(theirs, {is_stream, rewrites, retry_attempt_count}),
-      is_stream || (this.#expected !== null && !rewrites),
-    )
-  }
-
-  #headersOf(theirs: Record<string, string>, how: Pick<How, 'is_stream' | 'rewrites' | 'retry_attempt_count'>): string[] {
-    const timing = this.#times.first_byte_at ? timingOf(this.#times) : null
-    return answerHeaders(this.#call, this.#target, theirs, {...how, passage: this.#host.passage, timing, on: this.#on})
-  }
-
-  /** Bytes that leave a stream that is judged: what is logged and kept of it. */
-  sent(bytes: Buffer): void {
-    this.#copy.add(bytes)
-    this.#host.cached?.observe(bytes)
-  }
-
-  /** A whole answer, or an error, in the client's words and as its guardrails leave it. */
-  #rewrite() {
-    if (this.#phase !== 'answering') return this.#end()
+  stopTimer(): void {
     clearTimeout(this.#timer)
-    const of = {call: this.#call, outgoing: this.#outgoing, status: this.#status, headers: this.#headers, encoding: this.#encoding}
-    rewrite(of, this.#copy, (fault, reply) => {
-      if (this.#phase !== 'answering') return
-      if (fault) this.#fail(fault)
-      else this.#answer(reply!)
-    })
   }
 
-  #answer(reply: Rewritten) {
-    if (!this.#verdict) this.#judge(reply.status)
-    this.#said = reply
-    this.#copy.replace(reply.logged)
-    this.#encoding = null
-    if (this.#verdict?.passes) {
-      const headers = {...withoutBody(this.#headers), 'content-type': reply.content_type}
-      const {retry_attempt_count} = this.#verdict
-      this.#call.relay.head(reply.status, this.#headersOf(headers, {is_stream: false, rewrites: true, retry_attempt_count}), false)
-      this.#pending = [reply.bytes]
-    }
-    this.#end()
+  pause(): void {
+    this.#controller?.pause()
   }
 
-  #end() {
-    this.#ended = true
-    if (this.#phase === 'answering') this.#settle('ok', null)
-    else if (this.#phase === 'responding') this.#finish()
+  resume(): void {
+    this.#controller?.resume()
   }
 
   /** Ends the attempt from our side; the provider is told, and the bookkeeping does not wait for it. */
   end(fault: Refusal): void {
-    if (this.#phase === 'recording' || this.#phase === 'over') return
-    this.#fail(fault)
+    const {phase} = this
+    if (phase === 'recording' || phase === 'over') return
+    this.#gate.fail(fault)
     this.#controller?.abort(fault)
   }
 
-  #fail(fault: Refusal) {
-    this.#ended ||= this.#phase === 'settling' // it ends as soon as it is settled, and waits for nobody
-    if (this.#phase === 'responding') this.#finish()
-    if (this.#phase === 'settling' || this.#phase === 'over') return
-    if (this.#opened.rewrites && this.#call.guardrails?.judges_answers) this.#copy.replace(Buffer.alloc(0)) // nobody judged it
-    const {outcome, kind} = outcomeOf(fault, this.#ended)
-    const is_committed = this.#call.relay.started
-    this.#verdict ??= is_committed ? undefined : this.#host.decide({status: fault.status, kind, headers: null, is_committed})
-    this.#settle(outcome, fault)
+  settle(outcome: AttemptOutcome): void {
+    this.#parts.state.enter('settling', this)
+    this.#outcome = outcome
+    this.stopTimer()
+    this.#gate.hold()
+    this.#recorder.settle(outcome, this.#gate, () => {
+      this.#parts.state.enter('responding', this)
+      if (outcome.fault) this.finish()
+      else this.#gate.release()
+    })
   }
 
-  /** Nothing left, and no intent stands: the call is given back. */
+  finish(): void {
+    const {state, host} = this.#parts
+    const {decision, response} = this.#gate
+    state.release(this)
+    response.stream?.close()
+    this.#recorder.close()
+    if (decision?.passes === false) return host.continueRouting()
+    host.endCall()
+    this.#gate.close(this.#outcome?.fault ?? null)
+  }
+
+  /** Nothing was sent, and no intent stands: the call is given back. */
   #refuse(fault: Refusal) {
-    this.#state.release(this)
-    this.#host.spend(NOTHING_USED, {is_retried: false, is_last: true})
-    this.#on.log.error({fault: fault.cause, trace_id: this.#call.incoming.trace.trace_id}, 'the journal took no intent')
-    this.#call.relay.refuse(errorResponse(fault, this.#call.incoming.route.path), this.#ownHeaders(), false)
-    this.#host.over()
-  }
-
-  /** The attempt's one terminal transition: reads the usage and writes the settlement; only then the answer may end. */
-  #settle(outcome: Outcome, fault: Refusal | null) {
-    this.#state.enter('settling', this)
-    this.#fault = fault
-    clearTimeout(this.#timer)
-    clearImmediate(this.#flush)
-    const reply: AttemptResult = {
-      status: this.#status || null,
-      headers: this.#headers,
-      encoding: this.#encoding,
-      received_bytes: this.#received,
-      stream: this.#stream ?? null,
-      copy: this.#copy,
-      outcome,
-      fault,
-      said: this.#said,
-      routing_status: this.#judged,
-      client_status: this.#said ? this.#said.status : this.#stream ? shownStatus(this.#call, this.#status) : null,
-      times: this.#times,
-    }
-    const is_whole = !this.#stream && outcome === 'ok'
-    const is_retried = this.#verdict?.passes === false && this.#verdict.is_retried
-    const is_last = this.#verdict?.passes !== false
-    const {passage, cached} = this.#host
-    const spend = (actual: Parameters<AttemptHost['spend']>[0]) => this.#host.spend(actual, {is_retried, is_last})
-    const of = {call: this.#call, target: this.#target, outgoing: this.#outgoing, intent: this.#intent, reply, passage, is_last, spend}
-    this.#opened.judged?.settled(fault)
-    const write = (plain: Buffer | null) => {
-      if (is_last && outcome === 'ok' && !fault) cached?.storeResponse(reply, this.#copy.isCut ? null : plain, this.#said)
-      settle({...of, plain, has_row: !is_retried}, this.#on, () => this.#settled())
-    }
-    if (is_whole) this.#copy.plain(this.#encoding, write)
-    else write(null)
-  }
-
-  #settled() {
-    this.#state.enter('responding', this)
-    if (this.#ended || this.#fault) this.#finish()
-    else this.#flushPending()
-  }
-
-  #finish() {
-    this.#state.release(this)
-    this.#stream?.close()
-    this.#copy.close()
-    const {relay, incoming} = this.#call
-    if (this.#verdict?.passes === false) return this.#host.resume()
-    this.#host.over()
-    const fault = this.#fault
-    if (!fault) relay.end(this.#pending, this.#opened.judged?.trailer())
-    else if (!relay.started) relay.refuse(errorResponse(fault, incoming.route.path), this.#ownHeaders(), false)
-    else if (this.#stream && (!this.#encoding || this.#outgoing.translating)) relay.end([...this.#pending, this.#stream.faultEvent(fault)])
-    else relay.cut()
-  }
-
-  #flushPending() {
-    this.#flush = undefined
-    if (this.#phase === 'settling' || this.#phase === 'over' || this.#pending.length === 0 || !this.#verdict?.passes) return
-    const bytes = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#write(bytes)
-  }
-
-  #write(bytes: Buffer) {
-    if (this.#call.relay.write(bytes) || this.#call.relay.gone || this.#host.cached?.followed) return
-    this.#times.paused_at = performance.now()
-    this.#controller?.pause()
-  }
-
-  #ownHeaders(): string[] {
-    const retry_attempt_count = this.#verdict?.passes ? this.#verdict.retry_attempt_count : 0
-    return this.#headersOf({}, {is_stream: false, rewrites: false, retry_attempt_count})
+    const {call, state, host, services} = this.#parts
+    state.release(this)
+    host.spend(NOTHING_USED, {is_retried: false, is_last: true})
+    services.log.error({fault: fault.cause, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+    this.#gate.refuse(fault)
+    host.endCall()
   }
 }

@@ -1,46 +1,59 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
-import type {RouteInfo} from '../call/call.ts'
-import type {AttemptResult} from '../records/settle.ts'
-import type {Rewritten} from './whole-response.ts'
+import type {Call, RouteInfo} from '../call/call.ts'
+import type {CallState} from '../call/state.ts'
+import type {AttemptResult} from '../records/attempt-result.ts'
+import type {ProxyServices} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
 
-/** What comes of an attempt's result. `passes`: the client is answered with it; else something is asked after it, the same target or another. */
+/** What routing makes of a result. `passes`: the client gets it; else there is another try, at the same target or another. */
 export type RoutingDecision =
   | {readonly passes: true; readonly retry_attempt_count: number}
   | {readonly passes: false; readonly is_retried: boolean}
 
 export const NOTHING_USED = {tokens: 0, cost_nanousd: 0}
 
-/** Where an answer goes beside its client: the cache, and the callers that wait for the same. */
+/** Where a response goes beside its client: the cache, and the callers that follow this call. */
 export interface ResponseSink {
-  /** Others wait for this answer: it is read at the provider's pace. */
-  readonly followed: boolean
+  /** Others wait for this response: it is read at the provider's pace. */
+  readonly is_followed: boolean
   /** The next bytes of a stream, as a client reads them. */
   observe(bytes: Buffer): void
-  /** The answer has ended well; `plain` null: it was a stream, or is too long to be kept. */
-  storeResponse(reply: AttemptResult, plain: Buffer | null, said: Rewritten | null): void
-  /** The client is gone; true when the answer is wanted all the same. */
+  /** The response has ended well; `plain` null: it was a stream, or is too long to be stored. */
+  storeResponse(result: AttemptResult, plain: Buffer | null): void
+  /** The client is gone; true when the response is wanted all the same. */
   leave(): boolean
 }
 
-/** Where an attempt stands in its call's way through a plan. */
+/** What runs attempts, as one of them sees it. */
 export interface AttemptHost {
-  readonly passage: RouteInfo
-  /** Nothing can be asked after it: its answer need not wait for anything. */
+  readonly route: RouteInfo
+  /** Nothing can be tried after it: its response need not wait for anything. */
   readonly is_final: boolean
-  /** Why nothing may leave any more, if so: the client is gone, or the gateway stops. */
+  /** Why nothing may be sent any more, if so: the client is gone, or the gateway stops. */
   readonly called_off: Refusal | null
-  /** The cache that its answer may be kept in. */
-  readonly cached: ResponseSink | null
-  /** Says what comes of a result; asked once. */
+  /** Where its response may be stored. */
+  readonly cache: ResponseSink | null
+  /** Decides what to do with a result; called at most once. */
   decide(result: TryResult): RoutingDecision
-  /** Told what counts against limits; `is_retried`: more of the same visit follows. */
+  /** Counts what was used against limits; `is_retried`: the same target is tried again. */
   spend(
     actual: {readonly tokens: number; readonly cost_nanousd: number},
     after: {readonly is_retried: boolean; readonly is_last: boolean},
   ): void
-  /** An attempt that did not pass is settled: the way goes on. */
-  resume(): void
-  /** An attempt that passed has ended: so has the call. */
-  over(): void
+  /** An attempt that did not pass is settled: the next step of routing follows. */
+  continueRouting(): void
+  /** An attempt that passed has ended, and so has the call. */
+  endCall(): void
+}
+
+/** What an attempt is made of. */
+export interface AttemptParts {
+  readonly call: Call
+  readonly state: CallState
+  readonly target: Target
+  readonly request: UpstreamRequest
+  readonly host: AttemptHost
+  readonly services: ProxyServices
 }

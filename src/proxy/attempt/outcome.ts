@@ -1,25 +1,27 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
-import type {TryResult} from '../../routing/retry.ts'
-import type {Outcome} from '../../schema/records.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
+import type {AttemptOutcome} from '../records/attempt-result.ts'
 import type {Target} from '../targets/target.ts'
-import type {Stream} from '../upstream/stream.ts'
+import type {OpenResponse} from './open-response.ts'
 
-/** What an attempt came to that ended with `fault`: for its settlement, and for what is asked after it. */
-export function outcomeOf(fault: Refusal, has_ended: boolean): {readonly outcome: Outcome; readonly kind: TryResult['kind']} {
+/** A response came, and came to its end. */
+export const ANSWERED: AttemptOutcome = {outcome: 'ok', kind: 'answer', fault: null}
+
+/** The outcome of an attempt that ended with `fault`; `has_ended`: its provider had sent all by then. */
+export function outcomeOf(fault: Refusal, has_ended: boolean): AttemptOutcome {
   const {code} = fault
-  if (code === 'client.gone' || code === 'client.slow' || code === 'draining') return {outcome: 'aborted', kind: 'gateway'}
-  if (code === 'internal') return {outcome: 'failed', kind: 'gateway'}
-  if (code === 'upstream.timeout') return {outcome: 'timeout', kind: 'timeout'}
-  if (OF_LIMITS.test(code)) return {outcome: 'aborted', kind: 'refusal'}
-  // Of an answer that was denied when it was whole the provider had said all that it will be paid for.
+  if (code === 'client.gone' || code === 'client.slow' || code === 'draining') return {outcome: 'aborted', kind: 'gateway', fault}
+  if (code === 'internal') return {outcome: 'failed', kind: 'gateway', fault}
+  if (code === 'upstream.timeout') return {outcome: 'timeout', kind: 'timeout', fault}
+  if (OF_LIMITS.test(code)) return {outcome: 'aborted', kind: 'refusal', fault}
+  // A response that was denied when it was whole is paid for in full.
   const outcome = fault instanceof GuardrailDenial && has_ended ? 'ok' : 'failed'
-  return {outcome, kind: OF_CLIENTS.has(code) ? 'refusal' : 'network_error'}
+  return {outcome, kind: OF_CLIENTS.has(code) ? 'refusal' : 'network_error', fault}
 }
 
 /** Refusals of limits, which end a stream too (core rule 10). */
 const OF_LIMITS = /^limit\.|exhausted$|rate_reached$/
-/** What an errand refuses is the client's fault, not the network's. */
+/** What a provider operation refuses is the client's fault, not the network's. */
 const OF_CLIENTS: ReadonlySet<RefusalCode> = new Set([
   'body.untranslatable',
   'body.invalid',
@@ -29,7 +31,7 @@ const OF_CLIENTS: ReadonlySet<RefusalCode> = new Set([
   'provider.own_identity',
 ])
 
-/** Why an answer is given up that did not pass. */
-export function notPassed(stream: Stream | undefined, {provider}: Target, status: number): Refusal {
+/** Why a response is given up that did not pass. */
+export function notPassed({stream, status}: OpenResponse, {provider}: Target): Refusal {
   return new Refusal('upstream.told', {message: stream?.failed?.message ?? `${provider.slug} answered ${status}`})
 }

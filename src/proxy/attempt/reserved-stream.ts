@@ -1,72 +1,70 @@
-import type {Dispatcher} from 'undici'
 import type {Refusal} from '../../base/errors.ts'
 import type {Reservation, StreamProgress} from '../call/reservation.ts'
 import type {Times} from './timeouts.ts'
 
-/** What a passage tells its attempt. */
 export interface ReservedStreamListener {
   pass(send: Buffer, hold: Buffer | null): void
-  /** What has come cannot be held: it goes no further. */
-  end(fault: Refusal): void
+  /** What has come cannot be reserved: it goes no further. */
+  cutOff(fault: Refusal): void
 }
 
-/** Bytes of a stream under a strict limit, on their way to the client: none passes before what it came to is held. */
-export class ReservedStream {
-  readonly #holding: Reservation
-  readonly #stream: StreamProgress
-  readonly #provider: Dispatcher.DispatchController
-  readonly #times: Times
-  readonly #ears: ReservedStreamListener
-  #queue: {readonly send: Buffer; readonly hold: Buffer | null}[] = []
-  #after: (() => void) | undefined
-  /** True while an answer of the counters is awaited. */
-  waits = false
+/** What sends the bytes: it stops and goes on as it is told. */
+interface Source {
+  pause(): void
+  resume(): void
+}
 
-  constructor(
-    holding: Reservation,
-    stream: StreamProgress,
-    provider: Dispatcher.DispatchController,
-    times: Times,
-    ears: ReservedStreamListener,
-  ) {
-    this.#holding = holding
+/** A stream under a strict limit, on its way to the client: no byte passes before its usage is reserved. */
+export class ReservedStream {
+  readonly #reservation: Reservation
+  readonly #stream: StreamProgress
+  readonly #source: Source
+  readonly #times: Times
+  readonly #listener: ReservedStreamListener
+  #queue: {readonly send: Buffer; readonly hold: Buffer | null}[] = []
+  #then: (() => void) | undefined
+  /** True while the counters have not replied. */
+  is_waiting = false
+
+  constructor(reservation: Reservation, stream: StreamProgress, source: Source, times: Times, listener: ReservedStreamListener) {
+    this.#reservation = reservation
     this.#stream = stream
-    this.#provider = provider
+    this.#source = source
     this.#times = times
-    this.#ears = ears
+    this.#listener = listener
   }
 
   take(send: Buffer, hold: Buffer | null): void {
-    if (this.waits) return void this.#queue.push({send, hold})
-    const reached = this.#holding.reach(this.#stream)
-    if (reached === null) return this.#ears.pass(send, hold)
-    if (!(reached instanceof Promise)) return this.#ears.end(reached)
-    this.waits = true
+    if (this.is_waiting) return void this.#queue.push({send, hold})
+    const extended = this.#reservation.reach(this.#stream)
+    if (extended === null) return this.#listener.pass(send, hold)
+    if (!(extended instanceof Promise)) return this.#listener.cutOff(extended)
+    this.is_waiting = true
     this.#queue.push({send, hold})
-    this.#provider.pause()
-    void reached.then(refusal => this.#heard(refusal))
+    this.#source.pause()
+    void extended.then(refusal => this.#onExtended(refusal))
   }
 
   /** Runs `then` once nothing waits any more. */
   end(then: () => void): void {
-    if (this.waits) this.#after = then
+    if (this.is_waiting) this.#then = then
     else then()
   }
 
-  #heard(refusal: Refusal | null) {
-    this.waits = false
+  #onExtended(refusal: Refusal | null) {
+    this.is_waiting = false
     const queue = this.#queue
     this.#queue = []
-    if (refusal) return this.#ears.end(refusal)
-    // the stream has come to all of the queue by now, and so is asked for all of it at its next piece
+    if (refusal) return this.#listener.cutOff(refusal)
+    // the stream's progress covers the whole queue by now: its next piece reserves for all of it
     for (const {send, hold} of queue) {
-      if (this.waits) this.#queue.push({send, hold})
+      if (this.is_waiting) this.#queue.push({send, hold})
       else this.take(send, hold)
     }
-    if (this.waits) return
-    if (!this.#times.paused_at) this.#provider.resume()
-    const after = this.#after
-    this.#after = undefined
-    after?.()
+    if (this.is_waiting) return
+    if (!this.#times.paused_at) this.#source.resume()
+    const then = this.#then
+    this.#then = undefined
+    then?.()
   }
 }

@@ -2,7 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Settings} from '../../settings/index.ts'
 import type {StateName} from '../call/state.ts'
 import type {Target} from '../targets/target.ts'
-import type {Source} from '../upstream/stream.ts'
+import type {ProviderStream} from '../upstream/stream.ts'
 import type {RoutingDecision} from './host.ts'
 
 /**
@@ -22,25 +22,25 @@ export interface Times {
   /** Since when the client takes no more bytes; 0 while it does. */
   paused_at: number
   /** The stream that comes, how many events of it were seen, and when that was last another number. */
-  source: Source | null
+  source: ProviderStream | null
   events: number
   event_at: number
 }
 
-/** The times of an attempt that has come nowhere yet. */
-export function notYet(): Times {
+/** The times of an attempt that begins. */
+export function newTimes(): Times {
   return {queued_at: 0, sent_at: 0, moved_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0, source: null, events: 0, event_at: 0}
 }
 
 type Limits = Pick<Settings, 'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'>
 
-/** A stream that guardrails judge: whether its provider has said all. */
-interface Judging {
+/** A guarded stream: whether its provider has sent all of it. */
+interface GuardedProgress {
   readonly is_said: boolean
 }
 
 /** An answer that did not pass is read for the log, not waited for. */
-const LONGEST_DROPPED_MS = 1000
+const MAX_DROPPED_MS = 1000
 
 /**
  * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped` when an answer that did
@@ -51,8 +51,8 @@ export function overdue(
   times: Times,
   now: number,
   limits: Limits,
-  verdict: RoutingDecision | undefined,
-  judged: Judging | null = null,
+  decision: RoutingDecision | undefined,
+  guarded: GuardedProgress | null = null,
 ) {
   const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits
   const {queued_at, moved_at, last_byte_at, paused_at, source} = times
@@ -64,11 +64,11 @@ export function overdue(
   if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
   // A body that is still being sent is no silence of the provider's.
   if (phase === 'queued' || phase === 'sent') return now - Math.max(queued_at, moved_at) > first_ms ? first_ms : null
-  if (phase === 'answering' && verdict?.passes === false && now - times.first_byte_at > LONGEST_DROPPED_MS) return 'dropped'
+  if (phase === 'answering' && decision?.passes === false && now - times.first_byte_at > MAX_DROPPED_MS) return 'dropped'
   // Comments keep a stream from being idle; they put off no first event, and no next one beyond the longer of both limits.
-  if (phase === 'answering' && (source ? !source.has_begun : !verdict) && now - Math.max(queued_at, moved_at) > first_ms) return first_ms
+  if (phase === 'answering' && (source ? !source.has_begun : !decision) && now - Math.max(queued_at, moved_at) > first_ms) return first_ms
   // What guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's either.
-  if (phase === 'answering' && judged?.is_said) return null
+  if (phase === 'answering' && guarded?.is_said) return null
   if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms)) return Math.max(first_ms, idle_ms)
   if (phase === 'answering' || phase === 'responding') return now - last_byte_at > idle_ms ? idle_ms : null
   return null

@@ -1,20 +1,20 @@
 import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
-import type {Credentials} from '../inbound/request.ts'
+import type {RequestCredentials} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 
 /**
  * Who calls, by the key shown; refuses one that is unknown, expired, used up, of an archived workspace, or without `scope`.
  * Expiry is judged on every call, whatever the memory of keys says.
  */
-export function authenticate({service_key}: Credentials, scope: string, on: ProxyServices): Caller | Promise<Caller> {
-  const found = on.findCaller(hash('sha256', service_key))
-  return found instanceof Promise ? found.then(caller => allowed(caller, scope, on)) : allowed(found, scope, on)
+export function authenticate({service_key}: RequestCredentials, scope: string, services: ProxyServices): Caller | Promise<Caller> {
+  const found = services.findCaller(hash('sha256', service_key))
+  return found instanceof Promise ? found.then(caller => allowed(caller, scope, services)) : allowed(found, scope, services)
 }
 
-function allowed(caller: Caller | null, scope: string, on: ProxyServices): Caller {
+function allowed(caller: Caller | null, scope: string, services: ProxyServices): Caller {
   if (!caller) throw new Refusal('key.unknown')
-  if (caller.expires_at_ms !== null && caller.expires_at_ms <= on.now()) {
+  if (caller.expires_at_ms !== null && caller.expires_at_ms <= services.now()) {
     throw new Refusal('key.expired', {expires_at: new Date(caller.expires_at_ms).toISOString()})
   }
   if (!caller.may_infer) throw new Refusal('key.admin_inference')

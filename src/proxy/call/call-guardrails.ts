@@ -1,8 +1,8 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {Hook} from '../../guardrails/hook.ts'
-import type {Json} from '../../guardrails/json.ts'
+import type {JsonValue} from '../../guardrails/json.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
-import type {Outcome} from '../../guardrails/run.ts'
+import type {PhaseOutcome} from '../../guardrails/run.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 import type {GuardrailDenial} from '../inbound/denial.ts'
@@ -59,7 +59,7 @@ export interface CallGuardrails {
   /** Judges a whole answer. What is no JSON cannot be judged, and is refused. */
   evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
   /** Judges an answer, or what there is of it, with some of the output's hooks; what they say replaces what was said of it before. */
-  judge(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<Outcome>
+  judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome>
   /** Judges an answer that is gone already; what is said is added to what was said before. Never rejects. */
-  evaluateInBackground(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void>
+  evaluateInBackground(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<void>
 }

@@ -5,6 +5,7 @@ import {checkDepth} from '../../base/json-shape.ts'
 import type {CacheStatus} from '../../cache/rules.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../../schema/headers.ts'
+import type {CallKind} from '../../schema/principal.ts'
 import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
 import type {Body} from '../inbound/body.ts'
 import type {InboundRequest} from '../inbound/request.ts'
@@ -17,6 +18,7 @@ import type {Reservation} from './reservation.ts'
 /** One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own id. */
 export interface Call {
   readonly id: string
+  readonly kind: CallKind
   /** The row of the log that is being written: one for each target that is asked. */
   log_id: string
   /** Of a call of a prompt: as it is once that is rendered. */
@@ -25,7 +27,7 @@ export interface Call {
   /** The words that are asked in. */
   endpoint: EndpointName
   /** The endpoint that the client called, by which checks, the log and the counts know it. */
-  readonly asked: EndpointName
+  readonly called_endpoint: EndpointName
   prompt: CalledPrompt | null
   readonly is_passthrough: boolean
   readonly relay: ResponseWriter
@@ -39,8 +41,8 @@ export interface Call {
   /** What strict limits hold for the attempt under way; null where none does. */
   reservation: Reservation | null
   /** What all attempts used so far, and those at the target that is being asked. */
-  readonly used: Used
-  readonly used_here: Used
+  readonly used: SpentAmounts
+  readonly used_here: SpentAmounts
   plan_ms: number
   /** The guardrails of the target that is being asked; null where it has none. */
   guardrails: CallGuardrails | null
@@ -49,7 +51,7 @@ export interface Call {
 }
 
 /** What counts against limits. */
-export interface Used {
+export interface SpentAmounts {
   tokens: number
   cost_nanousd: number
 }
@@ -66,22 +68,23 @@ export interface RouteInfo {
 export const DIRECT_ROUTE: RouteInfo = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
 
 const MASK = '***'
-const MOST_METADATA_LENGTH = 128
+const MAX_METADATA_LENGTH = 128
 
 /** A call as it begins: admitted nowhere, nothing read of its body. */
-export function openCall(incoming: InboundRequest, caller: Caller, relay: ResponseWriter, on: ProxyServices): Call {
+export function openCall(kind: CallKind, incoming: InboundRequest, caller: Caller, relay: ResponseWriter, services: ProxyServices): Call {
   const id = newTimeId(incoming.at_ms)
   return {
     id,
+    kind,
     log_id: id,
     incoming,
     caller,
     endpoint: incoming.route.endpoint?.name ?? 'proxy',
-    asked: incoming.route.endpoint?.name ?? 'proxy',
+    called_endpoint: incoming.route.endpoint?.name ?? 'proxy',
     prompt: null,
     is_passthrough: !incoming.route.endpoint,
     relay,
-    metadata: metadataOf(incoming, caller, on),
+    metadata: metadataOf(incoming, caller, services),
     keeps_bodies: incoming.own.values.debug !== 'false',
     auth_ms: performance.now() - incoming.started,
     body: {kind: 'none'},
@@ -100,12 +103,13 @@ export function openCall(incoming: InboundRequest, caller: Caller, relay: Respon
 export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Charge {
   const {caller, reservation: holding} = call
   const charge: Charge = {
+    kind: call.kind,
     call_id: call.id,
     attempt: call.attempts,
     trace_id: call.incoming.trace.trace_id,
     organisation_id: caller.organisation_id,
     workspace_id: caller.workspace_id,
-    api_key_id: caller.api_key_id,
+    principal: {kind: caller.kind, id: caller.id},
     user_id: caller.user_id,
     provider_id: target?.managed?.id ?? null,
     provider_slug: target?.managed?.slug ?? null,
@@ -113,7 +117,7 @@ export function chargeOf(call: Call, target: Target | null, model: string | null
     config_id: target?.config_id ?? null,
     provider: target?.provider.slug ?? '',
     model,
-    endpoint: call.asked,
+    endpoint: call.called_endpoint,
     admitted_at: isoTime(call.incoming.at_ms),
     counter_keys: counterKeys(call),
     hold_nanousd,
@@ -142,7 +146,7 @@ export type Ending = Pick<
 >
 
 /** The row of the log for a call that came to `ending`. */
-export function logOf(call: Call, passage: RouteInfo, ending: Ending): LogRecord {
+export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
   const {incoming, body} = call
   return {
     id: call.log_id,
@@ -156,15 +160,15 @@ export function logOf(call: Call, passage: RouteInfo, ending: Ending): LogRecord
     response_status: ending.response_status,
     is_stream: ending.is_stream,
     is_passthrough: call.is_passthrough,
-    cache_status: passage.cache_status,
-    retry_count: passage.retry_count,
-    mode: passage.mode,
-    option_path: passage.option_path,
+    cache_status: route.cache_status,
+    retry_count: route.retry_count,
+    mode: route.mode,
+    option_path: route.option_path,
     request_bytes: 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0),
     response_bytes: ending.response_bytes,
     metadata: call.metadata,
     error: ending.error,
-    warning: passage.warning,
+    warning: route.warning,
     auth_ms: toMicroseconds(call.auth_ms),
     plan_ms: toMicroseconds(call.plan_ms),
     connect_ms: ending.connect_ms === null ? null : toMicroseconds(ending.connect_ms),
@@ -225,26 +229,26 @@ export function maskedUrl(url: string): string {
  * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later
  * ones win. Values are cut to 128 characters; what is not a JSON object counts as empty.
  */
-export function metadataOf(incoming: InboundRequest, caller: Caller, on: ProxyServices): Record<string, string> {
-  const said: Record<string, unknown> = {}
+export function metadataOf(incoming: InboundRequest, caller: Caller, services: ProxyServices): Record<string, string> {
+  const merged: Record<string, unknown> = {}
   const {headers, own} = incoming
   if (typeof headers.baggage === 'string') {
     for (const pair of headers.baggage.split(',', 64)) {
       const [name, value] = pair.split(';', 1)[0]!.split('=', 2)
-      if (name && value) said[name.trim()] = decoded(value.trim())
+      if (name && value) merged[name.trim()] = decoded(value.trim())
     }
   }
-  for (const name of on.settings.headers_to_metadata) if (typeof headers[name] === 'string') said[name] = headers[name]
+  for (const name of services.settings.headers_to_metadata) if (typeof headers[name] === 'string') merged[name] = headers[name]
   const text = own.values.metadata
   if (text) checkDepth(text, `The header ${own.prefix}-metadata`)
-  if (text) Object.assign(said, parsedObject(text))
-  Object.assign(said, caller.metadata)
+  if (text) Object.assign(merged, parsedObject(text))
+  Object.assign(merged, caller.metadata)
   const metadata: Record<string, string> = {}
-  for (const key in said) {
-    const value = said[key]
-    metadata[key.slice(0, MOST_METADATA_LENGTH)] = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(
+  for (const key in merged) {
+    const value = merged[key]
+    metadata[key.slice(0, MAX_METADATA_LENGTH)] = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(
       0,
-      MOST_METADATA_LENGTH,
+      MAX_METADATA_LENGTH,
     )
   }
   return metadata
@@ -254,7 +258,7 @@ export function metadataOf(incoming: InboundRequest, caller: Caller, on: ProxySe
 export function nameUser(call: Call): void {
   const {body, metadata} = call
   if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
-  call.metadata = {...metadata, _user: body.user.slice(0, MOST_METADATA_LENGTH)}
+  call.metadata = {...metadata, _user: body.user.slice(0, MAX_METADATA_LENGTH)}
 }
 
 function decoded(text: string): string {
@@ -269,21 +273,21 @@ function decoded(text: string): string {
 export function bodiesOf(
   call: Call,
   reply: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly encoding: string | null; readonly cut: boolean},
-  on: ProxyServices,
+  services: ProxyServices,
 ): LogBodies | null {
   if (!call.keeps_bodies) return null
-  const most = on.settings.log_body_max_bytes
+  const most = services.settings.log_body_max_bytes
   const {body, incoming} = call
-  const asked = body.kind === 'json' ? body.bytes : null
+  const request_body = body.kind === 'json' ? body.bytes : null
   const named = incoming.own.values['sensitive-headers']
-  const sensitive = named ? new Set([...on.masked, ...named.split(',').map(name => name.trim().toLowerCase())]) : on.masked
+  const sensitive = named ? new Set([...services.masked, ...named.split(',').map(name => name.trim().toLowerCase())]) : services.masked
   return {
     log_id: call.log_id,
     request_headers: maskedHeaders(incoming.headers, sensitive),
-    request_body: asked && asked.length > most ? asked.subarray(0, most) : asked,
+    request_body: request_body && request_body.length > most ? request_body.subarray(0, most) : request_body,
     response_headers: maskedHeaders(reply.headers, sensitive),
     response_body: reply.body,
     response_encoding: reply.encoding,
-    cut: reply.cut || (asked !== null && asked.length > most),
+    cut: reply.cut || (request_body !== null && request_body.length > most),
   }
 }

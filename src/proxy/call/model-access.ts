@@ -8,9 +8,9 @@ export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming'>
   const {managed, provider} = target
   const {incoming} = call
   if (hasOperation(provider, incoming.route.endpoint)) return // which asks of each model it comes across
-  const asked = askedModel(call, target)
-  if (asked === null && (!managed?.models || incoming.route.endpoint?.body === 'none')) return
-  checkAllowed({managed, provider}, asked)
+  const wanted = askedModel(call, target)
+  if (wanted === null && (!managed?.models || incoming.route.endpoint?.body === 'none')) return
+  checkAllowed({managed, provider}, wanted)
 }
 
 /** The model that is asked for at a target, without a provider's slug; null when nobody says one. */
@@ -19,13 +19,13 @@ export function askedModel(
   {model, params, provider}: Pick<Target, 'model' | 'params' | 'provider'>,
 ): string | null {
   if (model !== null) return model
-  const said = 'model' in body && body.model !== null ? body.model : params.default_params?.model
-  return typeof said === 'string' ? modelFor(provider, said) : null
+  const named = 'model' in body && body.model !== null ? body.model : params.default_params?.model
+  return typeof named === 'string' ? modelFor(provider, named) : null
 }
 
 /** The same of a model by its name; where there are allowed ones, null is none of them. */
-export function checkAllowed({managed, provider}: Pick<Target, 'managed' | 'provider'>, asked: string | null): void {
+export function checkAllowed({managed, provider}: Pick<Target, 'managed' | 'provider'>, wanted: string | null): void {
   if (!managed?.models && !managed?.disabled.size) return
-  const allowed = asked !== null && !managed.disabled.has(asked) && (managed.models?.has(asked) ?? true)
-  if (!allowed) throw new Refusal('model.not_allowed', {model: asked ?? '(none named)', provider: managed.slug || provider.slug})
+  const allowed = wanted !== null && !managed.disabled.has(wanted) && (managed.models?.has(wanted) ?? true)
+  if (!allowed) throw new Refusal('model.not_allowed', {model: wanted ?? '(none named)', provider: managed.slug || provider.slug})
 }

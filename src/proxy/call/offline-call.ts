@@ -1,9 +1,9 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
-import type {Facts} from '../../routing/plan.ts'
+import type {RoutingFacts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
 import {type Body, readForm, readJson} from '../inbound/body.ts'
-import {type Credentials, type InboundRequest, parseRequest, readCredentials} from '../inbound/request.ts'
+import {type InboundRequest, parseRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 import {type Call, nameUser, openCall} from './call.ts'
@@ -12,8 +12,8 @@ import {CallFacts} from './routing-facts.ts'
 /** A call that is not made, as far as it says where it would go and what would leave. */
 export interface ImaginedCall {
   readonly call: Call
-  readonly credentials: Credentials
-  readonly facts: Facts
+  readonly credentials: RequestCredentials
+  readonly facts: RoutingFacts
 }
 
 /** One for all: nothing of it is shown, and what is told twice must be the same. */
@@ -27,30 +27,30 @@ const NOBODY = {gone: false, started: false} as ResponseWriter
  */
 export function imagine(
   {method, path, headers = {}, body}: DescribedRequest,
-  {caller, config, at_ms, on}: {caller: ImaginedCaller; config: string | undefined; at_ms: number; on: ProxyServices},
+  {caller, config, at_ms, services}: {caller: ImaginedCaller; config: string | undefined; at_ms: number; services: ProxyServices},
 ): ImaginedCall {
   const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-  const said = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-  if (bytes && !said.has('content-type')) said.set('content-type', 'application/json')
+  const sent_headers = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  if (bytes && !sent_headers.has('content-type')) sent_headers.set('content-type', 'application/json')
   if (config !== undefined) {
-    said.delete('x-portkey-config')
-    said.set('x-gateway-config', config)
+    sent_headers.delete('x-portkey-config')
+    sent_headers.set('x-gateway-config', config)
   }
-  const request = {method, url: path, headers: Object.fromEntries(said)} as unknown as IncomingMessage
-  const incoming = parseRequest(request, at_ms, on.administered)
-  const opened = openCall(incoming, wholeCaller(caller), NOBODY, on)
+  const request = {method, url: path, headers: Object.fromEntries(sent_headers)} as unknown as IncomingMessage
+  const incoming = parseRequest(request, at_ms, services.administered)
+  const opened = openCall('call', incoming, wholeCaller(caller), NOBODY, services)
   const call: Call = {...opened, id: ID, log_id: ID, keeps_bodies: false, auth_ms: 0, body: bodyOf(incoming, bytes)}
   nameUser(call)
   return {call, credentials: credentialsOf(incoming), facts: new CallFacts(call)}
 }
 
 /** A longer one is refused: it is remembered for a while, and anybody who may read configs may ask. */
-const MOST_CONFIG_LENGTH = 1 << 20
+const MAX_CONFIG_LENGTH = 1 << 20
 
 /** The text of a config that is asked about: its JSON, or the slug of a saved one. */
 export function configText(config: string | object): string {
   const text = typeof config === 'string' ? config : JSON.stringify(config)
-  if (text.length > MOST_CONFIG_LENGTH) throw new Refusal('config.invalid', {issues: 'config: is longer than 1 MB'})
+  if (text.length > MAX_CONFIG_LENGTH) throw new Refusal('config.invalid', {issues: 'config: is longer than 1 MB'})
   return text
 }
 
@@ -58,7 +58,8 @@ export function configText(config: string | object): string {
 export function wholeCaller(caller: ImaginedCaller): Caller {
   return {
     ...caller,
-    api_key_id: '',
+    kind: 'api_key',
+    id: '',
     user_id: null,
     may_infer: true,
     scopes: new Set(),
@@ -70,7 +71,7 @@ export function wholeCaller(caller: ImaginedCaller): Caller {
 }
 
 /** A request without a key of ours is taken to have shown one elsewhere. */
-function credentialsOf(incoming: InboundRequest): Credentials {
+function credentialsOf(incoming: InboundRequest): RequestCredentials {
   try {
     return readCredentials(incoming)
   } catch (fault) {

@@ -1,5 +1,8 @@
+import type {CallKind} from '../../schema/principal.ts'
+
 /** A call under way, as the clock and the shutdown see it. */
 export interface LiveCall {
+  readonly kind: CallKind
   /** Its place among the live calls; theirs to write. */
   slot: number
   /** Looks at its own deadlines; `now` is of the clock that durations are taken with. */
@@ -49,6 +52,13 @@ export class CallRegistry {
     this.#free.push(call.slot)
     this.#counted(--this.size)
     if (this.size === 0) this.#empty?.()
+  }
+
+  /** How many of each kind are under way. */
+  get kinds(): Readonly<Partial<Record<CallKind, number>>> {
+    const counts: Partial<Record<CallKind, number>> = {}
+    for (const call of this.#places) if (call) counts[call.kind] = (counts[call.kind] ?? 0) + 1
+    return counts
   }
 
   /** Resolves when no call is left: from now on none begins anything, and after `limit_ms` those that are left are ended. */

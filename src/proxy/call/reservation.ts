@@ -1,5 +1,5 @@
 import type {Refusal} from '../../base/errors.ts'
-import type {MaybePromise} from '../../ports/counters/index.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {Usage} from '../../schema/usage.ts'
 
 /** What a stream has come to so far. */

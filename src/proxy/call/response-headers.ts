@@ -7,14 +7,14 @@ import type {Call, RouteInfo} from './call.ts'
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
 
 export interface How {
-  readonly passage: RouteInfo
+  readonly route: RouteInfo
   /** Retries at the target that answered; -1 when they were spent on failures (reference: response headers). */
   readonly retry_attempt_count: number
   readonly is_stream: boolean
   /** True when bytes are taken out on the way, so that the provider's length no longer holds. */
   readonly rewrites: boolean
   readonly timing: {readonly connect_ms: number; readonly first_byte_ms: number} | null
-  readonly on: ProxyServices
+  readonly services: ProxyServices
 }
 
 /** The headers of an answer (name, value, ...): the provider's as they are, then ours under the prefix of the request. */
@@ -30,7 +30,7 @@ export function answerHeaders(
     if (value === undefined || KEPT_BACK.has(name) || isOwn(name)) continue
     if (name === 'set-cookie' && setsOwnCookie(String(value))) continue
     if (name === 'content-length' && (how.rewrites || how.is_stream)) continue // a stream may end otherwise than its provider said
-    if (name.startsWith('access-control-') && how.on.settings.enable_cors) continue
+    if (name.startsWith('access-control-') && how.services.settings.enable_cors) continue
     if (typeof value === 'string') headers.push(name, value)
     else for (const each of value) headers.push(name, each)
   }
@@ -41,13 +41,13 @@ export function answerHeaders(
   const {prefix} = call.incoming.own
   headers.push(`${prefix}-trace-id`, call.incoming.trace.trace_id)
   if (target) {
-    const {passage, retry_attempt_count} = how
+    const {route, retry_attempt_count} = how
     headers.push(`${prefix}-provider`, target.provider.slug, `${prefix}-retry-attempt-count`, String(retry_attempt_count))
-    headers.push(`${prefix}-cache-status`, passage.cache_status, `${prefix}-last-used-option-index`, passage.option_path)
-    if (passage.warning) headers.push(`${prefix}-config-warning`, printable(passage.warning))
+    headers.push(`${prefix}-cache-status`, route.cache_status, `${prefix}-last-used-option-index`, route.option_path)
+    if (route.warning) headers.push(`${prefix}-config-warning`, printable(route.warning))
   }
   if (how.timing) headers.push('server-timing', timing(call, how.timing))
-  headers.push(...how.on.cors(call.incoming.headers.origin))
+  headers.push(...how.services.cors(call.incoming.headers.origin))
   return headers
 }
 

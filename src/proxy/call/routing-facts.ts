@@ -1,4 +1,4 @@
-import type {Facts} from '../../routing/plan.ts'
+import type {RoutingFacts} from '../../routing/plan.ts'
 import {wholeOf} from '../inbound/body.ts'
 import type {Call} from './call.ts'
 
@@ -6,18 +6,18 @@ import type {Call} from './call.ts'
  * What conditions and sticky choices ask, read when they do. A class, for each object literal with accessors has a hidden class of its own in
  * V8's old space, which holds its call until the next full collection.
  */
-export class CallFacts implements Facts {
+export class CallFacts implements RoutingFacts {
   readonly #call: Call
 
   constructor(call: Call) {
     this.#call = call
   }
 
-  get metadata(): Facts['metadata'] {
+  get metadata(): RoutingFacts['metadata'] {
     return this.#call.metadata
   }
 
-  get params(): Facts['params'] {
+  get params(): RoutingFacts['params'] {
     const {body} = this.#call
     return body.kind === 'json' ? wholeOf(body) : NO_PARAMS
   }

@@ -62,6 +62,7 @@ const NO_OWNER: StateOwner = {end: () => undefined}
 
 /** Where a call is in its life. What happens to it from outside comes in here, and `LIFE` says what it does. */
 export class CallState implements LiveCall, ClientEvents {
+  readonly kind = 'call'
   slot = -1
   /** `planning` also stands for what is done between two waits. */
   name: StateName = 'planning'

@@ -13,9 +13,9 @@ type ExplainedCache = ExplainedTarget['cache']
 const FOUND: FoundEntry = {body: Buffer.alloc(0), stored_at_ms: 0, expires_at_ms: 0}
 
 /** What the cache would be asked for a call to a target: the call is taken to a cache that notes the key, and nothing else. */
-export function explainCache(call: Call, target: Target, out: UpstreamRequest | null, on: ProxyServices): ExplainedCache {
+export function explainCache(call: Call, target: Target, out: UpstreamRequest | null, services: ProxyServices): ExplainedCache {
   const {cache: rule} = target
-  const said = {mode: rule?.mode ?? null, max_age_s: null}
+  const settings = {mode: rule?.mode ?? null, max_age_s: null}
   let digest: string | null = null
   const noting: CacheParts = {
     cache: {
@@ -37,21 +37,21 @@ export function explainCache(call: Call, target: Target, out: UpstreamRequest | 
         return {
           role: 'leader',
           followed: false,
-          land: () => undefined,
+          complete: () => undefined,
           fail: () => undefined,
-          handOver: () => undefined,
+          passLead: () => undefined,
           leave: () => false,
         }
       },
     },
   }
-  const cached = out && joinCache(call, target, out, {...on, cache: noting})
-  if (!cached || digest === null) return {status: 'DISABLED', ...said, digest: null, partition: null}
+  const cached = out && joinCache(call, target, out, {...services, cache: noting})
+  if (!cached || digest === null) return {status: 'DISABLED', ...settings, digest: null, partition: null}
   const {caller, incoming, metadata} = call
   const namespace = incoming.own.values['cache-namespace'] || null
   return {
     status: cached.status,
-    ...said,
+    ...settings,
     max_age_s: maxAge(rule?.max_age_s ?? null, null),
     digest,
     partition: {

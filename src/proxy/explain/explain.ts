@@ -2,7 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import {seeded} from '../../base/seeded.ts'
 import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
-import {branchesOf, type Choice, goesOn, type Simulation, simulate, targetsOf} from '../../routing/simulate.ts'
+import {type BranchChoice, branchesOf, goesOn, type Simulation, simulate, targetsOf} from '../../routing/simulate.ts'
 import type {Answered, Answers, Explain, ExplainedChoice, ExplainedTarget, ExplainedWay, Explanation} from '../../schema/explanations.ts'
 import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
@@ -22,33 +22,33 @@ export interface Explainer {
 /** Plans of configs that came with a question are remembered for as many questions. */
 const REMEMBERED = 64
 /** Every target tells of the whole body: what one question comes to is bounded. */
-const MOST_BODY_BYTES = 16 << 20
+const MAX_BODY_BYTES = 16 << 20
 /** Other work of this process is let in after so many targets. */
 const AT_A_TIME = 25
 
 /** `on` is asked for what the caller's workspace has and what things cost; nothing is sent, counted or kept. */
-export function createExplainer(on: ProxyServices): Explainer {
-  const routings = new PlanCache(on)
+export function createExplainer(services: ProxyServices): Explainer {
+  const routings = new PlanCache(services)
   let answered = 0
   return {
     forget: () => routings.forget(),
-    async explain(asked, caller) {
+    async explain(question, caller) {
       if (++answered % REMEMBERED === 0) routings.forget()
-      const {seed, answers = {}} = asked
-      const at_ms = asked.at === undefined ? on.now() : Date.parse(asked.at)
-      const config = asked.config === undefined ? undefined : configText(asked.config)
-      const imagined = imagine(asked.request, {caller, config, at_ms, on})
+      const {seed, answers = {}} = question
+      const at_ms = question.at === undefined ? services.now() : Date.parse(question.at)
+      const config = question.config === undefined ? undefined : configText(question.config)
+      const imagined = imagine(question.request, {caller, config, at_ms, services})
       const {call} = imagined
-      if (isPrompted(call.incoming)) await enterPrompt(call, new Prompts(on))
+      if (isPrompted(call.incoming)) await enterPrompt(call, new Prompts(services))
       const {incoming, body} = call
       const model = 'model' in body ? body.model : null
       const routing = await routings.find(incoming, call.caller, model === null ? null : splitModel(model)[0])
-      const {plan, said} = routing
+      const {plan, selectors} = routing
       const leaves = targetsOf(plan.root)
       checkSize(body, leaves.length)
       const opened = new Map<string, OpenedLeaf>()
       for (const leaf of leaves) {
-        opened.set(leaf.path, await openLeaf(leaf, () => routings.target(routing, leaf, incoming, call.caller), imagined, on))
+        opened.set(leaf.path, await openLeaf(leaf, () => routings.target(routing, leaf, incoming, call.caller), imagined, services))
         if (opened.size % AT_A_TIME === 0) await othersFirst()
       }
       const unknown = Object.keys(answers).find(path => !opened.has(path))
@@ -62,14 +62,14 @@ export function createExplainer(on: ProxyServices): Explainer {
       }
       const targets: ExplainedTarget[] = []
       for (const leaf of opened.values()) {
-        targets.push(explainTarget(leaf, plan, imagined, on))
+        targets.push(explainTarget(leaf, plan, imagined, services))
         if (targets.length % AT_A_TIME === 0) await othersFirst()
       }
       return {
         object: 'explanation',
         seed,
-        at: asked.at ?? null,
-        config: configView(plan, said.config),
+        at: question.at ?? null,
+        config: configView(plan, selectors.config),
         warnings: [...plan.warnings],
         call: callView(imagined, model),
         way: way((leaf, retry) => answerOf(answers, leaf.path, retry)),
@@ -82,7 +82,7 @@ export function createExplainer(on: ProxyServices): Explainer {
 }
 
 function checkSize(body: Body, targets: number) {
-  const most = Math.floor(MOST_BODY_BYTES / targets)
+  const most = Math.floor(MAX_BODY_BYTES / targets)
   if (!('bytes' in body) || body.bytes.length <= most) return
   throw new Refusal('body.invalid', {issues: `request.body: must have at most ${most} bytes with ${targets} targets.`})
 }
@@ -92,9 +92,9 @@ function othersFirst(): Promise<void> {
 }
 
 /** Saved ones by both their names, where they were named by the slug. */
-function configView({config_id}: Plan, said: string | undefined): Explanation['config'] {
-  if (said === undefined) return null
-  return {id: config_id, slug: config_id === null || said === config_id ? null : said}
+function configView({config_id}: Plan, config: string | undefined): Explanation['config'] {
+  if (config === undefined) return null
+  return {id: config_id, slug: config_id === null || config === config_id ? null : config}
 }
 
 function callView({call}: ImaginedCall, model: string | null): Explanation['call'] {
@@ -104,8 +104,8 @@ function callView({call}: ImaginedCall, model: string | null): Explanation['call
 }
 
 function answerOf(answers: Answers, path: string, retry: number): Answered {
-  const said = Object.hasOwn(answers, path) ? answers[path]! : 200
-  return Array.isArray(said) ? said[Math.min(retry, said.length - 1)]! : said
+  const answer = Object.hasOwn(answers, path) ? answers[path]! : 200
+  return Array.isArray(answer) ? answer[Math.min(retry, answer.length - 1)]! : answer
 }
 
 /** A status after which another target is asked, where there is one. */
@@ -114,12 +114,12 @@ function failureOf(plan: Plan, path: string): number {
   return !codes || codes.includes(500) ? 500 : codes[0]!
 }
 
-function resultOf(said: Answered | Refusal): TryResult {
+function resultOf(answer: Answered | Refusal): TryResult {
   const rest = {headers: null, is_committed: false}
-  if (said instanceof Refusal) return {status: said.status, kind: 'refusal', ...rest}
-  if (said === 'timeout') return {status: 408, kind: 'timeout', ...rest}
-  if (said === 'unreachable') return {status: 503, kind: 'network_error', ...rest}
-  return {status: said, kind: 'answer', ...rest}
+  if (answer instanceof Refusal) return {status: answer.status, kind: 'refusal', ...rest}
+  if (answer === 'timeout') return {status: 408, kind: 'timeout', ...rest}
+  if (answer === 'unreachable') return {status: 503, kind: 'network_error', ...rest}
+  return {status: answer, kind: 'answer', ...rest}
 }
 
 function wayView({visits, end}: Simulation, opened: ReadonlyMap<string, OpenedLeaf>): ExplainedWay {
@@ -148,7 +148,7 @@ function endView({visits, end}: Pick<Simulation, 'visits' | 'end'>, opened: Read
   return {status: last!.tries.at(-1)!.result.status, target: last!.leaf.path, retry_attempt_count, refusal: null}
 }
 
-function choiceView(choice: Choice): ExplainedChoice {
+function choiceView(choice: BranchChoice): ExplainedChoice {
   const {path, to} = choice
   switch (choice.mode) {
     case 'single':

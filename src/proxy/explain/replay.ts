@@ -15,12 +15,12 @@ import {PlanCache, type ResolvedPlan} from '../targets/plan-cache.ts'
 import {checkManaged, modelFor, splitModel, type Target} from '../targets/target.ts'
 
 /** A replayer over `on`, of which nothing is sent, counted or kept. Refuses what is no config. */
-export async function openReplayer(said: string, of: ImaginedCaller, on: ProxyServices): Promise<Replayer> {
-  const config = configText(said)
-  const routings = new PlanCache(on)
+export async function openReplayer(given: string, of: ImaginedCaller, services: ProxyServices): Promise<Replayer> {
+  const config = configText(given)
+  const routings = new PlanCache(services)
   const caller = wholeCaller(of)
-  const around: Around = {config, caller, routings, known: new Map(), targets: new WeakMap(), on}
-  const {plan} = await routings.find(incomingOf(PROBE, config, null, on), caller, null)
+  const around: Around = {config, caller, routings, known: new Map(), targets: new WeakMap(), services}
+  const {plan} = await routings.find(incomingOf(PROBE, config, null, services), caller, null)
   return {
     reads_bodies: readsParams(plan.root),
     async decide(call) {
@@ -42,14 +42,14 @@ interface Around {
   /** By what calls say of their provider: looking a long config up costs as much as its length. */
   readonly known: Map<string, ResolvedPlan>
   readonly targets: WeakMap<ResolvedPlan, ReadonlyMap<PlanTarget, Target | Refusal>>
-  readonly on: ProxyServices
+  readonly services: ProxyServices
 }
 
 async function decide(call: LoggedCall, around: Around): Promise<Decision> {
-  const {config, caller, routings, on} = around
+  const {config, caller, routings, services} = around
   const [slug, model] = askedModel(call)
-  const provider = call.asked[0]?.provider ?? null
-  const incoming = incomingOf(call, config, provider, on)
+  const provider = call.targets[0]?.provider ?? null
+  const incoming = incomingOf(call, config, provider, services)
   const name = JSON.stringify([provider, slug])
   const routing = around.known.get(name) ?? (await routings.find(incoming, caller, slug))
   around.known.set(name, routing)
@@ -119,22 +119,22 @@ interface Opened {
 
 const NOTHING = Buffer.alloc(0)
 
-function named({managed, provider, model: set, params}: Target, asked: string | null): Omit<Opened, 'refusal'> {
+function named({managed, provider, model: set, params}: Target, wanted: string | null): Omit<Opened, 'refusal'> {
   const usual = params.default_params?.model
-  const said = asked ?? (typeof usual === 'string' ? usual : null)
-  const model = set ?? (said === null ? null : modelFor(provider, said))
+  const chosen = wanted ?? (typeof usual === 'string' ? usual : null)
+  const model = set ?? (chosen === null ? null : modelFor(provider, chosen))
   const name = managed ? `@${managed.slug}` : provider.slug
   return {provider: name, model, label: labelOf(name, model)}
 }
 
 /** The slug in the model that the body names, else in that of the log; and the model as it is written. */
 function askedModel({body, model}: LoggedCall): [string | null, string | null] {
-  const said = body && typeof body.model === 'string' ? body.model : model
-  return said === null ? [null, null] : [splitModel(said)[0], said]
+  const wanted = body && typeof body.model === 'string' ? body.model : model
+  return wanted === null ? [null, null] : [splitModel(wanted)[0], wanted]
 }
 
-function resultOf({refusal, provider, model}: Opened, {asked}: LoggedCall): TryResult {
-  const status = refusal?.status ?? asked.find(each => each.provider === provider && each.model === model)?.status ?? 200
+function resultOf({refusal, provider, model}: Opened, {targets}: LoggedCall): TryResult {
+  const status = refusal?.status ?? targets.find(each => each.provider === provider && each.model === model)?.status ?? 200
   return {status, kind: refusal ? 'refusal' : 'answer', headers: null, is_committed: false}
 }
 
@@ -142,10 +142,10 @@ function incomingOf(
   {method, url, created_at_ms}: Pick<LoggedCall, 'method' | 'url' | 'created_at_ms'>,
   config: string,
   provider: string | null,
-  on: ProxyServices,
+  services: ProxyServices,
 ): InboundRequest {
   const headers = {'x-gateway-config': config, ...(provider !== null && {'x-gateway-provider': provider})}
-  return parseRequest({method, url, headers} as unknown as IncomingMessage, created_at_ms, on.administered)
+  return parseRequest({method, url, headers} as unknown as IncomingMessage, created_at_ms, services.administered)
 }
 
 function readsParams(node: PlanNode): boolean {

@@ -27,7 +27,7 @@ export async function openLeaf(
   leaf: PlanTarget,
   found: () => Target | Promise<Target>,
   {call, credentials}: ImaginedCall,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Promise<OpenedLeaf> {
   let target: Target | null = null
   try {
@@ -35,7 +35,7 @@ export async function openLeaf(
     target = given instanceof Promise ? await given : given
     checkManaged(target, call.incoming.at_ms)
     checkModel(target, call)
-    return {leaf, target, out: buildUpstreamRequest(call, target, credentials, on), refusal: null}
+    return {leaf, target, out: buildUpstreamRequest(call, target, credentials, services), refusal: null}
   } catch (fault) {
     const refusal = asRefusal(fault)
     if (refusal.code === 'internal') throw fault
@@ -48,12 +48,12 @@ export function explainTarget(
   {leaf, target, out, refusal}: OpenedLeaf,
   plan: Plan,
   imagined: ImaginedCall,
-  on: ProxyServices,
+  services: ProxyServices,
 ): ExplainedTarget {
   const {call} = imagined
   const {default_params = {}, override_params = {}, drop_params = [], retry, request_timeout} = leaf.target
   const model = out?.model ?? target?.model ?? null
-  const price = target ? priceOf(target, model, null, call.incoming.at_ms, on) : undefined
+  const price = target ? priceOf(target, model, null, call.incoming.at_ms, services) : undefined
   return {
     path: leaf.path,
     name: leaf.name,
@@ -64,11 +64,11 @@ export function explainTarget(
     request_timeout_ms: out ? out.request_timeout_ms : (request_timeout ?? null),
     retry: retry && retry.attempts > 0 ? {...retry, on_status_codes: [...retry.on_status_codes]} : null,
     cache: target
-      ? explainCache(call, target, out, on)
+      ? explainCache(call, target, out, services)
       : {status: 'DISABLED', mode: leaf.target.cache?.mode ?? null, max_age_s: null, digest: null, partition: null},
     has_circuit: leaf.breaker !== null && plan.config_id !== null,
     params: {default_params, override_params, drop_params: [...drop_params]},
-    sends: target && out ? sends(imagined, target, out, on) : null,
+    sends: target && out ? sends(imagined, target, out, services) : null,
     price: price ? priceView(price, call.incoming.at_ms) : null,
     unpriced: target && model !== null && call.body.kind !== 'none' ? price === undefined : null,
     refusal: refusal && {code: refusal.code, status: refusal.status, message: refusal.message},
@@ -80,11 +80,15 @@ function sends(
   {call, credentials}: ImaginedCall,
   target: Target,
   out: UpstreamRequest,
-  on: ProxyServices,
+  services: ProxyServices,
 ): NonNullable<ExplainedTarget['sends']> {
   const named = call.incoming.own.values['sensitive-headers']?.split(',') ?? []
   // An integration's own headers may hold a key under any name.
-  const secret = new Set([...on.masked, ...named.map(name => name.trim().toLowerCase()), ...Object.keys(target.managed?.headers ?? {})])
+  const secret = new Set([
+    ...services.masked,
+    ...named.map(name => name.trim().toLowerCase()),
+    ...Object.keys(target.managed?.headers ?? {}),
+  ])
   const keys = [target.key, credentials.provider_token, credentials.service_key].filter(key => key)
   const hidden = (text: string) => keys.reduce<string>((left, key) => left.replaceAll(key!, '***'), text)
   const masked = maskedHeaders(Object.fromEntries(Object.entries(out.headers).map(([name, value]) => [name, hidden(value)])), secret)

@@ -1,4 +1,4 @@
-import {isList, type Json, type JsonObject, listOf, own, type Path, withAll} from '../../guardrails/json.ts'
+import {isList, type JsonObject, type JsonPath, type JsonValue, listOf, own, withAll} from '../../guardrails/json.ts'
 import {isLeftAlone} from '../../guardrails/left-alone.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 
@@ -7,12 +7,12 @@ export interface Delta {
   /** The same for all pieces of one text: what it is, a space, and whose. */
   readonly slot: string
   /** Null: it is no piece, but a string of its own somewhere in the event. */
-  readonly path: Path | null
+  readonly path: JsonPath | null
   readonly text: string
 }
 
 /** Kinds of texts that stand in an element of the answer under another name than their own. */
-const PLACES: Readonly<Record<string, Path>> = {
+const PLACES: Readonly<Record<string, JsonPath>> = {
   'chat text': ['text'],
   'chat block_text': ['message', 'content_blocks', 0, 'text'],
   'chat block_thinking': ['message', 'content_blocks', 0, 'thinking'],
@@ -63,7 +63,7 @@ function chat(event: JsonObject): readonly Delta[] {
     const path = ['choices', place, 'delta']
     // What a provider adds of its own, such as a reasoning by another name, comes in pieces as well.
     const texts = keysOf(delta).filter(key => !TAKEN.has(key) && /^\w{1,40}$/.test(key))
-    const within = (list: string, each: (item: Json, at: number) => readonly Delta[]) => listOf(own(delta, list)).flatMap(each)
+    const within = (list: string, each: (item: JsonValue, at: number) => readonly Delta[]) => listOf(own(delta, list)).flatMap(each)
     return [
       ...texts.flatMap(key => piece(event, [...path, key], `${key} ${index}`)),
       ...within('content', (_, at) => piece(event, [...path, 'content', at, 'text'], `content ${index}`)),
@@ -112,9 +112,9 @@ function isSound(event: JsonObject): boolean {
   return event.type === 'response.audio.delta'
 }
 
-function piece(event: JsonObject, path: Path, slot: string): readonly Delta[] {
-  let value: Json | undefined = event
-  let holder: Json | undefined
+function piece(event: JsonObject, path: JsonPath, slot: string): readonly Delta[] {
+  let value: JsonValue | undefined = event
+  let holder: JsonValue | undefined
   for (const key of path) {
     holder = value
     value = own(value, key)
@@ -137,7 +137,7 @@ export function withoutPieces(event: JsonObject, deltas: readonly Delta[]): Json
 
 /** The answer as far as its texts go: an element for each, in the order of `texts`. */
 export function answerOf(endpoint: EndpointName, texts: ReadonlyMap<string, string>): JsonObject {
-  const lists: Record<string, Json[]> = {[listIn(endpoint)]: []}
+  const lists: Record<string, JsonValue[]> = {[listIn(endpoint)]: []}
   for (const [slot, text] of texts) {
     const kind = kindOf(slot)
     const list = kind === ECHO ? REPEATED : listIn(endpoint)
@@ -148,7 +148,7 @@ export function answerOf(endpoint: EndpointName, texts: ReadonlyMap<string, stri
 }
 
 /** What became of the texts, in the order in which `answerOf` was given them; null where one is gone. */
-export function textsIn(endpoint: EndpointName, answer: Json, slots: Iterable<string>): ReadonlyMap<string, string> | null {
+export function textsIn(endpoint: EndpointName, answer: JsonValue, slots: Iterable<string>): ReadonlyMap<string, string> | null {
   const texts = new Map<string, string>()
   const places: Record<string, number> = {}
   for (const slot of slots) {
@@ -157,7 +157,7 @@ export function textsIn(endpoint: EndpointName, answer: Json, slots: Iterable<st
     const all = own(answer, list)
     const at = places[list] ?? 0
     places[list] = at + 1
-    let value: Json | undefined = isList(all) ? all[at] : undefined
+    let value: JsonValue | undefined = isList(all) ? all[at] : undefined
     if (kind !== ECHO) for (const key of placeOf(kind, endpoint)) value = own(value, key)
     if (typeof value !== 'string') return null
     texts.set(slot, value)
@@ -181,7 +181,7 @@ function dialectOf(endpoint: EndpointName): 'chat' | 'messages' | 'responses' {
   return endpoint === 'messages' ? 'messages' : endpoint === 'createModelResponse' ? 'responses' : 'chat'
 }
 
-function placeOf(kind: string, endpoint: EndpointName): Path {
+function placeOf(kind: string, endpoint: EndpointName): JsonPath {
   const dialect = dialectOf(endpoint)
   return PLACES[`${dialect} ${kind}`] ?? (dialect === 'chat' ? ['message', kind] : [kind])
 }
@@ -190,9 +190,12 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{output_text: 'message', refusal: 'message', summary_text: 'reasoning', reasoning_text: 'reasoning', arguments: 'function_call'},
 }
 
-function element(kind: string, endpoint: EndpointName, text: string): Json {
+function element(kind: string, endpoint: EndpointName, text: string): JsonValue {
   const dialect = dialectOf(endpoint)
-  const nested = placeOf(kind, endpoint).reduceRight<Json>((within, key) => (typeof key === 'number' ? [within] : {[key]: within}), text)
+  const nested = placeOf(kind, endpoint).reduceRight<JsonValue>(
+    (within, key) => (typeof key === 'number' ? [within] : {[key]: within}),
+    text,
+  )
   if (dialect === 'chat') return nested
   const type = dialect === 'responses' ? (TYPES[kind] ?? kind) : kind === 'arguments' ? 'tool_use' : kind
   return {type, ...(nested as JsonObject)}
@@ -212,10 +215,10 @@ export function withoutTokens(event: JsonObject): JsonObject {
   return {...event, choices: choices.map(choice => (own(choice, 'logprobs') ? {...(choice as JsonObject), logprobs: null} : choice))}
 }
 
-function indexOf(item: Json, place: number): Json {
+function indexOf(item: JsonValue, place: number): JsonValue {
   return own(item, 'index') ?? place
 }
 
-function keysOf(value: Json | undefined): readonly string[] {
+function keysOf(value: JsonValue | undefined): readonly string[] {
   return typeof value === 'object' && value !== null && !isList(value) ? Object.keys(value) : []
 }

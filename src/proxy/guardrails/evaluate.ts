@@ -2,11 +2,11 @@ import {Refusal} from '../../base/errors.ts'
 import {keyFault} from '../../base/json-keys.ts'
 import {parsed} from '../../base/json-object.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
-import type {Context} from '../../guardrails/check.ts'
+import type {CheckContext} from '../../guardrails/check.ts'
 import type {Hook} from '../../guardrails/hook.ts'
-import {isObject, type Json} from '../../guardrails/json.ts'
+import {isObject, type JsonValue} from '../../guardrails/json.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
-import {type Outcome, runHooks} from '../../guardrails/run.ts'
+import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
 import {isGuarded} from '../../guardrails/texts.ts'
 import {type View, viewOf} from '../../guardrails/view.ts'
@@ -35,10 +35,10 @@ export async function evaluateRequest(
   guards: TargetGuardrails | null,
   call: Call,
   place: Place,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Promise<JsonBody | null> {
   if (!guards) return null
-  const guarded = new GuardedVisit(guards, call, place, on)
+  const guarded = new GuardedVisit(guards, call, place, services)
   call.guardrails = guarded
   return guarded.judgeInput()
 }
@@ -66,13 +66,13 @@ class GuardedVisit implements CallGuardrails {
   restore: Restore | null = null
   is_stream = false
 
-  constructor(guards: TargetGuardrails, call: Call, target: Place, on: ProxyServices) {
+  constructor(guards: TargetGuardrails, call: Call, target: Place, services: ProxyServices) {
     this.guards = guards
     this.endpoint = call.endpoint
     this.tells_in_streams = !isStrict(call, target)
     this.#call = call
     this.#target = target
-    this.#services = on.guardrails!
+    this.#services = services.guardrails!
   }
 
   /** Judges the request; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
@@ -83,7 +83,7 @@ class GuardedVisit implements CallGuardrails {
     const whole = is_read ? wholeOf(body) : null
     if (is_read && this.guards.input.length > 0) readAlike(body)
     const json = whole === null ? null : applyParams(whole, this.#target.params)
-    const view = viewOf(endpoint, 'input', json as Json)
+    const view = viewOf(endpoint, 'input', json as JsonValue)
     const outcome = await runHooks(this.guards.input, view, this.#context('input', json && view, null, null))
     this.#before = outcome.results
     this.#is_failed_before = outcome.is_failed
@@ -133,28 +133,28 @@ class GuardedVisit implements CallGuardrails {
   }
 
   async evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
-    if (!this.judges_answers) return this.#told(reply, upstream_status, reply.bytes, reply.bytes)
+    if (!this.judges_answers) return this.#judged(reply, upstream_status, reply.bytes, reply.bytes)
     const text = reply.bytes.toString()
     const json = parsed(text)
     if (!isObject(json)) throw this.unreadable('it is not a JSON object, so that guardrails cannot judge it')
     const fault = keyFault(text, DEEPEST)
-    if (fault) throw this.unreadable(`it ${SAID[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
+    if (fault) throw this.unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
     const outcome = await this.judge(this.guards.output, json, upstream_status)
     if (outcome.is_denied) {
       const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
       return {...reply, status: this.denied().status, bytes: denial, content_type: 'application/json', kept: null, logged: denial}
     }
     const bytes = outcome.is_transformed ? Buffer.from(JSON.stringify(outcome.view.body)) : reply.bytes
-    return this.#told(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
+    return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
   }
 
-  #told<R extends Whole>(reply: R, upstream_status: number, left: Buffer, kept: Buffer | null): R & Judged {
+  #judged<R extends Whole>(reply: R, upstream_status: number, left: Buffer, kept: Buffer | null): R & Judged {
     const logged = withResults(left, this.shown)
     const bytes = this.restore && isObject(parsed(left.toString())) ? withResults(restored(this.restore, left), this.shown) : logged
     return {...reply, status: this.statusOf(upstream_status), bytes, kept, logged}
   }
 
-  async judge(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<Outcome> {
+  async judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome> {
     const view = viewOf(this.endpoint, 'output', json)
     const outcome = await runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status))
     this.#after = outcome.results
@@ -165,7 +165,7 @@ class GuardedVisit implements CallGuardrails {
     return outcome
   }
 
-  evaluateInBackground(hooks: readonly Hook[], json: Json, upstream_status: number): Promise<void> {
+  evaluateInBackground(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<void> {
     const view = viewOf(this.endpoint, 'output', json)
     const work = runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status)).then(async outcome => {
       this.#after = [...this.#after, ...outcome.results]
@@ -190,12 +190,12 @@ class GuardedVisit implements CallGuardrails {
     return work
   }
 
-  #later({background}: Outcome, add: (results: readonly HookResult[]) => void) {
+  #later({background}: PhaseOutcome, add: (results: readonly HookResult[]) => void) {
     if (background) this.#late.push(background.then(add))
   }
 
-  #context(side: Side, request_view: View | null, response: View | null, response_status: number | null): Context {
-    const {asked: endpoint, incoming, metadata, body, caller} = this.#call
+  #context(side: Side, request_view: View | null, response: View | null, response_status: number | null): CheckContext {
+    const {called_endpoint: endpoint, incoming, metadata, body, caller} = this.#call
     const model = 'model' in body ? body.model : null
     this.#client_headers ??= headersForChecks(incoming)
     return {
@@ -217,7 +217,7 @@ class GuardedVisit implements CallGuardrails {
   }
 }
 
-const SAID = {repeated: 'names twice', deep: 'is nested too deep at'} as const
+const KEY_FAULTS = {repeated: 'names twice', deep: 'is nested too deep at'} as const
 
 /** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
 function readAlike(body: JsonBody) {

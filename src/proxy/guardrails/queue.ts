@@ -4,7 +4,7 @@ import {isLast, type QueuedEvent, readEvents} from './stream-rewriter.ts'
 import type {StreamText} from './stream-text.ts'
 
 /** What may be held back of a stream while it is judged. */
-const MOST_HELD_BYTES = 16 << 20
+const MAX_HELD_BYTES = 16 << 20
 const NOTHING = Buffer.alloc(0)
 const LINE_ENDS = /^[\r\n]+$/
 
@@ -19,7 +19,7 @@ interface Ears {
 /** The events of a stream that wait to be judged, in their order, with the bytes that they came in; what they say is told to `said`. */
 export class EventQueue {
   readonly #endpoint: EndpointName
-  readonly #said: StreamText
+  readonly #text: StreamText
   readonly #holds: boolean
   readonly #framer: SseFramer
   readonly #ears: Ears
@@ -33,9 +33,9 @@ export class EventQueue {
   is_last = false
 
   /** `holds` false: it is followed alone, and nothing waits here. */
-  constructor(endpoint: EndpointName, said: StreamText, holds: boolean, ears: Ears) {
+  constructor(endpoint: EndpointName, stream_text: StreamText, holds: boolean, ears: Ears) {
     this.#endpoint = endpoint
-    this.#said = said
+    this.#text = stream_text
     this.#holds = holds
     this.#ears = ears
     this.#framer = new SseFramer((raw, start, end) => this.#event(raw, start, end))
@@ -46,13 +46,13 @@ export class EventQueue {
   }
 
   push(bytes: Buffer): void {
-    this.#said.push(bytes)
+    this.#text.push(bytes)
     if (this.#holds) {
       this.#raw = this.#raw.length ? Buffer.concat([this.#raw, bytes]) : bytes
       this.#held_bytes += bytes.length
     }
     this.#framer.push(bytes)
-    if (this.#held_bytes > MOST_HELD_BYTES) this.#ears.onUnreadable('it is too long to be held back and judged')
+    if (this.#held_bytes > MAX_HELD_BYTES) this.#ears.onUnreadable('it is too long to be held back and judged')
   }
 
   /** Nothing more comes, or the last event did, whose blank line may be missing: what has begun is taken for whole. */
@@ -86,8 +86,8 @@ export class EventQueue {
     // What stands behind the end is no part of the answer: nobody judges it, and no text of it leaves.
     if (read === null && (this.has_last || !this.#ears.onNoJson())) return
     for (const each of read ?? [{bytes, event: null, name: null}]) {
-      if (this.has_last && each.event && this.#said.says(each.event)) continue
-      const deltas = each.event ? this.#said.add(each.event) : []
+      if (this.has_last && each.event && this.#text.says(each.event)) continue
+      const deltas = each.event ? this.#text.add(each.event) : []
       if (this.#holds) this.#events.push({...each, deltas, is_last: this.is_last})
       if (isLast(this.#endpoint, each)) this.has_last = true
     }

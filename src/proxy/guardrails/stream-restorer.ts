@@ -1,5 +1,5 @@
 import {readFields} from '../../base/sse.ts'
-import {type Json, type JsonObject, listOf, own} from '../../guardrails/json.ts'
+import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type Delta, deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
@@ -23,7 +23,7 @@ export class StreamRestorer {
   }
 
   /** The bytes of an event as the client is told them. */
-  told({event, name, bytes}: QueuedEvent): Buffer {
+  restoreEvent({event, name, bytes}: QueuedEvent): Buffer {
     if (!event && readFields(bytes).data.length === 0) return bytes
     if (!event) return Buffer.concat([...this.#rest(), bytes])
     if (event.type === 'ping') return bytes
@@ -70,7 +70,7 @@ export class StreamRestorer {
 /** A whole answer with what its placeholders stand for; the same bytes where it has none. */
 export function restored(restore: Restore | null, bytes: Buffer): Buffer {
   if (!restore) return bytes
-  const body = JSON.parse(bytes.toString()) as Json
+  const body = JSON.parse(bytes.toString()) as JsonValue
   const put = restore.restoreBody(body)
   return put === body ? bytes : Buffer.from(JSON.stringify(put))
 }

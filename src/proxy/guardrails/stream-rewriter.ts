@@ -1,19 +1,19 @@
 import {keyFault} from '../../base/json-keys.ts'
 import {readFields} from '../../base/sse.ts'
 import {isObject, type JsonObject} from '../../guardrails/json.ts'
-import type {Outcome} from '../../guardrails/run.ts'
+import type {PhaseOutcome} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
 import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {answerOf, isTokenSlot, textsIn, withoutPieces, withoutTokens, withTexts} from './deltas.ts'
-import type {Piece} from './stream-text.ts'
+import type {TextPiece} from './stream-text.ts'
 
 /** An event that waits. */
 export interface QueuedEvent {
   readonly bytes: Buffer
   readonly event: JsonObject | null
   readonly name: string | null
-  readonly deltas: readonly Piece[]
+  readonly deltas: readonly TextPiece[]
   /** It would tell the client that the answer is whole. */
   readonly is_last: boolean
 }
@@ -22,7 +22,7 @@ type Texts = ReadonlyMap<string, string>
 type Taken = readonly QueuedEvent[] | null
 
 /** Boundaries that are tried when a rewriting reaches over the last one. */
-const MOST_TRIES = 16
+const MAX_TRIES = 16
 
 /**
  * A stream whose text guardrails rewrite while it passes. Events leave as they came until something was rewritten; from then on each text
@@ -33,14 +33,14 @@ export class StreamRewriter {
   /** By text: what of it has left the queue, and what was sent for it; undefined while both are the same. */
   #taken = new Map<string, string>()
   #sent: Texts | undefined
-  #outcome: Outcome | undefined
+  #outcome: PhaseOutcome | undefined
 
   constructor(endpoint: EndpointName) {
     this.#endpoint = endpoint
   }
 
   /** What was said of the text last. */
-  heard(outcome: Outcome): void {
+  heard(outcome: PhaseOutcome): void {
     if (!this.#sent && !outcome.is_transformed) return
     this.#outcome = outcome
     this.#sent ??= this.#taken
@@ -62,30 +62,30 @@ export class StreamRewriter {
     const all = queue.length
     const whole = await this.#rewritten(texts)
     if (!whole) return null
-    for (let count = most; count > 0 && count > most - MOST_TRIES; count--) {
+    for (let count = most; count > 0 && count > most - MAX_TRIES; count--) {
       const leaving = queue.slice(0, count)
       const taken = withPieces(this.#taken, leaving)
       const put = is_whole && count === all ? whole : await this.#rewritten(taken)
       if (!put || ![...put].every(([slot, text]) => whole.get(slot)?.startsWith(text))) continue
-      const told = await this.#told(leaving, put)
-      if (!told) return null
+      const events = await this.#withTexts(leaving, put)
+      if (!events) return null
       queue.splice(0, count)
       this.#taken = taken
       this.#sent = put
-      return told
+      return events
     }
     return is_whole && all > 0 ? null : []
   }
 
   /** The events with what is new in `put` in the places of their texts; null where it goes into none. */
-  async #told(leaving: readonly QueuedEvent[], put: Texts): Promise<Taken> {
+  async #withTexts(leaving: readonly QueuedEvent[], put: Texts): Promise<Taken> {
     const sent = this.#sent!
     if (![...put].every(([slot, text]) => text.startsWith(sent.get(slot) ?? ''))) return null
     const left = new Map([...put].map(([slot, text]) => [slot, text.slice((sent.get(slot) ?? '').length)]))
-    const told: QueuedEvent[] = []
+    const events: QueuedEvent[] = []
     for (const held of leaving) {
       if (!held.event) {
-        told.push(held)
+        events.push(held)
         continue
       }
       const texts = held.deltas.map(({slot}) => {
@@ -94,13 +94,13 @@ export class StreamRewriter {
         return text
       })
       const event = await this.#again(held.event, held.deltas, texts)
-      told.push(event === held.event ? held : {...held, event, bytes: eventBytes(held.name, event)})
+      events.push(event === held.event ? held : {...held, event, bytes: eventBytes(held.name, event)})
     }
-    return [...left.values()].some(text => text !== '') ? null : told
+    return [...left.values()].some(text => text !== '') ? null : events
   }
 
   /** An event with other pieces of text; what else it says is rewritten as the answer was. */
-  async #again(event: JsonObject, deltas: readonly Piece[], texts: readonly string[]): Promise<JsonObject> {
+  async #again(event: JsonObject, deltas: readonly TextPiece[], texts: readonly string[]): Promise<JsonObject> {
     const is_same = deltas.every(({path, slot, text}, place) => (path === null && !isTokenSlot(slot)) || text === texts[place])
     const bare = viewOf(this.#endpoint, 'output', withoutPieces(event, deltas))
     if (bare.strings.length === 0) return is_same ? event : withoutTokens(withTexts(event, deltas, texts))

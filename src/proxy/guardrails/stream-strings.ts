@@ -1,30 +1,30 @@
-import {isList, isObject, type Json, type JsonObject, listOf, own} from '../../guardrails/json.ts'
+import {isList, isObject, type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import {DATA_KEYS} from '../../guardrails/strings.ts'
 import {slotsOf} from '../../guardrails/texts.ts'
-import {type Said, viewOf} from '../../guardrails/view.ts'
+import {type BodyString, viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type Delta, ECHO, withoutPieces} from './deltas.ts'
 
 /** Strings of an event that are no pieces: they tell again what was streamed, or what is told nowhere else, such as what an answer cites. */
-export function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): readonly Said[] {
+export function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): readonly BodyString[] {
   return viewOf(endpoint, 'output', withoutPieces(event, deltas)).strings
 }
 
 /** The same with the tokens apart: there are thousands of them, and most say what a piece says. */
 export function partedOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]) {
-  const logprobs: Json[] = []
+  const logprobs: JsonValue[] = []
   const bare = withoutLogprobs(event, logprobs) as JsonObject
   const tokens = logprobs.length ? viewOf(endpoint, 'output', {logprobs}).strings.map(({text}) => text) : []
   return {others: othersOf(endpoint, bare, deltas), tokens}
 }
 
-function withoutLogprobs(value: Json, found: Json[]): Json {
+function withoutLogprobs(value: JsonValue, found: JsonValue[]): JsonValue {
   if (isList(value)) {
     const made = value.map(each => withoutLogprobs(each, found))
     return made.some((each, at) => each !== value[at]) ? made : value
   }
   if (!isObject(value)) return value
-  let made: Record<string, Json> | undefined
+  let made: Record<string, JsonValue> | undefined
   for (const key of Object.keys(value)) {
     const before = value[key]!
     if (DATA_KEYS.has(key)) continue
@@ -38,7 +38,7 @@ function withoutLogprobs(value: Json, found: Json[]): Json {
 }
 
 /** What kinds of text such strings are judged as: where prose stands, it is prose. */
-export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: Said) => string {
+export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: BodyString) => string {
   const prose = new Set(
     bodiesOf(endpoint, event)
       .flatMap(body => slotsOf(endpoint, 'output', body))
@@ -49,14 +49,14 @@ export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: Said
 }
 
 /** What an event holds of an answer, as the whole answer would have it. */
-function bodiesOf(endpoint: EndpointName, event: JsonObject): readonly Json[] {
+function bodiesOf(endpoint: EndpointName, event: JsonObject): readonly JsonValue[] {
   switch (endpoint) {
     case 'messages':
       return [{content: own(own(event, 'message'), 'content') ?? null}]
     case 'createModelResponse': {
       const {text, refusal, part, item, response} = event
-      const told = {text: text ?? null, refusal: refusal ?? null}
-      return [{output: [{type: 'message', content: [told, part ?? null]}, item ?? null]}, {output: own(response, 'output') ?? null}]
+      const text_part = {text: text ?? null, refusal: refusal ?? null}
+      return [{output: [{type: 'message', content: [text_part, part ?? null]}, item ?? null]}, {output: own(response, 'output') ?? null}]
     }
     default:
       return [

@@ -1,6 +1,6 @@
 import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {isStreamed} from '../../cache/rules.ts'
-import {type Json, type JsonObject, listOf, own} from '../../guardrails/json.ts'
+import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import {mapJsonStrings} from '../../guardrails/json-strings.ts'
 import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -8,7 +8,7 @@ import {answerOf, type Delta, deltasOf, isJsonSlot, isTokenSlot} from './deltas.
 import {kindsOf, othersOf, partedOf} from './stream-strings.ts'
 
 /** A longer text is judged by its end alone while it comes, and whole when it has come. */
-const MOST_JUDGED_CHARS = 64 * 1024
+const MAX_JUDGED_CHARS = 64 * 1024
 
 /** Tokens are judged together, so many code units at a time, with what parts them: nothing of theirs goes on behind it. */
 const TOKENS_AT_ONCE_CHARS = 16 * 1024
@@ -17,7 +17,7 @@ const BETWEEN_TOKENS = '\n;\n'
 const TOKENS_SHARE = 16
 
 /** A piece, and how long its text is with it. */
-export interface Piece extends Delta {
+export interface TextPiece extends Delta {
   readonly end_chars: number
 }
 
@@ -37,7 +37,7 @@ export class StreamText {
   readonly #tokens = new Set<string>()
   /** By arguments that were no whole JSON yet: how long they were. */
   readonly #cut = new Map<string, number>()
-  #whole: Json | undefined
+  #whole: JsonValue | undefined
   /** The whole is the answer itself: not its texts alone, which is all that is left of one without its end. */
   is_assembled = false
 
@@ -52,7 +52,7 @@ export class StreamText {
   }
 
   /** The next event; gives the pieces of text in it. */
-  add(event: JsonObject): readonly Piece[] {
+  add(event: JsonObject): readonly TextPiece[] {
     const deltas = deltasOf(this.#endpoint, event)
     const pieces = deltas.map(delta => this.#put(delta))
     const {others, tokens} = partedOf(this.#endpoint, event, deltas)
@@ -66,7 +66,7 @@ export class StreamText {
   }
 
   /** The tokens that neither a piece beside them nor an event before them says, in few texts. */
-  #fresh(tokens: readonly string[], pieces: readonly Piece[]): readonly string[] {
+  #fresh(tokens: readonly string[], pieces: readonly TextPiece[]): readonly string[] {
     const texts: string[] = []
     let text = ''
     for (const token of tokens) {
@@ -97,26 +97,26 @@ export class StreamText {
   }
 
   /** The whole answer where it can be put together, else its texts. The stream is over. */
-  whole(): Json {
+  whole(): JsonValue {
     if (this.#whole !== undefined) return this.#whole
     const bytes = this.#assembler?.end()
-    const whole = bytes ? (JSON.parse(bytes.toString()) as Json) : undefined
+    const whole = bytes ? (JSON.parse(bytes.toString()) as JsonValue) : undefined
     this.is_assembled = whole !== undefined && this.#isAllIn(whole)
     this.#whole = this.is_assembled ? whole! : answerOf(this.#endpoint, this.texts)
     return this.#whole
   }
 
   /** The texts, those that go on up to their last end of a word, should there be one among the last `look_back_chars`: what a word will be is not known before. */
-  soFar(look_back_chars: number): Json {
+  soFar(look_back_chars: number): JsonValue {
     const parts = [...this.texts].map(([slot, text]) => {
       const from = Math.max(0, text.length - look_back_chars)
       const space = this.#open.has(slot) ? text.slice(from).search(/\s\S*$/) : -1
-      return [slot, text.slice(-MOST_JUDGED_CHARS, space < 0 ? undefined : from + space)] as const
+      return [slot, text.slice(-MAX_JUDGED_CHARS, space < 0 ? undefined : from + space)] as const
     })
     return answerOf(this.#endpoint, new Map(parts))
   }
 
-  #put(delta: Delta): Piece {
+  #put(delta: Delta): TextPiece {
     const {slot, text} = delta
     const all = (this.texts.get(slot) ?? '') + text
     this.texts.set(slot, all)
@@ -130,7 +130,7 @@ export class StreamText {
   }
 
   /** True when nothing was said that is not in the whole. */
-  #isAllIn(whole: Json): boolean {
+  #isAllIn(whole: JsonValue): boolean {
     const strings = viewOf(this.#endpoint, 'output', whole).strings.map(({text}) => text)
     const all = new Set(strings)
     const isThere = (text: string) => text === '' || all.has(text) || strings.some(each => each.includes(text))
@@ -148,7 +148,7 @@ export class StreamText {
   }
 
   /** A text is over when its choice, or its answer, goes on with another. */
-  #close(event: JsonObject, pieces: readonly Piece[]) {
+  #close(event: JsonObject, pieces: readonly TextPiece[]) {
     if (ENDS.has(event.type as string)) this.#open.clear()
     const groups = new Set(pieces.map(({slot}) => this.#groupOf(slot)))
     const going = new Set(pieces.map(({slot}) => slot))

@@ -1,7 +1,7 @@
 import type {Refusal} from '../../base/errors.ts'
 import {resultsEvent} from '../../guardrails/answer.ts'
 import type {Hook} from '../../guardrails/hook.ts'
-import type {Outcome} from '../../guardrails/run.ts'
+import type {PhaseOutcome} from '../../guardrails/run.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
@@ -14,7 +14,7 @@ import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
 import {StreamText} from './stream-text.ts'
 
 /** Events that wait for the first text: a start, a role, the place where text will come. */
-const MOST_PREAMBLE_EVENTS = 6
+const MAX_PREAMBLE_EVENTS = 6
 const NOTHING = Buffer.alloc(0)
 
 type Then = (send: Buffer, hold: Buffer | null) => void
@@ -40,7 +40,7 @@ export class GuardedStream implements Stream {
   readonly #status: number
   readonly #asks_usage: boolean
   readonly #onSent: (bytes: Buffer) => void
-  readonly #said: StreamText
+  readonly #text: StreamText
   readonly #retelling: StreamRewriter
   /** Those that may hold the stream back; of them those that can judge a part. */
   readonly #deciding: readonly Hook[]
@@ -63,7 +63,7 @@ export class GuardedStream implements Stream {
   #fault: Refusal | null = null
   /** Why the provider's answer ends without its end; told behind what came of it. */
   #broken: Refusal | null = null
-  #outcome: Outcome | null = null
+  #outcome: PhaseOutcome | null = null
   #late: Promise<void> | undefined
   #then: Then = () => undefined
   #ended: ((rest: Buffer) => void) | undefined
@@ -88,8 +88,8 @@ export class GuardedStream implements Stream {
           ? 'events'
           : 'nothing'
     this.#step_chars = Math.ceil(Math.min(...this.#deciding.map(hook => hook.stream_window_chars)) / 2)
-    this.#said = new StreamText(endpoint)
-    this.#queue = new EventQueue(endpoint, this.#said, this.#holds !== 'nothing', {
+    this.#text = new StreamText(endpoint)
+    this.#queue = new EventQueue(endpoint, this.#text, this.#holds !== 'nothing', {
       onUnreadable: reason => this.#refuse(reason),
       onNoJson: () => this.#unread(),
     })
@@ -127,7 +127,7 @@ export class GuardedStream implements Stream {
       }
       if (hold || this.#hasFailed) {
         if (!this.#queue.has_last) this.#queue.close()
-        this.#on('last_event')
+        this.#services('last_event')
       }
       this.#advance()
     })
@@ -144,7 +144,7 @@ export class GuardedStream implements Stream {
       }
       this.#ended = then
       this.#queue.push(rest)
-      this.#on('end')
+      this.#services('end')
       this.#queue.close()
       if (this.#queue.has_last) this.#broken = null // it broke off behind its end
       this.#advance()
@@ -160,8 +160,8 @@ export class GuardedStream implements Stream {
 
   /** Its attempt is settled: an answer that is whole is judged when it is gone, and no verdict changes one that ends with a fault. */
   settled(fault: Refusal | null): void {
-    if (fault) this.#on('close')
-    else if (this.#after.length) this.#late = this.#guarded.evaluateInBackground(this.#after, this.#said.whole(), this.#status)
+    if (fault) this.#services('close')
+    else if (this.#after.length) this.#late = this.#guarded.evaluateInBackground(this.#after, this.#text.whole(), this.#status)
   }
 
   /** What follows the answer, where hook results are told in streams; null: nothing does. */
@@ -179,7 +179,7 @@ export class GuardedStream implements Stream {
   }
 
   close(): void {
-    this.#on('close')
+    this.#services('close')
     this.#inner.close()
   }
 
@@ -201,8 +201,8 @@ export class GuardedStream implements Stream {
 
   get failed(): Stream['failed'] {
     if (!this.#fault) return this.#hasFailed && !this.#isAllOut ? null : this.#inner.failed
-    const {message, status, said} = this.#fault
-    return {type: said.type, message, status}
+    const {message, status, codes: definition} = this.#fault
+    return {type: definition.type, message, status}
   }
 
   get fault(): Refusal | null {
@@ -258,7 +258,7 @@ export class GuardedStream implements Stream {
     return false
   }
 
-  #on(event: StageEvent) {
+  #services(event: StageEvent) {
     this.#stage = STAGES[this.#stage][event] ?? this.#stage
   }
 
@@ -268,7 +268,7 @@ export class GuardedStream implements Stream {
 
   #refuseBy(fault: Refusal) {
     this.#fault ??= fault
-    this.#on('refusal')
+    this.#services('refusal')
   }
 
   /** Judges what has to be judged next, and lets go what may leave. */
@@ -277,20 +277,20 @@ export class GuardedStream implements Stream {
       this.#has_news = true
       return this.#then(NOTHING, null)
     }
-    if (isDone(this.#stage)) return this.#told()
+    if (isDone(this.#stage)) return this.#sendNothing()
     if (this.#holds === 'events') this.#cleared = 'all'
     if (this.#holds === 'events' && this.is_said) this.#is_judged = true
     if (this.is_said && !this.#is_judged) return this.#judge(this.#deciding, true)
-    const unjudged = this.#said.chars - this.#judged_chars
+    const unjudged = this.#text.chars - this.#judged_chars
     if (this.#holds === 'window' && this.#partial.length && unjudged >= this.#step_chars) return this.#judge(this.#partial, false)
-    if (this.#holds === 'window' && !this.#partial.length) this.#cleared = this.#said.behind(2 * this.#step_chars)
+    if (this.#holds === 'window' && !this.#partial.length) this.#cleared = this.#text.behind(2 * this.#step_chars)
     this.#release()
   }
 
   #judge(hooks: readonly Hook[], is_whole: boolean) {
-    const at = this.#said.chars
-    const behind = is_whole ? 'all' : this.#said.behind(this.#step_chars)
-    const answer = is_whole ? this.#said.whole() : this.#said.soFar(this.#step_chars)
+    const at = this.#text.chars
+    const behind = is_whole ? 'all' : this.#text.behind(this.#step_chars)
+    const answer = is_whole ? this.#text.whole() : this.#text.soFar(this.#step_chars)
     this.#await(this.#guarded.judge(hooks, answer, this.#status), outcome => {
       this.#has_news = true
       this.#heard(outcome, at, behind)
@@ -299,13 +299,13 @@ export class GuardedStream implements Stream {
 
   /** Waits for `work`, and goes on with what came meanwhile. Nothing is done with it once the stream is over. */
   #await<T>(work: Promise<T>, heard: (came: T) => void) {
-    this.#on('ask')
+    this.#services('ask')
     this.#has_news = false
     this.#then(NOTHING, null)
     work
       .then(came => {
         if (!waits(this.#stage)) return
-        this.#on('verdict')
+        this.#services('verdict')
         heard(came)
         if (!this.#has_news || waits(this.#stage)) return
         this.#has_news = false
@@ -313,11 +313,11 @@ export class GuardedStream implements Stream {
       })
       .catch(() => {
         this.#refuse('its guardrails could not judge it')
-        this.#told()
+        this.#sendNothing()
       })
   }
 
-  #heard(outcome: Outcome, at: number, behind: ReadonlyMap<string, number> | 'all') {
+  #heard(outcome: PhaseOutcome, at: number, behind: ReadonlyMap<string, number> | 'all') {
     this.#judged_chars = at
     if (outcome.is_denied) return this.#refuseBy(this.#guarded.denied())
     this.#is_judged = behind === 'all'
@@ -327,22 +327,22 @@ export class GuardedStream implements Stream {
   }
 
   #release() {
-    if (this.#holds === 'all' && !this.#is_judged) return this.#told()
-    if (this.#holds === 'all' && this.#outcome?.is_transformed && this.#said.is_assembled) return this.#replay(this.#outcome)
+    if (this.#holds === 'all' && !this.#is_judged) return this.#sendNothing()
+    if (this.#holds === 'all' && this.#outcome?.is_transformed && this.#text.is_assembled) return this.#replay(this.#outcome)
     // A denial of the first words is an answer of its own, while nothing has left.
     if (
       !this.#has_sent &&
       this.#partial.length &&
       !this.#judged_chars &&
       !this.#is_judged &&
-      (this.#said.chars > 0 || this.#queue.events.length <= MOST_PREAMBLE_EVENTS)
+      (this.#text.chars > 0 || this.#queue.events.length <= MAX_PREAMBLE_EVENTS)
     )
-      return this.#told()
+      return this.#sendNothing()
     const {events} = this.#queue
     let count = 0
     while (count < events.length && this.#mayLeave(events[count]!)) count++
-    const leaving = this.#retelling.take(events, count, this.#said.texts, this.#is_judged)
-    if (leaving instanceof Promise) this.#await(leaving, told => this.#leave(told))
+    const leaving = this.#retelling.take(events, count, this.#text.texts, this.#is_judged)
+    if (leaving instanceof Promise) this.#await(leaving, taken => this.#leave(taken))
     else this.#leave(leaving)
   }
 
@@ -354,44 +354,44 @@ export class GuardedStream implements Stream {
   #leave(leaving: readonly QueuedEvent[] | null) {
     if (leaving) return this.#send(leaving)
     this.#refuse('its text was rewritten after a part of it had left')
-    this.#told()
+    this.#sendNothing()
   }
 
   /** A rewritten answer that nothing has left of yet, as the stream it would have been. What comes behind it is not told. */
-  #replay({view}: Outcome) {
+  #replay({view}: PhaseOutcome) {
     this.#queue.clear()
     if (this.#has_sent) return this.#send([])
     const again = replayed(this.#guarded, view.body, this.#asks_usage)
-    if (again) return this.#send([{bytes: again.kept, event: null, name: null, deltas: [], is_last: true}], [again.told])
+    if (again) return this.#send([{bytes: again.kept, event: null, name: null, deltas: [], is_last: true}], [again.shown])
     this.#refuse('it cannot be streamed as its guardrails left it')
-    this.#told()
+    this.#sendNothing()
   }
 
   /** Lets events go; `told` are their bytes as the client reads them. */
-  #send(leaving: readonly QueuedEvent[], told: readonly Buffer[] = this.#tell(leaving)) {
+  #send(leaving: readonly QueuedEvent[], shown: readonly Buffer[] = this.#tell(leaving)) {
     this.#queue.counted()
     const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
     this.#onSent(Buffer.concat([...leaving.map(({bytes}) => bytes), ...rest]))
-    const open = Buffer.concat(told.filter((_, place) => !leaving[place]!.is_last))
-    const last = [...told.filter((_, place) => leaving[place]!.is_last), ...rest]
+    const open = Buffer.concat(shown.filter((_, place) => !leaving[place]!.is_last))
+    const last = [...shown.filter((_, place) => leaving[place]!.is_last), ...rest]
     if (this.#stage === 'ended' && this.#isAllOut) return this.#finish(Buffer.concat([open, ...last]))
     this.#pass(open, last.length ? Buffer.concat(last) : null)
   }
 
   /** The one place where the attempt is told that the stream is over. */
   #finish(rest: Buffer) {
-    this.#on('left')
+    this.#services('left')
     const ended = this.#ended
     this.#ended = undefined
     ended?.(rest.length ? Buffer.concat([this.#prefix(), rest]) : rest)
   }
 
   #tell(leaving: readonly QueuedEvent[]): readonly Buffer[] {
-    return leaving.map(held => this.#restoring?.told(held) ?? held.bytes)
+    return leaving.map(held => this.#restoring?.restoreEvent(held) ?? held.bytes)
   }
 
   /** Tells the attempt how it stands, without bytes. */
-  #told() {
+  #sendNothing() {
     if (this.#stage === 'closed' || this.#stage === 'whole') return
     if (this.#fault) this.#queue.clear()
     if (this.#fault && this.#ended) return this.#finish(NOTHING)

@@ -4,7 +4,7 @@ import {GIVEN_UP} from '../../base/ingress/govern.ts'
 import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
 import {type Edits, edited, type Span, topLevel} from '../../base/json.ts'
 import type {KeyFault} from '../../base/json-keys.ts'
-import {MOST_JSON_DEPTH} from '../../base/json-shape.ts'
+import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {type FieldSpan, formField, withField} from '../../base/multipart.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {Endpoint} from '../../schema/endpoints.ts'
@@ -47,7 +47,7 @@ const POLICY: ReadonlySet<string> = new Set([
   'n',
 ])
 /** No member that decides something is longer. */
-const MOST_MEMBER_BYTES = 1 << 20
+const MAX_MEMBER_BYTES = 1 << 20
 
 const LARGE_BYTES = 1 << 20
 
@@ -88,7 +88,7 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
  * parsing it would cost more than all else that a call costs; what is wrong deeper down the provider says.
  */
 export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
-  const members = topLevel(bytes, POLICY, MOST_JSON_DEPTH)
+  const members = topLevel(bytes, POLICY, MAX_JSON_DEPTH)
   const model = member(bytes, members, 'model')
   const stream_options = member(bytes, members, 'stream_options')
   const user = member(bytes, members, 'user')
@@ -137,7 +137,7 @@ export function rewritten(body: JsonBody | FormBody, model: string | null, edits
 
 function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: string): unknown {
   const span = members.get(key)
-  if (!span || span.end - span.start > MOST_MEMBER_BYTES) return undefined
+  if (!span || span.end - span.start > MAX_MEMBER_BYTES) return undefined
   try {
     return JSON.parse(bytes.toString('utf8', span.start, span.end))
   } catch (cause) {

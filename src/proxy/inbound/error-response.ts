@@ -26,7 +26,7 @@ const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|i
 /** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
 export function errorResponse(fault: Refusal, path: string): ErrorResponse {
   if (fault instanceof GuardrailDenial) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
-  const {type, code, admin} = fault.said
+  const {type, code, admin} = fault.codes
   const error = {message: fault.message, type, param: null, code}
   const retry = fault.details.retry_after_s
   return {
@@ -38,12 +38,12 @@ export function errorResponse(fault: Refusal, path: string): ErrorResponse {
 }
 
 function envelope(fault: Refusal, error: object & {message: string}, admin: string, path: string): object {
-  if (path.startsWith('/messages')) return messagesClient.error(fault.status, {...fault.said, message: fault.message, param: null})
+  if (path.startsWith('/messages')) return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
   if (OF_TARGET.test(fault.code)) return {error}
-  const said = {status: 'failure', message: error.message, error}
-  if (!WITH_ADMIN.has(fault.code)) return said
+  const body = {status: 'failure', message: error.message, error}
+  if (!WITH_ADMIN.has(fault.code)) return body
   const issues = fault.code === 'config.invalid' ? {errors: String(fault.details.issues).split('; ')} : {}
-  return {...said, success: false, ...issues, data: {message: error.message, errorCode: admin}}
+  return {...body, success: false, ...issues, data: {message: error.message, errorCode: admin}}
 }
 
 /** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */

@@ -2,7 +2,7 @@ import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
 import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
-import {type OwnHeader, type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
+import {type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
 import {type Route, route} from './routes.ts'
 
 /** A request as it came in: what it asks for, our headers, its place in a trace. Nothing is trusted yet. */
@@ -27,7 +27,7 @@ export interface Trace {
 }
 
 /** The service key that a request shows, where it stood, and the token that is left for the provider. */
-export interface Credentials {
+export interface RequestCredentials {
   readonly service_key: string
   readonly from: 'own' | 'authorization' | 'x-api-key'
   readonly provider_token: string | null
@@ -57,16 +57,11 @@ export function messageOf({request}: Pick<InboundRequest, 'request'>): IncomingM
   return request
 }
 
-/** The value of one of our headers, under either prefix. */
-export function ownHeader(incoming: Pick<InboundRequest, 'own'>, name: OwnHeader): string | undefined {
-  return incoming.own.values[name]
-}
-
 /**
  * Finds the service key: our own header, else `Authorization: Bearer`, else `x-api-key` of Anthropic clients. What carried the
  * service key is never taken for the provider's.
  */
-export function readCredentials({headers, own, route}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): Credentials {
+export function readCredentials({headers, own, route}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): RequestCredentials {
   const bearer = bearerToken(headers.authorization)
   const x_api_key = typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : null
   const named = own.values['api-key']
@@ -87,14 +82,14 @@ function bearerToken(authorization: string | undefined): string | null {
 
 /** Our headers win over W3C `traceparent`; without either the ids are made (reference: trace tree). */
 function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: string, now_ms: number): Trace {
-  const said = own.values
+  const values = own.values
   const w3c =
     typeof headers.traceparent === 'string' ? /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/.exec(headers.traceparent) : null
   return {
-    trace_id: short(said['trace-id']) ?? w3c?.[1] ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
-    span_id: short(said['span-id']) ?? newSpanId(),
-    parent_span_id: short(said['parent-span-id']) ?? w3c?.[2] ?? null,
-    span_name: short(said['span-name']) ?? (w3c ? request_line.split('?', 1)[0]!.slice(0, 256) : null),
+    trace_id: short(values['trace-id']) ?? w3c?.[1] ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
+    span_id: short(values['span-id']) ?? newSpanId(),
+    parent_span_id: short(values['parent-span-id']) ?? w3c?.[2] ?? null,
+    span_name: short(values['span-name']) ?? (w3c ? request_line.split('?', 1)[0]!.slice(0, 256) : null),
   }
 }
 

@@ -7,16 +7,16 @@ import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {FREE_METHODS} from '../records/usage.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {NO_PROMPT, type Prompt, SLICE_TOKENS, type UsageEstimate} from './reservation.ts'
+import {NO_PROMPT, type PromptUsage, SLICE_TOKENS, type UsageEstimate} from './reservation.ts'
 
 /** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536). */
 const IMAGE_TOKENS = 6240
-const MOST_IMAGES = 10
+const MAX_IMAGES = 10
 /** Sound is hardly ever sent with fewer bytes a second. */
 const SOUND_BYTES_A_SECOND = 4000
 const SOUND_TOKENS_A_SECOND = 10
 /** The longest document that is read at once (Mistral, OCR). */
-const MOST_PAGES = 1000
+const MAX_PAGES = 1000
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
 export function estimateUsage(call: Call, provider: string, out: UpstreamRequest): UsageEstimate | null {
@@ -25,17 +25,17 @@ export function estimateUsage(call: Call, provider: string, out: UpstreamRequest
   const bytes = 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)
   const model = out.model ?? ''
   const prompt = promptOf(body, bytes, provider, model)
-  const said = new Asked(out, body)
+  const request = new OutputRequest(out, body)
   switch (endpoint) {
     case 'chatComplete':
     case 'complete':
     case 'createModelResponse':
     case 'messages':
     case 'proxy': {
-      const most = said.most(model)
-      const is_shown = 'stream' in body && body.stream && !hidesOutput(model, said.thinks)
+      const most = request.most(model)
+      const is_shown = 'stream' in body && body.stream && !hidesOutput(model, request.thinks)
       const first = is_shown ? Math.min(SLICE_TOKENS, most) : most
-      return {forms: [{...tokensOf(prompt, first), units: said.tools}], prompt, first, most}
+      return {forms: [{...tokensOf(prompt, first), units: request.tools}], prompt, first, most}
     }
     case 'embed':
       return whole(tokensOf(prompt, 0))
@@ -43,7 +43,7 @@ export function estimateUsage(call: Call, provider: string, out: UpstreamRequest
     case 'imageEdit':
     case 'imageVariation': {
       const units = body.kind === 'json' ? requestUnits('imageGenerate', body.bytes) : null
-      const count = body.kind === 'json' ? said.times : MOST_IMAGES
+      const count = body.kind === 'json' ? request.times : MAX_IMAGES
       return whole(units ?? unitsOf(imageUnit(), count), {...tokensOf(prompt, 0), image_out_tokens: IMAGE_TOKENS * count})
     }
     case 'createSpeech': {
@@ -59,7 +59,7 @@ export function estimateUsage(call: Call, provider: string, out: UpstreamRequest
     case 'rerank':
       return whole(unitsOf(UNIT.search_units, Math.ceil((bytes + 1) / 100_000)), tokensOf(prompt, 0))
     case 'ocr':
-      return whole(unitsOf(UNIT.pages, MOST_PAGES), tokensOf(prompt, mostOutputTokens(model)))
+      return whole(unitsOf(UNIT.pages, MAX_PAGES), tokensOf(prompt, mostOutputTokens(model)))
     case 'moderate':
       return whole(tokensOf(prompt, 0))
     default:
@@ -72,13 +72,13 @@ function whole(...forms: readonly Usage[]): UsageEstimate {
 }
 
 /** JSON is looked into; of what is none, or passes unread, the length is known. */
-function promptOf(body: Call['body'], bytes: number, provider: string, model: string): Prompt {
+function promptOf(body: Call['body'], bytes: number, provider: string, model: string): PromptUsage {
   if (body.kind !== 'json') return {...NO_PROMPT, input_uncached_tokens: estimateTokens(bytes)}
   const {text, images, sound} = promptTokens(body.bytes, provider, model)
   return {input_uncached_tokens: text, image_in_tokens: images, audio_in_tokens: sound}
 }
 
-function tokensOf(prompt: Prompt, answer: number): Usage {
+function tokensOf(prompt: PromptUsage, answer: number): Usage {
   return {...emptyUsage(), ...prompt, output_text_tokens: answer}
 }
 
@@ -104,30 +104,32 @@ const INNER = ['generationConfig', 'inferenceConfig', 'textGenerationConfig', 'p
 const TIMES = ['n', 'best_of', 'candidateCount', 'num_generations']
 const THINKS = ['thinking', 'reasoning', 'reasoning_effort', 'thinkingConfig']
 const NO_KEYS: ReadonlySet<string> = new Set()
-const MOST_MEMBER_BYTES = 1 << 16
-const MOST_TIMES = 128
+const MAX_MEMBER_BYTES = 1 << 16
+const MAX_TIMES = 128
 
 /** What a request says of its answer's length, as it leaves; where that cannot be read, as it came. */
-class Asked {
-  readonly #said: Readonly<Record<string, unknown>>
+class OutputRequest {
+  readonly #members: Readonly<Record<string, unknown>>
   readonly #bytes: Buffer | null
 
   constructor(out: UpstreamRequest, body: Call['body']) {
     const bytes = Buffer.isBuffer(out.body) ? out.body : 'bytes' in body ? body.bytes : null
     this.#bytes = body.kind === 'form' ? null : bytes
-    this.#said = this.#bytes ? membersOf(this.#bytes) : {}
+    this.#members = this.#bytes ? membersOf(this.#bytes) : {}
   }
 
   /** Of all answers that were asked for together. */
   most(model: string): number {
-    const said = BOUNDS.map(name => this.#said[name]).filter(count => typeof count === 'number' && Number.isSafeInteger(count) && count > 0)
-    const each = said.length > 0 ? Math.max(...(said as number[])) : mostOutputTokens(model)
+    const counts = BOUNDS.map(name => this.#members[name]).filter(
+      count => typeof count === 'number' && Number.isSafeInteger(count) && count > 0,
+    )
+    const each = counts.length > 0 ? Math.max(...(counts as number[])) : mostOutputTokens(model)
     return Math.min(each * this.times, Number.MAX_SAFE_INTEGER)
   }
 
   get times(): number {
-    const said = TIMES.map(name => this.#said[name]).filter(count => typeof count === 'number' && count >= 1)
-    return Math.min(Math.ceil(Math.max(1, ...(said as number[]))), MOST_TIMES)
+    const counts = TIMES.map(name => this.#members[name]).filter(count => typeof count === 'number' && count >= 1)
+    return Math.min(Math.ceil(Math.max(1, ...(counts as number[]))), MAX_TIMES)
   }
 
   /** Uses of tools that the provider runs itself and charges for. */
@@ -136,28 +138,28 @@ class Asked {
   }
 
   get thinks(): boolean {
-    return THINKS.some(name => isThinking(this.#said[name]))
+    return THINKS.some(name => isThinking(this.#members[name]))
   }
 }
 
-function isThinking(said: unknown): boolean {
-  if (said === undefined || said === null || said === false || said === 'none') return false
-  return !(typeof said === 'object' && (said as {type?: unknown}).type === 'disabled')
+function isThinking(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === 'none') return false
+  return !(typeof value === 'object' && (value as {type?: unknown}).type === 'disabled')
 }
 
 function membersOf(bytes: Buffer): Record<string, unknown> {
-  const said: Record<string, unknown> = {}
+  const found: Record<string, unknown> = {}
   try {
     const members = topLevel(bytes, NO_KEYS)
     for (const name of [...INNER, ...BOUNDS, ...TIMES, ...THINKS]) {
       const span = members.get(name)
-      if (!span || span.end - span.start > MOST_MEMBER_BYTES) continue
+      if (!span || span.end - span.start > MAX_MEMBER_BYTES) continue
       const value: unknown = JSON.parse(bytes.toString('utf8', span.start, span.end))
-      if (INNER.includes(name) && typeof value === 'object') Object.assign(said, value)
-      else said[name] = value
+      if (INNER.includes(name) && typeof value === 'object') Object.assign(found, value)
+      else found[name] = value
     }
   } catch {
-    return said // not JSON: the provider will say so
+    return found // not JSON: the provider will say so
   }
-  return said
+  return found
 }

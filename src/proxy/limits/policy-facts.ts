@@ -23,7 +23,7 @@ export class TargetFacts implements PolicyFacts {
     const {managed, provider, config_id} = this.#target
     switch (key) {
       case 'api_key':
-        return [caller.api_key_id]
+        return caller.kind === 'api_key' ? [caller.id] : null
       case 'workspace_id':
         return [caller.workspace_id, caller.workspace_slug]
       case 'organisation_id':
@@ -49,7 +49,7 @@ export class TargetFacts implements PolicyFacts {
     const {managed, provider, config_id} = this.#target
     switch (key) {
       case 'api_key':
-        return caller.api_key_id
+        return caller.kind === 'api_key' ? caller.id : null
       case 'workspace_id':
         return caller.workspace_id
       case 'organisation_id':

@@ -1,6 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation} from '../../limits/index.ts'
-import type {MaybePromise} from '../../ports/counters/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
@@ -9,35 +9,35 @@ import type {ProxyServices} from '../services.ts'
 
 /** How much more of an answer is held at a time, ahead of its forwarding. */
 export const SLICE_TOKENS = 256
-const NOTHING_TOLD = {prompt_tokens: 0, completion_tokens: 0}
+const NO_USAGE = {prompt_tokens: 0, completion_tokens: 0}
 
 /** What an attempt may use. */
 export interface UsageEstimate {
   /** In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one. */
   readonly forms: readonly Usage[]
-  readonly prompt: Prompt
+  readonly prompt: PromptUsage
   /** Of the answer, in tokens: held at first, and at most. */
   readonly first: number
   readonly most: number
 }
 
 /** What a prompt is made of: text, pictures and sound may cost differently. */
-export type Prompt = Pick<Usage, 'input_uncached_tokens' | 'image_in_tokens' | 'audio_in_tokens'>
-export const NO_PROMPT: Prompt = {input_uncached_tokens: 0, image_in_tokens: 0, audio_in_tokens: 0}
+export type PromptUsage = Pick<Usage, 'input_uncached_tokens' | 'image_in_tokens' | 'audio_in_tokens'>
+export const NO_PROMPT: PromptUsage = {input_uncached_tokens: 0, image_in_tokens: 0, audio_in_tokens: 0}
 
 /** A hold that grows with an answer. */
 export class GrowingReservation implements Reservation {
   readonly #hold: CounterReservation
   readonly #price: Price | undefined
   readonly #at_ms: number
-  readonly #on: ProxyServices
+  readonly #services: ProxyServices
   readonly #most: number
-  readonly #prompt: Prompt
+  readonly #prompt: PromptUsage
   readonly #units: Record<string, number>
   /** Tokens of the prompt beyond those: so many more were told. */
   #more = 0
   /** Of the answer, in tokens: so much was asked for. */
-  #asked: number
+  #requested_tokens: number
   /** More is being asked for ahead, or was refused: the answer goes on with what is held, to its end. */
   #is_asking = false
   #pieces = 0
@@ -47,15 +47,15 @@ export class GrowingReservation implements Reservation {
     {forms, prompt, first, most}: UsageEstimate,
     price: Price | undefined,
     at_ms: number,
-    on: ProxyServices,
+    services: ProxyServices,
   ) {
     this.#hold = hold
     this.#price = price
     this.#at_ms = at_ms
-    this.#on = on
+    this.#services = services
     this.#prompt = prompt
     this.#units = forms[0]?.units ?? {}
-    this.#asked = first
+    this.#requested_tokens = first
     this.#most = most
   }
 
@@ -73,14 +73,14 @@ export class GrowingReservation implements Reservation {
    */
   reach(stream: StreamProgress): MaybePromise<Refusal | null> {
     const {pieces, usage} = stream
-    const told = usage ? totals(usage) : NOTHING_TOLD
-    const come = Math.max(estimateTokens(stream.text_bytes), pieces, told.completion_tokens)
-    this.#more = Math.max(this.#more, told.prompt_tokens - totals(this.#prompt).prompt_tokens)
+    const reported = usage ? totals(usage) : NO_USAGE
+    const come = Math.max(estimateTokens(stream.text_bytes), pieces, reported.completion_tokens)
+    this.#more = Math.max(this.#more, reported.prompt_tokens - totals(this.#prompt).prompt_tokens)
     const is_more = pieces > this.#pieces
     this.#pieces = pieces
     const needed = this.#amounts(come)
     if (this.#hold.covers(needed)) {
-      if (!this.#is_asking && this.#asked < this.#most && this.#asked - come < SLICE_TOKENS / 2) this.#ahead(come)
+      if (!this.#is_asking && this.#requested_tokens < this.#most && this.#requested_tokens - come < SLICE_TOKENS / 2) this.#ahead(come)
       return null
     }
     if (is_more) return this.#hold.reach(needed)
@@ -90,12 +90,12 @@ export class GrowingReservation implements Reservation {
 
   /** Beside the stream. Where it is refused, the rest is asked for piece by piece, as it comes. */
   #ahead(come: number) {
-    this.#asked = Math.min(come + SLICE_TOKENS, this.#most)
+    this.#requested_tokens = Math.min(come + SLICE_TOKENS, this.#most)
     this.#is_asking = true
     const heard = (refusal: Refusal | null) => {
       this.#is_asking = refusal !== null
     }
-    const reached = this.#hold.reach(this.#amounts(this.#asked))
+    const reached = this.#hold.reach(this.#amounts(this.#requested_tokens))
     if (reached instanceof Promise) void reached.then(heard)
     else heard(reached)
   }
@@ -103,6 +103,6 @@ export class GrowingReservation implements Reservation {
   #amounts(answer: number) {
     const input_uncached_tokens = this.#prompt.input_uncached_tokens + this.#more
     const usage = {...this.#prompt, input_uncached_tokens, output_text_tokens: answer, units: this.#units}
-    return {tokens: totals(usage).total_tokens, cost_nanousd: this.#on.prices.cost(usage, this.#price, this.#at_ms).cost_nanousd}
+    return {tokens: totals(usage).total_tokens, cost_nanousd: this.#services.prices.cost(usage, this.#price, this.#at_ms).cost_nanousd}
   }
 }

@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
-import type {MaybePromise} from '../../ports/counters/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
@@ -20,7 +20,7 @@ export function reserveAttempt(
   call: Call,
   target: Target,
   out: UpstreamRequest,
-  on: ProxyServices,
+  services: ProxyServices,
 ): MaybePromise<GrowingReservation | null> {
   const claims = strictLimitsOf(call)
   if (!claims) return null
@@ -29,15 +29,21 @@ export function reserveAttempt(
   return open(
     claims,
     worth,
-    priceOf(target, out.model, null, call.incoming.at_ms, on),
+    priceOf(target, out.model, null, call.incoming.at_ms, services),
     {call, provider: target.provider.slug, model: out.model},
-    on,
+    services,
   )
 }
 
 /** Holds the whole of a turn of a session: what was sent for it, and the longest answer. */
-export function reserveTurn(claims: readonly LimitClaim[], forms: readonly Usage[], price: Price | undefined, of: Of, on: ProxyServices) {
-  return open(claims, {forms, first: 0, most: 0, prompt: NO_PROMPT}, price, of, on)
+export function reserveTurn(
+  claims: readonly LimitClaim[],
+  forms: readonly Usage[],
+  price: Price | undefined,
+  of: Of,
+  services: ProxyServices,
+) {
+  return open(claims, {forms, first: 0, most: 0, prompt: NO_PROMPT}, price, of, services)
 }
 
 interface Of {
@@ -53,11 +59,11 @@ function open(
   worth: UsageEstimate,
   price: Price | undefined,
   of: Of,
-  on: ProxyServices,
+  services: ProxyServices,
 ): MaybePromise<GrowingReservation> {
   const {call, provider, model, attempt = call.attempts + 1} = of
   const tokens = Math.max(...worth.forms.map(form => totals(form).total_tokens))
-  const costs = worth.forms.map(form => on.prices.cost(form, price, call.incoming.at_ms))
+  const costs = worth.forms.map(form => services.prices.cost(form, price, call.incoming.at_ms))
   const cost_claim = claims.find(({type}) => type === 'cost')
   if (cost_claim && costs.every(({unpriced}) => unpriced)) {
     const named = {model: model ?? '(none named)', provider, limit: cost_claim.label}
@@ -65,7 +71,7 @@ function open(
     throw units.length > 0 ? new Refusal('limit.unpriced_unit', {...named, units: units.join(', ')}) : new Refusal('limit.unpriced', named)
   }
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))
-  const held = on.limits.hold(claims, call.id, attempt, {tokens, cost_nanousd})
-  const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.incoming.at_ms, on)
+  const held = services.limits.hold(claims, call.id, attempt, {tokens, cost_nanousd})
+  const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.incoming.at_ms, services)
   return held instanceof Promise ? held.then(make) : make(held)
 }

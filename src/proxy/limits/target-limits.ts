@@ -1,4 +1,4 @@
-import type {MaybePromise} from '../../ports/counters/index.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {Call} from '../call/call.ts'
 import type {EntityLimit, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -11,10 +11,10 @@ export function limitsAt(
   call: Pick<Call, 'caller' | 'metadata' | 'prompt'>,
   target: Target,
   model: string | null,
-  on: ProxyServices,
+  services: ProxyServices,
 ): MaybePromise<readonly EntityLimit[]> {
   const own = target.managed?.limits ?? NONE
-  const policies = on.findPolicies(call.caller.workspace_id)
+  const policies = services.findPolicies(call.caller.workspace_id)
   if (policies === null) return own
   const join = (known: Awaited<typeof policies>) => {
     const matched = known?.match(new TargetFacts(call, target, model)) ?? NONE

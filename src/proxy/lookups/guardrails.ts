@@ -12,11 +12,11 @@ interface GuardParts {
   readonly around: CheckWorldOptions
 }
 
-const MOST_WORLDS = 1000
+const MAX_WORLDS = 1000
 
 /** What guardrails need of the store and of the network. */
 export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
-  const worlds = new LRUCache<string, CheckEnvironment>({max: MOST_WORLDS})
+  const worlds = new LRUCache<string, CheckEnvironment>({max: MAX_WORLDS})
   const beside = new Set<Promise<unknown>>()
   return {
     async find(place, handles) {

@@ -125,8 +125,8 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
   const workspace = row.workspace_id === null ? undefined : await findWorkspace(db, row.organisation_id, row.workspace_id)
   const key_defaults = parsed(row.defaults)
   const workspace_defaults = parsed(workspace?.defaults ?? null)
-  const said = new Set(JSON.parse(row.scopes) as string[])
-  const scopes = new Set([...said].filter(scope => holds({kind: row.kind, scopes: said}, scope)))
+  const granted = new Set(JSON.parse(row.scopes) as string[])
+  const scopes = new Set([...granted].filter(scope => holds({kind: row.kind, scopes: granted}, scope)))
   const of = {organisation_id: row.organisation_id, workspace_id: row.workspace_id ?? ''}
   const limits: EntityLimit[] = [
     {
@@ -149,7 +149,8 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     },
   ].filter(({usage, rates}) => usage !== null || rates !== null)
   return {
-    api_key_id: row.id,
+    kind: 'api_key',
+    id: row.id,
     ...of,
     workspace_slug: workspace?.slug ?? '',
     user_id: row.user_id,

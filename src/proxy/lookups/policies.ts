@@ -35,7 +35,7 @@ function configsOf({key, value, excludes = []}: PolicyCondition): string[] {
 /** A config is named by its slug, and a call knows its id. */
 function withIds(condition: PolicyCondition, ids: ReadonlyMap<string, string>): PolicyCondition {
   if (condition.key !== 'config') return condition
-  const known = (said: PolicyCondition['value']) => [said].flat().map(name => ids.get(name) ?? name)
+  const known = (slugs: PolicyCondition['value']) => [slugs].flat().map(name => ids.get(name) ?? name)
   const {value, excludes} = condition
   return {key: 'config', value: known(value), ...(excludes !== undefined && {excludes: known(excludes)})}
 }

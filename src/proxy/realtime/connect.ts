@@ -15,7 +15,7 @@ import {priceOf} from '../records/price.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {intentOf, type SessionInfo, settle, type TurnEnd} from './records.ts'
-import {Session} from './session.ts'
+import {RealtimeSession} from './session.ts'
 import {switching, type UpgradeHandshake} from './upgrade.ts'
 import type {UpgradeRequest} from './upgrade-request.ts'
 import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
@@ -27,7 +27,7 @@ export interface FindTarget {
 }
 
 export interface RealtimeParts {
-  readonly on: ProxyServices
+  readonly services: ProxyServices
   readonly targets: FindTarget
   readonly live: CallRegistry
   /** Headers of a login that costs a call (Entra), for a target whose options choose one; null: the key goes as it is. */
@@ -45,7 +45,7 @@ export function connect(
   opening: SessionRequest,
   parts: RealtimeParts,
 ) {
-  const {on, live} = parts
+  const {services, live} = parts
   const facts: SessionInfo = {
     call,
     target,
@@ -53,15 +53,15 @@ export function connect(
     said_model: null,
     upstream_url: target.destination!.origin + opening.path.split('?', 1)[0],
   }
-  const intent = intentOf(call, facts, null, on)
-  const limit_ms = target.request_timeout_ms ?? on.settings.upstream_first_byte_timeout_ms
+  const intent = intentOf(call, facts, null, services)
+  const limit_ms = target.request_timeout_ms ?? services.settings.upstream_first_byte_timeout_ms
   const dialling = new UpstreamConnection(target, opening, offer.protocols, limit_ms, dialled => {
     door.relay.setListener(null)
     try {
       if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, intent, dialling, dialled, parts)
       else welcome(door, offer, facts, intent, dialling, dialled, parts)
     } catch (fault) {
-      on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a session failed inside the gateway')
+      services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a session failed inside the gateway')
       live.delete(dialling)
       door.socket.destroy()
       if ('socket' in dialled) dialled.socket.destroy()
@@ -69,14 +69,14 @@ export function connect(
   })
   live.add(dialling)
   door.relay.setListener({clientGone: () => dialling.giveUp(new Refusal('client.gone')), clientReady: () => undefined})
-  on.recorder.begin(intent, fault => {
+  services.recorder.begin(intent, fault => {
     if (fault) {
       live.delete(dialling)
       door.relay.setListener(null)
-      on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+      services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
       release(call)
-      door.relay.refuse(errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH), ownHeaders(call, target, {}, on), true)
-    } else dialling.begin(on, call.caller.workspace_id)
+      door.relay.refuse(errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH), ownHeaders(call, target, {}, services), true)
+    } else dialling.begin(services, call.caller.workspace_id)
   })
 }
 
@@ -91,27 +91,27 @@ function welcome(
   intent: Intent,
   dialling: UpstreamConnection,
   opened: Opened,
-  {on, targets, live}: RealtimeParts,
+  {services, targets, live}: RealtimeParts,
 ) {
   const {call, target} = facts
   const {socket, request} = door
   for (const admission of [...call.admissions, ...call.target_admissions]) admission.settle({tokens: 0, cost_nanousd: 0})
   const early = door.hand()
-  const session = new Session({
+  const session = new RealtimeSession({
     client: socket,
     provider: opened.socket,
     facts,
     intent,
     handshake: opened.headers,
     times: dialling.times,
-    admit: (turn, least) => admitTurn(turn, least, facts, offer, targets, on),
-    on,
+    admit: (turn, least) => admitTurn(turn, least, facts, offer, targets, services),
+    services,
     live,
   })
   live.add(session)
   live.delete(dialling)
   const protocol = opened.protocol ?? (offer.protocols.includes('realtime') ? 'realtime' : null)
-  const headers = ownHeaders(call, target, opened.headers, on)
+  const headers = ownHeaders(call, target, opened.headers, services)
   socket.write(switching(request.headers['sec-websocket-key']!, protocol, headers), 'latin1')
   session.start(early)
 }
@@ -123,17 +123,17 @@ async function admitTurn(
   facts: SessionInfo,
   {credentials, incoming}: UpgradeRequest,
   targets: FindTarget,
-  on: ProxyServices,
+  services: ProxyServices,
 ) {
-  const caller = await authenticate(credentials, SCOPE, on)
+  const caller = await authenticate(credentials, SCOPE, services)
   const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
-  checkManaged(target, on.now())
-  const admission = await on.limits.admit(caller.limits, turn.id, turn.incoming.at_ms)
+  checkManaged(target, services.now())
+  const admission = await services.limits.admit(caller.limits, turn.id, turn.incoming.at_ms)
   try {
     const admissions = admission ? [admission] : []
-    const target_admissions = await admitTarget(target, facts.model, turn, on)
+    const target_admissions = await admitTarget(target, facts.model, turn, services)
     try {
-      return {admissions, target_admissions, holding: await holdingOf({admissions, target_admissions}, turn, least, facts, on)}
+      return {admissions, target_admissions, holding: await holdingOf({admissions, target_admissions}, turn, least, facts, services)}
     } catch (fault) {
       for (const each of target_admissions) each.release()
       throw fault
@@ -145,20 +145,20 @@ async function admitTurn(
 }
 
 /** An answer is 4096 tokens long at most, and dearest as sound (OpenAI, Realtime API). */
-const MOST_ANSWER_TOKENS = 4096
+const MAX_ANSWER_TOKENS = 4096
 
 async function holdingOf(
   by: Parameters<typeof strictLimitsOf>[0],
   turn: Call,
   least: Usage,
   {target, model, said_model}: SessionInfo,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Promise<GrowingReservation | null> {
   const claims = strictLimitsOf(by)
   if (!claims) return null
-  const usage = {...least, audio_out_tokens: least.audio_out_tokens + MOST_ANSWER_TOKENS}
+  const usage = {...least, audio_out_tokens: least.audio_out_tokens + MAX_ANSWER_TOKENS}
   const of = {call: turn, provider: target.provider.slug, model: model ?? said_model, attempt: turn.attempts}
-  return reserveTurn(claims, [usage], priceOf(target, model, said_model, turn.incoming.at_ms, on), of, on)
+  return reserveTurn(claims, [usage], priceOf(target, model, said_model, turn.incoming.at_ms, services), of, services)
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */
@@ -167,38 +167,38 @@ function answer(
   facts: SessionInfo,
   intent: Intent,
   dialling: UpstreamConnection,
-  said: Refusal | Answered,
-  {on, live}: RealtimeParts,
+  result: Refusal | Answered,
+  {services, live}: RealtimeParts,
 ) {
   const {call, target} = facts
   const {times} = dialling
-  const is_refusal = said instanceof Refusal
-  const left = is_refusal && (said.code === 'client.gone' || said.code === 'draining')
+  const is_refusal = result instanceof Refusal
+  const left = is_refusal && (result.code === 'client.gone' || result.code === 'draining')
   const end: TurnEnd = {
-    outcome: !is_refusal ? 'ok' : left ? 'aborted' : said.code === 'upstream.timeout' ? 'timeout' : 'failed',
-    status: is_refusal ? null : said.status,
-    shown_status: said.status,
-    error: is_refusal ? said.message : null,
+    outcome: !is_refusal ? 'ok' : left ? 'aborted' : result.code === 'upstream.timeout' ? 'timeout' : 'failed',
+    status: is_refusal ? null : result.status,
+    shown_status: result.status,
+    error: is_refusal ? result.message : null,
     usage: null,
     source: 'none',
     delivered: !door.relay.gone,
     request_bytes: 0,
-    response_bytes: is_refusal ? 0 : said.body.length,
+    response_bytes: is_refusal ? 0 : result.body.length,
     times: {...times, first_byte_at: times.answered_at},
-    bodies: is_refusal ? {headers: {}, body: null, cut: false} : {headers: said.headers, body: said.body, cut: false},
+    bodies: is_refusal ? {headers: {}, body: null, cut: false} : {headers: result.headers, body: result.body, cut: false},
   }
-  settle(call, facts, intent, end, on, () => {
+  settle(call, facts, intent, end, services, () => {
     live.delete(dialling)
-    if (is_refusal) return door.relay.refuse(errorResponse(said, PATH), ownHeaders(call, target, {}, on), true)
-    const {'content-length': _, ...headers} = said.headers
-    door.relay.head(said.status, ownHeaders(call, target, headers, on), false)
-    door.relay.end([said.body])
+    if (is_refusal) return door.relay.refuse(errorResponse(result, PATH), ownHeaders(call, target, {}, services), true)
+    const {'content-length': _, ...headers} = result.headers
+    door.relay.head(result.status, ownHeaders(call, target, headers, services), false)
+    door.relay.end([result.body])
   })
 }
 
-export async function admitTarget(target: Target, model: string | null, call: Call, on: ProxyServices): Promise<Admission[]> {
-  const limits = await limitsAt(call, target, target.model ?? model, on)
-  const admitted = await on.limits.admit(limits, call.id, call.incoming.at_ms)
+export async function admitTarget(target: Target, model: string | null, call: Call, services: ProxyServices): Promise<Admission[]> {
+  const limits = await limitsAt(call, target, target.model ?? model, services)
+  const admitted = await services.limits.admit(limits, call.id, call.incoming.at_ms)
   return admitted ? [admitted] : []
 }
 
@@ -206,7 +206,7 @@ export function release({admissions, target_admissions}: Call) {
   for (const admission of [...admissions, ...target_admissions]) admission.release()
 }
 
-export function ownHeaders(call: Call, target: Target | null, theirs: Record<string, string>, on: ProxyServices): string[] {
-  const passage = target ? {...DIRECT_ROUTE, option_path: target.option_path} : DIRECT_ROUTE
-  return answerHeaders(call, target, theirs, {passage, retry_attempt_count: 0, is_stream: false, rewrites: false, timing: null, on})
+export function ownHeaders(call: Call, target: Target | null, theirs: Record<string, string>, services: ProxyServices): string[] {
+  const route = target ? {...DIRECT_ROUTE, option_path: target.option_path} : DIRECT_ROUTE
+  return answerHeaders(call, target, theirs, {route, retry_attempt_count: 0, is_stream: false, rewrites: false, timing: null, services})
 }

@@ -40,7 +40,7 @@ export class Conversation {
   }
 
   /** `{"items":[...]}` without those that the answer itself made. */
-  asked(response: Json): Buffer {
+  inputOf(response: Json): Buffer {
     const output = Array.isArray(response.output) ? response.output : []
     const made = new Set(output.map(item => text(object(item).id)))
     return Buffer.from(

@@ -22,7 +22,7 @@ export class Estimate {
   }
 
   /** A piece of an answer. */
-  said(type: string, bytes: number): void {
+  received(type: string, bytes: number): void {
     const inner = Math.max(0, bytes - AROUND_BYTES)
     if (type.endsWith('audio.delta')) this.#audio_out += (inner * 3) / 4
     else if (!type.endsWith('transcript.delta')) this.#text_out += inner

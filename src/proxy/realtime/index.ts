@@ -18,7 +18,7 @@ export function createRealtime(parts: RealtimeParts): Realtime {
   return {
     handleUpgrade(request, socket, head) {
       open(request, socket, head, parts).catch(fault => {
-        parts.on.log.error({fault}, 'a session could not be refused')
+        parts.services.log.error({fault}, 'a session could not be refused')
         socket.destroy()
       })
     },

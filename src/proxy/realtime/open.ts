@@ -19,37 +19,37 @@ import {checkOffers, namedModel, opening, PATH} from './upstream-request.ts'
 
 /** From a request to open a session to the session. Reads top to bottom in the order things happen; refusals of every step end here. */
 export async function open(request: IncomingMessage, socket: Duplex, head: Buffer, parts: RealtimeParts): Promise<void> {
-  const {on, targets, live} = parts
+  const {services, targets, live} = parts
   const door = openDoor(request, socket, head, live)
   let offer: UpgradeRequest | undefined
   let call: Call | undefined
   let target: Target | undefined
   try {
-    const incoming = parseRequest(request, on.now(), on.administered)
+    const incoming = parseRequest(request, services.now(), services.administered)
     if (incoming.route.endpoint?.name !== 'realtime') throw new Refusal('route.unknown', {path: `/v1${incoming.route.path}`})
     const fault = upgradeFault(request.headers)
     if (fault) throw new Refusal('header.invalid', fault)
     if (live.draining) throw new Refusal('draining')
     offer = readOffer(incoming)
-    const caller = await authenticate(offer.credentials, SCOPE, on)
-    call = openCall(offer.incoming, caller, door.relay, on)
+    const caller = await authenticate(offer.credentials, SCOPE, services)
+    call = openCall('realtime_session', offer.incoming, caller, door.relay, services)
     // A session is one attempt, at one place.
     call.attempts = 1
     const {slug, model} = namedModel(incoming.route.query)
-    const admission = await on.limits.admit(caller.limits, call.id, incoming.at_ms)
+    const admission = await services.limits.admit(caller.limits, call.id, incoming.at_ms)
     if (admission) call.admissions.push(admission)
     target = await targets.find(offer.incoming, caller, slug)
-    checkManaged(target, on.now())
+    checkManaged(target, services.now())
     checkOffers(target)
     checkAllowed(target, target.model ?? model)
-    await evaluateRequest(target.guards, call, target, on)
-    call.target_admissions.push(...(await admitTarget(target, model, call, on)))
+    await evaluateRequest(target.guards, call, target, services)
+    call.target_admissions.push(...(await admitTarget(target, model, call, services)))
     call.plan_ms = performance.now() - incoming.started - call.auth_ms
-    const opens = opening(target, offer, on)
+    const opens = opening(target, offer, services)
     const login = await parts.login?.(target, opens, keyFor(target, offer.credentials))
     connect(door, offer, call, target, login ? {...opens, headers: {...opens.headers, ...login}} : opens, parts)
   } catch (fault) {
-    refuse(door, asRefusal(fault), {incoming: offer?.incoming, call, target: target ?? null, on})
+    refuse(door, asRefusal(fault), {incoming: offer?.incoming, call, target: target ?? null, services})
   }
 }
 
@@ -57,18 +57,18 @@ interface Refused {
   readonly incoming: UpgradeRequest['incoming'] | undefined
   readonly call: Call | undefined
   readonly target: Target | null
-  readonly on: ProxyServices
+  readonly services: ProxyServices
 }
 
 /** A session that was refused before anything left. */
-function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, call, target, on}: Refused) {
+function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, call, target, services}: Refused) {
   if (call) release(call)
   const trace_id = incoming?.trace.trace_id
-  if (fault.code === 'internal') on.log.error({fault: fault.cause, trace_id, path: PATH}, 'a session failed inside the gateway')
-  else on.log.info({refused: fault.code, status: fault.status, method: 'GET', path: PATH, trace_id}, fault.message)
-  const headers = call ? ownHeaders(call, target, {}, on) : [...on.cors(request.headers.origin)]
+  if (fault.code === 'internal') services.log.error({fault: fault.cause, trace_id, path: PATH}, 'a session failed inside the gateway')
+  else services.log.info({refused: fault.code, status: fault.status, method: 'GET', path: PATH, trace_id}, fault.message)
+  const headers = call ? ownHeaders(call, target, {}, services) : [...services.cors(request.headers.origin)]
   if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
   if (fault.code === 'header.invalid') headers.push('sec-websocket-version', '13')
   relay.refuse(errorResponse(fault, PATH), headers, true)
-  if (call) note(call, target, fault, on)
+  if (call) note(call, target, fault, services)
 }

@@ -1,10 +1,10 @@
 import type {Readable, Writable} from 'node:stream'
-import {FrameReader, type Piece, SocketFault} from '../../base/websocket/index.ts'
+import {FrameReader, SocketFault, type WirePiece} from '../../base/websocket/index.ts'
 
 /** What a lane tells its session. */
 export interface PipeListener {
   /** Asked of each piece: it goes on once `pass` is called, and nothing after it before. */
-  judge(piece: Piece, pass: () => void): void
+  judge(piece: WirePiece, pass: () => void): void
   /** The sender broke the protocol. */
   broke(fault: SocketFault): void
   /** Something failed in here; nothing goes on any more. */
@@ -86,7 +86,7 @@ export class Pipe {
     if (!this.#is_stopped) this.#from.pause()
   }
 
-  #offer(piece: Piece) {
+  #offer(piece: WirePiece) {
     const {is_mid_frame, is_mid_message} = this.#reader
     let is_here = true
     let is_passed = false
@@ -109,7 +109,7 @@ export class Pipe {
     is_here = false
   }
 
-  #next(): Piece | null {
+  #next(): WirePiece | null {
     try {
       return this.#reader.next()
     } catch (fault) {

@@ -36,13 +36,14 @@ export interface TurnEnd {
 }
 
 /** A call of its own within a session: a turn, or an error told in it. */
-export function innerCall({call}: SessionInfo, on: ProxyServices): Call {
-  const at_ms = on.now()
+export function innerCall({call}: SessionInfo, services: ProxyServices): Call {
+  const at_ms = services.now()
   const id = newTimeId(at_ms)
   const {trace} = call.incoming
   return {
     ...call,
     id,
+    kind: 'realtime_turn',
     log_id: id,
     incoming: {
       ...call.incoming,
@@ -63,26 +64,26 @@ export function innerCall({call}: SessionInfo, on: ProxyServices): Call {
 }
 
 /** The intent of a session or a turn. `least` is what has gone to the provider for it so far. */
-export function intentOf(call: Call, facts: SessionInfo, least: Usage | null, on: ProxyServices): Intent {
-  const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, on)
-  const hold = least && price ? on.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
+export function intentOf(call: Call, facts: SessionInfo, least: Usage | null, services: ProxyServices): Intent {
+  const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, services)
+  const hold = least && price ? services.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
   return chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
 }
 
 /** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what it came to. */
-export function settle(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, on: ProxyServices, done: () => void): Actual {
-  const {settlement, tokens} = settlementOf(call, facts, intent, end, on)
+export function settle(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, services: ProxyServices, done: () => void): Actual {
+  const {settlement, tokens} = settlementOf(call, facts, intent, end, services)
   const {cost_nanousd} = settlement
   call.reservation?.settle({tokens, cost_nanousd})
   for (const admission of [...call.admissions, ...call.target_admissions]) {
     if (end.shown_status === null) admission.release()
     else admission.settle({tokens, cost_nanousd})
   }
-  on.recorder.settle(settlement, end.shown_status === null ? null : bodies(call, end, on), fault => {
-    if (fault) on.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
+  services.recorder.settle(settlement, end.shown_status === null ? null : bodies(call, end, services), fault => {
+    if (fault) services.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
     done()
   })
-  if (settlement.log) count(call, facts, settlement, settlement.log, tokens, on)
+  if (settlement.log) count(call, facts, settlement, settlement.log, tokens, services)
   return {tokens, cost_nanousd}
 }
 
@@ -92,24 +93,24 @@ interface Actual {
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error told in a session. */
-export function note(call: Call, facts: SessionInfo, end: TurnEnd, on: ProxyServices): void {
+export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): void {
   const charge = {...chargeOf(call, facts.target, facts.model ?? facts.said_model, 0), attempt: 0, counter_keys: []}
-  const {settlement} = settlementOf(call, facts, charge, end, on)
-  on.recorder.note(settlement, bodies(call, end, on))
+  const {settlement} = settlementOf(call, facts, charge, end, services)
+  services.recorder.note(settlement, bodies(call, end, services))
 }
 
-function settlementOf(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, on: ProxyServices) {
+function settlementOf(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, services: ProxyServices) {
   const {usage, source} = end
   const {at_ms} = call.incoming
   const charged = usage
-    ? costOf(facts.target, usage, priceOf(facts.target, facts.model, facts.said_model, at_ms, on), at_ms, on)
+    ? costOf(facts.target, usage, priceOf(facts.target, facts.model, facts.said_model, at_ms, services), at_ms, services)
     : NOTHING_OWED
   const counted = usage ? totals(usage) : null
   const settlement: Settlement = {
     ...intent,
     model: facts.model ?? facts.said_model,
     hold_nanousd: 0,
-    settled_at: isoTime(on.now()),
+    settled_at: isoTime(services.now()),
     outcome: end.outcome,
     status: end.status,
     usage: usage ? used(usage) : {},
@@ -143,15 +144,15 @@ function rowOf(call: Call, {target, upstream_url}: SessionInfo, end: TurnEnd, re
   return {...row, request_bytes: end.request_bytes}
 }
 
-function bodies(call: Call, {bodies}: TurnEnd, on: ProxyServices): LogBodies | null {
-  const most = on.settings.log_body_max_bytes
+function bodies(call: Call, {bodies}: TurnEnd, services: ProxyServices): LogBodies | null {
+  const most = services.settings.log_body_max_bytes
   const {headers, body, cut} = bodies
   const kept = body && body.length > most ? body.subarray(0, most) : body
-  return bodiesOf(call, {headers, body: kept, encoding: null, cut: cut || kept !== body}, on)
+  return bodiesOf(call, {headers, body: kept, encoding: null, cut: cut || kept !== body}, services)
 }
 
-function count(call: Call, {target}: SessionInfo, settlement: Settlement, log: LogRecord, tokens: number, on: ProxyServices) {
-  on.metrics.ended({
+function count(call: Call, {target}: SessionInfo, settlement: Settlement, log: LogRecord, tokens: number, services: ProxyServices) {
+  services.metrics.ended({
     method: call.incoming.method,
     endpoint: call.endpoint,
     provider: target.provider.slug,
@@ -172,8 +173,8 @@ function count(call: Call, {target}: SessionInfo, settlement: Settlement, log: L
 
 /** Usage without the classes that were not used. */
 function used(usage: Usage): Partial<Usage> {
-  const said: Partial<Usage> = {}
-  for (const name of TOKEN_CLASSES) if (usage[name] > 0) said[name] = usage[name]
-  if (Object.keys(usage.units).length > 0) said.units = usage.units
-  return said
+  const nonzero: Partial<Usage> = {}
+  for (const name of TOKEN_CLASSES) if (usage[name] > 0) nonzero[name] = usage[name]
+  if (Object.keys(usage.units).length > 0) nonzero.units = usage.units
+  return nonzero
 }

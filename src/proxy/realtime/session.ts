@@ -1,6 +1,6 @@
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
-import {CLOSE, type Closing, closeFrame, type Piece, readClose, type SocketFault, textFrame} from '../../base/websocket/index.ts'
+import {CLOSE, type Closing, closeFrame, readClose, type SocketFault, textFrame, type WirePiece} from '../../base/websocket/index.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import type {ProxyServices} from '../services.ts'
@@ -29,7 +29,7 @@ export interface SessionParts {
   readonly handshake: Record<string, string>
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
   readonly admit: Admit
-  readonly on: ProxyServices
+  readonly services: ProxyServices
   readonly live: CallRegistry
 }
 
@@ -37,7 +37,8 @@ export interface SessionParts {
  * One open session: two lanes, its turns, and its one end, which is settled before either side can know of it. Frames go both ways as they
  * came; of our own are only what a close needs, and an `error` event before we close for a limit.
  */
-export class Session implements LiveCall {
+export class RealtimeSession implements LiveCall {
+  readonly kind = 'realtime_session'
   slot = -1
   #phase: Phase = 'open'
   readonly #parts: SessionParts
@@ -55,11 +56,11 @@ export class Session implements LiveCall {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    const {client, provider, facts, admit, on} = parts
-    this.#conversation = facts.call.keeps_bodies ? new Conversation(on.settings.log_body_max_bytes) : null
-    this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, on})
+    const {client, provider, facts, admit, services} = parts
+    this.#conversation = facts.call.keeps_bodies ? new Conversation(services.settings.log_body_max_bytes) : null
+    this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, services})
     const {counter_keys} = parts.intent
-    this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), on)
+    this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), services)
     this.#fromClient = new Pipe('client', client, provider, {
       judge: (piece, pass) => this.#judgeClient(piece, pass),
       broke: fault => this.#clientBroke(fault),
@@ -81,7 +82,7 @@ export class Session implements LiveCall {
   }
 
   check(now: number): void {
-    const {client_write_timeout_ms, upstream_idle_timeout_ms: idle_ms} = this.#parts.on.settings
+    const {client_write_timeout_ms, upstream_idle_timeout_ms: idle_ms} = this.#parts.services.settings
     if (this.#phase === 'ending') return void (now > this.#until && this.#destroy())
     if (this.#phase === 'closing' && now > this.#until) return this.#providerLeft()
     if (this.#phase !== 'open') return
@@ -110,7 +111,7 @@ export class Session implements LiveCall {
     else this.#ours('aborted', CLOSE.going_away, 'The gateway is shutting down; open the session again.')
   }
 
-  #judgeClient({ended}: Piece, pass: () => void) {
+  #judgeClient({ended}: WirePiece, pass: () => void) {
     if (ended?.kind === 'close') {
       this.#client_closing = readClose(ended.payload)
       if (this.#phase === 'open') {
@@ -128,13 +129,13 @@ export class Session implements LiveCall {
     this.#turns.lead(lead, event_id, fault => (fault ? this.#refuse(fault) : pass()))
   }
 
-  #judgeProvider({bytes, ended}: Piece, pass: () => void) {
+  #judgeProvider({bytes, ended}: WirePiece, pass: () => void) {
     if (ended?.kind === 'close') return this.#providerCloses(bytes, readClose(ended.payload))
     if (ended?.kind !== 'message' || !ended.is_text || !ended.payload) return pass()
     const type = typeOf(ended.payload)
     if (type === null) return pass()
     if (type.endsWith('.delta')) {
-      this.#estimate.said(type, ended.bytes)
+      this.#estimate.received(type, ended.bytes)
       this.#turns.heard()
       return pass()
     }
@@ -176,12 +177,13 @@ export class Session implements LiveCall {
   }
 
   /** The provider's close frame goes to the client once all is settled, and is answered by us: the client's answer may never come. */
-  #providerCloses(bytes: Buffer, said: Closing) {
-    const answer = this.#phase === 'closing' ? null : closeFrame('client', {code: said.code, reason: ''})
-    const is_fine = said.code === CLOSE.normal || said.code === CLOSE.going_away || said.code === CLOSE.none || this.#phase === 'closing'
+  #providerCloses(bytes: Buffer, closing: Closing) {
+    const answer = this.#phase === 'closing' ? null : closeFrame('client', {code: closing.code, reason: ''})
+    const is_fine =
+      closing.code === CLOSE.normal || closing.code === CLOSE.going_away || closing.code === CLOSE.none || this.#phase === 'closing'
     this.#end(
       is_fine ? 'ok' : 'failed',
-      is_fine ? null : `The provider closed the session with ${said.code}${said.reason ? `: ${said.reason}` : ''}.`,
+      is_fine ? null : `The provider closed the session with ${closing.code}${closing.reason ? `: ${closing.reason}` : ''}.`,
       bytes,
       answer,
       is_fine ? 101 : 502,
@@ -223,15 +225,15 @@ export class Session implements LiveCall {
 
   /** Our own fault: the client is told no more than that. */
   #failed(cause: unknown) {
-    const {on, facts} = this.#parts
-    on.log.error({fault: cause, trace_id: facts.call.incoming.trace.trace_id}, 'a session failed inside the gateway')
+    const {services, facts} = this.#parts
+    services.log.error({fault: cause, trace_id: facts.call.incoming.trace.trace_id}, 'a session failed inside the gateway')
     this.#refuse(new Refusal('internal', {}, {cause}))
   }
 
   /** A turn is not let through: the client is told in an event, and with the close code. */
   #refuse(fault: Refusal) {
     const code = fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
-    const {type, code: short} = fault.said
+    const {type, code: short} = fault.codes
     const event = {
       type: 'error',
       event_id: `event_${this.#parts.facts.call.id}`,
@@ -256,7 +258,7 @@ export class Session implements LiveCall {
     this.#phase = 'settling'
     this.#fromClient.stop()
     this.#fromProvider.stop()
-    const {facts, intent, handshake, times, on} = this.#parts
+    const {facts, intent, handshake, times, services} = this.#parts
     const delivered = !this.#client_gone
     const settled = () =>
       settle(
@@ -276,7 +278,7 @@ export class Session implements LiveCall {
           times: {...times, first_byte_at: times.answered_at},
           bodies: {headers: handshake, body: null, cut: false},
         },
-        on,
+        services,
         () => this.#leave(toClient, toProvider),
       )
     this.#turns.over(outcome, error, delivered, () => this.#transcripts.over(settled))

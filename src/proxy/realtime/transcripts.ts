@@ -5,7 +5,7 @@ import type {ProxyServices} from '../services.ts'
 import {text} from './events.ts'
 import {innerCall, intentOf, type SessionInfo, settle} from './records.ts'
 
-const MOST_REMEMBERED = 64
+const MAX_REMEMBERED = 64
 
 /**
  * What a client says is written down for it by a model of its own, whose usage is told with the transcript and charged at that model's
@@ -14,7 +14,7 @@ const MOST_REMEMBERED = 64
  */
 export class Transcripts {
   readonly #facts: SessionInfo
-  readonly #on: ProxyServices
+  readonly #services: ProxyServices
   /** The counters of the turn that is charged with it. */
   readonly #counterKeys: () => readonly string[]
   #model: string | null = null
@@ -22,10 +22,10 @@ export class Transcripts {
   #open = 0
   #after: (() => void) | undefined
 
-  constructor(facts: SessionInfo, counterKeys: () => readonly string[], on: ProxyServices) {
+  constructor(facts: SessionInfo, counterKeys: () => readonly string[], services: ProxyServices) {
     this.#facts = facts
     this.#counterKeys = counterKeys
-    this.#on = on
+    this.#services = services
   }
 
   /** What an event about the session says of its transcription. What was said before it may still be written down. */
@@ -41,18 +41,18 @@ export class Transcripts {
     const item = `${text(event.item_id)} ${String(event.content_index)}`
     if (!usage || this.#settled.includes(item)) return done() // told twice, counted once
     this.#settled.push(item)
-    if (this.#settled.length > MOST_REMEMBERED) this.#settled.shift()
+    if (this.#settled.length > MAX_REMEMBERED) this.#settled.shift()
     const facts: SessionInfo = {...this.#facts, model: this.#model, said_model: null}
-    const call = innerCall(facts, this.#on)
-    const intent = {...intentOf(call, facts, null, this.#on), counter_keys: this.#counterKeys()}
+    const call = innerCall(facts, this.#services)
+    const intent = {...intentOf(call, facts, null, this.#services), counter_keys: this.#counterKeys()}
     this.#open++
     const over = () => {
       done()
       if (--this.#open === 0) this.#after?.()
     }
-    this.#on.recorder.begin(intent, fault => {
+    this.#services.recorder.begin(intent, fault => {
       if (fault) {
-        this.#on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+        this.#services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         return over()
       }
       const end = {
@@ -68,8 +68,8 @@ export class Transcripts {
         times: {queued_at: call.incoming.started, sent_at: 0, first_byte_at: 0},
         bodies: {headers: {}, body: raw, cut: false},
       } as const
-      const actual = settle(call, facts, intent, end, this.#on, over)
-      void this.#on.limits.add(intent.counter_keys, actual)
+      const actual = settle(call, facts, intent, end, this.#services, over)
+      void this.#services.limits.add(intent.counter_keys, actual)
     })
   }
 

@@ -38,12 +38,12 @@ export interface TurnParts {
   readonly estimate: Estimate
   /** Null when no bodies are kept. */
   readonly conversation: Conversation | null
-  readonly on: ProxyServices
+  readonly services: ProxyServices
 }
 
 /** Turns asked for and not begun by the provider; a further request shares the last one's intent. */
-const MOST_WAITING = 16
-const MOST_RUNNING = 64
+const MAX_WAITING = 16
+const MAX_RUNNING = 64
 
 /**
  * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent stands for it, and its
@@ -68,7 +68,7 @@ export class Turns {
 
   /** True when a message of this lead can leave at once. */
   stands(lead: 'heard' | 'asked'): boolean {
-    return lead === 'heard' ? this.#waiting.length > 0 : this.#waiting.length >= MOST_WAITING
+    return lead === 'heard' ? this.#waiting.length > 0 : this.#waiting.length >= MAX_WAITING
   }
 
   /** The counters of the turn that was opened last. */
@@ -97,7 +97,7 @@ export class Turns {
   /** `response.created`. A fault: limits refuse a turn that the provider began by itself. It stands all the same, for it costs. */
   begun(event: Json, done: (fault: Refusal | null) => void): void {
     const id = text(object(event.response).id) ?? ''
-    if (this.#running.has(id) || this.#running.size >= MOST_RUNNING) return done(null)
+    if (this.#running.has(id) || this.#running.size >= MAX_RUNNING) return done(null)
     const turn = this.#waiting.shift()
     if (turn) {
       this.#running.set(id, turn)
@@ -120,7 +120,7 @@ export class Turns {
     const id = text(response.id) ?? ''
     if (id !== '' && this.#settled.includes(id)) return done() // told twice, counted once
     this.#settled.push(id)
-    if (this.#settled.length > MOST_RUNNING) this.#settled.shift()
+    if (this.#settled.length > MAX_RUNNING) this.#settled.shift()
     const turn = this.#running.get(id) ?? this.#waiting.shift()
     this.#running.delete(id)
     if (turn) return this.#settle(turn, response, raw, done)
@@ -132,19 +132,19 @@ export class Turns {
 
   /** An `error` event: a row of the log, and the end of the turn whose request it refuses. */
   failed(event: Json, raw: Buffer, done: () => void): void {
-    const {on, facts} = this.#parts
+    const {services, facts} = this.#parts
     const error = object(event.error)
     const event_id = text(error.event_id)
     const at = event_id === null ? -1 : this.#waiting.findIndex(turn => turn.event_id === event_id)
-    const said = {outcome: 'failed', error: text(error.message) ?? 'The provider told an error.', body: raw} as const
+    const failure = {outcome: 'failed', error: text(error.message) ?? 'The provider told an error.', body: raw} as const
     if (at < 0) {
-      const call = innerCall(facts, on)
-      note(call, facts, this.#end({...said, shown_status: statusOf(error), call, turn: null}), on)
+      const call = innerCall(facts, services)
+      note(call, facts, this.#end({...failure, shown_status: statusOf(error), call, turn: null}), services)
       return done()
     }
     const [turn] = this.#waiting.splice(at, 1)
     const {call, intent} = turn!
-    settle(call, facts, intent, this.#end({...said, shown_status: statusOf(error), call, turn: turn!}), on, done)
+    settle(call, facts, intent, this.#end({...failure, shown_status: statusOf(error), call, turn: turn!}), services, done)
   }
 
   /** The session ends: answers under way are settled at what can be known of them, what never led to one costs nothing. */
@@ -153,7 +153,7 @@ export class Turns {
       this.#after = () => this.over(outcome, error, delivered, done)
       return
     }
-    const {facts, estimate, on} = this.#parts
+    const {facts, estimate, services} = this.#parts
     const open = [...this.#running.values(), ...this.#waiting]
     const running = this.#running.size
     this.#running.clear()
@@ -180,21 +180,21 @@ export class Turns {
               source: cut ? 'partial' : 'none',
             })
           : this.#end({outcome: 'ok', error: null, shown_status: null, call, turn})
-      settle(call, facts, intent, {...end, delivered}, on, one)
+      settle(call, facts, intent, {...end, delivered}, services, one)
     })
   }
 
   #settle(turn: Turn, response: Json, raw: Buffer, done: () => void) {
-    const {facts, estimate, conversation, on} = this.#parts
+    const {facts, estimate, conversation, services} = this.#parts
     const {call, intent} = turn
     const failure = text(response.status) === 'failed' ? object(object(response.status_details).error) : null
-    const told = readUsage(object(response.usage), 'realtime')
+    const reported = readUsage(object(response.usage), 'realtime')
     const guess = estimate.usage
     estimate.reset()
-    if (told) this.#before = told
-    const usage = told ?? (failure || isEmptyUsage(guess) ? null : guess)
-    const asked = conversation?.asked(response)
-    if (asked) call.body = {kind: 'json', bytes: asked, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
+    if (reported) this.#before = reported
+    const usage = reported ?? (failure || isEmptyUsage(guess) ? null : guess)
+    const input = conversation?.inputOf(response)
+    if (input) call.body = {kind: 'json', bytes: input, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
     const end = this.#end({
       outcome: failure ? 'failed' : 'ok',
       error: failure ? (text(failure.message) ?? text(failure.code) ?? 'The provider says that the response failed.') : null,
@@ -202,16 +202,16 @@ export class Turns {
       call,
       turn,
       usage,
-      source: told ? 'provider' : usage ? 'estimated' : 'none',
+      source: reported ? 'provider' : usage ? 'estimated' : 'none',
       body: raw,
       cut: conversation?.is_cut ?? false,
     })
-    settle(call, facts, intent, {...end, request_bytes: asked?.length ?? 0}, on, done)
+    settle(call, facts, intent, {...end, request_bytes: input?.length ?? 0}, services, done)
   }
 
   /** Admits and records a turn; without `refuses` it is recorded though limits refuse it. */
   #open(is_asked: boolean, event_id: string | null, refuses: boolean, then: (turn: Turn | null, fault: Refusal | null) => void) {
-    const {facts, admit, estimate, on} = this.#parts
+    const {facts, admit, estimate, services} = this.#parts
     this.#opening++
     let is_done = false
     const done = (turn: Turn | null, fault: Refusal | null) => {
@@ -221,15 +221,15 @@ export class Turns {
       then(turn, fault)
       if (this.#opening === 0) this.#after?.()
     }
-    const call = innerCall(facts, on)
+    const call = innerCall(facts, services)
     const record = (refused: Refusal | null) => {
-      const intent = intentOf(call, facts, estimate.usage, on)
+      const intent = intentOf(call, facts, estimate.usage, services)
       if (refused === null) this.counter_keys = intent.counter_keys
-      on.recorder.begin(intent, fault => {
+      services.recorder.begin(intent, fault => {
         if (!fault) return done({call, intent, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
         call.reservation?.settle(NOTHING_USED)
-        on.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+        services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         done(null, new Refusal('journal.full', {}, {cause: fault}))
       })
     }
@@ -246,7 +246,7 @@ export class Turns {
       .catch(fault => done(null, asRefusal(fault)))
   }
 
-  #end({outcome, error, shown_status, call, turn, usage = null, source = 'none', body = null, cut = false}: Said): TurnEnd {
+  #end({outcome, error, shown_status, call, turn, usage = null, source = 'none', body = null, cut = false}: TurnFacts): TurnEnd {
     return {
       outcome,
       status: shown_status === null ? null : 200,
@@ -263,7 +263,7 @@ export class Turns {
   }
 }
 
-interface Said {
+interface TurnFacts {
   readonly outcome: Outcome
   readonly error: string | null
   readonly shown_status: number | null

@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import {readProtocols} from '../../base/websocket/index.ts'
-import {type Credentials, type InboundRequest, readCredentials} from '../inbound/request.ts'
+import {type InboundRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 
 /** A browser cannot set headers on a WebSocket: its key comes as a subprotocol (OpenAI, Realtime API, WebSocket connections). */
 const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
@@ -9,7 +9,7 @@ const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
 export interface UpgradeRequest {
   /** The request; its header of subprotocols names no key any more, so that none is forwarded, echoed or kept. */
   readonly incoming: InboundRequest
-  readonly credentials: Credentials
+  readonly credentials: RequestCredentials
   /** The subprotocols that go on to the provider, in order. */
   readonly protocols: readonly string[]
 }

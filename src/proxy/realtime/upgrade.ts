@@ -13,7 +13,7 @@ export interface UpgradeHandshake {
 }
 
 /** A client may send frames before it is answered; this many bytes of them wait. */
-const MOST_EARLY_BYTES = 64 << 10
+const MAX_EARLY_BYTES = 64 << 10
 /** How long a refused client has to end its connection. */
 const LINGER_MS = 2000
 
@@ -27,7 +27,7 @@ export function openDoor(request: IncomingMessage, socket: Duplex, head: Buffer,
   const hold = (chunk: Buffer) => {
     early.push(chunk)
     early_bytes += chunk.length
-    if (early_bytes > MOST_EARLY_BYTES) socket.pause()
+    if (early_bytes > MAX_EARLY_BYTES) socket.pause()
   }
   const left = () => void socket.destroy()
   // read from the start: a connection that is not read does not tell that the client has left

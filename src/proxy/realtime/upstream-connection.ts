@@ -14,13 +14,14 @@ export type Dialled =
   | {readonly kind: 'answered'; readonly status: number; readonly headers: Record<string, string>; readonly body: Buffer}
 
 /** Of the body of a refused upgrade. */
-const MOST_BODY_BYTES = 1 << 20
+const MAX_BODY_BYTES = 1 << 20
 
 /**
  * Asks a provider for a WebSocket, over the pools of the way out: the wall, forward proxies and TLS are those of every call. `done` is
  * told once.
  */
 export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall {
+  readonly kind = 'realtime_session'
   slot = -1
   /** On the clock of durations; 0 where it did not get so far. */
   readonly times = {queued_at: 0, sent_at: 0, answered_at: 0}
@@ -53,17 +54,16 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   }
 
   /** Asks, now that the intent is written; not if it was given up before. */
-  begin(on: ProxyServices, workspace_id: string): void {
+  begin(services: ProxyServices, workspace_id: string): void {
     this.#has_begun = true
     if (this.#given_up) return this.#fail(this.#given_up)
     this.times.queued_at = performance.now()
     try {
       const {path, headers} = this.#opening
       const destination = this.#target.destination!
-      on.dispatcher(destination, workspace_id).dispatch(
-        {method: 'GET', path, headers, upgrade: 'websocket', origin: destination.origin},
-        this,
-      )
+      services
+        .dispatcher(destination, workspace_id)
+        .dispatch({method: 'GET', path, headers, upgrade: 'websocket', origin: destination.origin}, this)
     } catch (fault) {
       this.#fail(refusalOf(fault, this.#target.provider.slug))
     }
@@ -106,10 +106,10 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
     socket.on('error', () => undefined) // 'close' follows
     if (this.#is_over) return void socket.destroy()
     this.times.answered_at = performance.now()
-    const said = plain(headers)
-    const protocol = said['sec-websocket-protocol'] ?? null
-    const fault = this.#faultIn(status, said, protocol)
-    if (!fault) return this.#tell({kind: 'opened', socket, headers: said, protocol})
+    const reply_headers = plain(headers)
+    const protocol = reply_headers['sec-websocket-protocol'] ?? null
+    const fault = this.#faultIn(status, reply_headers, protocol)
+    if (!fault) return this.#tell({kind: 'opened', socket, headers: reply_headers, protocol})
     socket.destroy()
     this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: fault}))
   }
@@ -124,7 +124,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#body_bytes += chunk.length
-    if (this.#body_bytes <= MOST_BODY_BYTES) return void this.#body.push(chunk)
+    if (this.#body_bytes <= MAX_BODY_BYTES) return void this.#body.push(chunk)
     this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'its refusal is too long'}))
     controller.abort(new Refusal('client.gone'))
   }
@@ -140,10 +140,10 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   }
 
   /** What a client must not accept (RFC 6455, 4.1). */
-  #faultIn(status: number, said: Record<string, string>, protocol: string | null): string | null {
-    if (status !== 101 || said.upgrade?.toLowerCase() !== 'websocket') return 'it did not open a WebSocket'
-    if (said['sec-websocket-accept'] !== acceptKey(this.#opening.key)) return 'its Sec-WebSocket-Accept does not answer the key'
-    if (said['sec-websocket-extensions']) return 'it chose an extension that was not offered'
+  #faultIn(status: number, headers: Record<string, string>, protocol: string | null): string | null {
+    if (status !== 101 || headers.upgrade?.toLowerCase() !== 'websocket') return 'it did not open a WebSocket'
+    if (headers['sec-websocket-accept'] !== acceptKey(this.#opening.key)) return 'its Sec-WebSocket-Accept does not answer the key'
+    if (headers['sec-websocket-extensions']) return 'it chose an extension that was not offered'
     if (protocol !== null && !this.#protocols.includes(protocol)) return 'it chose a subprotocol that was not offered'
     return null
   }
@@ -160,7 +160,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
 }
 
 function plain(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const said: Record<string, string> = {}
-  for (const name in headers) if (headers[name] !== undefined) said[name] = String(headers[name])
-  return said
+  const values: Record<string, string> = {}
+  for (const name in headers) if (headers[name] !== undefined) values[name] = String(headers[name])
+  return values
 }

@@ -24,8 +24,8 @@ export const PATH = '/realtime'
 
 /** The model that a client names: `?model=`, or `?deployment=` as Azure's clients have it. */
 export function namedModel(query: string): {readonly slug: string | null; readonly model: string | null} {
-  const said = new URLSearchParams(query)
-  const named = said.get('model') ?? said.get('deployment')
+  const search = new URLSearchParams(query)
+  const named = search.get('model') ?? search.get('deployment')
   if (!named) return {slug: null, model: null}
   const [slug, model] = splitModel(named)
   return {slug, model}
@@ -41,15 +41,15 @@ export function checkOffers({provider}: Target): void {
  * Path, query and headers of the upgrade: the client's query with the model under the provider's name for it, the provider's
  * credential, `OpenAI-*` headers, and of the client's own headers those that a list names.
  */
-export function opening(target: Target, offer: UpgradeRequest, on: ProxyServices): SessionRequest {
+export function opening(target: Target, offer: UpgradeRequest, services: ProxyServices): SessionRequest {
   const {incoming, credentials} = offer
-  const protocols = offer.protocols.filter(name => !holds(name, credentials, on))
+  const protocols = offer.protocols.filter(name => !holds(name, credentials, services))
   const model = target.model ?? namedModel(incoming.route.query).model
   const key = newSocketKey()
   return {
-    path: joinPath(target.destination?.basePath ?? '', placeOf(target, leavingQuery(incoming.route.query, credentials, on), model)),
+    path: joinPath(target.destination?.basePath ?? '', placeOf(target, leavingQuery(incoming.route.query, credentials, services), model)),
     headers: {
-      ...headersOf(target, offer, on),
+      ...headersOf(target, offer, services),
       'sec-websocket-version': '13',
       'sec-websocket-key': key,
       ...(protocols.length ? {'sec-websocket-protocol': protocols.join(', ')} : {}),
@@ -60,13 +60,13 @@ export function opening(target: Target, offer: UpgradeRequest, on: ProxyServices
 }
 
 /** Path and query below the base URL. A model that the client named stands in the query without its slug. */
-function placeOf({provider, options}: Target, asked: string, model: string | null): string {
-  const said = new URLSearchParams(asked)
-  said.delete('deployment')
-  if (model === null) said.delete('model')
+function placeOf({provider, options}: Target, request: string, model: string | null): string {
+  const search = new URLSearchParams(request)
+  search.delete('deployment')
+  if (model === null) search.delete('model')
   try {
-    if (model !== null) said.set('model', provider.modelIn?.(model, options) ?? model)
-    const query = said.size ? `?${said}` : ''
+    if (model !== null) search.set('model', provider.modelIn?.(model, options) ?? model)
+    const query = search.size ? `?${search}` : ''
     const {path} = provider.realtime!
     const reach = {endpoint: 'realtime', path, query, model: model ?? '', is_stream: true} as const
     return pathFor(provider, reach, options)
@@ -76,16 +76,16 @@ function placeOf({provider, options}: Target, asked: string, model: string | nul
   }
 }
 
-function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, on: ProxyServices): OutgoingHeaders {
+function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, services: ProxyServices): OutgoingHeaders {
   const {provider} = target
-  const headers: OutgoingHeaders = {...usualHeaders(provider, target.options), 'user-agent': `gateway/${on.version}`}
-  addClientHeaders(headers, incoming, target, on.ignored, false)
+  const headers: OutgoingHeaders = {...usualHeaders(provider, target.options), 'user-agent': `gateway/${services.version}`}
+  addClientHeaders(headers, incoming, target, services.ignored, false)
   for (const name of HANDED_ON) {
     const value = incoming.own.values[name] ?? incoming.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
   Object.assign(headers, target.headers)
-  withoutOwn(headers, target.headers, credentials, on)
+  withoutOwn(headers, target.headers, credentials, services)
   for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name]
   const key = keyFor(target, credentials)
   const forwards_own =
@@ -93,7 +93,7 @@ function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, on: 
   if (key === null && !forwards_own && lacksKey(target, provider, credentials))
     throw new Refusal('provider.no_credentials', {provider: target.managed ? `@${target.managed.slug}` : provider.slug})
   if (!forwards_own && !loginOf(provider, target.options)) provider.auth.sign(headers, key, target.options)
-  withoutOwnLogin(headers, target, credentials, on)
+  withoutOwnLogin(headers, target, credentials, services)
   return headers
 }
 

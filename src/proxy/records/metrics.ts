@@ -11,7 +11,7 @@ export interface MetricsOptions {
 
 const MS_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000]
 /** Label sets remembered at once; each costs a row in every metric. */
-const MOST_SERIES = 5000
+const MAX_SERIES = 5000
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
 
 /** Tells which targets of saved configs are left out now: 1 for each. */
@@ -67,7 +67,7 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
     const key = `${provider} ${name} ${model}`
     const one = known.get(key)
     if (one) one.calls++
-    else if (known.size < MOST_SERIES) known.set(key, {labels: labelsIn({provider, [what]: name, ...(with_model && {model})}), calls: 1})
+    else if (known.size < MAX_SERIES) known.set(key, {labels: labelsIn({provider, [what]: name, ...(with_model && {model})}), calls: 1})
   }
   return {
     ended(facts) {
@@ -75,7 +75,7 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
       const key = `${facts.method} ${facts.endpoint} ${facts.status} ${facts.provider} ${facts.is_stream} ${facts.cache_status} ${model}`
       let one = series.get(key)
       if (!one) {
-        if (series.size >= MOST_SERIES) return
+        if (series.size >= MAX_SERIES) return
         one = newSeries(labelsOf(facts, with_model ? model : null))
         series.set(key, one)
       }

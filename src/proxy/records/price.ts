@@ -17,37 +17,49 @@ export function priceOf(
   model: string | null,
   said_model: string | null,
   at_ms: number,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Price | undefined {
   return (
-    (model === null ? undefined : named(provider.slug, managed, model, at_ms, on)) ??
-    (said_model === null ? undefined : named(provider.slug, managed, said_model, at_ms, on))
+    (model === null ? undefined : named(provider.slug, managed, model, at_ms, services)) ??
+    (said_model === null ? undefined : named(provider.slug, managed, said_model, at_ms, services))
   )
 }
 
-function named(provider: string, managed: ManagedProvider | null, model: string, at_ms: number, on: ProxyServices): Price | undefined {
+function named(
+  provider: string,
+  managed: ManagedProvider | null,
+  model: string,
+  at_ms: number,
+  services: ProxyServices,
+): Price | undefined {
   const own = managed?.prices.get(model)
   if (own) return own
-  const found = on.prices.find(provider, model, at_ms)
+  const found = services.prices.find(provider, model, at_ms)
   const base = managed?.base_models.get(model)
   if (base === undefined || (found && found.model !== DEFAULT)) return found
-  return managed?.prices.get(base) ?? on.prices.find(provider, base, at_ms) ?? found
+  return managed?.prices.get(base) ?? services.prices.find(provider, base, at_ms) ?? found
 }
 
 /** What an attempt is charged, and what of it has no price. */
-export type Charged = Omit<Cost, 'parts'>
+export type AttemptCharge = Omit<Cost, 'parts'>
 
 /** Where nothing was used, or all of it was paid for before. */
-export const NOTHING_OWED: Charged = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
+export const NOTHING_OWED: AttemptCharge = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
 
 /** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
-export function costOf({options}: Priced, usage: Partial<Usage>, price: Price | undefined, at_ms: number, on: ProxyServices): Charged {
+export function costOf(
+  {options}: Priced,
+  usage: Partial<Usage>,
+  price: Price | undefined,
+  at_ms: number,
+  services: ProxyServices,
+): AttemptCharge {
   if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return NOTHING_OWED
-  return on.prices.cost(usage, price, at_ms)
+  return services.prices.cost(usage, price, at_ms)
 }
 
 /** The same in the words of a settlement, which says only what there is. */
-export function chargedIn({cost_nanousd, unpriced, unpriced_units, mode_unpriced}: Charged) {
+export function chargedIn({cost_nanousd, unpriced, unpriced_units, mode_unpriced}: AttemptCharge) {
   return {
     cost_nanousd,
     unpriced,

@@ -1,5 +1,5 @@
 import {underWay} from '../../providers/openai/background.ts'
-import {modeAsked} from '../../providers/openai/mode.ts'
+import {requestedMode} from '../../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
 import {countBodyTokens} from '../../providers/openai/tokens.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -49,9 +49,9 @@ export function isOfOthers({endpoint, method, path}: AskedFor): boolean {
 }
 
 /** What is known of an attempt once it ended. */
-export interface Ended extends AskedFor {
+export interface EndedAttempt extends AskedFor {
   /** The body that was sent, where it is JSON; null for all others. */
-  readonly asked: Buffer | null
+  readonly request_body: Buffer | null
   /** The body that left, where it may ask for a mode of service; null where nothing in it does. */
   readonly mode_in: Buffer | null
   /** Its length, where it is kept; null where it passed unread. */
@@ -59,7 +59,7 @@ export interface Ended extends AskedFor {
   readonly status: number | null
   readonly outcome: Outcome
   /** What a stream or a translation found; null where the whole answer is read here. */
-  readonly said: ReplyFacts | null
+  readonly reply_facts: ReplyFacts | null
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
   /** True where `plain` lacks what is long in it: its text is not there to be counted. */
@@ -70,7 +70,7 @@ export interface Ended extends AskedFor {
   readonly is_cut_stream: boolean
 }
 
-export interface Used {
+export interface AttemptUsage {
   readonly usage: Usage
   readonly source: UsageSource
   readonly said_model: string | null
@@ -79,33 +79,33 @@ export interface Used {
 const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 
 /** What the provider said it used; where it should have and did not, an estimate from the text, marked as one. */
-export function usedBy(ended: Ended): Used {
-  const {endpoint, asked, asked_bytes, status, outcome, plain} = ended
-  if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.said?.model ?? null}
-  const said = ended.said ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
-  const nothing: Used = {usage: emptyUsage(), source: 'none', said_model: said.model}
+export function usedBy(ended: EndedAttempt): AttemptUsage {
+  const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
+  if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
+  const facts = ended.reply_facts ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
+  const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
   if (isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
-  const told = outcome === 'ok' ? 'provider' : 'partial'
-  if (said.usage) {
-    const usage = ended.is_cut_stream ? withText(said.usage, ended.text_bytes) : said.usage
-    return {usage: inMode(usage, ended.mode_in), source: told, said_model: said.model}
+  const source = outcome === 'ok' ? 'provider' : 'partial'
+  if (facts.usage) {
+    const usage = ended.is_cut_stream ? withText(facts.usage, ended.text_bytes) : facts.usage
+    return {usage: inMode(usage, ended.mode_in), source, said_model: facts.model}
   }
   if (!USES.has(endpoint)) return nothing
-  const units = asked && requestUnits(endpoint, asked)
-  if (units) return {usage: units, source: told, said_model: said.model}
+  const units = request_body && requestUnits(endpoint, request_body)
+  if (units) return {usage: units, source, said_model: facts.model}
   if (!SPEAKS.has(endpoint) || asked_bytes === null) return nothing
   const usage = emptyUsage()
-  usage.input_uncached_tokens = (asked && countBodyTokens(asked, {framed: true})) ?? estimateTokens(asked_bytes)
-  const answered = ended.said === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
+  usage.input_uncached_tokens = (request_body && countBodyTokens(request_body, {framed: true})) ?? estimateTokens(asked_bytes)
+  const answered = ended.reply_facts === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
   usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
-  return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: said.model}
+  return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
 }
 
 /** An answer says how it was served; of one that does not, it is taken that it was as was asked. */
-function inMode(usage: Usage, asked: Buffer | null): Usage {
+function inMode(usage: Usage, request_body: Buffer | null): Usage {
   const {units} = usage
-  if (!asked || MODES.some(unit => units[unit] !== undefined)) return usage
-  const mode = modeAsked(asked)
+  if (!request_body || MODES.some(unit => units[unit] !== undefined)) return usage
+  const mode = requestedMode(request_body)
   return mode ? {...usage, units: {...units, [mode === 'fast' ? UNIT.fast_requests : UNIT.priority_requests]: 1}} : usage
 }
 

@@ -7,17 +7,16 @@ import {decideCache, isStateful, isStreamed, mayStore} from '../../cache/rules.t
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import {holdsCredential} from '../../providers/options.ts'
 import type {ResponseSink} from '../attempt/host.ts'
-import type {Rewritten} from '../attempt/whole-response.ts'
 import {type Call, isSecret} from '../call/call.ts'
 import {wholeOf} from '../inbound/body.ts'
-import type {AttemptResult} from '../records/settle.ts'
+import type {AttemptResult} from '../records/attempt-result.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {headerList} from '../upstream/client-headers.ts'
 
 /** An answer longer than this is read for its own caller alone. */
-const MOST_FOLLOWED_BYTES = 8 << 20
+const MAX_FOLLOWED_BYTES = 8 << 20
 
 /** A call at the cache, before one target: what it finds there, or what comes to be kept. */
 export class CacheParticipant implements CacheListener, ResponseSink {
@@ -25,99 +24,100 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   readonly status: 'MISS' | 'REFRESH'
   readonly #call: Call
   readonly #now: () => number
-  readonly #visit: CacheLookup
+  readonly #lookup: CacheLookup
   readonly #assembler: Assembler | null
-  readonly #known = Promise.withResolvers<CacheEntry | null>()
+  readonly #result = Promise.withResolvers<CacheEntry | null>()
   #abandon: (() => void) | undefined
   #seen_bytes = 0
 
-  constructor(call: Call, status: 'MISS' | 'REFRESH', on: ProxyServices, begin: (visitor: CacheListener) => CacheLookup) {
+  constructor(call: Call, status: 'MISS' | 'REFRESH', services: ProxyServices, begin: (listener: CacheListener) => CacheLookup) {
     this.status = status
     this.#call = call
-    this.#now = on.now
+    this.#now = services.now
     const {endpoint, body} = call
     this.#assembler = body.kind === 'json' && body.stream && isStreamed(endpoint) ? createAssembler(endpoint) : null
-    this.#visit = begin(this)
-    const {outcome} = this.#visit
-    if (outcome !== 'pending') this.#known.resolve(outcome === 'miss' ? null : outcome)
+    this.#lookup = begin(this)
+    const {outcome} = this.#lookup
+    if (outcome !== 'pending') this.#result.resolve(outcome === 'miss' ? null : outcome)
   }
 
   onHit(entry: CacheEntry): void {
-    this.#known.resolve(entry)
+    this.#result.resolve(entry)
   }
 
   onMiss(): void {
-    this.#known.resolve(null)
+    this.#result.resolve(null)
   }
 
-  onDeserted(): void {
+  onAbandoned(): void {
     this.#abandon?.()
   }
 
-  /** What was found, null when the provider is to be asked; neither of them after `leave`. */
+  /** What is stored, or null: the provider is to be called. Pending for ever after `leave`. */
   result(): Promise<CacheEntry | null> {
-    return this.#known.promise
+    return this.#result.promise
   }
 
   /** Another's call is waited for. */
   get follows(): boolean {
-    return this.#visit.follows
+    return this.#lookup.follows
   }
 
-  /** `abandon` is called when nobody wants the answer any more. */
-  asking(abandon: () => void): void {
+  /** Sets what is called when no caller wants the response any more. */
+  setAbandon(abandon: () => void): void {
     this.#abandon = abandon
   }
 
   /** Others wait for this answer: it is read at the provider's pace. */
-  get followed(): boolean {
-    return this.#visit.followed
+  get is_followed(): boolean {
+    return this.#lookup.followed
   }
 
   /** The next bytes of a stream, as a client reads them. */
   observe(bytes: Buffer): void {
     this.#assembler?.push(bytes)
     this.#seen_bytes += bytes.length
-    if (this.#seen_bytes > MOST_FOLLOWED_BYTES) this.#visit.fail()
+    if (this.#seen_bytes > MAX_FOLLOWED_BYTES) this.#lookup.fail()
   }
 
   /** The answer is whole; `plain` null: the stream that was seen. Keeps it where it may be kept. */
   keep(status: number, content_type: string | undefined, plain: Buffer | null): void {
     const body = plain ?? this.#assembler?.end() ?? null
     const type = plain ? content_type : 'application/json'
-    if (body && mayStore(this.#call.endpoint, status, type, parsed(body.toString()))) this.#visit.store({body, stored_at_ms: this.#now()})
-    else this.#visit.fail()
+    if (body && mayStore(this.#call.endpoint, status, type, parsed(body.toString()))) this.#lookup.store({body, stored_at_ms: this.#now()})
+    else this.#lookup.fail()
   }
 
-  /** The same of an attempt's reply: of one that was judged what passed, without the results of its own call. */
-  storeResponse({status, headers, stream, client_status: shown}: AttemptResult, plain: Buffer | null, said: Rewritten | null): void {
-    const may_keep = shown === status && this.#call.guardrails?.keeps_streams !== false
-    if (stream) return may_keep ? this.keep(status!, undefined, null) : this.fail()
-    if (!said) return this.keep(status!, headers['content-type'], plain)
-    if (said.kept) this.keep(status!, said.content_type, said.kept)
+  /** The same of an attempt: of a response that guardrails changed what passed, without the hook results of its own call. */
+  storeResponse({statuses, headers, stream, rewritten}: AttemptResult, plain: Buffer | null): void {
+    const status = statuses.provider!
+    const may_store = statuses.client === status && this.#call.guardrails?.keeps_streams !== false
+    if (stream) return may_store ? this.keep(status, undefined, null) : this.fail()
+    if (!rewritten) return this.keep(status, headers['content-type'], plain)
+    if (rewritten.kept) this.keep(status, rewritten.content_type, rewritten.kept)
     else this.fail()
   }
 
   /** No answer comes that may be kept. */
   fail(): void {
-    this.#visit.fail()
+    this.#lookup.fail()
   }
 
   /** The provider is not asked after all: another takes this call's place. */
-  handOver(): void {
-    this.#visit.handOver()
+  passLead(): void {
+    this.#lookup.passLead()
   }
 
   /** The client is gone; true when the answer is wanted all the same. */
   leave(): boolean {
-    return this.#visit.leave()
+    return this.#lookup.leave()
   }
 }
 
 /** Takes a call to the cache; null where its config or the call has none. */
-export function joinCache(call: Call, target: Target, out: UpstreamRequest, on: ProxyServices): CacheParticipant | null {
+export function joinCache(call: Call, target: Target, out: UpstreamRequest, services: ProxyServices): CacheParticipant | null {
   const {body, endpoint, incoming, caller} = call
-  if (!target.cache || !on.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
+  if (!target.cache || !services.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
   const own = incoming.own.values
   const decision = decideCache({
     rule: target.cache,
@@ -147,9 +147,9 @@ export function joinCache(call: Call, target: Target, out: UpstreamRequest, on: 
     headers: {...behaviouralHeaders(own), ...forwarded(call, target)},
   })
   if (!key) return null
-  const {cache} = on
+  const {cache} = services
   const {status, max_age_ms} = decision
-  return new CacheParticipant(call, status, on, visitor => lookUp(cache, key, {refresh: status === 'REFRESH', max_age_ms}, visitor))
+  return new CacheParticipant(call, status, services, listener => lookUp(cache, key, {refresh: status === 'REFRESH', max_age_ms}, listener))
 }
 
 /**
@@ -158,12 +158,12 @@ export function joinCache(call: Call, target: Target, out: UpstreamRequest, on: 
  */
 function ownCredential({incoming}: Call, {managed, key, options}: Target, {headers, login}: UpstreamRequest): string | null {
   const is_ours = managed !== null && (key === null ? holdsCredential(managed.options) : key === managed.key)
-  const said = Object.entries(headers).filter(
+  const sent = Object.entries(headers).filter(
     ([name, value]) => isCredential(name) && (!is_ours || name === 'cookie' || value === incoming.headers[name]),
   )
   const of_login = !is_ours && (login !== null || holdsCredential(options)) ? [login?.key, ...Object.entries(options).toSorted()] : []
-  if (is_ours ? said.length === 0 : key === null && said.length + of_login.length === 0) return null
-  const own = [is_ours ? null : key, said.toSorted(), of_login]
+  if (is_ours ? sent.length === 0 : key === null && sent.length + of_login.length === 0) return null
+  const own = [is_ours ? null : key, sent.toSorted(), of_login]
   return createHash('sha256').update(JSON.stringify(own)).digest('hex')
 }
 
@@ -174,12 +174,12 @@ const isCredential = (name: string) => isSecret(name) || /auth|token|key|secret|
 function forwarded({incoming}: Call, {forward_headers}: Target): Record<string, string> {
   const listed = incoming.own.values['forward-headers']
   const names = [...HANDED_ON, ...(listed ? headerList(listed, incoming.own.prefix) : forward_headers)]
-  const said: Record<string, string> = {}
+  const values: Record<string, string> = {}
   for (const name of names) {
     const value = incoming.headers[name]
-    if (typeof value === 'string') said[name] = value
+    if (typeof value === 'string') values[name] = value
   }
-  return said
+  return values
 }
 
 const HANDED_ON = ['openai-organization', 'openai-project', 'openai-beta', 'anthropic-beta', 'anthropic-version']

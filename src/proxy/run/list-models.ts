@@ -17,14 +17,14 @@ const NOWHERE = {params: {}, model: null, strict: true, provider: {slug: 'gatewa
 const SORTS = ['name', 'provider', 'ai_service'] as const
 
 /** The models of the workspace's providers (reference: `/models` without a provider). Query: ai_service, provider, limit, offset, sort, order. */
-export async function listModels(call: Call, on: ProxyServices): Promise<void> {
-  await evaluateRequest(await resolveGuardrails({}, 'config', call.caller, on), call, NOWHERE, on)
+export async function listModels(call: Call, services: ProxyServices): Promise<void> {
+  await evaluateRequest(await resolveGuardrails({}, 'config', call.caller, services), call, NOWHERE, services)
   const query = new URLSearchParams(call.incoming.route.query)
   const sort = oneOf(query, 'sort', SORTS) ?? 'name'
   const descending = oneOf(query, 'order', ['asc', 'desc']) === 'desc'
   const offset = count(query, 'offset', Number.MAX_SAFE_INTEGER) ?? 0
   const limit = count(query, 'limit', 10_000)
-  const providers = await on.providerSlugs(call.caller.workspace_id)
+  const providers = await services.providerSlugs(call.caller.workspace_id)
   const wanted = providers.filter(({slug, kind}) => matches(query.get('provider'), slug) && matches(query.get('ai_service'), kind))
   const rows = wanted.flatMap(({slug, kind, models}) =>
     models.map(model => ({
@@ -52,7 +52,7 @@ export async function listModels(call: Call, on: ProxyServices): Promise<void> {
         call,
         null,
         {},
-        {is_stream: false, rewrites: false, timing: null, passage: DIRECT_ROUTE, retry_attempt_count: 0, on},
+        {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services},
       ),
     ],
     false,
@@ -70,15 +70,15 @@ function compare(one: string, other: string): number {
 }
 
 function oneOf<T extends string>(query: URLSearchParams, name: string, words: readonly T[]): T | undefined {
-  const said = query.get(name)
-  if (said === null) return undefined
-  if (words.includes(said as T)) return said as T
+  const value = query.get(name)
+  if (value === null) return undefined
+  if (words.includes(value as T)) return value as T
   throw new Refusal('body.invalid', {issues: `${name}: expected one of ${words.join(', ')}.`})
 }
 
 function count(query: URLSearchParams, name: string, most: number): number | undefined {
-  const said = query.get(name)
-  if (said === null) return undefined
-  if (/^\d{1,15}$/.test(said) && Number(said) <= most) return Number(said)
+  const value = query.get(name)
+  if (value === null) return undefined
+  if (/^\d{1,15}$/.test(value) && Number(value) <= most) return Number(value)
   throw new Refusal('body.invalid', {issues: `${name}: expected a whole number of at most ${most}.`})
 }

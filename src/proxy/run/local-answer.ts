@@ -14,27 +14,33 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /** Answers a call with what was kept, as a stream where it asks for one. False when it cannot be told so: then it is no hit. */
-export function serveHit(call: Call, target: Target, passage: RouteInfo, {body: kept}: CacheEntry, on: ProxyServices): boolean {
+export function serveHit(call: Call, target: Target, route: RouteInfo, {body: kept}: CacheEntry, services: ProxyServices): boolean {
   const {body, endpoint} = call
   const is_stream = body.kind === 'json' && body.stream
   const bytes = !is_stream ? kept : isStreamed(endpoint) ? replay(endpoint, kept, {include_usage: body.asks_usage}) : null
-  if (bytes) serve(call, target, passage, {bytes, is_stream}, on)
+  if (bytes) serve(call, target, route, {bytes, is_stream}, services)
   return bytes !== null
 }
 
 /** Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or has no chat. */
-export function serveCount(call: Call, target: Target, passage: RouteInfo, on: ProxyServices): boolean {
+export function serveCount(call: Call, target: Target, route: RouteInfo, services: ProxyServices): boolean {
   const {body, endpoint} = call
   if (endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
   const has = (name: 'messagesCountTokens' | 'chatComplete') =>
     provider.translations?.endpoints[name] !== undefined || supports(provider, name)
   if (has('messagesCountTokens') || !has('chatComplete')) return false
-  serve(call, target, passage, {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false}, on)
+  serve(call, target, route, {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false}, services)
   return true
 }
 
-function serve(call: Call, target: Target, passage: RouteInfo, {bytes, is_stream}: {bytes: Buffer; is_stream: boolean}, on: ProxyServices) {
+function serve(
+  call: Call,
+  target: Target,
+  route: RouteInfo,
+  {bytes, is_stream}: {bytes: Buffer; is_stream: boolean},
+  services: ProxyServices,
+) {
   const {relay, guardrails: guarded} = call
   relay.setListener(null)
   const shown = guarded ? withHookResults(guarded, bytes, is_stream) : bytes
@@ -42,9 +48,9 @@ function serve(call: Call, target: Target, passage: RouteInfo, {bytes, is_stream
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
   relay.head(
     status,
-    answerHeaders(call, target, headers, {is_stream, rewrites: true, timing: null, passage, retry_attempt_count: 0, on}),
+    answerHeaders(call, target, headers, {is_stream, rewrites: true, timing: null, route, retry_attempt_count: 0, services}),
     false,
   )
-  noteServed(call, target, passage, {status, bytes: shown, headers, is_stream}, on)
+  noteServed(call, target, route, {status, bytes: shown, headers, is_stream}, services)
   relay.end([shown])
 }

@@ -1,7 +1,7 @@
 import {LRUCache} from 'lru-cache'
 import {Refusal} from '../../base/errors.ts'
+import {TemplateFault} from '../../base/mustache/parse.ts'
 import {promptedCall, type ReadyPrompt, readyPrompt} from '../../prompts/call.ts'
-import {TemplateFault} from '../../prompts/parse.ts'
 import {readNamed} from '../../prompts/selector.ts'
 import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
 import {PromptCall} from '../../schema/prompts.ts'
@@ -21,16 +21,16 @@ interface KnownPrompt {
   readonly chars: number
 }
 
-const MOST_CHARS = 64 * 2 ** 20
+const MAX_CHARS = 64 * 2 ** 20
 
 /** Remembers prompts as calls name them. `forget` is called when one changed. */
 export class Prompts {
-  readonly #on: ProxyServices
-  readonly #known = new LRUCache<string, KnownPrompt>({max: 4096, maxSize: MOST_CHARS, sizeCalculation: ({chars}) => chars})
+  readonly #services: ProxyServices
+  readonly #known = new LRUCache<string, KnownPrompt>({max: 4096, maxSize: MAX_CHARS, sizeCalculation: ({chars}) => chars})
   #generation = 0
 
-  constructor(on: ProxyServices) {
-    this.#on = on
+  constructor(services: ProxyServices) {
+    this.#services = services
   }
 
   forget(): void {
@@ -39,18 +39,18 @@ export class Prompts {
   }
 
   /** `said` is the id or slug, with an `@version` or `@label` where another than the published version is meant. Undefined: there is none. */
-  async find(caller: Caller, said: string, is_fresh: boolean): Promise<KnownPrompt | undefined> {
-    const key = `${caller.workspace_id}\n${said}`
+  async find(caller: Caller, reference: string, is_fresh: boolean): Promise<KnownPrompt | undefined> {
+    const key = `${caller.workspace_id}\n${reference}`
     const known = is_fresh ? undefined : this.#known.get(key)
     if (known) return known
     const born = this.#generation
-    const {named, meant} = readNamed(said)
-    const found = await this.#on.findPrompt(caller, named, meant)
+    const {named, meant} = readNamed(reference)
+    const found = await this.#services.findPrompt(caller, named, meant)
     if (!found) return undefined
     const {id, slug, version, version_id, template} = found
     let chars = 1000 + template.string.length
     const ready = await readyPrompt(template, async ref => {
-      const text = await this.#on.findPartial(caller, ref)
+      const text = await this.#services.findPartial(caller, ref)
       chars += text?.length ?? 0
       return text
     })
@@ -71,43 +71,43 @@ export function isPrompted({route}: InboundRequest): boolean {
  */
 export async function enterPrompt(call: Call, prompts: Prompts): Promise<void> {
   const {body, caller, incoming} = call
-  const said = idIn(incoming.route.path)
+  const id_text = idIn(incoming.route.path)
   if (body.kind !== 'json') throw new Refusal('body.content_type', {content_type: 'of the request', expected: 'application/json'})
   const {variables, ...overrides} = readCall(body)
   try {
-    const prompt = await prompts.find(caller, said, incoming.own.values['refresh-prompt-cache'] === 'true')
-    if (!prompt) throw new Refusal('prompt.unknown', {prompt: said.slice(0, 255)})
-    const {endpoint: name, body: asked} = promptedCall(prompt.ready, variables, overrides)
+    const prompt = await prompts.find(caller, id_text, incoming.own.values['refresh-prompt-cache'] === 'true')
+    if (!prompt) throw new Refusal('prompt.unknown', {prompt: id_text.slice(0, 255)})
+    const {endpoint: name, body: fields} = promptedCall(prompt.ready, variables, overrides)
     const endpoint = WORDS[name]
     const {id, slug, version, version_id} = prompt
     call.prompt = {slug, id, version, version_id} // in this order: the log is searched for how it is written
     call.endpoint = name
     call.incoming = directed(incoming, endpoint, prompt.ready.template.virtual_key)
-    call.body = readJson(written(asked, body, overrides), endpoint)
+    call.body = readJson(written(fields, body, overrides), endpoint)
   } catch (fault) {
-    if (fault instanceof TemplateFault) throw new Refusal('prompt.unrenderable', {prompt: said.slice(0, 255), reason: fault.message})
+    if (fault instanceof TemplateFault) throw new Refusal('prompt.unrenderable', {prompt: id_text.slice(0, 255), reason: fault.message})
     throw fault
   }
 }
 
 /** The body as bytes; what the client said itself in its own, for numbers that are read and written again may be others. */
-function written(asked: Readonly<Record<string, unknown>>, {bytes, members}: JsonBody, overrides: object): Buffer {
-  const said = Object.entries(asked).map(([key, value]) => {
+function written(fields: Readonly<Record<string, unknown>>, {bytes, members}: JsonBody, overrides: object): Buffer {
+  const parts = Object.entries(fields).map(([key, value]) => {
     const span = Object.hasOwn(overrides, key) ? members.get(key) : undefined
     return `${JSON.stringify(key)}:${span ? bytes.toString('utf8', span.start, span.end) : JSON.stringify(value)}`
   })
-  return Buffer.from(`{${said.join(',')}}`)
+  return Buffer.from(`{${parts.join(',')}}`)
 }
 
 const endpointOf = (name: Endpoint['name']) => ENDPOINTS.find(each => each.name === name)!
 const WORDS = {chatComplete: endpointOf('chatComplete'), complete: endpointOf('complete')}
 
 function idIn(path: string): string {
-  const said = path.split('/')[2]!
+  const slug = path.split('/')[2]!
   try {
-    return decodeURIComponent(said)
+    return decodeURIComponent(slug)
   } catch {
-    return said
+    return slug
   }
 }
 

@@ -19,14 +19,14 @@ export interface TargetGuardrails {
  * workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what names no guardrail or check.
  */
 export async function resolveGuardrails(
-  said: TargetSpec,
+  spec: TargetSpec,
   path: string,
   caller: Caller,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Promise<TargetGuardrails | null> {
-  const {guardrails} = on
+  const {guardrails} = services
   if (!guardrails) return null
-  const keys = attachKeys(said)
+  const keys = attachKeys(spec)
   const defaults = await guardrails.defaults(caller)
   const handles = new Set([...defaults.flatMap(handlesOf), ...namesIn(keys)])
   if (handles.size === 0 && Object.keys(keys).length === 0) return null
@@ -34,16 +34,16 @@ export async function resolveGuardrails(
   const {input, output, faults} = attach(keys, {path, defaults, saved: handle => found.get(handle)})
   if (faults.length) throw new Refusal('config.invalid', {issues: faults.map(fault => `${fault.path}: ${fault.message}`).join('; ')})
   if (input.length === 0 && output.length === 0) return null
-  return {input, output, digest: digestOf(said, output, found)}
+  return {input, output, digest: digestOf(spec, output, found)}
 }
 
 const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()
 
 const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => [...input_guardrails, ...output_guardrails]
 
-function digestOf(said: TargetSpec, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
+function digestOf(spec: TargetSpec, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
   if (output.length === 0) return ''
-  const {after_request_hooks, output_guardrails, output_mutators, default_output_guardrails} = said
+  const {after_request_hooks, output_guardrails, output_mutators, default_output_guardrails} = spec
   const ran = output.map(hook => [hook.id, hook.guardrail_version_id])
   const saved = [...found.values()].map(({id, version_id}) => [id, version_id])
   return createHash('sha256')

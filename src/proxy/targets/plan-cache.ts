@@ -12,7 +12,7 @@ import {resolveTarget, type Target, type TargetSelectors} from './target.ts'
 /** The plan of all calls that say the same, and the targets of its leaves as far as they were asked for. */
 export interface ResolvedPlan {
   readonly plan: Plan
-  readonly said: TargetSelectors
+  readonly selectors: TargetSelectors
   readonly slug: string | null
   /** What is known and has no effect in a config sent with the call. */
   readonly warning: string | null
@@ -28,13 +28,13 @@ const PLAIN: Plan = {
 
 /** Remembers plans by what named them. `forget` is called when an integration, a provider or a config changed. */
 export class PlanCache {
-  readonly #on: ProxyServices
+  readonly #services: ProxyServices
   readonly #known = new LRUCache<string, ResolvedPlan>({max: 4096})
   readonly #versions = new LRUCache<string, string>({max: 4096})
   #generation = 0
 
-  constructor(on: ProxyServices) {
-    this.#on = on
+  constructor(services: ProxyServices) {
+    this.#services = services
   }
 
   forget(): void {
@@ -50,9 +50,9 @@ export class PlanCache {
 
   /** `slug` is the `@slug` of the body's model, when it has one. */
   find(incoming: InboundRequest, caller: Caller, slug: string | null): ResolvedPlan | Promise<ResolvedPlan> {
-    const said = named(incoming, caller)
-    const key = `${caller.workspace_id}\n${said.provider ?? ''}\n${said.virtual_key ?? ''}\n${said.config ?? ''}\n${said.custom_host ?? ''}\n${slug ?? ''}\n${optionsIn(said)}`
-    return this.#known.get(key) ?? this.#read(said, caller, slug, key)
+    const selectors = named(incoming, caller)
+    const key = `${caller.workspace_id}\n${selectors.provider ?? ''}\n${selectors.virtual_key ?? ''}\n${selectors.config ?? ''}\n${selectors.custom_host ?? ''}\n${slug ?? ''}\n${optionsIn(selectors)}`
+    return this.#known.get(key) ?? this.#read(selectors, caller, slug, key)
   }
 
   /** The target of a leaf, remembered with its plan. */
@@ -61,18 +61,18 @@ export class PlanCache {
   }
 
   async #open(routing: ResolvedPlan, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Promise<Target> {
-    const {plan, said, slug} = routing
+    const {plan, selectors, slug} = routing
     const born = this.#generation
-    const target = await resolveTarget(leaf, said, slug, {incoming, caller, config_id: plan.config_id, on: this.#on})
+    const target = await resolveTarget(leaf, selectors, slug, {incoming, caller, config_id: plan.config_id, services: this.#services})
     if (born === this.#generation) routing.targets.set(leaf, target)
     return target
   }
 
-  async #read(said: TargetSelectors, caller: Caller, slug: string | null, key: string): Promise<ResolvedPlan> {
+  async #read(selectors: TargetSelectors, caller: Caller, slug: string | null, key: string): Promise<ResolvedPlan> {
     const born = this.#generation
-    const plan = said.config ? await this.#plan(said.config, caller) : PLAIN
+    const plan = selectors.config ? await this.#plan(selectors.config, caller) : PLAIN
     const warning = plan.warnings.length ? plan.warnings.join('; ') : null
-    const routing = {plan, said, slug, warning, targets: new Map<PlanTarget, Target>()}
+    const routing = {plan, selectors, slug, warning, targets: new Map<PlanTarget, Target>()}
     if (born === this.#generation) this.#known.set(key, routing) // else something changed meanwhile: what was read may be old
     return routing
   }
@@ -80,25 +80,25 @@ export class PlanCache {
   /** The paths of another version may lead elsewhere: what was counted there counts no more. */
   #judgeVersion(config_id: string, version_id: string) {
     const known = this.#versions.get(config_id)
-    if (known !== undefined && known !== version_id) this.#on.circuits.forget(config_id)
+    if (known !== undefined && known !== version_id) this.#services.circuits.forget(config_id)
     this.#versions.set(config_id, version_id)
   }
 
-  async #plan(said: string, caller: Caller): Promise<Plan> {
-    if (said.trimStart().startsWith('{')) {
+  async #plan(config_text: string, caller: Caller): Promise<Plan> {
+    if (config_text.trimStart().startsWith('{')) {
       const {
         max_root_config_targets: root,
         max_conditional_root_config_targets: conditional_root,
         max_nested_config_targets: nested,
-      } = this.#on.settings
-      checkDepth(said, 'The config')
-      const read = readConfig(parsed(said), {limits: {root, conditional_root, nested}})
+      } = this.#services.settings
+      checkDepth(config_text, 'The config')
+      const read = readConfig(parsed(config_text), {limits: {root, conditional_root, nested}})
       if ('issues' in read)
         throw new Refusal('config.invalid', {issues: read.issues.map(({path, message}) => `${path}: ${message}`).join('; ')})
       return compile(read.config, {config_id: null, warnings: read.warnings})
     }
-    const saved = await this.#on.findConfig(caller.workspace_id, said)
-    if (!saved) throw new Refusal('config.unknown', {config: said.slice(0, 255)})
+    const saved = await this.#services.findConfig(caller.workspace_id, config_text)
+    if (!saved) throw new Refusal('config.unknown', {config: config_text.slice(0, 255)})
     this.#judgeVersion(saved.id, saved.version_id)
     return compile(saved.config, {config_id: saved.id})
   }

@@ -56,28 +56,28 @@ export interface Target {
 /** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (reference: resolution of provider per leaf). */
 export async function resolveTarget(
   leaf: PlanTarget,
-  said: TargetSelectors,
+  selectors: TargetSelectors,
   slug: string | null,
-  {incoming, caller, config_id, on}: {incoming: InboundRequest; caller: Caller; config_id: string | null; on: ProxyServices},
+  {incoming, caller, config_id, services}: {incoming: InboundRequest; caller: Caller; config_id: string | null; services: ProxyServices},
 ): Promise<Target> {
   const {target} = leaf
   const {prefix} = incoming.own
   const {model: set_model, ...params} = target.override_params ?? {}
   const set_slug = typeof set_model === 'string' ? splitModel(set_model)[0] : null
-  const header = nameOf(said.provider) ?? nameOf(said.virtual_key, true)
-  const scopes = header && (set_slug ?? slug) !== null ? await scopesOf(header, caller, on) : NO_SCOPES
+  const header = nameOf(selectors.provider) ?? nameOf(selectors.virtual_key, true)
+  const scopes = header && (set_slug ?? slug) !== null ? await scopesOf(header, caller, services) : NO_SCOPES
   const slugOf = (found: string | null) => (found !== null && scopes.includes(found) ? null : nameOf(found, true))
   const name =
-    (target.passthrough ? passedThrough(said, slugOf(slug)) : null) ??
+    (target.passthrough ? passedThrough(selectors, slugOf(slug)) : null) ??
     nameOf(target.virtual_key, true) ??
     nameOf(target.provider) ??
     slugOf(set_slug) ??
     slugOf(slug) ??
     header
   if (!name) throw new Refusal('provider.missing', {prefix})
-  const managed = name.managed ? await findManaged(name.slug, caller, on) : null
-  const provider = kindOf(managed?.kind ?? name.slug, on)
-  const named_host = said.custom_host ?? target.custom_host
+  const managed = name.managed ? await findManaged(name.slug, caller, services) : null
+  const provider = kindOf(managed?.kind ?? name.slug, services)
+  const named_host = selectors.custom_host ?? target.custom_host
   if (
     managed &&
     (managed.key !== null || holdsCredential(managed.options)) &&
@@ -88,16 +88,16 @@ export async function resolveTarget(
     throw new Refusal('host.blocked', {reason: `the credential of @${managed.slug} goes to its own host alone`})
   }
   const custom_host = named_host ?? managed?.custom_host ?? undefined
-  const own = {...on.option_defaults, ...managed?.options, ...optionsOfConfig(target)}
+  const own = {...services.option_defaults, ...managed?.options, ...optionsOfConfig(target)}
   const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
-  const options = mergedOptions(own, said.options, {holds_credential})
+  const options = mergedOptions(own, selectors.options, {holds_credential})
   checkedOptions(provider, options)
   const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
   return {
     provider,
     managed,
     config_id,
-    destination: provider.transport ? null : destinationOf(custom_host, managed, provider, on),
+    destination: provider.transport ? null : destinationOf(custom_host, managed, provider, services),
     is_custom: custom_host !== undefined,
     key: target.api_key ?? managed?.key ?? null,
     headers: {
@@ -112,7 +112,7 @@ export async function resolveTarget(
     forward_headers: target.forward_headers ?? [],
     strict: target.strict_open_ai_compliance !== false,
     cache: target.cache ?? null,
-    guards: await resolveGuardrails(target, leaf.path, caller, on),
+    guards: await resolveGuardrails(target, leaf.path, caller, services),
     options,
     option_path: leaf.path,
     is_passthrough: target.passthrough === true,
@@ -140,8 +140,8 @@ function pick({default_params, drop_params}: TargetSpec): Pick<TargetSpec, 'defa
   return {...(default_params && {default_params}), ...(drop_params?.length && {drop_params})}
 }
 
-async function findManaged(slug: string, caller: Caller, on: ProxyServices): Promise<ManagedProvider> {
-  const managed = await on.findProvider(caller.workspace_id, slug)
+async function findManaged(slug: string, caller: Caller, services: ProxyServices): Promise<ManagedProvider> {
+  const managed = await services.findProvider(caller.workspace_id, slug)
   if (!managed)
     throw new Refusal('provider.unknown', {
       provider: `@${slug.slice(0, 255)}`,
@@ -150,8 +150,8 @@ async function findManaged(slug: string, caller: Caller, on: ProxyServices): Pro
   return managed
 }
 
-function kindOf(slug: string, on: ProxyServices): Provider {
-  const provider = on.kind(slug)
+function kindOf(slug: string, services: ProxyServices): Provider {
+  const provider = services.kind(slug)
   if (!provider)
     throw new Refusal('provider.unknown', {provider: slug.slice(0, 255), hint: ` A managed provider is named @${slug.slice(0, 64)}.`})
   if (!provider.available) throw new Refusal('provider.unavailable', {provider: slug})
@@ -162,13 +162,13 @@ function destinationOf(
   custom_host: string | undefined,
   managed: ManagedProvider | null,
   provider: Provider,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Destination | null {
   if (!custom_host)
-    return provider.base_url && !provider.baseUrlOf && !provider.variant ? on.destination(provider.base_url, 'builtin') : null
+    return provider.base_url && !provider.baseUrlOf && !provider.variant ? services.destination(provider.base_url, 'builtin') : null
   const trusted =
     managed?.trusts_host && managed.custom_host ? {integration_id: managed.integration_id, host: managed.custom_host} : 'caller'
-  return on.destination(custom_host, trusted)
+  return services.destination(custom_host, trusted)
 }
 
 /** Where a call goes whose place depends on its options, model or endpoint. */
@@ -177,12 +177,12 @@ export function resolveDestination(
   provider: Provider,
   reach: EndpointRequest,
   prefix: string,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Destination {
   const found = baseUrl(provider, options, reach)
   if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
-  if (!found.is_named) return on.destination(found.url, 'builtin')
-  return on.destination(found.url, managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller')
+  if (!found.is_named) return services.destination(found.url, 'builtin')
+  return services.destination(found.url, managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller')
 }
 
 /** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */
@@ -198,14 +198,14 @@ interface ProviderName {
 const NO_SCOPES: readonly string[] = []
 
 /** What names of models begin with there: no slug, where the provider is named beside the model. */
-async function scopesOf({slug, managed}: ProviderName, {workspace_id}: Caller, on: ProxyServices): Promise<readonly string[]> {
-  const kind = managed ? (await on.findProvider(workspace_id, slug))?.kind : slug
-  return (kind === undefined ? undefined : on.kind(kind)?.model_scopes) ?? NO_SCOPES
+async function scopesOf({slug, managed}: ProviderName, {workspace_id}: Caller, services: ProxyServices): Promise<readonly string[]> {
+  const kind = managed ? (await services.findProvider(workspace_id, slug))?.kind : slug
+  return (kind === undefined ? undefined : services.kind(kind)?.model_scopes) ?? NO_SCOPES
 }
 
-function nameOf(said: string | null | undefined, managed = false): ProviderName | null {
-  if (!said) return null
-  return said[0] === '@' ? {slug: said.slice(1), managed: true} : {slug: said, managed}
+function nameOf(name: string | null | undefined, managed = false): ProviderName | null {
+  if (!name) return null
+  return name[0] === '@' ? {slug: name.slice(1), managed: true} : {slug: name, managed}
 }
 
 /** `@slug/rest` apart at the first slash; the rest may hold slashes and colons. No slug without the at sign. */
@@ -216,7 +216,7 @@ export function splitModel(model: string): [slug: string | null, model: string] 
 }
 
 /** The model that `said` names at a provider: without the slug before it, unless that is the beginning of its own name there. */
-export function modelFor({model_scopes}: Provider, said: string): string {
-  const [slug, model] = splitModel(said)
-  return slug !== null && model_scopes?.includes(slug) ? said : model
+export function modelFor({model_scopes}: Provider, text: string): string {
+  const [slug, model] = splitModel(text)
+  return slug !== null && model_scopes?.includes(slug) ? text : model
 }

@@ -2,7 +2,7 @@ import {JsonSkim} from '../../base/json-skim.ts'
 import {decodeWhole, type Tap, tap} from './decode.ts'
 
 /** Answers up to this are read whole for their usage; of longer ones of JSON what is short in them (`JsonSkim`). */
-const MOST_READ_BYTES = 8 << 20
+const MAX_READ_BYTES = 8 << 20
 
 /** A copy of an answer for our own reading: whole up to 8 MB; of a longer one the beginning that the log keeps. */
 export class Copy {
@@ -17,7 +17,7 @@ export class Copy {
   isCut = false
 
   constructor(log_bytes: number) {
-    this.#most = Math.max(log_bytes, MOST_READ_BYTES)
+    this.#most = Math.max(log_bytes, MAX_READ_BYTES)
   }
 
   /** Reads on where an answer of JSON is longer. `encoding` is as `encodingOf` gives it. */

@@ -17,7 +17,7 @@ import {askedModel} from '../call/model-access.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
-import {type Credentials, type InboundRequest, messageOf} from '../inbound/request.ts'
+import {type InboundRequest, messageOf, type RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
@@ -56,9 +56,9 @@ const ORIGIN_HERE = 'http://127.0.0.1'
 export function dispatcherOf(
   {operation: errand, provider, destination}: UpstreamRequest,
   {caller}: Call,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Pick<Dispatcher, 'dispatch'> {
-  return errand ?? provider.transport?.() ?? on.dispatcher(destination!, caller.workspace_id)
+  return errand ?? provider.transport?.() ?? services.dispatcher(destination!, caller.workspace_id)
 }
 
 export function dispatchOf({method, path, headers, body, destination}: UpstreamRequest): Dispatcher.DispatchOptions {
@@ -83,44 +83,49 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
  * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. Refuses (400) what the
  * provider has no words for, and options of its place and login that it would not take.
  */
-export function buildUpstreamRequest(call: Call, target: Target, credentials: Credentials, on: ProxyServices): UpstreamRequest {
+export function buildUpstreamRequest(
+  call: Call,
+  target: Target,
+  credentials: RequestCredentials,
+  services: ProxyServices,
+): UpstreamRequest {
   try {
-    return made(call, target, credentials, on)
+    return made(call, target, credentials, services)
   } catch (fault) {
     throw fault instanceof UnsupportedInput ? asUntranslatable(fault, target.provider.slug) : fault
   }
 }
 
-function made(call: Call, target: Target, credentials: Credentials, on: ProxyServices): UpstreamRequest {
+function made(call: Call, target: Target, credentials: RequestCredentials, services: ProxyServices): UpstreamRequest {
   const {incoming, body, endpoint, is_passthrough} = call
   const {route} = incoming
   const model = askedModel(call, target)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
   const errand = is_passthrough ? undefined : provider.operations?.endpoints[endpoint]
-  if (errand) return errandOf(errand, {call, target, provider, model, credentials}, on)
+  if (errand) return errandOf(errand, {call, target, provider, model, credentials}, services)
   const words = translateRequest(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
   const is_stream = 'stream' in body && body.stream
   const reach: EndpointRequest = {
     endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
     path: is_chat ? '/chat/completions' : route.path,
-    query: leavingQuery(route.query, credentials, on),
+    query: leavingQuery(route.query, credentials, services),
     model: model ?? '',
     is_stream,
     ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
   }
   const destination = provider.transport
     ? null
-    : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, on))
-  const is_metered = !words && meters(call, provider, on)
+    : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services))
+  const is_metered = !words && meters(call, provider, services)
   const is_judged = call.guardrails?.reads_answers ?? false
   const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null
-  const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, on)
+  const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, services)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)
   const login = authenticated(headers, call, target, provider, credentials)
-  withoutOwnLogin(headers, target, credentials, on)
+  withoutOwnLogin(headers, target, credentials, services)
   const anew = words && written(words, target.cache !== null || login?.login.signs_body === true)
   if (anew) Object.assign(headers, anew.headers)
   const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
@@ -136,17 +141,17 @@ function made(call: Call, target: Target, credentials: Credentials, on: ProxySer
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: words,
     operation: null,
-    output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, on),
+    output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, services),
     login,
   }
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */
-function errandOf(errand: ProviderOperation, of: OperationContext, on: ProxyServices): UpstreamRequest {
+function errandOf(errand: ProviderOperation, of: OperationContext, services: ProxyServices): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
   const reach: EndpointRequest = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
-  const destination = target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, on)
+  const destination = target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services)
   return {
     provider,
     destination,
@@ -158,8 +163,8 @@ function errandOf(errand: ProviderOperation, of: OperationContext, on: ProxyServ
     is_metered: false,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: null,
-    operation: new MultiRequest(errand, of, on),
-    output: outputOf(of, on),
+    operation: new MultiRequest(errand, of, services),
+    output: outputOf(of, services),
     login: null,
   }
 }
@@ -167,13 +172,13 @@ function errandOf(errand: ProviderOperation, of: OperationContext, on: ProxyServ
 /** Endpoints whose answers tell of batches that may have ended. */
 const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set(['retrieveBatch', 'cancelBatch', 'listBatches', 'getBatchOutput'])
 
-function outputOf(of: OperationContext, on: ProxyServices): MultiRequest | null {
+function outputOf(of: OperationContext, services: ProxyServices): MultiRequest | null {
   const errand = TELLS_OF_BATCHES.has(of.call.endpoint) ? of.provider.operations?.endpoints.getBatchOutput : undefined
-  return errand ? new MultiRequest(errand, of, on) : null
+  return errand ? new MultiRequest(errand, of, services) : null
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */
-export async function withCredentials(out: UpstreamRequest, {options}: Target, on: ProxyServices): Promise<UpstreamRequest> {
+export async function withCredentials(out: UpstreamRequest, {options}: Target, services: ProxyServices): Promise<UpstreamRequest> {
   const {login: needed, provider, destination, method, path, headers, body} = out
   if (!needed) return out
   const bytes = Buffer.isBuffer(body) ? body : null
@@ -181,13 +186,13 @@ export async function withCredentials(out: UpstreamRequest, {options}: Target, o
     throw new Refusal('body.untranslatable', {provider: provider.slug, reason: 'Its signature covers the whole body: send it as JSON.'})
   }
   const host = destination ? new URL(destination.origin).host : ''
-  const made = await authorized(needed, {method, host, path, headers, body: bytes}, {provider, options}, on)
+  const made = await authorized(needed, {method, host, path, headers, body: bytes}, {provider, options}, services)
   return {...out, headers: {...headers, ...made}, login: null}
 }
 
 /** The headers of a login for a request without a body; null where the key goes as it is. */
 export async function authHeaders(
-  on: ProxyServices,
+  services: ProxyServices,
   {provider, options, managed, destination}: Target,
   {path, headers}: {readonly path: string; readonly headers: OutgoingHeaders},
   key: string | null,
@@ -196,7 +201,7 @@ export async function authHeaders(
   if (!login) return null
   if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
   const host = destination ? new URL(destination.origin).host : ''
-  return login.authorize({method: 'GET', host, path, headers, body: null}, key, options, on.logins)
+  return login.authorize({method: 'GET', host, path, headers, body: null}, key, options, services.logins)
 }
 
 /** Refuses an endpoint that the provider has in no words. */
@@ -210,18 +215,18 @@ function headersOf(
   call: Call,
   target: Target,
   provider: Provider,
-  credentials: Credentials,
+  credentials: RequestCredentials,
   {is_read, is_translated}: {readonly is_read: boolean; readonly is_translated: boolean},
-  on: ProxyServices,
+  services: ProxyServices,
 ): OutgoingHeaders {
   const {incoming, is_passthrough, body} = call
   const headers: OutgoingHeaders = {
     ...usualHeaders(provider, target.options),
-    'user-agent': `gateway/${on.version}`,
+    'user-agent': `gateway/${services.version}`,
     accept: incoming.headers.accept ?? '*/*',
     'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
   }
-  addClientHeaders(headers, incoming, target, on.ignored, is_passthrough)
+  addClientHeaders(headers, incoming, target, services.ignored, is_passthrough)
   handOn(headers, incoming, is_translated)
   Object.assign(headers, target.headers, call.guardrails?.headers)
   const type = incoming.headers['content-type']
@@ -233,7 +238,7 @@ function headersOf(
     const value = incoming.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
-  withoutOwn(headers, target.headers, credentials, on)
+  withoutOwn(headers, target.headers, credentials, services)
   return headers
 }
 
@@ -264,10 +269,10 @@ async function* flowing(request: IncomingMessage): AsyncGenerator<Buffer> {
 /** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */
 function reshaped(body: JsonBody, {params, provider}: Target, model: string | null, is_metered: boolean): Buffer {
   const before = wholeOf(body)
-  const said = applyParams(before, params)
-  const changed = new Set([...Object.keys(before), ...Object.keys(said)].filter(key => said[key] !== before[key]))
+  const fields = applyParams(before, params)
+  const changed = new Set([...Object.keys(before), ...Object.keys(fields)].filter(key => fields[key] !== before[key]))
   const edits = new Map<string, string | undefined>()
-  for (const key of changed) edits.set(key, Object.hasOwn(said, key) ? writtenText(said[key], provider.slug) : undefined)
+  for (const key of changed) edits.set(key, Object.hasOwn(fields, key) ? writtenText(fields[key], provider.slug) : undefined)
   edits.delete('model')
   return rewritten(body, model, metered(edits, is_metered))
 }
@@ -279,18 +284,18 @@ function metered(edits: Edits | null, is_metered: boolean): Edits | null {
 }
 
 /** Whether we ask for the usage of a stream ourselves (core rule 18). */
-function meters({body, endpoint, admissions, target_admissions}: Call, provider: Provider, on: ProxyServices): boolean {
-  const {stream_usage} = on.settings
+function meters({body, endpoint, admissions, target_admissions}: Call, provider: Provider, services: ProxyServices): boolean {
+  const {stream_usage} = services.settings
   if (stream_usage === 'exact' || body.kind !== 'json' || !body.stream || body.asks_usage) return false
   if (!provider.stream_usage || !STREAMS_USAGE.has(endpoint) || body.members.has('stream_options')) return false
   return stream_usage === 'metered' || admissions.some(each => each.counts_usage) || target_admissions.some(each => each.counts_usage)
 }
 
 function timeoutOf({own}: InboundRequest): number | null {
-  const said = own.values['request-timeout']
-  if (said === undefined) return null
-  if (!/^\d{1,10}$/.test(said) || Number(said) < 1) {
+  const header = own.values['request-timeout']
+  if (header === undefined) return null
+  if (!/^\d{1,10}$/.test(header) || Number(header) < 1) {
     throw new Refusal('header.invalid', {header: `${own.prefix}-request-timeout`, reason: 'expected whole milliseconds, at least 1'})
   }
-  return Number(said)
+  return Number(header)
 }

@@ -2,14 +2,14 @@ import {Refusal} from '../../base/errors.ts'
 import {holdsOwnKey} from '../../identity/keys.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {HOP_BY_HOP, isOwn, isOwnCookie, NEVER_FORWARDED} from '../../schema/headers.ts'
-import type {Credentials, InboundRequest} from '../inbound/request.ts'
+import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 // What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, errands, sessions. Of what is ours, its
 // keys and cookies, nothing does, whatever it stands in.
 
-type Keys = Pick<Credentials, 'service_key'>
+type Keys = Pick<RequestCredentials, 'service_key'>
 
 /** Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. */
 export function addClientHeaders(
@@ -100,28 +100,28 @@ export function handOn(sent: OutgoingHeaders, {own, headers}: InboundRequest, is
  * The last look at what leaves: takes out what holds a key of ours, and cookies of ours. What the operator wrote goes as it is (`kept`: the
  * integration's headers), for a provider may be another gateway.
  */
-export function withoutOwn(sent: OutgoingHeaders, kept: Readonly<OutgoingHeaders>, keys: Keys, on: ProxyServices): void {
+export function withoutOwn(sent: OutgoingHeaders, kept: Readonly<OutgoingHeaders>, keys: Keys, services: ProxyServices): void {
   for (const name in sent) {
     const value = sent[name]
     if (value === undefined || kept[name] === value) continue
-    if (value.length < LEAST_LENGTH && name !== 'cookie' && !isOwnKeyHeader(name)) continue
-    if (name === 'cookie') sent[name] = cookiesOf(value, keys, on)
-    if (isOwnKeyHeader(name) || sent[name] === '' || holds(sent[name]!, keys, on)) delete sent[name]
+    if (value.length < MIN_LENGTH && name !== 'cookie' && !isOwnKeyHeader(name)) continue
+    if (name === 'cookie') sent[name] = cookiesOf(value, keys, services)
+    if (isOwnKeyHeader(name) || sent[name] === '' || holds(sent[name]!, keys, services)) delete sent[name]
   }
 }
 
 /** The same of what a login wrote: the provider's key is the integration's, or else no key of ours. */
-export function withoutOwnLogin(sent: OutgoingHeaders, {managed, key, headers}: Target, keys: Keys, on: ProxyServices): void {
+export function withoutOwnLogin(sent: OutgoingHeaders, {managed, key, headers}: Target, keys: Keys, services: ProxyServices): void {
   if (key !== null && managed?.key === key) return
-  const known = knownTo(keys, on)
+  const known = knownTo(keys, services)
   for (const name in sent) if (sent[name] !== headers[name] && holdsOwnKey(sent[name]!, known, key !== null)) delete sent[name]
 }
 
 /** The query without the members that hold a key of ours; the same text where none does. */
-export function leavingQuery(query: string, keys: Keys, on: ProxyServices): string {
-  if (query.length < LEAST_LENGTH) return query
+export function leavingQuery(query: string, keys: Keys, services: ProxyServices): string {
+  if (query.length < MIN_LENGTH) return query
   const members = query.slice(1).split('&')
-  const left = members.filter(member => !holds(decoded(member), keys, on))
+  const left = members.filter(member => !holds(decoded(member), keys, services))
   if (left.length === members.length) return query
   return left.length ? `?${left.join('&')}` : ''
 }
@@ -139,20 +139,22 @@ export function headersForChecks({headers, own}: InboundRequest): Record<string,
 }
 
 /** Whether a text holds a key of ours: one that is known, or one that is formed as ours are. */
-export function holds(text: string, keys: Keys, on: ProxyServices): boolean {
-  return holdsOwnKey(text, knownTo(keys, on))
+export function holds(text: string, keys: Keys, services: ProxyServices): boolean {
+  return holdsOwnKey(text, knownTo(keys, services))
 }
 
 /** Shorter texts hold no key. */
-const LEAST_LENGTH = 32
+const MIN_LENGTH = 32
 
 function knownTo({service_key}: Keys, {settings}: ProxyServices): readonly (string | undefined)[] {
   return [service_key, settings?.bootstrap_admin_key, settings?.bootstrap_workspace_key]
 }
 
-function cookiesOf(header: string, keys: Keys, on: ProxyServices): string {
+function cookiesOf(header: string, keys: Keys, services: ProxyServices): string {
   const pairs = header.split(';').map(pair => pair.trim())
-  return pairs.filter(pair => pair !== '' && !isOwnCookie(pair.split('=', 1)[0]!.trim()) && !holds(decoded(pair), keys, on)).join('; ')
+  return pairs
+    .filter(pair => pair !== '' && !isOwnCookie(pair.split('=', 1)[0]!.trim()) && !holds(decoded(pair), keys, services))
+    .join('; ')
 }
 
 const isOwnKeyHeader = (name: string) => isOwn(name) && name.endsWith('-api-key')

@@ -6,7 +6,7 @@ import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {UnsupportedInput} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
-import type {Credentials} from '../inbound/request.ts'
+import type {RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
@@ -22,7 +22,7 @@ export function authenticated(
   {incoming}: Call,
   target: Target,
   provider: Provider,
-  credentials: Credentials,
+  credentials: RequestCredentials,
   own?: RequestAuth,
 ): PendingAuth | null {
   const {managed, options} = target
@@ -41,7 +41,7 @@ export function authenticated(
 }
 
 /** The key of a target; else the client's own token, which is for the one place that the call names, never for several of a config. */
-export function keyFor({key, option_path, is_passthrough}: Target, {provider_token}: Credentials): string | null {
+export function keyFor({key, option_path, is_passthrough}: Target, {provider_token}: RequestCredentials): string | null {
   return key ?? (option_path === 'config' || is_passthrough ? provider_token : null)
 }
 
@@ -49,7 +49,7 @@ export function keyFor({key, option_path, is_passthrough}: Target, {provider_tok
  * True when a call without a key is not to be made. A host of somebody's own may need none: it is told nothing, unless the client brought a
  * token that it is not to have.
  */
-export function lacksKey({options, is_custom}: Target, provider: Provider, {provider_token}: Credentials): boolean {
+export function lacksKey({options, is_custom}: Target, provider: Provider, {provider_token}: RequestCredentials): boolean {
   return needsKey(provider, options) && !(is_custom && provider_token === null)
 }
 
@@ -58,10 +58,10 @@ export async function authorized(
   {login, key}: PendingAuth,
   request: LoginRequest,
   {provider, options}: Pick<Target, 'provider' | 'options'>,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Promise<OutgoingHeaders> {
   try {
-    return await login.authorize(request, key, options, on.logins)
+    return await login.authorize(request, key, options, services.logins)
   } catch (fault) {
     if (fault instanceof UnsupportedInput) throw asUntranslatable(fault, provider.slug)
     const reason = reasonOf(fault)

@@ -11,7 +11,7 @@ import {
 } from 'node:zlib'
 import {decodersFor} from '../../base/content-encoding.ts'
 
-const MOST_DECODED_BYTES = 32 << 20
+const MAX_DECODED_BYTES = 32 << 20
 type Whole = (body: Buffer, options: {maxOutputLength: number}, done: (error: Error | null, plain: Buffer) => void) => void
 const WHOLE: Readonly<Record<string, Whole>> = {gzip: gunzip, deflate: inflate, br: brotliDecompress, zstd: zstdDecompress}
 const STREAMS = {gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress, zstd: createZstdDecompress} as const
@@ -28,7 +28,7 @@ export function decodeWhole(encoding: string | null, body: Buffer, done: (plain:
   const next = (at: number, bytes: Buffer) => {
     const decode = decoders[at]
     if (!decode) return done(bytes)
-    decode(bytes, {maxOutputLength: MOST_DECODED_BYTES}, (error, plain) => (error ? done(null) : next(at + 1, plain)))
+    decode(bytes, {maxOutputLength: MAX_DECODED_BYTES}, (error, plain) => (error ? done(null) : next(at + 1, plain)))
   }
   next(0, body)
 }
@@ -67,7 +67,7 @@ function layer(open: Opens, inner: Tap | null, seen: (plain: Buffer) => void): T
   }
   stream.on('data', (bytes: Buffer) => {
     plain_bytes += bytes.length
-    if (plain_bytes > MOST_DECODED_BYTES) close()
+    if (plain_bytes > MAX_DECODED_BYTES) close()
     else if (inner) plain.push(bytes)
     else seen(bytes)
   })

@@ -3,10 +3,10 @@ import {parsed} from '../../base/json-object.ts'
 import type {Json} from '../../providers/translation.ts'
 
 /** Shorter bodies are parsed as they are. */
-const LEAST_BODY_BYTES = 256 << 10
+const MIN_BODY_BYTES = 256 << 10
 /** Shorter data is not worth holding. */
-const LEAST_DATA_BYTES = 64 << 10
-const MOST_HEAD_BYTES = 200
+const MIN_DATA_BYTES = 64 << 10
+const MAX_HEAD_BYTES = 200
 const OPENING = Buffer.from('"data:')
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -20,14 +20,14 @@ const HEAD = /^data:(?:(?:image|audio|video)\/|application\/pdf)[\w.+;=-]*;base6
  */
 export interface DetachedFiles {
   /** The body parsed, with marks. */
-  readonly said: Json
+  readonly json: Json
   /** Cuts JSON text at its marks and puts the files back there; the pieces are the whole. */
   restore(text: string): readonly Buffer[]
 }
 
 /** Null where there is nothing large to hold, or the body does not parse. */
 export function detachInlineFiles(body: Buffer): DetachedFiles | null {
-  if (body.length < LEAST_BODY_BYTES) return null
+  if (body.length < MIN_BODY_BYTES) return null
   const mark = `held${randomBytes(16).toString('hex')}n` // of the letters of base64, and not to be guessed
   const files: Buffer[] = []
   let text = ''
@@ -40,19 +40,19 @@ export function detachInlineFiles(body: Buffer): DetachedFiles | null {
     from = at = file.end
   }
   if (files.length === 0 || files.length >= 10 ** DIGITS) return null
-  const said = parsed(text + body.toString('utf8', from)) as Json | null | undefined
-  return said === null || said === undefined ? null : {said, restore: written => restored(written, mark, files)}
+  const fields = parsed(text + body.toString('utf8', from)) as Json | null | undefined
+  return fields === null || fields === undefined ? null : {json: fields, restore: written => restored(written, mark, files)}
 }
 
 const DIGITS = 6
 
 /** Where the data of a data URL stands that begins at `start`; null for what is short, escaped or something else. */
 function fileAt(body: Buffer, start: number): {readonly start: number; readonly end: number} | null {
-  const comma = body.subarray(start, start + MOST_HEAD_BYTES).indexOf(COMMA)
+  const comma = body.subarray(start, start + MAX_HEAD_BYTES).indexOf(COMMA)
   if (comma < 0 || !HEAD.test(body.toString('latin1', start, start + comma))) return null
   const data = start + comma + 1
   const end = body.indexOf(QUOTE, data)
-  if (end - data < LEAST_DATA_BYTES || body.subarray(data, end).includes(BACKSLASH)) return null
+  if (end - data < MIN_DATA_BYTES || body.subarray(data, end).includes(BACKSLASH)) return null
   return {start: data, end}
 }
 

@@ -8,7 +8,7 @@ import {errorBody} from '../../providers/chat.ts'
 import {supports, translationFor} from '../../providers/clients.ts'
 import {type OperationInput, type ProviderOperation, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
-import {type Context, InvalidResponse, type Json, type Translation, UnsupportedInput} from '../../providers/translation.ts'
+import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {checkAllowed} from '../call/model-access.ts'
@@ -33,15 +33,15 @@ export class MultiRequest {
   readonly #errand: ProviderOperation
   readonly #of: OperationContext
   readonly #upstream: SubRequests
-  readonly #on: ProxyServices
+  readonly #services: ProxyServices
   readonly #given_up = new AbortController()
   #request: AsyncIterableIterator<Buffer> | null = null
 
-  constructor(errand: ProviderOperation, of: OperationContext, on: ProxyServices) {
+  constructor(errand: ProviderOperation, of: OperationContext, services: ProxyServices) {
     this.#errand = errand
     this.#of = of
-    this.#on = on
-    this.#upstream = new SubRequests(of, this.#given_up.signal, on)
+    this.#services = services
+    this.#upstream = new SubRequests(of, this.#given_up.signal, services)
   }
 
   /** The place that was called last. */
@@ -62,9 +62,9 @@ export class MultiRequest {
 
   /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */
   async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
-    const asked = {...this.#asked(this.#context()), id: batch_id, body: NOTHING}
-    const told = await this.#errand(asked, new SubRequests(this.#of, signal, this.#on))
-    if ('content' in told) return told.content
+    const request = {...this.#operationInput(this.#context()), id: batch_id, body: NOTHING}
+    const result = await this.#errand(request, new SubRequests(this.#of, signal, this.#services))
+    if ('content' in result) return result.content
     throw new InvalidResponse('expected rows')
   }
 
@@ -72,15 +72,18 @@ export class MultiRequest {
     const {provider, call} = this.#of
     const context = this.#context()
     try {
-      const told = await this.#errand(this.#asked(context), this.#upstream)
-      if ('json' in told) return jsonAnswer(200, told.json)
+      const result = await this.#errand(this.#operationInput(context), this.#upstream)
+      if ('json' in result) return jsonAnswer(200, result.json)
       // What goes wrong before the first byte still has a status of its own.
-      const content = told.content[Symbol.asyncIterator]()
+      const content = result.content[Symbol.asyncIterator]()
       const first = await content.next()
-      return {status: 200, headers: {'content-type': told.content_type}, chunks: this.#content(first, content)}
+      return {status: 200, headers: {'content-type': result.content_type}, chunks: this.#content(first, content)}
     } catch (fault) {
       if (!(fault instanceof UpstreamFault)) throw refusalIn(fault, provider.slug)
-      this.#on.log.debug({status: fault.status, url: this.url, trace_id: call.incoming.trace.trace_id}, 'an errand ended with a call of it')
+      this.#services.log.debug(
+        {status: fault.status, url: this.url, trace_id: call.incoming.trace.trace_id},
+        'an errand ended with a call of it',
+      )
       return jsonAnswer(fault.status, errorBody(context, provider.operations!.fault(fault.status, fault.body, context)))
     }
   }
@@ -97,7 +100,7 @@ export class MultiRequest {
     }
   }
 
-  #context(): Context {
+  #context(): TranslationContext {
     const {call, target, provider, model} = this.#of
     const named = model ?? call.incoming.own.values['provider-model'] ?? optionIn(target.options, 'aws_bedrock_model')
     return {
@@ -111,7 +114,7 @@ export class MultiRequest {
     }
   }
 
-  #asked(context: Context): OperationInput {
+  #operationInput(context: TranslationContext): OperationInput {
     const {call, target} = this.#of
     const {incoming, body} = call
     const own = incoming.own.values
@@ -121,17 +124,17 @@ export class MultiRequest {
       throw new Refusal('header.invalid', {header: `${incoming.own.prefix}-file-upload-size`, reason: 'expected a number of bytes'})
     return {
       id: idIn(incoming.route.path),
-      query: new URLSearchParams(leavingQuery(incoming.route.query, this.#of.credentials, this.#on)),
+      query: new URLSearchParams(leavingQuery(incoming.route.query, this.#of.credentials, this.#services)),
       body: body.kind === 'json' ? applyParams(wholeOf(body), target.params) : NOTHING,
       form: this.#form(),
-      told: {
+      file_headers: {
         ...(purpose && {purpose}),
         ...(bytes && {bytes: Number(bytes)}),
         ...(name && {name}),
         ...(rows && {rows}),
       },
       context,
-      shelf: this.#on.fileStore(call.caller.workspace_id, target.provider.slug),
+      shelf: this.#services.fileStore(call.caller.workspace_id, target.provider.slug),
       allow: model => checkAllowed(target, bare(model) || null),
       words: (endpoint, model) => this.#words(endpoint, model),
     }
@@ -167,7 +170,7 @@ export class MultiRequest {
 const NOTHING: Json = {}
 /** What follows an id in a path of the table. */
 const AFTER_ID = /\/(?:content|cancel|output)$/
-const MOST_DECODED = 3
+const MAX_DECODED = 3
 
 /** The id in a path: ids with slashes come percent-encoded, once by us and once more by careful clients. */
 export function idIn(path: string): string {
@@ -176,9 +179,9 @@ export function idIn(path: string): string {
 }
 
 /** An id as its provider says it: what the gateway tells of ids with slashes is percent-encoded. */
-export function plainId(said: string): string {
-  let id = said
-  for (let times = 0; times < MOST_DECODED && id.includes('%'); times++) {
+export function plainId(text: string): string {
+  let id = text
+  for (let times = 0; times < MAX_DECODED && id.includes('%'); times++) {
     try {
       id = decodeURIComponent(id)
     } catch {

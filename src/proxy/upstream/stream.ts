@@ -50,17 +50,17 @@ interface How {
 }
 
 /** A stream as its provider sends it. */
-export interface Source extends Stream {
+export interface ProviderStream extends Stream {
   /** How many events came that are more than a sign of life. */
   readonly events: number
 }
 
 /** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
-export function openStream(endpoint: EndpointName, how: How): Source {
+export function openStream(endpoint: EndpointName, how: How): ProviderStream {
   return new ObservedStream(endpoint, how)
 }
 
-class ObservedStream implements Source {
+class ObservedStream implements ProviderStream {
   readonly ends_on_fault = false
   readonly is_held = false
   readonly #endpoint: EndpointName
@@ -109,7 +109,7 @@ class ObservedStream implements Source {
   }
 
   faultEvent(fault: Refusal): Buffer {
-    return faultEvent(this.#endpoint, {message: fault.message, type: fault.said.type}, this.#observer.is_mid_event)
+    return faultEvent(this.#endpoint, {message: fault.message, type: fault.codes.type}, this.#observer.is_mid_event)
   }
 
   close(): void {

@@ -5,11 +5,11 @@ import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
-import {type Upstream, UpstreamFault, type UpstreamReply, type UpstreamRequest} from '../../providers/operation.ts'
+import {type ProviderRequest, type Upstream, UpstreamFault, type UpstreamReply} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {InvalidResponse, type Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
-import type {Credentials} from '../inbound/request.ts'
+import type {RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './client-headers.ts'
@@ -20,7 +20,7 @@ export interface UpstreamOf {
   readonly call: Call
   readonly target: Target
   readonly provider: Provider
-  readonly credentials: Credentials
+  readonly credentials: RequestCredentials
 }
 
 interface Place {
@@ -28,40 +28,40 @@ interface Place {
   readonly path: string
 }
 
-const MOST_WHOLE_BYTES = 8 << 20
+const MAX_WHOLE_BYTES = 8 << 20
 const NOTHING = Buffer.alloc(0)
 const LONGEST_TIDYING_MS = 10_000
-const MOST_FAULT_BYTES = 64 << 10
+const MAX_FAULT_BYTES = 64 << 10
 
 /** The calls of one errand: each through the wall, with the target's credentials, and no longer than `signal` lets it. */
 export class SubRequests implements Upstream {
   readonly #of: UpstreamOf
   readonly #signal: AbortSignal
-  readonly #on: ProxyServices
+  readonly #services: ProxyServices
   /** The place that was called last, without its query. */
   url: string | null = null
   /** Told of each piece of a body that leaves. */
   onMoved: (piece: Buffer) => void = () => undefined
 
-  constructor(of: UpstreamOf, signal: AbortSignal, on: ProxyServices) {
+  constructor(of: UpstreamOf, signal: AbortSignal, services: ProxyServices) {
     this.#of = of
     this.#signal = signal
-    this.#on = on
+    this.#services = services
   }
 
-  readonly ask = async (asked: UpstreamRequest): Promise<UpstreamReply> => {
-    const on = this.#on
-    const {method, accepts = []} = asked
+  readonly ask = async (request: ProviderRequest): Promise<UpstreamReply> => {
+    const services = this.#services
+    const {method, accepts = []} = request
     const {provider, call} = this.#of
-    const {destination, path} = asked.signed ? this.#signed(asked.path) : this.#placed(asked)
-    const body = bodyOf(asked.body, provider.slug, this.onMoved)
-    const headers = await this.#headers(asked, destination, path, body)
-    const signal = asked.tidies ? AbortSignal.timeout(LONGEST_TIDYING_MS) : this.#signal
+    const {destination, path} = request.signed ? this.#signed(request.path) : this.#placed(request)
+    const body = bodyOf(request.body, provider.slug, this.onMoved)
+    const headers = await this.#headers(request, destination, path, body)
+    const signal = request.tidies ? AbortSignal.timeout(LONGEST_TIDYING_MS) : this.#signal
     signal.throwIfAborted()
     this.url = destination.origin + path.split('?', 1)[0]
-    on.log.debug({method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id}, 'an errand calls')
+    services.log.debug({method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id}, 'an errand calls')
     try {
-      const reply = await on.dispatcher(destination, call.caller.workspace_id).request({
+      const reply = await services.dispatcher(destination, call.caller.workspace_id).request({
         origin: destination.origin,
         method,
         path,
@@ -79,61 +79,61 @@ export class SubRequests implements Upstream {
     }
   }
 
-  #placed(asked: UpstreamRequest): Place {
-    const destination = this.#destination(asked)
-    return {destination, path: joinPath(destination.basePath, this.#below(asked))}
+  #placed(request: ProviderRequest): Place {
+    const destination = this.#destination(request)
+    return {destination, path: joinPath(destination.basePath, this.#below(request))}
   }
 
   #signed(text: string): Place {
     if (!URL.canParse(text)) throw new InvalidResponse('expected a URL')
     const {origin, pathname, search} = new URL(text)
-    return {destination: this.#on.destination(origin, 'caller'), path: joinPath('', pathname + search)}
+    return {destination: this.#services.destination(origin, 'caller'), path: joinPath('', pathname + search)}
   }
 
-  #destination({side, path, endpoint}: UpstreamRequest): Destination {
+  #destination({side, path, endpoint}: ProviderRequest): Destination {
     const {target, provider, call} = this.#of
     if (target.destination) return target.destination
     const place = side === undefined ? undefined : provider.operations?.sides?.[side]
-    if (place) return this.#on.destination(place.place(target.options), 'builtin')
-    return resolveDestination(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#on)
+    if (place) return this.#services.destination(place.place(target.options), 'builtin')
+    return resolveDestination(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#services)
   }
 
-  #below({path, endpoint}: Pick<UpstreamRequest, 'path' | 'endpoint'>): string {
+  #below({path, endpoint}: Pick<ProviderRequest, 'path' | 'endpoint'>): string {
     return endpoint ? pathFor(this.#of.provider, this.#reach({path, endpoint}), this.#of.target.options) : path
   }
 
-  #reach({path, endpoint = 'proxy'}: Pick<UpstreamRequest, 'path' | 'endpoint'>): EndpointRequest {
+  #reach({path, endpoint = 'proxy'}: Pick<ProviderRequest, 'path' | 'endpoint'>): EndpointRequest {
     const {target} = this.#of
     const base = target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}
     return {endpoint, path, query: '', model: '', is_stream: false, ...base}
   }
 
   async #headers(
-    {method, side, signed, headers: said, body: asked}: UpstreamRequest,
+    {method, side, signed, headers: given_headers, body: payload}: ProviderRequest,
     destination: Destination,
     path: string,
     body: Buffer | Sent | null,
   ): Promise<OutgoingHeaders> {
     const {target, provider, call, credentials} = this.#of
-    const headers: OutgoingHeaders = {'user-agent': `gateway/${this.#on.version}`, accept: '*/*', 'accept-encoding': 'identity'}
-    if (signed) return {...headers, ...said}
+    const headers: OutgoingHeaders = {'user-agent': `gateway/${this.#services.version}`, accept: '*/*', 'accept-encoding': 'identity'}
+    if (signed) return {...headers, ...given_headers}
     if (side === undefined) {
       Object.assign(headers, usualHeaders(provider, target.options))
-      addClientHeaders(headers, call.incoming, target, this.#on.ignored, false)
+      addClientHeaders(headers, call.incoming, target, this.#services.ignored, false)
       handOn(headers, call.incoming, true)
       Object.assign(headers, target.headers)
-      withoutOwn(headers, target.headers, credentials, this.#on)
+      withoutOwn(headers, target.headers, credentials, this.#services)
     }
-    if (asked !== undefined && Buffer.isBuffer(body)) headers['content-type'] = JSON_TYPE
-    Object.assign(headers, said)
+    if (payload !== undefined && Buffer.isBuffer(body)) headers['content-type'] = JSON_TYPE
+    Object.assign(headers, given_headers)
     const own = side === undefined ? undefined : provider.operations?.sides?.[side]?.login
     const needed = authenticated(headers, call, target, provider, credentials, own)
-    withoutOwnLogin(headers, target, credentials, this.#on)
+    withoutOwnLogin(headers, target, credentials, this.#services)
     if (!needed) return headers
     const bytes = Buffer.isBuffer(body) ? body : null
     if (needed.login.signs_body && body !== null && bytes === null) throw new Error('a stream cannot be signed')
     const {host} = new URL(destination.origin)
-    return {...headers, ...(await authorized(needed, {method, host, path, headers, body: bytes}, target, this.#on))}
+    return {...headers, ...(await authorized(needed, {method, host, path, headers, body: bytes}, target, this.#services))}
   }
 }
 
@@ -153,8 +153,8 @@ class Reply implements UpstreamReply {
   }
 
   async bytes(): Promise<Buffer> {
-    const bytes = await upTo(this.#reply.body, MOST_WHOLE_BYTES + 1)
-    if (bytes.length > MOST_WHOLE_BYTES) throw new InvalidResponse('it is too long')
+    const bytes = await upTo(this.#reply.body, MAX_WHOLE_BYTES + 1)
+    if (bytes.length > MAX_WHOLE_BYTES) throw new InvalidResponse('it is too long')
     const encoding = this.headers['content-encoding']
     if (encoding === undefined) return bytes
     const plain = await decodedBody(bytes, encoding)
@@ -163,9 +163,9 @@ class Reply implements UpstreamReply {
   }
 
   async json(): Promise<Json> {
-    const said = parsedObject((await this.bytes()).toString())
-    if (!said) throw new InvalidResponse('expected a JSON object')
-    return said
+    const parsed = parsedObject((await this.bytes()).toString())
+    if (!parsed) throw new InvalidResponse('expected a JSON object')
+    return parsed
   }
 
   drop(): void {
@@ -173,7 +173,7 @@ class Reply implements UpstreamReply {
   }
 }
 
-function bodyOf(body: UpstreamRequest['body'], provider: string, onMoved: (piece: Buffer) => void): Buffer | Sent | null {
+function bodyOf(body: ProviderRequest['body'], provider: string, onMoved: (piece: Buffer) => void): Buffer | Sent | null {
   if (body === undefined) return null
   if (Buffer.isBuffer(body)) return body
   return isStream(body) ? new Sent(body, onMoved) : Buffer.from(writtenText(body, provider))
@@ -217,7 +217,7 @@ function isStream(body: Json | AsyncIterable<Buffer>): body is AsyncIterable<Buf
 
 /** As much of an error as is read. */
 async function beginning(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
-  return (await upTo(body, MOST_FAULT_BYTES)).subarray(0, MOST_FAULT_BYTES)
+  return (await upTo(body, MAX_FAULT_BYTES)).subarray(0, MAX_FAULT_BYTES)
 }
 
 /** At least `most` bytes, or all there are; the rest is not waited for. */

@@ -4,7 +4,14 @@ import {errorBody} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {type Answer, type Context, InvalidResponse, type Json, type Translated, UnsupportedInput} from '../../providers/translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type Translated,
+  type TranslatedResponse,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
@@ -15,12 +22,12 @@ import {type DetachedFiles, detachInlineFiles} from './inline-files.ts'
 
 /** A call in the provider's words, and what its answer is turned back with. */
 export interface RequestTranslation extends DialectPair {
-  readonly context: Context
+  readonly context: TranslationContext
   /** What the client sent, the config's parameters applied; of another client's words, what that came to as chat. */
-  readonly asked: Json
-  readonly said: Json
+  readonly chat_request: Json
+  readonly client_request: Json
   readonly request: Translated
-  /** What puts the large files back that were held out of `said`; null where there are none. */
+  /** What puts the large files back that were held out of `client_request`; null where there are none. */
   readonly held: DetachedFiles | null
 }
 
@@ -40,19 +47,19 @@ export function translateRequest(call: Call, target: Target, provider: Provider,
   const {client, translation} = words
   // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
   const held = endpoint === 'chatComplete' && !(body as JsonBody).whole ? detachInlineFiles((body as JsonBody).bytes) : null
-  const said = applyParams(held?.said ?? wholeOf(body as JsonBody), target.params)
-  const context: Context = {
+  const fields = applyParams(held?.json ?? wholeOf(body as JsonBody), target.params)
+  const context: TranslationContext = {
     provider: provider.slug,
     model: model ?? '',
-    is_stream: said.stream === true,
+    is_stream: fields.stream === true,
     strict: isStrict(call, target) && !client,
     options: target.options,
     call_id: call.id,
     created_s: Math.floor(incoming.at_ms / 1000),
   }
   try {
-    const asked = client ? client.toChat(said, context) : said
-    return {...words, context, asked, said, request: translation.request(asked, context), held}
+    const chat_request = client ? client.toChat(fields, context) : fields
+    return {...words, context, chat_request, client_request: fields, request: translation.request(chat_request, context), held}
   } catch (fault) {
     if (!(fault instanceof UnsupportedInput) && !(fault instanceof RangeError)) throw fault
     throw asUntranslatable(fault, provider.slug)
@@ -66,10 +73,10 @@ export function isStrict({incoming}: Pick<Call, 'incoming'>, {strict}: Pick<Targ
 }
 
 /** Longer than this, what leaves in pieces is not joined. */
-const MOST_JOINED_BYTES = 1 << 20
+const MAX_JOINED_BYTES = 1 << 20
 
 /** A body as it leaves; one in pieces says its length. */
-export interface Written {
+export interface WrittenBody {
   readonly body: Buffer | Readable | null
   readonly headers: OutgoingHeaders
 }
@@ -78,13 +85,13 @@ export interface Written {
  * Writes out what leaves. What is nested too deep to be written is the client's fault. `is_whole`: it is to be one buffer, since it is
  * signed or compared; otherwise a body with large files leaves in pieces.
  */
-export function written({request: {body}, context: {provider}, held}: RequestTranslation, is_whole: boolean): Written {
+export function written({request: {body}, context: {provider}, held}: RequestTranslation, is_whole: boolean): WrittenBody {
   if (body === null || Buffer.isBuffer(body)) return {body, headers: {}}
   const text = writtenText(body, provider)
   if (!held) return {body: Buffer.from(text), headers: {}}
   const pieces = held.restore(text)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (is_whole || length <= MOST_JOINED_BYTES) return {body: Buffer.concat(pieces, length), headers: {}}
+  if (is_whole || length <= MAX_JOINED_BYTES) return {body: Buffer.concat(pieces, length), headers: {}}
   // of objects: a stream of bytes joins what it holds when it is read
   return {body: Readable.from(pieces), headers: {'content-length': String(length)}}
 }
@@ -104,11 +111,11 @@ export function translated(of: RequestTranslation, status: number, plain: Buffer
 }
 
 /** A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents. */
-function translateReply({translation, client, context, asked, said}: RequestTranslation, plain: Buffer): TranslatedReply {
+function translateReply({translation, client, context, chat_request, client_request}: RequestTranslation, plain: Buffer): TranslatedReply {
   try {
-    const {body, usage, model} = translation.reply(parsed(plain), context, asked)
+    const {body, usage, model} = translation.reply(parsed(plain), context, chat_request)
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model}
-    const answer = client ? client.fromChat(body, context, said) : body
+    const answer = client ? client.fromChat(body, context, client_request) : body
     return {bytes: Buffer.from(JSON.stringify(answer)), content_type: JSON_TYPE, usage, model}
   } catch (cause) {
     if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput)) throw cause
@@ -125,7 +132,7 @@ function translateFault({dialect, client, context}: RequestTranslation, status: 
 
 export const JSON_TYPE = 'application/json'
 
-function isBinary(body: Answer['body']): body is Extract<Answer['body'], {bytes: Buffer}> {
+function isBinary(body: TranslatedResponse['body']): body is Extract<TranslatedResponse['body'], {bytes: Buffer}> {
   return Buffer.isBuffer((body as {bytes?: unknown}).bytes)
 }
 

@@ -3,15 +3,15 @@ import {Refusal} from '../../base/errors.ts'
 import {JsonValueFramer} from '../../base/json-values.ts'
 import {readFields, SseFramer} from '../../base/sse.ts'
 import {faultEvent} from '../../providers/openai/error.ts'
-import type {ClientStream, Fault, Framing, Json, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
+import type {ClientStream, Framing, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
-import type {Source, Stream} from './stream.ts'
+import type {ProviderStream, Stream} from './stream.ts'
 import type {RequestTranslation} from './translate.ts'
 
 /** Pictures and sound come inline. */
-const MOST_EVENT_BYTES = 16 << 20
+const MAX_EVENT_BYTES = 16 << 20
 const NOTHING = Buffer.alloc(0)
 const DONE = 'data: [DONE]\n\n'
 
@@ -19,7 +19,7 @@ const DONE = 'data: [DONE]\n\n'
  * A stream in the provider's words on its way to a client of other words. What ends it for the client waits for its end at the provider,
  * since some tell their usage behind their last word.
  */
-export class TranslatedStream implements Source {
+export class TranslatedStream implements ProviderStream {
   readonly ends_on_fault = true
   readonly is_held = false
   readonly #endpoint: EndpointName
@@ -40,16 +40,16 @@ export class TranslatedStream implements Source {
   /** `onFault` is told of what a reader threw. */
   constructor(
     endpoint: EndpointName,
-    {translation, client, context, asked, said}: RequestTranslation,
+    {translation, client, context, chat_request, client_request}: RequestTranslation,
     encoding: string | null = null,
     onFault: (fault: unknown) => void = () => undefined,
   ) {
     this.#onFault = onFault
     this.#endpoint = endpoint
     this.#provider = context.provider
-    this.#translator = translation.stream!.open(context, asked)
-    this.#writer = client?.openStream(context, said) ?? null
-    this.#framer = framerOf(translation.stream!.framing, event => this.#told(event))
+    this.#translator = translation.stream!.open(context, chat_request)
+    this.#writer = client?.openStream(context, client_request) ?? null
+    this.#framer = framerOf(translation.stream!.framing, event => this.#onEvent(event))
     this.#decoder = encoding === null ? null : tap(encoding, plain => this.#guarded(() => this.#framer.push(plain)))
     if (encoding !== null && !this.#decoder) this.#broken = `the stream is encoded as ${encoding}, which cannot be read`
   }
@@ -74,9 +74,9 @@ export class TranslatedStream implements Source {
   }
 
   faultEvent(refusal: Refusal): Buffer {
-    const told = this.#is_faulty ? this.#fault() : {message: refusal.message, type: refusal.said.type, param: null, code: null}
-    if (this.#writer) return Buffer.from(this.#writer.fault(told))
-    return faultEvent(this.#endpoint, {message: told.message, type: told.type ?? 'api_error'}, false)
+    const error = this.#is_faulty ? this.#fault() : {message: refusal.message, type: refusal.codes.type, param: null, code: null}
+    if (this.#writer) return Buffer.from(this.#writer.fault(error))
+    return faultEvent(this.#endpoint, {message: error.message, type: error.type ?? 'api_error'}, false)
   }
 
   close(): void {
@@ -126,14 +126,14 @@ export class TranslatedStream implements Source {
     return this.#translator.failed !== null || this.#broken !== null
   }
 
-  #fault(): Fault & {readonly status: number | null} {
+  #fault(): ProviderFault & {readonly status: number | null} {
     if (this.#translator.failed) return this.#translator.failed
     const message = `${this.#provider} error: ${this.#broken ?? 'the stream broke off'}`
     return {message, type: 'api_error', param: null, code: null, status: 502}
   }
 
   /** Text: why what came is no event. */
-  #told(event: StreamEvent | string) {
+  #onEvent(event: StreamEvent | string) {
     if (typeof event === 'string') this.#broken ??= event
     else if (!this.#is_faulty) {
       if (event.name !== 'ping') this.#events++
@@ -182,23 +182,23 @@ interface Framer {
 }
 
 /** `told` text: why what came is no event. */
-function framerOf(framing: Framing, told: (event: StreamEvent | string) => void): Framer {
+function framerOf(framing: Framing, emit: (event: StreamEvent | string) => void): Framer {
   if (framing === 'sse') {
     return new SseFramer(raw => {
-      if (raw === null) return told(TOO_LONG)
+      if (raw === null) return emit(TOO_LONG)
       const {event, data} = readFields(raw)
       const whole = eventOf(event, data.join('\n'))
       // Some providers end events with a single line end, so that several come as one.
-      if (typeof whole === 'string' && data.length > 1) for (const line of data) told(eventOf(event, line))
-      else if (data.length > 0) told(whole)
-    }, MOST_EVENT_BYTES)
+      if (typeof whole === 'string' && data.length > 1) for (const line of data) emit(eventOf(event, line))
+      else if (data.length > 0) emit(whole)
+    }, MAX_EVENT_BYTES)
   }
   if (framing === 'json_array') {
-    const values = new JsonValueFramer(raw => told(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MOST_EVENT_BYTES)
-    const check = () => values.fault === null || told(NOT_JSON)
+    const values = new JsonValueFramer(raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MAX_EVENT_BYTES)
+    const check = () => values.fault === null || emit(NOT_JSON)
     return {push: chunk => void (values.push(chunk), check()), end: () => void (values.end(), check())}
   }
-  const messages = new AwsEventStream(message => told(readEvent(message)))
+  const messages = new AwsEventStream(message => emit(readEvent(message)))
   return {push: chunk => messages.push(chunk), end: () => undefined}
 }
 

@@ -4,7 +4,7 @@ import type {LogFilter} from '../log-filter.ts'
 import {filteredRows} from '../log-rows.ts'
 import {byDay, dayOf} from './days.ts'
 import {eitherModel, type Hours, hourlySums, isSummed, ownWorkspaces, sourcesOf} from './hours.ts'
-import {promptIn, type Reader, summed, WENT_WELL} from './reader.ts'
+import {type AnalyticsReader, promptIn, summed, WENT_WELL} from './reader.ts'
 
 /** What calls of one place in time, one status and one state of the cache add up to. */
 export interface Fact {
@@ -26,14 +26,14 @@ export interface Fact {
 export const BUCKETS = {all: 0, day: 10, hour: 13, minute: 16} as const
 export type Bucket = keyof typeof BUCKETS
 
-/** The columns that facts can be grouped by; `prompt` is told by rows alone, by the slug in their detail. */
+/** The columns that facts can be grouped by; rows alone have `prompt`, by the slug in their detail. */
 export type Dimension = Column | 'prompt'
 type Column = 'provider' | 'model' | 'status' | 'api_key_id' | 'config_id' | 'workspace_id' | 'provider_slug'
 
 /** A workspace's totals are kept apart from what is named: they are far fewer. */
 const OF_TOTALS: ReadonlySet<Dimension> = new Set(['status', 'workspace_id'])
 
-export async function factsOf(reader: Reader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Fact[]> {
+export async function factsOf(reader: AnalyticsReader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Fact[]> {
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && by !== 'prompt' && isSummed(filter))
   const facts = []
   for (const part of rows.flatMap(byDay)) facts.push(...(await fromRows(reader, part, bucket, by)))
@@ -48,7 +48,7 @@ export interface Latencies {
   readonly counts: Map<number, number>
 }
 
-export async function latenciesOf(reader: Reader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Latencies[]> {
+export async function latenciesOf(reader: AnalyticsReader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Latencies[]> {
   const is_kept = by === undefined || by === 'provider' || by === 'model' || by === 'workspace_id'
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && is_kept && isSummed(filter, 'latency'))
   const found: LatencyRow[] = []
@@ -73,7 +73,7 @@ interface LatencyRow {
 
 type Raw = {readonly [column in keyof Fact]: string | number}
 
-async function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<Raw[]> {
+async function fromRows({kind, db}: AnalyticsReader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<Raw[]> {
   const {keys, same} = keysOf(kind, filter, bucket, by)
   const rows = await filteredRows(db, filter)
     .select([
@@ -93,7 +93,7 @@ async function fromRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, b
 }
 
 function fromHours(
-  {kind, db}: Reader,
+  {kind, db}: AnalyticsReader,
   filter: LogFilter,
   hours: Hours,
   bucket: Bucket,
@@ -116,7 +116,12 @@ function fromHours(
     .execute()
 }
 
-async function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<LatencyRow[]> {
+async function latencyRows(
+  {kind, db}: AnalyticsReader,
+  filter: LogFilter,
+  bucket: Bucket,
+  by: Dimension | undefined,
+): Promise<LatencyRow[]> {
   const {keys, same} = keysOf(kind, filter, bucket, by)
   const least = kind === 'sqlite' ? sql`max(duration_ms, 1)` : sql`greatest(duration_ms, 1)`
   const rows = await filteredRows(db, filter)
@@ -131,7 +136,7 @@ async function latencyRows({kind, db}: Reader, filter: LogFilter, bucket: Bucket
 }
 
 /** By what rows of some days are grouped, and what is the same of all of them: that need not be sorted by. */
-function keysOf(kind: Reader['kind'], filter: LogFilter, bucket: Bucket, by: Dimension | undefined) {
+function keysOf(kind: AnalyticsReader['kind'], filter: LogFilter, bucket: Bucket, by: Dimension | undefined) {
   const one = bucket === 'all' ? '' : bucket === 'day' ? dayOf(filter) : undefined
   const keys: AliasedRawBuilder<string, 'bucket' | 'name'>[] = []
   if (one === undefined) keys.push(place('created_at', bucket).as('bucket'))
@@ -143,7 +148,7 @@ function keysOf(kind: Reader['kind'], filter: LogFilter, bucket: Bucket, by: Dim
 const first = (count: number) => sql`${sql.raw(Array.from({length: count}, (_, at) => at + 1).join(', '))}`
 
 function latencyHours(
-  {kind, db}: Reader,
+  {kind, db}: AnalyticsReader,
   filter: LogFilter,
   hours: Hours,
   bucket: Bucket,
@@ -174,7 +179,7 @@ function place(column: 'created_at' | 'hour', bucket: Bucket): RawBuilder<string
 }
 
 /** What a row is called in a dimension; empty where it has no name. */
-export function nameOf(kind: Reader['kind'], by: Dimension | undefined): RawBuilder<string> {
+export function nameOf(kind: AnalyticsReader['kind'], by: Dimension | undefined): RawBuilder<string> {
   if (by === undefined) return sql`''`
   if (by === 'prompt') return sql`coalesce(${promptIn(kind)}, '')`
   return by === 'status' ? sql`cast(status as text)` : sql`coalesce(${sql.ref(by)}, '')`

@@ -14,7 +14,7 @@ export interface Hours {
 }
 
 /** Where the answer stands: whole hours in the sums, what is left at both ends in rows. */
-export interface Sources {
+export interface GraphSources {
   readonly rows: readonly LogFilter[]
   readonly hours: Hours | null
 }
@@ -31,7 +31,7 @@ export function isSummed(filter: LogFilter, sums: 'all' | 'latency' = 'all'): bo
 }
 
 /** Where to read what lies between two moments, both included. */
-export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summed: boolean): Promise<Sources> {
+export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summed: boolean): Promise<GraphSources> {
   const {least, most} = filter.created_at ?? {}
   if (!summed || least === undefined || most === undefined) return {rows: [filter], hours: null}
   return parted(filter, await summedFrom(db), {least, most})
@@ -41,7 +41,7 @@ export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summ
  * The same for the rows that are there now: sums are kept for another time than rows, and count only from where both are whole. A time
  * may be open; the hour that has not ended is summed as far as it is.
  */
-export async function sourcesOfKept(db: Db, filter: LogFilter): Promise<Sources> {
+export async function sourcesOfKept(db: Db, filter: LogFilter): Promise<GraphSources> {
   if (!isSummed(filter)) return {rows: [filter], hours: null}
   const {least = EVER, most = NEVER} = filter.created_at ?? {}
   return parted(filter, await soundFrom(db), {least, most})
@@ -62,7 +62,7 @@ async function summedFrom(db: Db): Promise<string> {
   return (await meta.executeTakeFirst())?.value ?? ''
 }
 
-function parted(filter: LogFilter, begin: string, {least, most}: {least: string; most: string}): Sources {
+function parted(filter: LogFilter, begin: string, {least, most}: {least: string; most: string}): GraphSources {
   const whole = nextHour(least)
   const from = whole > begin ? whole : begin
   const before = new Date(Math.floor((Date.parse(most) + 1) / HOUR_MS) * HOUR_MS).toISOString()
@@ -73,7 +73,7 @@ function parted(filter: LogFilter, begin: string, {least, most}: {least: string;
   return {rows, hours: {from, before}}
 }
 
-/** The sums of these hours that a filter finds: the totals of workspaces where it names nothing that those do not know, and none is asked for. */
+/** The sums of these hours that a filter finds: the totals of workspaces where it names nothing that those do not know, and none is requested. */
 export function hourlySums(db: Db, filter: LogFilter, hours: Hours, by_name: boolean) {
   const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(each => each)
   let sums = db

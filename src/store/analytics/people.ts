@@ -4,7 +4,7 @@ import type {LogFilter} from '../log-filter.ts'
 import {filteredRows} from '../log-rows.ts'
 import {byDay} from './days.ts'
 import {BUCKETS, type Bucket, type Dimension, nameOf} from './facts.ts'
-import {fromMetadata, type Reader, summed} from './reader.ts'
+import {type AnalyticsReader, fromMetadata, summed} from './reader.ts'
 
 const USER = '_user'
 
@@ -16,7 +16,7 @@ export interface Users {
 }
 
 /** How many users calls name, in the metadata `_user`. Of the whole nothing is known from its days: a user may call in several. */
-export async function usersOf({kind, db}: Reader, filter: LogFilter, bucket: Bucket): Promise<Users[]> {
+export async function usersOf({kind, db}: AnalyticsReader, filter: LogFilter, bucket: Bucket): Promise<Users[]> {
   const user = fromMetadata(kind, USER)
   const found: Users[] = []
   for (const part of bucket === 'all' ? [filter] : byDay(filter)) {
@@ -44,7 +44,12 @@ export interface MetadataGroup {
 }
 
 /** Calls by what their metadata says of `key`, the most first; those that say nothing of it are left out. */
-export async function metadataGroups({kind, db}: Reader, filter: LogFilter, key: string, page: Page): Promise<Paged<MetadataGroup>> {
+export async function metadataGroups(
+  {kind, db}: AnalyticsReader,
+  filter: LogFilter,
+  key: string,
+  page: Page,
+): Promise<Paged<MetadataGroup>> {
   const value = fromMetadata(kind, key)
   const rows = await filteredRows(db, filter)
     .where(sql<boolean>`${value} is not null`)
@@ -77,13 +82,13 @@ export async function metadataGroups({kind, db}: Reader, filter: LogFilter, key:
   }
 }
 /** How many values rows have of a key of their metadata. */
-async function valuesOf({kind, db}: Reader, filter: LogFilter, key: string): Promise<number> {
+async function valuesOf({kind, db}: AnalyticsReader, filter: LogFilter, key: string): Promise<number> {
   const values = filteredRows(db, filter).select(sql<number>`count(distinct ${fromMetadata(kind, key)})`.as('values'))
   return Number((await values.executeTakeFirstOrThrow()).values)
 }
 
 /** What was thought of calls by the value of their metadata: from the few traces of which anything was. */
-async function thoughtsOf({kind, db}: Reader, filter: LogFilter, key: string, values: readonly string[]) {
+async function thoughtsOf({kind, db}: AnalyticsReader, filter: LogFilter, key: string, values: readonly string[]) {
   const value = fromMetadata(kind, key)
   const thoughts = db
     .selectFrom('traffic.feedback')
@@ -106,7 +111,7 @@ export interface Seen {
 }
 
 /** When calls of each group came, the first and the last. */
-export async function seenOf({kind, db}: Reader, filter: LogFilter, by: Dimension): Promise<Seen[]> {
+export async function seenOf({kind, db}: AnalyticsReader, filter: LogFilter, by: Dimension): Promise<Seen[]> {
   const all = new Map<string, Seen>()
   for (const part of byDay(filter)) {
     const rows = await filteredRows(db, part)
@@ -126,7 +131,7 @@ export interface RecoveredByRetry {
 }
 
 /** Calls that went well after a retry or at another target. */
-export async function rescuedOf({db}: Reader, filter: LogFilter, bucket: Bucket): Promise<RecoveredByRetry[]> {
+export async function rescuedOf({db}: AnalyticsReader, filter: LogFilter, bucket: Bucket): Promise<RecoveredByRetry[]> {
   const rows = await filteredRows(db, filter)
     .where(sql<boolean>`is_rescued = 1`)
     .select([

@@ -2,18 +2,18 @@ import {type RawBuilder, sql} from 'kysely'
 import type {Db, Store} from '../database.ts'
 
 /** A database to read from, and its kind. */
-export interface Reader {
+export interface AnalyticsReader {
   readonly kind: Store['kind']
   readonly db: Db
 }
 
 /** A text of the metadata of a log row; null where it has no such member. */
-export function fromMetadata(kind: Reader['kind'], key: string): RawBuilder<string | null> {
+export function fromMetadata(kind: AnalyticsReader['kind'], key: string): RawBuilder<string | null> {
   return kind === 'sqlite' ? sql`metadata ->> ${key}` : sql`metadata::json ->> ${key}::text`
 }
 
 /** The slug of the prompt that was called. */
-export function promptIn(kind: Reader['kind']): RawBuilder<string> {
+export function promptIn(kind: AnalyticsReader['kind']): RawBuilder<string> {
   return kind === 'sqlite' ? sql`json_extract(detail, '$.prompt.slug')` : sql`(detail::json #>> '{prompt,slug}')`
 }
 

@@ -2,7 +2,7 @@ import {sql} from 'kysely'
 import type {Page, Paged} from '../../schema/paging.ts'
 import type {LogFilter} from '../log-filter.ts'
 import {filteredRows, listedRows, type Rows} from '../log-rows.ts'
-import {type Reader, summed, WENT_WELL} from './reader.ts'
+import {type AnalyticsReader, summed, WENT_WELL} from './reader.ts'
 
 export interface TraceRow {
   readonly trace_id: string
@@ -16,7 +16,7 @@ export interface TraceRow {
 }
 
 /** Traces, the newest first. */
-export async function tracesOf(reader: Reader, filter: LogFilter, page: Page): Promise<Paged<TraceRow>> {
+export async function tracesOf(reader: AnalyticsReader, filter: LogFilter, page: Page): Promise<Paged<TraceRow>> {
   const newest = await newestOf(reader, filter, (page.current_page + 1) * page.page_size)
   const rows = newest
     ? await summedUp(filteredRows(reader.db, filter, 'trace').where('trace_id', 'in', newest.traces), page)
@@ -24,13 +24,13 @@ export async function tracesOf(reader: Reader, filter: LogFilter, page: Page): P
   return {total: newest?.is_all ? newest.traces.length : await countTraces(reader, filter), rows}
 }
 
-async function countTraces({db}: Reader, filter: LogFilter): Promise<number> {
+async function countTraces({db}: AnalyticsReader, filter: LogFilter): Promise<number> {
   const traces = filteredRows(db, filter).select(sql<number>`count(distinct trace_id)`.as('total'))
   return Number((await traces.executeTakeFirstOrThrow()).total)
 }
 
 /** Beyond that many rows all are grouped. */
-const MOST_ROWS = 16_384
+const MAX_ROWS = 16_384
 
 interface Newest {
   readonly traces: readonly string[]
@@ -39,9 +39,9 @@ interface Newest {
 }
 
 /** At least so many of the newest traces, from the newest rows of a workspace; undefined where that takes too many rows. */
-async function newestOf({db}: Reader, filter: LogFilter, wanted: number): Promise<Newest | undefined> {
+async function newestOf({db}: AnalyticsReader, filter: LogFilter, wanted: number): Promise<Newest | undefined> {
   if (filter.workspace_id === undefined || filter.trace_id !== undefined) return undefined
-  for (let limit = 2 * (wanted + 1); limit <= MOST_ROWS; limit *= 4) {
+  for (let limit = 2 * (wanted + 1); limit <= MAX_ROWS; limit *= 4) {
     const rows = await listedRows(db, filter).select(['trace_id', 'created_at']).orderBy('created_at', 'desc').limit(limit).execute()
     const is_all = rows.length < limit
     const last_at = rows.at(-1)?.created_at ?? ''

@@ -13,15 +13,15 @@ import {readRows} from './rows.ts'
 export type FindManyBodies = (rows: readonly BodiesOf[], found: (row: LogBodiesTable) => void) => Promise<void>
 
 const WINDOW_BYTES = 1 << 20
-const MOST_IDS = 500
+const MAX_IDS = 500
 
 /** As `bodyFinder`, for a page of rows. */
 export function manyBodiesFinder(options: StoreOptions, db: Db): FindManyBodies {
   if (options.kind === 'sqlite') return (rows, found) => findManyInPacks(join(options.folder, PACKS_FOLDER), rows, found)
   return async (rows, found) => {
     const ids = rows.map(({id}) => id)
-    for (let at = 0; at < ids.length; at += MOST_IDS) {
-      const some = ids.slice(at, at + MOST_IDS)
+    for (let at = 0; at < ids.length; at += MAX_IDS) {
+      const some = ids.slice(at, at + MAX_IDS)
       for (const row of await db.selectFrom('traffic.log_bodies').selectAll().where('log_id', 'in', some).execute()) found(row)
     }
   }

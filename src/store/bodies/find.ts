@@ -8,7 +8,7 @@ import type {LogBodiesTable} from '../tables/traffic.ts'
 import {BATCH_HEAD_BYTES, COMPRESSED, dayOf, listPacks, PACKS_FOLDER, PLAIN} from './packs.ts'
 import {findRow} from './rows.ts'
 
-/** What is known of a row whose bodies are asked for. */
+/** What is known of a row whose bodies are requested. */
 export interface BodiesOf {
   readonly id: string
   readonly created_at: string

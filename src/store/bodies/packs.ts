@@ -17,15 +17,15 @@ export const BATCH_HEAD_BYTES = 24
 export const PLAIN = 0x3150_4247
 export const COMPRESSED = 0x315a_4247
 
-const MOST_BYTES = 64 * 1024 * 1024
-const MOST_MS = 600_000
+const MAX_BYTES = 64 * 1024 * 1024
+const MAX_MS = 600_000
 const SUFFIX = '.pack'
 /** A few small rows are not worth the making of a compressor. */
 const COMPRESSED_FROM_BYTES = 16 * 1024
 const FAST = {params: {[constants.ZSTD_c_compressionLevel]: 1}}
 
 export interface Packs {
-  /** Appends a batch; gives how many rows were refused: all of them, and `onFault` is told why, or none. */
+  /** Appends a batch; gives how many rows were refused: all of them, and `onFault` gets the reason, or none. */
   append(batch: PackedBodies, onFault: (fault: unknown) => void): number
   /** Writes to none of the packs there are any more; gives their paths, oldest first. */
   seal(): string[]
@@ -35,7 +35,7 @@ export interface Packs {
 }
 
 /** For the one process that owns the data directory. Nothing is synced: bodies may be lost with the power, and with nothing else. */
-export function openPacks(folder: string, {most_bytes = MOST_BYTES, most_ms = MOST_MS} = {}): Packs {
+export function openPacks(folder: string, {most_bytes = MAX_BYTES, most_ms = MAX_MS} = {}): Packs {
   let open: {readonly fd: number; readonly begun_ms: number; bytes: number} | undefined
   const head = Buffer.alloc(BATCH_HEAD_BYTES)
   const begin = (begun_ms: number) => {

@@ -17,7 +17,7 @@ const HEAD_BYTES = 8 * 4
 const CUT_AT = 7 * 4
 const NONE = -1
 /** UTF-8 takes at most three bytes for one UTF-16 unit. */
-const MOST_BYTES_PER_UNIT = 3
+const MAX_BYTES_PER_UNIT = 3
 
 /** The fields of a row, in order. */
 export type RowFields = readonly [
@@ -33,7 +33,7 @@ export type RowFields = readonly [
 /** The most bytes that `writeRow` takes for them. */
 export function mostRowBytes(fields: RowFields): number {
   let bytes = HEAD_BYTES
-  for (const field of fields) if (field !== null) bytes += typeof field === 'string' ? field.length * MOST_BYTES_PER_UNIT : field.length
+  for (const field of fields) if (field !== null) bytes += typeof field === 'string' ? field.length * MAX_BYTES_PER_UNIT : field.length
   return bytes
 }
 

@@ -17,7 +17,7 @@ export interface WaitingBodies {
 
 export interface WaitingBatch {
   readonly waiting: readonly WaitingBodies[]
-  /** Notes where bodies of the batch lie now, and lets go of them here. Before the next batch is asked for. */
+  /** Notes where bodies of the batch lie now, and lets go of them here. Before the next batch is requested. */
   settle(objects: readonly LogObjectsTable[]): Promise<void>
 }
 

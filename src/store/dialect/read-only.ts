@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import {connect, type SqliteOptions} from './sqlite.ts'
 
-const MOST_STATEMENTS = 100
+const MAX_STATEMENTS = 100
 const CACHE_KB = 32 * 1024
 const MAPPED_BYTES = 2 ** 30
 
@@ -20,7 +20,7 @@ export function openReadOnly(target: Omit<SqliteOptions, 'role'>): ReadOnly {
     if (known) return known
     raw ??= open(target)
     const made = raw.prepare(sql)
-    if (statements.size >= MOST_STATEMENTS) statements.clear()
+    if (statements.size >= MAX_STATEMENTS) statements.clear()
     statements.set(sql, made)
     return made
   }

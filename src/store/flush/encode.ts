@@ -1,22 +1,23 @@
+import {apiKeyIdOf} from '../../schema/principal.ts'
 import type {LogRecord, Settlement} from '../../schema/records.ts'
-import {INPUT_CLASSES, type Mode, OUTPUT_CLASSES, type Usage} from '../../schema/usage.ts'
+import {INPUT_CLASSES, OUTPUT_CLASSES, type ServiceMode, type Usage} from '../../schema/usage.ts'
 import {durationOf, isRescued} from './duration.ts'
-import type {Detail, Entry, EntryValues, RowValues} from './lines.ts'
+import type {Detail, EntryValues, LedgerLine, RowValues} from './lines.ts'
 
 /**
  * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what the hash of the entry
  * covers; where there is a row of the log, its `RowValues`; and its detail, which is stored as it stands here. Arrays, as this is done
  * for every call.
  */
-export function encodeSettlement(said: Settlement): string {
-  const text = linesOf(said)
-  return text.includes('\\u') ? linesOf(JSON.parse(JSON.stringify(said), storable) as Settlement) : text
+export function encodeSettlement(settlement: Settlement): string {
+  const text = linesOf(settlement)
+  return text.includes('\\u') ? linesOf(JSON.parse(JSON.stringify(settlement), storable) as Settlement) : text
 }
 
-function linesOf(said: Settlement): string {
-  const entry = JSON.stringify(entryOf(said))
-  const {log} = said
-  return log ? `${entry}\n${JSON.stringify(rowOf(said, log))}\n${JSON.stringify(detailOf(log))}` : entry
+function linesOf(settlement: Settlement): string {
+  const entry = JSON.stringify(entryOf(settlement))
+  const {log} = settlement
+  return log ? `${entry}\n${JSON.stringify(rowOf(settlement, log))}\n${JSON.stringify(detailOf(log))}` : entry
 }
 
 /** NUL and halves of surrogate pairs, which no text column of PostgreSQL holds, become U+FFFD: clients choose metadata and models. */
@@ -24,35 +25,35 @@ function storable(_: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value
 }
 
-function entryOf(said: Settlement): EntryValues {
-  const {prompt_tokens, completion_tokens, usage} = counted(said.usage ?? {}, said)
+function entryOf(settlement: Settlement): EntryValues {
+  const {prompt_tokens, completion_tokens, usage} = counted(settlement.usage ?? {}, settlement)
   return [
-    said.call_id,
-    said.attempt,
-    said.trace_id,
-    said.organisation_id,
-    said.workspace_id,
-    said.api_key_id,
-    said.user_id,
-    said.provider_id,
-    said.provider_slug,
-    said.integration_id,
-    said.config_id,
-    said.provider,
-    said.model,
-    said.endpoint,
-    said.admitted_at,
-    said.settled_at,
-    said.outcome,
-    said.status,
+    settlement.call_id,
+    settlement.attempt,
+    settlement.trace_id,
+    settlement.organisation_id,
+    settlement.workspace_id,
+    apiKeyIdOf(settlement.principal),
+    settlement.user_id,
+    settlement.provider_id,
+    settlement.provider_slug,
+    settlement.integration_id,
+    settlement.config_id,
+    settlement.provider,
+    settlement.model,
+    settlement.endpoint,
+    settlement.admitted_at,
+    settlement.settled_at,
+    settlement.outcome,
+    settlement.status,
     usage,
-    said.usage_source,
+    settlement.usage_source,
     prompt_tokens,
     completion_tokens,
-    said.cost_nanousd,
-    said.unpriced ? 1 : 0,
-    said.delivered ? 1 : 0,
-    JSON.stringify(said.counter_keys),
+    settlement.cost_nanousd,
+    settlement.unpriced ? 1 : 0,
+    settlement.delivered ? 1 : 0,
+    JSON.stringify(settlement.counter_keys),
   ]
 }
 
@@ -103,14 +104,14 @@ function detailOf(log: LogRecord): Detail {
 /** What of the usage could not be priced, as the column of usage tells it beside the counts. */
 export interface Unpriced {
   readonly unpriced_units?: readonly string[] | undefined
-  readonly mode_unpriced?: Mode | undefined
+  readonly mode_unpriced?: ServiceMode | undefined
 }
 
 /** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of what has no price. */
 export function counted(
   usage: Partial<Usage>,
   {unpriced_units, mode_unpriced}: Unpriced = {},
-): Pick<Entry, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
+): Pick<LedgerLine, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
   let prompt_tokens = 0
   let completion_tokens = 0
   let text = ''

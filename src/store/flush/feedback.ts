@@ -18,7 +18,7 @@ export const FEEDBACK_COLUMNS = [
   'last_updated_at',
 ] as const satisfies readonly (keyof FeedbackTable)[]
 
-/** What guardrails noted of a call. A row that is told again gives the same ids, so that each counts once. */
+/** What guardrails noted of a call. A row that comes again gives the same ids, so that each counts once. */
 export function hookFeedback({entry, row}: FlushRecord): FeedbackTable[] {
   if (!row) return []
   const [log_id, , created_at, , , , , , , , has_hooks] = row.values
@@ -30,9 +30,9 @@ export function hookFeedback({entry, row}: FlushRecord): FeedbackTable[] {
     const {value, weight, metadata} = hook.feedback
     const {organisation_id, workspace_id, trace_id, api_key_id, user_id} = entry
     const id = idFrom(`${log_id}\0${at}\0${hook.id}`)
-    const told = {value, weight: weight ?? 1, metadata: JSON.stringify(metadata ?? {})}
+    const fields = {value, weight: weight ?? 1, metadata: JSON.stringify(metadata ?? {})}
     const times = {created_at, last_updated_at: created_at}
-    return [{id, organisation_id, workspace_id, trace_id, api_key_id, user_id, source: 'guardrail' as const, ...told, ...times}]
+    return [{id, organisation_id, workspace_id, trace_id, api_key_id, user_id, source: 'guardrail' as const, ...fields, ...times}]
   })
 }
 

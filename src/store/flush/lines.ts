@@ -34,14 +34,14 @@ export const ENTRY_COLUMNS = [
 export type EntryColumn = (typeof ENTRY_COLUMNS)[number]
 
 /** A ledger entry by the names of its columns. */
-export type Entry = Readonly<Pick<LedgerEntriesTable, EntryColumn>>
+export type LedgerLine = Readonly<Pick<LedgerEntriesTable, EntryColumn>>
 
-type ValuesOf<C extends readonly EntryColumn[]> = {readonly [K in keyof C]: Entry[C[K]]}
+type ValuesOf<C extends readonly EntryColumn[]> = {readonly [K in keyof C]: LedgerLine[C[K]]}
 
 /** The values of `ENTRY_COLUMNS`. */
 export type EntryValues = ValuesOf<typeof ENTRY_COLUMNS>
 
-/** What is told of a row of the log beside its entry; then the attempts it covers, and 1 where guardrails spoke. */
+/** What a row of the log holds beside its entry; then the attempts it covers, and 1 where guardrails spoke. */
 export type RowValues = readonly [
   id: string,
   span_id: string,

@@ -1,8 +1,8 @@
 import {addCount, latencyBucket} from '../../schema/latency.ts'
 import {isSuccess} from '../../schema/success.ts'
 import type {LogHourlyTable, LogLatenciesTable} from '../tables/traffic.ts'
-import type {Entry} from './lines.ts'
-import type {FlushedRow, Spent} from './record.ts'
+import type {LedgerLine} from './lines.ts'
+import type {FlushedRow, RowCost} from './record.ts'
 import {getOrAdd, hourOf, inOrder, isWithin} from './sums.ts'
 
 export const LOG_SUM_KEY = [
@@ -42,9 +42,9 @@ export const LATENCY_COLUMNS = [...LATENCY_KEY, 'requests'] as const
 
 /** A row that the log did not have before. */
 export interface NewRow {
-  readonly entry: Entry
+  readonly entry: LedgerLine
   readonly row: FlushedRow
-  readonly spent: Spent
+  readonly spent: RowCost
 }
 
 /** What rows add to `traffic.log_hourly`: counts that may pass 2^53 are BigInt. */

@@ -26,7 +26,7 @@ const copy = (table: string, columns: readonly string[]) =>
 
 const ENTRIES = ['writer', 'chain', ...ENTRY_COLUMNS]
 const INSERT_ENTRIES = copy('ledger_entries', ENTRIES)
-/** A row that comes again tells more of the same call: what guardrails said that nobody waited for. */
+/** A row that comes again tells more of the same call: results of guardrails that nobody waited for. */
 const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do update set detail = excluded.detail returning id, xmax = 0 as is_new`
 const TELL_AGAIN = 'update traffic.logs set detail = $1 where id = $2'
 const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
@@ -151,9 +151,9 @@ async function insertLogs(db: Db, records: readonly FlushRecord[], inserted: Rea
   }
   if (rows.size === 0) return
   const values = [...rows.values()].map(({entry, row, spent}) => named(LOG_COLUMNS, logValues(entry, row, spent)))
-  const {rows: told} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [JSON.stringify(values)])
+  const {rows: entries} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [JSON.stringify(values)])
   const sums = new LogRowSums()
-  for (const {id, is_new} of told) if (is_new) sums.add(rows.get(id)!)
+  for (const {id, is_new} of entries) if (is_new) sums.add(rows.get(id)!)
   const {hours, latencies} = sums.rows
   if (hours.length > 0) await run(db, ADD_LOG_SUMS, [exact(hours)])
   if (latencies.length > 0) await run(db, ADD_LATENCIES, [exact(latencies)])

@@ -1,7 +1,8 @@
+import {withPrincipal} from '../../schema/principal.ts'
 import type {Settlement} from '../../schema/records.ts'
 import type {LogsTable} from '../tables/traffic.ts'
 import {encodeSettlement} from './encode.ts'
-import {ENTRY_COLUMNS, type Entry, type EntryColumn, type EntryValues, type RowValues} from './lines.ts'
+import {ENTRY_COLUMNS, type EntryColumn, type EntryValues, type LedgerLine, type RowValues} from './lines.ts'
 
 export type SqlValue = string | number | null
 
@@ -13,7 +14,7 @@ export interface FlushedRow {
 
 /** A settlement as the journal held it, ready to be written. */
 export interface FlushRecord {
-  readonly entry: Entry
+  readonly entry: LedgerLine
   readonly values: EntryValues
   /** JSON of the values: what the hash covers. */
   readonly text: string
@@ -21,7 +22,7 @@ export interface FlushRecord {
 }
 
 /** What a log row says of money: its own entry's, or the sum over the attempts at its target. */
-export type Spent = Pick<Entry, 'prompt_tokens' | 'completion_tokens' | 'usage' | 'cost_nanousd' | 'unpriced'>
+export type RowCost = Pick<LedgerLine, 'prompt_tokens' | 'completion_tokens' | 'usage' | 'cost_nanousd' | 'unpriced'>
 
 export const LOG_COLUMNS = [
   'id',
@@ -89,7 +90,7 @@ function recordOf(text: string, row: FlushedRow | null): FlushRecord {
 }
 
 /** The values by their names. Written by hand, as this is done for every call. */
-function named(values: EntryValues): Entry {
+function named(values: EntryValues): LedgerLine {
   return {
     call_id: values[0],
     attempt: values[1],
@@ -121,7 +122,7 @@ function named(values: EntryValues): Entry {
 }
 
 /** The values of `LOG_COLUMNS`. */
-export function logValues(entry: Entry, {values, detail}: FlushedRow, spent: Spent): SqlValue[] {
+export function logValues(entry: LedgerLine, {values, detail}: FlushedRow, spent: RowCost): SqlValue[] {
   const [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued] = values
   return [
     id,
@@ -187,7 +188,7 @@ export function isCount(value: unknown): boolean {
 function linesOf(payload: Buffer): string {
   const text = payload.toString('utf8')
   if (text.startsWith('[')) return text
-  const said: unknown = JSON.parse(text)
-  if (typeof said !== 'object' || said === null) throw new Error('the record is not a JSON object')
-  return encodeSettlement(said as Settlement)
+  const parsed: unknown = JSON.parse(text)
+  if (typeof parsed !== 'object' || parsed === null) throw new Error('the record is not a JSON object')
+  return encodeSettlement(withPrincipal(parsed as Settlement))
 }

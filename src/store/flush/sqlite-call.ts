@@ -22,7 +22,7 @@ export function prepareCall(raw: Sqlite.Database, writer: string) {
   const insert = raw.prepare(`insert into calls (${BOUND}) values (${BOUND.map(() => '?')})`)
   return ({values, row}: FlushRecord, chain: string): void => {
     const [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued] = row!.values
-    const said = [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued, row!.detail] as const
-    insert.run(...values, writer, chain, ...said)
+    const fields = [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued, row!.detail] as const
+    insert.run(...values, writer, chain, ...fields)
   }
 }

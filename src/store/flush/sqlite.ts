@@ -69,7 +69,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       throw fault
     }
   }
-  /** Gives the row when the log did not have it; one that comes again tells more of the same call: what guardrails said that nobody waited for. */
+  /** Gives the row when the log did not have it; one that comes again tells more of the same call: results of guardrails that nobody waited for. */
   const insertRow = ({entry, row}: FlushRecord, is_counted: boolean): NewRow | undefined => {
     if (!row) return undefined
     if (!is_counted) return void tellAgain.run(row.detail, row.values[0])

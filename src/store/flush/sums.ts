@@ -1,4 +1,4 @@
-import type {Entry} from './lines.ts'
+import type {LedgerLine} from './lines.ts'
 import type {FlushRecord} from './record.ts'
 
 /** What a slice adds to one row of `traffic.usage_hourly`. */
@@ -46,7 +46,7 @@ export class HourlySums {
     return inOrder(this.#sums)
   }
 
-  #of(entry: Entry): HourlySum {
+  #of(entry: LedgerLine): HourlySum {
     const {organisation_id, workspace_id, api_key_id, provider} = entry
     const hour = hourOf(entry.admitted_at)
     const provider_slug = entry.provider_slug ?? ''
@@ -59,7 +59,7 @@ export class HourlySums {
 }
 
 /** Most entries are summed where the one before was: to see that costs less than a key. */
-function isOf(sum: HourlySum, entry: Entry): boolean {
+function isOf(sum: HourlySum, entry: LedgerLine): boolean {
   return (
     isWithin(sum.hour, entry.admitted_at) &&
     sum.workspace_id === entry.workspace_id &&

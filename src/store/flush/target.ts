@@ -3,8 +3,8 @@ import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import type {Mark} from '../journal/index.ts'
 import {counted, type Unpriced} from './encode.ts'
-import type {Entry} from './lines.ts'
-import {type FlushedRow, type FlushRecord, isCount, type Spent} from './record.ts'
+import type {LedgerLine} from './lines.ts'
+import {type FlushedRow, type FlushRecord, isCount, type RowCost} from './record.ts'
 
 /** Consecutive records of the journal: everything behind `from` and before `end`. */
 export interface Slice {
@@ -25,7 +25,7 @@ export interface FlushTarget {
   readMark(): Promise<Mark>
   /**
    * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there already, and a log
-   * row that is, stay as they are and count once; a row whose entry is there already is not added, as what it says is said by another. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
+   * row that is, stay as they are and count once; a row whose entry is there already is not added, as another row has its content. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
   /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
@@ -40,9 +40,9 @@ export interface FlushTarget {
 /** The mark is not where this process left it: another one writes under the same writer id, or a commit was not heard of. */
 export class MarkMoved extends Error {
   constructor(writer: string, expected: Mark, found: Mark | undefined) {
-    const said = (mark: Mark | undefined) => (mark ? `${mark.segment}/${mark.position}` : 'nowhere')
+    const placeName = (mark: Mark | undefined) => (mark ? `${mark.segment}/${mark.position}` : 'nowhere')
     super(
-      `The journal of writer ${writer} is applied up to ${said(expected)}, but its mark in the database stands at ${said(found)}. ` +
+      `The journal of writer ${writer} is applied up to ${placeName(expected)}, but its mark in the database stands at ${placeName(found)}. ` +
         'Two processes seem to use copies of one data directory: each needs its own run/writer-id.',
     )
     this.name = 'MarkMoved'
@@ -71,7 +71,7 @@ export interface EarlierEntry {
 }
 
 /** The attempts at the same target before this one, first and last; undefined when there was none (core rule 2: a row covers its retries). */
-export function earlierAttempts({attempt}: Pick<Entry, 'attempt'>, {values}: FlushedRow) {
+export function earlierAttempts({attempt}: Pick<LedgerLine, 'attempt'>, {values}: FlushedRow) {
   const [, , , , , , , retry_count, , covers] = values
   if (Array.isArray(covers) && covers[0] >= 1 && covers[1] >= covers[0]) return {first: covers[0] as number, last: covers[1] as number}
   if (attempt < 2 || !(retry_count >= 1)) return undefined
@@ -79,7 +79,7 @@ export function earlierAttempts({attempt}: Pick<Entry, 'attempt'>, {values}: Flu
 }
 
 /** What the row of `entry` says of money, the earlier attempts at its target with it. */
-export function spentOver(entry: Entry, earlier: readonly EarlierEntry[]): Spent {
+export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): RowCost {
   if (earlier.length === 0) return entry
   const each = [entry, ...earlier].map(({usage}) => JSON.parse(usage) as Partial<Usage> & Unpriced)
   const sum = counted(each.reduce(addUsage, {}), {

@@ -1,9 +1,9 @@
 import {JournalError} from './errors.ts'
-import {encodeHead, HEAD_BYTES, type Kind, MOST_ID_BYTES, MOST_PAYLOAD_BYTES} from './format.ts'
+import {encodeHead, HEAD_BYTES, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, type RecordKind} from './format.ts'
 
 const USUAL_BYTES = 2 * 1024 * 1024
 /** UTF-8 takes at most three bytes for one UTF-16 unit. */
-const MOST_BYTES_PER_UNIT = 3
+const MAX_BYTES_PER_UNIT = 3
 
 /**
  * The records gathered since the last write, encoded one behind the other in one buffer that is used again and again.
@@ -16,14 +16,14 @@ export class Batch {
   #staged = 0
 
   /** Encodes a record behind the kept ones and gives its size; refuses one that is too large. A staged record not kept is forgotten. */
-  stage(kind: Kind, id: string, payload: Buffer | string): number {
+  stage(kind: RecordKind, id: string, payload: Buffer | string): number {
     const text = typeof payload === 'string'
-    if (id.length > MOST_ID_BYTES || payload.length > MOST_PAYLOAD_BYTES) throw tooLarge()
-    this.#grow(HEAD_BYTES + (id.length + (text ? payload.length : 0)) * MOST_BYTES_PER_UNIT + (text ? 0 : payload.length))
+    if (id.length > MAX_ID_BYTES || payload.length > MAX_PAYLOAD_BYTES) throw tooLarge()
+    this.#grow(HEAD_BYTES + (id.length + (text ? payload.length : 0)) * MAX_BYTES_PER_UNIT + (text ? 0 : payload.length))
     const body = this.bytes + HEAD_BYTES
     const id_bytes = id === '' ? 0 : this.buffer.write(id, body)
     const payload_bytes = text ? this.buffer.write(payload, body + id_bytes) : payload.copy(this.buffer, body + id_bytes)
-    if (id_bytes > MOST_ID_BYTES || payload_bytes > MOST_PAYLOAD_BYTES) throw tooLarge()
+    if (id_bytes > MAX_ID_BYTES || payload_bytes > MAX_PAYLOAD_BYTES) throw tooLarge()
     this.#staged = encodeHead(this.buffer, this.bytes, kind, id_bytes, payload_bytes)
     return this.#staged
   }
@@ -51,4 +51,4 @@ export class Batch {
 }
 
 const tooLarge = () =>
-  new JournalError('too_large', `a record's id has at most ${MOST_ID_BYTES} bytes, its payload at most ${MOST_PAYLOAD_BYTES}`)
+  new JournalError('too_large', `a record's id has at most ${MAX_ID_BYTES} bytes, its payload at most ${MAX_PAYLOAD_BYTES}`)

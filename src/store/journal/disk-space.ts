@@ -17,7 +17,7 @@ import {
 } from './segment.ts'
 import type {JournalSettings} from './settings.ts'
 
-const LEAST_URGENT_BYTES = 1024 * 1024
+const MIN_URGENT_BYTES = 1024 * 1024
 
 /**
  * The room of the journal: the segment being written and the spares behind it.
@@ -101,7 +101,7 @@ export class Space {
 
   /**
    * When the file of the current segment was removed or replaced from outside: writes it anew from what the descriptor still holds, and
-   * begins the next. Throws when it cannot; the current one stays, and is asked for again.
+   * begins the next. Throws when it cannot; the current one stays, and is tried again.
    */
   restore(): boolean {
     const {current} = this
@@ -178,7 +178,7 @@ export class Space {
     const wanted = HEADER_BYTES + room + HEAD_BYTES
     if (this.#rest || this.#closed) return false
     try {
-      const bytes = Math.max(wanted, Math.min(segment_bytes, LEAST_URGENT_BYTES))
+      const bytes = Math.max(wanted, Math.min(segment_bytes, MIN_URGENT_BYTES))
       this.#stockWith([prepareSpareNow(this.#place, this.#serial++, bytes), ...this.#spares])
       return true
     } catch (cause) {

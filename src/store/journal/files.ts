@@ -13,7 +13,7 @@ export interface Files {
   /** Whether the file behind `fd` is the one at `path`. */
   isAt(fd: number, path: string): boolean
   readSync(fd: number, into: Buffer, offset: number, length: number, position: number): number
-  /** Bytes written, which may be fewer than asked (core rule 4). */
+  /** Bytes written, which may be fewer than requested (core rule 4). */
   writeSync(fd: number, from: Buffer, offset: number, length: number, position: number): number
   renameSync(from: string, to: string): void
   open(path: string, flags: 'wx+'): Promise<number>
@@ -34,7 +34,7 @@ const sync = promisify(fs.fsync)
 const close = promisify(fs.close)
 const PRIVATE = 0o600
 
-/** The real file system. Files are the owner's alone, for they hold what calls said of themselves. */
+/** The real file system. Files are the owner's alone, for they hold the contents of calls. */
 export const nodeFiles: Files = {
   makeFolder: path => void fs.mkdirSync(path, {recursive: true, mode: 0o700}),
   list: folder => fs.readdirSync(folder),

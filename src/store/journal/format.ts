@@ -12,16 +12,16 @@ import {crc32} from 'node:zlib'
 export const HEADER_BYTES = 64
 export const HEAD_BYTES = 10
 /** The longest id a record carries, and the longest payload; a reader's memory is bounded by the second. */
-export const MOST_ID_BYTES = 255
-export const MOST_PAYLOAD_BYTES = 8 * 1024 * 1024
-export const MOST_RECORD_BYTES = HEAD_BYTES + MOST_ID_BYTES + MOST_PAYLOAD_BYTES
+export const MAX_ID_BYTES = 255
+export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024
+export const MAX_RECORD_BYTES = HEAD_BYTES + MAX_ID_BYTES + MAX_PAYLOAD_BYTES
 
 /**
  * What a record says. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt, `settlement` ends
  * it; these three have an id, `<call id>:<attempt>`. `sealed` is the last record of a segment that was closed in order.
  */
 export const KINDS = ['intent', 'settlement', 'log_row', 'carried', 'sealed', 'other'] as const
-export type Kind = (typeof KINDS)[number]
+export type RecordKind = (typeof KINDS)[number]
 
 /** A place in the journal: everything before it is meant. `{segment: 0, position: 0}` is the beginning. */
 export interface Mark {
@@ -30,12 +30,12 @@ export interface Mark {
 }
 
 /** Whose journal it is: the id of the store (a UUID) and its epoch, which a restore raises (core rule 4). */
-export interface Owner {
+export interface JournalOwner {
   readonly store_id: string
   readonly epoch: number
 }
 
-export interface SegmentHeader extends Owner {
+export interface SegmentHeader extends JournalOwner {
   readonly segment: number
   readonly created_ms: number
   /** Where the data of the segment before ends, known when the same process wrote both; 0 when not known. */
@@ -80,7 +80,7 @@ export function encodeHeader(header: SegmentHeader): Buffer {
  * The header in `bytes` although some of it changed, when the rest says that it is segment `segment` of `owner`: all that names it stands as expected,
  * or would with one of its fields put right. Where the segment before ends is not known then.
  */
-export function mendedHeader(bytes: Buffer, owner: Owner, segment: number): SegmentHeader | undefined {
+export function mendedHeader(bytes: Buffer, owner: JournalOwner, segment: number): SegmentHeader | undefined {
   if (bytes.length < HEADER_BYTES) return undefined
   const wanted = {...owner, segment, created_ms: 0, previous_end: 0}
   const expected = encodeHeader(wanted)
@@ -123,7 +123,7 @@ export function decodeHeader(bytes: Buffer): SegmentHeader | string {
  * Writes the head of the record whose id and payload already stand at `at + HEAD_BYTES`; gives the size of the whole record.
  * `at` is where the record begins in `buffer`.
  */
-export function encodeHead(buffer: Buffer, at: number, kind: Kind, id_bytes: number, payload_bytes: number): number {
+export function encodeHead(buffer: Buffer, at: number, kind: RecordKind, id_bytes: number, payload_bytes: number): number {
   const length = id_bytes + payload_bytes
   const end = at + HEAD_BYTES + length
   buffer.writeUInt32LE(length, at)
@@ -139,7 +139,7 @@ export function claimedLength(buffer: Buffer, at: number): number {
 }
 
 /** The kind of the record at `at`, as claimed. */
-export function claimedKind(buffer: Buffer, at: number): Kind | undefined {
+export function claimedKind(buffer: Buffer, at: number): RecordKind | undefined {
   return KINDS[buffer[at + 8]! - 1]
 }
 
@@ -147,7 +147,7 @@ export function claimedKind(buffer: Buffer, at: number): Kind | undefined {
 export function mayBeHead(buffer: Buffer, at: number): boolean {
   if (buffer[at + 3] !== 0) return false // a length above 16 MB
   const kind = buffer[at + 8]!
-  return kind >= 1 && kind <= KINDS.length && claimedLength(buffer, at) <= MOST_RECORD_BYTES - HEAD_BYTES
+  return kind >= 1 && kind <= KINDS.length && claimedLength(buffer, at) <= MAX_RECORD_BYTES - HEAD_BYTES
 }
 
 /** Whether the record that stands at `at` to its claimed end is what was written there. */
@@ -157,7 +157,7 @@ export function isWhole(buffer: Buffer, at: number): boolean {
 }
 
 /** The kind, id and payload (a copy, or lent: a view) of the whole record at `at`; undefined when it is not what was written there. */
-export function decodeRecord(buffer: Buffer, at: number, lends = false): {kind: Kind; id: string; payload: Buffer} | undefined {
+export function decodeRecord(buffer: Buffer, at: number, lends = false): {kind: RecordKind; id: string; payload: Buffer} | undefined {
   if (!isWhole(buffer, at)) return undefined
   const length = claimedLength(buffer, at)
   const end = at + HEAD_BYTES + length

@@ -46,7 +46,7 @@ export class GroupSync {
     this.touch(segment)
   }
 
-  /** Everything written before this call is on the disk when the promise resolves; a fault is told to `onFault` and rejects. */
+  /** Everything written before this call is on the disk when the promise resolves; a fault goes to `onFault` and rejects. */
   async sync(): Promise<void> {
     await this.#round?.catch(() => {})
     await (this.#round ?? this.#begin())
@@ -56,7 +56,7 @@ export class GroupSync {
     if (this.#cancel || this.#round) return
     this.#cancel = this.#options.after(this.#options.every_ms, () => {
       this.#cancel = undefined
-      if (!this.#round) this.#begin().catch(() => {}) // told to onFault
+      if (!this.#round) this.#begin().catch(() => {}) // onFault has it
     })
   }
 

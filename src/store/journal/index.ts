@@ -1,7 +1,7 @@
 export {JournalError} from './errors.ts'
 export {type Files, nodeFiles, type ReadableFiles} from './files.ts'
-export {KINDS, type Kind, type Mark, type Owner} from './format.ts'
-export type {Done, Journal, JournalStatus, OpenIntent} from './journal.ts'
+export {type JournalOwner, KINDS, type Mark, type RecordKind} from './format.ts'
+export type {AppendCallback, Journal, JournalStatus, OpenIntent} from './journal.ts'
 export {type OpenJournal, openJournal} from './open.ts'
 export type {SegmentEnd, SegmentRecord} from './read-segment.ts'
 export {

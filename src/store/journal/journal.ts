@@ -3,11 +3,11 @@ import {IdMap} from '../../base/id-map.ts'
 import {Batch} from './batch.ts'
 import {Space} from './disk-space.ts'
 import {JournalError} from './errors.ts'
-import {type Kind, type Mark, segmentName} from './format.ts'
+import {type Mark, type RecordKind, segmentName} from './format.ts'
 import {GroupSync} from './group-sync.ts'
 import type {JournalSettings} from './settings.ts'
 
-/** An attempt that was begun and not settled; `payload` is what its intent said. */
+/** An attempt that was begun and not settled; `payload` is its intent. */
 export interface OpenIntent {
   /** `<call id>:<attempt>`. */
   readonly id: string
@@ -19,7 +19,7 @@ export interface OpenIntent {
  * Called once for each record, in the order of the appends, at the end of the turn and never inside the append: without an error
  * the record is written and outlives kill -9.
  */
-export type Done = (error?: JournalError) => void
+export type AppendCallback = (error?: JournalError) => void
 
 export interface JournalStatus {
   /** Whether an intent would be taken now. */
@@ -38,9 +38,9 @@ interface TrackedIntent extends OpenIntent {
 }
 
 interface Waiting {
-  readonly kind: Kind
+  readonly kind: RecordKind
   readonly intent: TrackedIntent | undefined
-  readonly done: Done | undefined
+  readonly done: AppendCallback | undefined
   error: JournalError | undefined
 }
 
@@ -57,7 +57,7 @@ export class Journal {
   readonly #sync: GroupSync
   readonly #batch = new Batch()
   readonly #open = new IdMap<TrackedIntent>()
-  /** Records whose callers are not told yet; from `#unwritten` on they are in the batch (or refused). */
+  /** Records whose callers were not called back yet; from `#unwritten` on they are in the batch (or refused). */
   #waiting: Waiting[] = []
   #unwritten = 0
   #scheduled = false
@@ -90,19 +90,19 @@ export class Journal {
   }
 
   /** An attempt is about to leave. Taken only while every open intent, this one too, has room for its settlement. */
-  appendIntent(id: string, payload: Buffer | string, done: Done): void {
+  appendIntent(id: string, payload: Buffer | string, done: AppendCallback): void {
     if (this.#is_lost) this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('fault', LOST)})
     else if (!this.#open.has(id)) this.#put('intent', id, payload, done, {id, payload, segment: 0})
     else this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('duplicate', `the intent ${id} is open already`)})
   }
 
   /** An attempt has ended. Within `settlement_bytes` it has its room, whatever the disk; when it fails, the intent stays open. */
-  appendSettlement(id: string, payload: Buffer | string, done: Done): void {
+  appendSettlement(id: string, payload: Buffer | string, done: AppendCallback): void {
     this.#put('settlement', id, payload, done, this.#open.get(id))
   }
 
   /** A record that neither opens nor ends an attempt. It never takes room that settlements wait for. */
-  append(kind: 'log_row' | 'other', payload: Buffer | string, done: Done): void {
+  append(kind: 'log_row' | 'other', payload: Buffer | string, done: AppendCallback): void {
     this.#put(kind, '', payload, done, undefined)
   }
 
@@ -115,7 +115,7 @@ export class Journal {
     const {slot_bytes, full} = this.#space
     const fits = this.#space.judge(slot_bytes, this.#open.size + 1, this.#batch.bytes) !== 'nowhere'
     return {
-      accepting: !this.#closed && !this.#is_lost && (fits || !full), // while the disk is not known to be full, more room is reserved when asked for
+      accepting: !this.#closed && !this.#is_lost && (fits || !full), // while the disk is not known to be full, more room is reserved when needed
       open_intents: this.#open.size,
       free_bytes: this.#space.free(this.#batch.bytes),
       segments: this.#space.past.size + (this.#space.current ? 1 : 0),
@@ -150,7 +150,7 @@ export class Journal {
     this.#settings.report({code: 'restored', segment, text: `${LOST} ${how}`})
   }
 
-  /** Writes what is gathered now; the callers are told at the end of the turn as ever. For the last moments of a process. */
+  /** Writes what is gathered now; the callers are called back at the end of the turn as ever. For the last moments of a process. */
   flush(): void {
     const {bytes} = this.#batch
     if (bytes === 0) return
@@ -191,7 +191,13 @@ export class Journal {
     this.#tell()
   }
 
-  #put(kind: Kind, id: string, payload: Buffer | string, done: Done | undefined, intent: TrackedIntent | undefined): Waiting {
+  #put(
+    kind: RecordKind,
+    id: string,
+    payload: Buffer | string,
+    done: AppendCallback | undefined,
+    intent: TrackedIntent | undefined,
+  ): Waiting {
     const record: Waiting = {kind, intent, done, error: undefined}
     try {
       if (this.#closed) throw new JournalError('closed', 'the journal is closed')
@@ -286,15 +292,15 @@ export class Journal {
   }
 
   #tell(): void {
-    const told = this.#waiting
+    const waiting = this.#waiting
     this.#waiting = []
     this.#unwritten = 0
-    for (const {done, error} of told) {
+    for (const {done, error} of waiting) {
       try {
         done?.(error)
       } catch (fault) {
         setImmediate(() => {
-          throw fault // the caller's fault must not keep the others from being told, nor go unheard
+          throw fault // the caller's fault must not keep the others waiting, nor go unheard
         })
       }
     }

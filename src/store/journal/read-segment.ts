@@ -7,17 +7,17 @@ import {
   HEADER_BYTES,
   isWhole,
   isZero,
-  type Kind,
-  MOST_RECORD_BYTES,
+  MAX_RECORD_BYTES,
   mayBeHead,
+  type RecordKind,
 } from './format.ts'
 
 /**
- * A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is asked for. The mark behind it is
+ * A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is read. The mark behind it is
  * `{segment, position: end_position}`.
  */
 export interface SegmentRecord {
-  readonly kind: Exclude<Kind, 'sealed'>
+  readonly kind: Exclude<RecordKind, 'sealed'>
   /** `<call id>:<attempt>` of an intent, a settlement or a carried intent; empty for the others. */
   readonly id: string
   readonly payload: Buffer
@@ -48,10 +48,10 @@ export interface ReadSegment {
   /** A place known to be the end of a record (the writer's position): nothing behind it is looked at, and stopping before it is damage. */
   readonly up_to?: number | undefined
   /** A kind of record that is gone past, whatever it holds. */
-  readonly without?: Kind | undefined
-  /** Payloads are lent: good until the next record is asked for. */
+  readonly without?: RecordKind | undefined
+  /** Payloads are lent: good until the next record is read. */
   readonly lends?: boolean | undefined
-  /** Told of what had to be gone past to reach a record. */
+  /** Called with what had to be gone past to reach a record. */
   readonly onGap?: (gap: Gap) => void
 }
 
@@ -113,7 +113,7 @@ class Window {
     if (isZero(this.#bytes, this.#at, this.#at + HEAD_BYTES)) return this.#isBlankBehind(0) ? 'end' : 'damaged'
     const length = claimedLength(this.#bytes, this.#at)
     const size = HEAD_BYTES + length
-    if (size > MOST_RECORD_BYTES) return 'damaged'
+    if (size > MAX_RECORD_BYTES) return 'damaged'
     if (!this.#have(size)) return 'damaged' // no writer goes past the end of its segment
     const record = decodeRecord(this.#bytes, this.#at, lends)
     // a write cut short leaves zeros where the end of its last record should be, and a record of ours never ends in one
@@ -124,10 +124,10 @@ class Window {
   }
 
   /** Moves behind the records of `kind` that stand at `position` whole: a length that is not true would go past others. */
-  pass(kind: Kind): void {
+  pass(kind: RecordKind): void {
     while (this.#have(HEAD_BYTES) && claimedKind(this.#bytes, this.#at) === kind) {
       const size = HEAD_BYTES + claimedLength(this.#bytes, this.#at)
-      if (size > MOST_RECORD_BYTES || !this.#have(size) || !isWhole(this.#bytes, this.#at)) return
+      if (size > MAX_RECORD_BYTES || !this.#have(size) || !isWhole(this.#bytes, this.#at)) return
       this.#at += size
       this.position += size
     }

@@ -3,10 +3,10 @@ import {nodeFiles, type ReadableFiles} from './files.ts'
 import {
   decodeHeader,
   HEADER_BYTES,
-  type Kind,
+  type JournalOwner,
   type Mark,
   mendedHeader,
-  type Owner,
+  type RecordKind,
   type SegmentHeader,
   segmentName,
   segmentNumber,
@@ -30,7 +30,7 @@ export interface JournalWarning {
   readonly text: string
 }
 
-export interface ReadJournal extends Owner {
+export interface ReadJournal extends JournalOwner {
   readonly folder: string
   /** Read what is behind this mark. */
   readonly from: Mark
@@ -42,8 +42,8 @@ export interface ReadJournal extends Owner {
    */
   readonly waits?: boolean
   /** A kind of record to go past, whatever it holds. */
-  readonly without?: Kind
-  /** Payloads are lent: good until the next record is asked for. */
+  readonly without?: RecordKind
+  /** Payloads are lent: good until the next record is read. */
   readonly lends?: boolean
   readonly warn: (warning: JournalWarning) => void
   readonly files?: ReadableFiles
@@ -85,7 +85,7 @@ interface ListedSegment {
 }
 
 /** The segments in `folder` from number `from` on, in order; of `owner`'s also those whose headers are damaged and tell whose they are. */
-export function listSegments(folder: string, files: ReadableFiles, owner: Owner, from = 0): ListedSegment[] {
+export function listSegments(folder: string, files: ReadableFiles, owner: JournalOwner, from = 0): ListedSegment[] {
   const numbers = files.list(folder).flatMap(name => segmentNumber(name) ?? [])
   return numbers
     .filter(number => number >= from)
@@ -188,7 +188,7 @@ export function recover({
   mark,
   files = nodeFiles,
   ...owner
-}: Owner & {folder: string; mark: Mark; files?: ReadableFiles}): Recovery {
+}: JournalOwner & {folder: string; mark: Mark; files?: ReadableFiles}): Recovery {
   const open = new Map<string, RecoveredIntent>()
   const warnings: JournalWarning[] = []
   const oldest = Math.min(mark.segment + 1, ...listSegments(folder, files, owner).map(({number}) => number))

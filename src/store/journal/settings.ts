@@ -1,6 +1,6 @@
 import type {After} from '../../base/after.ts'
 import type {Files} from './files.ts'
-import type {Mark, Owner} from './format.ts'
+import type {JournalOwner, Mark} from './format.ts'
 
 /** Something the operator should know. `no_room` and `room` come in turn, as do `removed` and `restored`: between them calls may be refused. */
 export interface JournalEvent {
@@ -10,7 +10,7 @@ export interface JournalEvent {
   readonly cause?: unknown
 }
 
-export interface JournalSettings extends Owner {
+export interface JournalSettings extends JournalOwner {
   /** `<data dir>/journal`; made when it is not there. This process must own the data directory (core rule 3). */
   readonly folder: string
   /** Milliseconds since 1970. */
@@ -27,7 +27,7 @@ export interface JournalSettings extends Owner {
   readonly retry_ms: number
   /** Runs `run` once in `ms`; the function it gives calls that off. */
   readonly after: After
-  /** Told once a turn in which records were written: the flusher may read up to `mark`. */
+  /** Called once a turn in which records were written: the flusher may read up to `mark`. */
   readonly onWritten: (mark: Mark) => void
   /** Must not touch the journal. */
   readonly report: (event: JournalEvent) => void

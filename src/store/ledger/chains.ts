@@ -11,7 +11,7 @@ export interface Chains {
 }
 
 const PAGE_ENTRIES = 1000
-const MOST_NAMED = 100
+const MAX_NAMED = 100
 
 interface Walk {
   chain: string
@@ -58,7 +58,7 @@ export async function verifyChains(db: Db, onEntries: (entries: number) => void)
       recovered.cost_nanousd += whole(entry.cost_nanousd)
       recovered.prompt_tokens += whole(entry.prompt_tokens)
       named.push({call_id, attempt, admitted_at, provider, model, cost_nanousd: Number(entry.cost_nanousd)})
-      if (named.length > MOST_NAMED) named.shift()
+      if (named.length > MAX_NAMED) named.shift()
     }
     onEntries(entries)
     if (page.length < PAGE_ENTRIES) break

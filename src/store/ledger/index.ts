@@ -30,5 +30,5 @@ async function verify(db: Db, atOnce: AtOnce, onProgress: (progress: LedgerProgr
   const sums = await verifySums(db, atOnce, (done, all) => onProgress({part: 'sums', done, total: all}))
   const logs = await verifyLogs(db, done => onProgress({part: 'logs', done, total: done}))
   const order = breaks.toSorted((one, other) => (one.entry?.sequence ?? Infinity) - (other.entry?.sequence ?? Infinity))
-  return {...chains, sums: sums.said, logs: logs.said, breaks: [...order, ...sums.breaks, ...logs.breaks]}
+  return {...chains, sums: sums.report, logs: logs.report, breaks: [...order, ...sums.breaks, ...logs.breaks]}
 }

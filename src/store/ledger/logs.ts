@@ -3,7 +3,7 @@ import {retainedSince} from '../retention-start.ts'
 import type {LedgerBreak, LedgerReport} from './report.ts'
 
 const PAGE_ROWS = 500
-const MOST_BREAKS = 20
+const MAX_BREAKS = 20
 
 interface Row {
   readonly id: string
@@ -26,7 +26,7 @@ type Entry = Pick<Row, 'call_id' | 'prompt_tokens' | 'completion_tokens' | 'cost
 export async function verifyLogs(
   db: Db,
   onRows: (rows: number) => void,
-): Promise<{said: LedgerReport['logs']; breaks: readonly LedgerBreak[]}> {
+): Promise<{report: LedgerReport['logs']; breaks: readonly LedgerBreak[]}> {
   const kept = await retainedSince(db, 'logs')
   const breaks: LedgerBreak[] = []
   let checked = 0
@@ -45,14 +45,14 @@ export async function verifyLogs(
       if (row.created_at < kept) continue
       from ??= row.created_at
       checked++
-      if (isSound(row, entries.get(row.call_id) ?? []) || breaks.length >= MOST_BREAKS) continue
+      if (isSound(row, entries.get(row.call_id) ?? []) || breaks.length >= MAX_BREAKS) continue
       const text = `Log row ${row.id} of ${row.created_at} says ${row.cost_nanousd} nano-dollars, which no entries of its call ${row.call_id} come to.`
       breaks.push({kind: 'log', writer: null, entry: null, text})
     }
     onRows(checked)
     if (page.length < PAGE_ROWS) break
   }
-  return {said: {checked, from}, breaks}
+  return {report: {checked, from}, breaks}
 }
 
 async function entriesOf(db: Db, rows: readonly Row[]): Promise<Map<string, Entry[]>> {
@@ -76,7 +76,7 @@ function isSound(row: Row, entries: readonly Entry[]): boolean {
 /** Whether the entries from `first` on, one or more, come to what the row says. */
 function begins(row: Row, entries: readonly Entry[], first: number): boolean {
   const sum = {prompt_tokens: 0, completion_tokens: 0, cost_nanousd: 0}
-  for (let at = first; at < Math.min(entries.length, first + MOST_TRIES); at++) {
+  for (let at = first; at < Math.min(entries.length, first + MAX_TRIES); at++) {
     const {prompt_tokens, completion_tokens, cost_nanousd} = entries[at]!
     sum.prompt_tokens += prompt_tokens
     sum.completion_tokens += completion_tokens
@@ -88,4 +88,4 @@ function begins(row: Row, entries: readonly Entry[], first: number): boolean {
 }
 
 /** More than a target is ever tried for one call. */
-const MOST_TRIES = 64
+const MAX_TRIES = 64

@@ -9,16 +9,16 @@ type SumRow = Record<(typeof SUM_KEY)[number] | (typeof SUMMED)[number] | 'organ
 
 const HOUR_MS = 3_600_000
 const SPAN_MS = 7 * 24 * HOUR_MS
-const MOST_BREAKS = 20
+const MAX_BREAKS = 20
 
 /** Holds the hourly sums against the entries they are made of, workspace by workspace and week by week, from the first hour kept on. */
 export async function verifySums(
   db: Db,
   atOnce: AtOnce,
   onSpan: (done: number, total: number) => void,
-): Promise<{said: LedgerReport['sums']; breaks: readonly LedgerBreak[]}> {
+): Promise<{report: LedgerReport['sums']; breaks: readonly LedgerBreak[]}> {
   const bounds = await boundsOf(db)
-  if (!bounds) return {said: {checked: 0, from: null}, breaks: []}
+  if (!bounds) return {report: {checked: 0, from: null}, breaks: []}
   const breaks: LedgerBreak[] = []
   let checked = 0
   const workspaces = await workspacesOf(db)
@@ -31,12 +31,12 @@ export async function verifySums(
       checked += kept.size
       for (const key of [...new Set([...kept.keys(), ...made.keys()])].sort()) {
         const text = differ(kept.get(key), made.get(key))
-        if (text !== undefined && breaks.length < MOST_BREAKS) breaks.push({kind: 'sum', writer: null, entry: null, text})
+        if (text !== undefined && breaks.length < MAX_BREAKS) breaks.push({kind: 'sum', writer: null, entry: null, text})
       }
       onSpan(++done, spans)
     }
   }
-  return {said: {checked, from: hourAt(bounds.from_ms)}, breaks}
+  return {report: {checked, from: hourAt(bounds.from_ms)}, breaks}
 }
 
 interface Span {

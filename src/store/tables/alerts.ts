@@ -1,10 +1,10 @@
-/** Rows of gateway.db about what people were told. */
+/** Rows of gateway.db about sent alerts. */
 export interface AlertsTable {
   entity: string
   entity_id: string
   /** A budget (`cost`, `tokens`) or the `expiry`. */
   about: string
-  /** JSON object: what was told, and of what. */
+  /** JSON object: the alert and its subject. */
   state: string
   last_updated_at: string
 }

@@ -3,7 +3,7 @@ export interface LogExportsTable {
   id: string
   organisation_id: string
   workspace_id: string
-  /** JSON object, as it was asked for. */
+  /** JSON object, as it was requested. */
   filters: string
   /** JSON object: what its maker may see. */
   visible: string

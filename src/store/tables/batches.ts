@@ -14,7 +14,7 @@ export interface BatchesTable {
   created_at: string
   /** When the ledger took it; null while it is not charged. */
   settled_at: string | null
-  /** How often the provider was asked by the gateway itself, and when it is asked next. */
+  /** How often the gateway itself polled the provider, and when it polls next. */
   asks: number
   next_ask_ms: number
 }

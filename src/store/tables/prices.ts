@@ -27,6 +27,6 @@ export interface PricesTable {
   provider: string
   /** As it was written; compared without regard to case. */
   model: string
-  /** `{periods, aliases}` as JSON; null takes away what an earlier revision said. */
+  /** `{periods, aliases}` as JSON; null takes away what an earlier revision set. */
   price: string | null
 }

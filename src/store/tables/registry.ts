@@ -49,7 +49,7 @@ export interface McpIntegrationsTable extends Registered {
   global_access_enabled: 0 | 1
   /** 1: whoever set the URL may name a private host. */
   trusts_host: 0 | 1
-  /** JSON object: what the server told of itself; null before it was asked. */
+  /** JSON object: what the server reported of itself; null before its first sync. */
   metadata: string | null
   owner_id: string | null
 }

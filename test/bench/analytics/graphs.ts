@@ -1,5 +1,5 @@
-import type {Asked} from '../../../src/admin/analytics/asked.ts'
 import * as graphs from '../../../src/admin/analytics/graphs.ts'
+import type {AnalyticsQuery} from '../../../src/admin/analytics/query.ts'
 import * as rows from '../../../src/admin/analytics/row-graphs.ts'
 import {metadataGroups} from '../../../src/store/analytics/people.ts'
 import type {Db} from '../../../src/store/database.ts'
@@ -51,7 +51,7 @@ export async function askAll(db: Db, place: Place): Promise<void> {
     await ask(`lists of 30 days, ${JSON.stringify(filter)}`, LIST_MS, 5, [filter], [list])
 }
 
-type Question = (asked: Asked) => Promise<unknown>
+type Question = (asked: AnalyticsQuery) => Promise<unknown>
 
 const list: Question = ({reader, filter}) => listLogs(reader.db, filter, PAGE)
 const users: Question = ({reader, filter}) => metadataGroups(reader, filter, '_user', PAGE)
@@ -80,7 +80,7 @@ async function measure(
   for (let time = 0; time < times; time++)
     for (const more of filters)
       for (const question of questions) {
-        const asked: Asked = {reader: {kind: 'sqlite', db}, filter: {...filter, ...more}, bucket: 'day', buckets}
+        const asked: AnalyticsQuery = {reader: {kind: 'sqlite', db}, filter: {...filter, ...more}, bucket: 'day', buckets}
         took.push(await timed(() => question(asked)))
       }
   judge(what, took, most_ms)

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..')
 export const EXECUTABLE = join(root, 'dist/gateway')
 const ADMIN_KEY = 'gk-bench-admin-key-of-at-least-32-characters'
 const WORKSPACE_KEY = 'gk-bench-workspace-key-of-at-least-32-characters'
-const MOST_PER_MINUTE = 100_000_000
+const MAX_PER_MINUTE = 100_000_000
 const READY_PATIENCE_MS = 60_000
 const STOP_PATIENCE_MS = 40_000
 
@@ -88,7 +88,7 @@ export async function changeKeys(origin: string, change: object): Promise<void> 
 /** Makes providers at `upstream` through the administration, by slug and kind, and gives the workspace key a rate limit to count. */
 export async function provide(origin: string, upstream: string, kinds: Readonly<Record<string, string>> = {mock: 'openai'}): Promise<void> {
   for (const [slug, kind] of Object.entries(kinds)) await provideAt(origin, slug, upstream, kind)
-  await changeKeys(origin, {rate_limits: [{type: 'requests', unit: 'rpm', value: MOST_PER_MINUTE}]})
+  await changeKeys(origin, {rate_limits: [{type: 'requests', unit: 'rpm', value: MAX_PER_MINUTE}]})
 }
 
 /** What a gateway wrote down of the calls it took. */

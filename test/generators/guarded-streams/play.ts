@@ -40,7 +40,7 @@ export interface Played {
   readonly misdeeds: readonly string[]
 }
 
-const MOST_TURNS = 20_000
+const MAX_TURNS = 20_000
 const soon = () => new Promise<void>(resolve => setImmediate(resolve))
 
 /** Lets a stream pass as an attempt does (`src/proxy/attempt/attempt.ts`), and notes what it would have told the client. */
@@ -119,7 +119,7 @@ export async function play({wire, hooks, chunks, last, delay, broken_verdict, ra
     idle = gate ? 0 : idle + 1
     gate?.()
     await soon()
-    if (turn > MOST_TURNS) throw new Error('verdicts without end')
+    if (turn > MAX_TURNS) throw new Error('verdicts without end')
   }
   if (state !== 'over') misdeeds.push('the end is never told')
   return {bytes: Buffer.concat(bytes).toString(), fault, had_left, was_settled, verdicts, misdeeds}
@@ -131,5 +131,12 @@ function innerOf({endpoint, provider}: Wire): Stream {
   const asked = {model: 'm', stream: true, stream_options: {include_usage: true}, messages: [], input: ''}
   const words = translationFor(find(provider)!, endpoint)
   if (!words) throw new Error(`${provider} has no words of its own for ${endpoint}`)
-  return new TranslatedStream(endpoint, {...words, context, asked, said: asked, request: {path: '/', body: null}, held: null})
+  return new TranslatedStream(endpoint, {
+    ...words,
+    context,
+    chat_request: asked,
+    client_request: asked,
+    request: {path: '/', body: null},
+    held: null,
+  })
 }

@@ -8,6 +8,7 @@ import {type App, createApp} from '../../../src/app/app.ts'
 import {createLog} from '../../../src/base/log.ts'
 import {databaseSettings, readSettings} from '../../../src/settings/index.ts'
 import {openStore, type StoreOptions} from '../../../src/store/dialect/index.ts'
+import {latePorts, PORTS_ARE_LATE} from '../../support/late-ports.ts'
 import {type Double, openDouble} from './double.ts'
 
 export const ADMIN_KEY = 'gk-life-admin-key-of-at-least-32-characters'
@@ -63,7 +64,11 @@ export async function worldHere(env: Readonly<Record<string, string>>): Promise<
   let app: App | undefined
   let url = ''
   const again = async () => {
-    app = await createApp(settings, {role: 'server', log: createLog('silent', 'gateway', () => undefined)})
+    app = await createApp(settings, {
+      role: 'server',
+      log: createLog('silent', 'gateway', () => undefined),
+      ...(PORTS_ARE_LATE && {ports: latePorts}),
+    })
     url = (await app.listen()).url
   }
   const stop = async () => {

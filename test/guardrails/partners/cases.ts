@@ -1,4 +1,4 @@
-import type {Json} from '../../../src/guardrails/json.ts'
+import type {JsonValue} from '../../../src/guardrails/json.ts'
 import type {Side} from '../../../src/schema/guardrails.ts'
 
 /** One check of a partner: how it is asked, and what its answers mean. From the partners' API documentation. */
@@ -11,12 +11,12 @@ export interface PartnerCase {
     readonly host: string
     readonly path: string
     readonly headers: Readonly<Record<string, string>>
-    readonly body: Json
+    readonly body: JsonValue
   }
-  readonly pass: Json
+  readonly pass: JsonValue
   /** Of a check that may fail: the answer, and a part of what the explanation says of it. */
-  readonly fail?: {readonly reply: Json; readonly says?: string}
-  readonly redact?: {readonly parameters?: Readonly<Record<string, unknown>>; readonly reply: Json; readonly becomes: string}
+  readonly fail?: {readonly reply: JsonValue; readonly says?: string}
+  readonly redact?: {readonly parameters?: Readonly<Record<string, unknown>>; readonly reply: JsonValue; readonly becomes: string}
   /** A credential without which it cannot judge. */
   readonly needs?: string
 }
@@ -60,7 +60,7 @@ const patronus = (name: string, evaluator: string, criteria?: string): PartnerCa
   needs: 'apiKey',
 })
 
-const qualifire = (name: string, side: Side, body: Record<string, Json>, parameters: Record<string, unknown> = {}): PartnerCase => ({
+const qualifire = (name: string, side: Side, body: Record<string, JsonValue>, parameters: Record<string, unknown> = {}): PartnerCase => ({
   check: `qualifire.${name}`,
   side,
   parameters,
@@ -332,7 +332,7 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
       path: '/aidr/aiguard/v1/guard_chat_completions',
       headers: BEARER,
       body: {
-        guard_input: REQUEST as unknown as Json,
+        guard_input: REQUEST as unknown as JsonValue,
         event_type: 'input',
         app_id: 'gateway',
         llm_provider: 'some-provider',
@@ -347,7 +347,7 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
         result: {
           blocked: false,
           transformed: true,
-          guard_output: {...REQUEST, messages: [MESSAGES[0]!, {role: 'user', content: 'Write to <email>'}]} as unknown as Json,
+          guard_output: {...REQUEST, messages: [MESSAGES[0]!, {role: 'user', content: 'Write to <email>'}]} as unknown as JsonValue,
         },
       },
       becomes: 'Write to <email>',

@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {sign} from '../../../src/base/sigv4.ts'
-import type {Json} from '../../../src/guardrails/json.ts'
+import type {JsonValue} from '../../../src/guardrails/json.ts'
 import {PARTNERS} from '../../../src/guardrails/partners/index.ts'
 import {masked} from '../../../src/guardrails/partners/reading.ts'
 import {BUILT_IN} from '../../../src/guardrails/registry.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => twin.close())
 
-const request = REQUEST as unknown as Json
+const request = REQUEST as unknown as JsonValue
 const worldOf = ({side}: PartnerCase): World => (side === 'input' ? {side, body: request} : {side, request, body: answered(ANSWER)})
 
 async function asking(of: PartnerCase, reply: Reply | readonly Reply[], more: Record<string, unknown> = {}, world: World = {}) {
@@ -230,7 +230,7 @@ describe('searches', () => {
     ['tavily.online', {results: [{title: 'T', url: 'https://e.example', content: 'Found.', score: 0.9}]}],
   ])('%s puts what it found before the system message', async (check, reply) => {
     const of = PARTNER_CASES.find(each => each.check === check)!
-    const {outcome, result} = await asking(of, {json: reply as Json})
+    const {outcome, result} = await asking(of, {json: reply as JsonValue})
     expect(result).toMatchObject({verdict: true, transformed: true})
     expect(outcome.view.body).toEqual({
       ...REQUEST,
@@ -244,7 +244,7 @@ describe('searches', () => {
 
 describe('redactions', () => {
   test('are asked for each text, and each has its own', async () => {
-    const body: Json = {
+    const body: JsonValue = {
       messages: [
         {
           role: 'user',
@@ -273,7 +273,7 @@ describe('redactions', () => {
   })
 
   test('that cannot be put in place fail', async () => {
-    const body: Json = {
+    const body: JsonValue = {
       messages: [
         {
           role: 'user',
@@ -320,7 +320,7 @@ test('a call without a text is not asked about', async () => {
 
 test('of many texts no more are asked about than may be', async () => {
   twin.answer({json: {}})
-  const body: Json = {input: Array.from({length: 51}, (_, at) => `text ${at}`)}
+  const body: JsonValue = {input: Array.from({length: 51}, (_, at) => `text ${at}`)}
   const credentials = {apiKey: 'k', domain: 'aws.us.pangea.cloud'}
   const outcome = await judge(twin, {'pangea.pii': {credentials}}, {endpoint: 'embed', body})
   expect(checkOf(outcome).error?.message).toContain('more than 50 texts')

@@ -2,7 +2,7 @@ import {createServer, type IncomingMessage, type ServerResponse} from 'node:http
 import type {AddressInfo} from 'node:net'
 import {request} from 'undici'
 import type {Http} from '../../../src/guardrails/http.ts'
-import {type Outcome, runHooks} from '../../../src/guardrails/run.ts'
+import {type PhaseOutcome, runHooks} from '../../../src/guardrails/run.ts'
 import {hooks, type World, world} from '../support.ts'
 
 /** What a partner was asked, as it stood on the wire. */
@@ -107,7 +107,7 @@ function send(reply: Reply, response: ServerResponse) {
 }
 
 /** Runs one check of a partner against its twin. */
-export async function judge(twin: Twin, guardrail: Readonly<Record<string, unknown>>, of: World): Promise<Outcome> {
+export async function judge(twin: Twin, guardrail: Readonly<Record<string, unknown>>, of: World): Promise<PhaseOutcome> {
   const {view, context} = world(of)
   return runHooks(hooks(of.side ?? 'input', [guardrail]), view, {...context, http: twin.http})
 }

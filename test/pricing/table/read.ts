@@ -1,7 +1,7 @@
 import {translationFor} from '../../../src/providers/clients.ts'
 import {observeStream, type ReplyFacts} from '../../../src/providers/openai/observe.ts'
 import {find} from '../../../src/providers/registry.ts'
-import type {Context} from '../../../src/providers/translation.ts'
+import type {TranslationContext} from '../../../src/providers/translation.ts'
 import {TranslatedStream} from '../../../src/proxy/upstream/translated-stream.ts'
 import type {Case} from './case.ts'
 
@@ -28,13 +28,21 @@ export function readBy({
     observer.end()
     return observer
   }
-  const context: Context = {provider, model, is_stream: stream !== undefined, strict: true, options: {}, call_id: 'c', created_s: 1}
+  const context: TranslationContext = {
+    provider,
+    model,
+    is_stream: stream !== undefined,
+    strict: true,
+    options: {},
+    call_id: 'c',
+    created_s: 1,
+  }
   if (stream === undefined) return reply ? words.translation.reply(reply, context, asked as never) : null
   const translated = new TranslatedStream(endpoint, {
     ...words,
     context,
-    asked: asked as never,
-    said: asked as never,
+    chat_request: asked as never,
+    client_request: asked as never,
     request: {path: '/', body: null},
     held: null,
   })

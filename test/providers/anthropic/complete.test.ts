@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest'
 import {anthropic} from '../../../src/providers/anthropic/index.ts'
-import {type Context, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../../../src/providers/translation.ts'
 
 const {request, reply, stream} = anthropic.endpoints.complete!
-const context: Context = {
+const context: TranslationContext = {
   provider: 'anthropic',
   model: 'claude-sonnet-4-5',
   is_stream: false,

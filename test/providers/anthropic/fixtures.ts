@@ -2,7 +2,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {readFields, SseFramer} from '../../../src/base/sse.ts'
 import {anthropicOn} from '../../../src/providers/anthropic/index.ts'
-import type {Context, Json, StreamEvent, StreamTranslator} from '../../../src/providers/translation.ts'
+import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../../../src/providers/translation.ts'
 import type {Usage} from '../../../src/schema/usage.ts'
 
 /** What a streamed fixture comes to. `counts`: the classes of usage that are not 0. */
@@ -18,7 +18,7 @@ export interface Told {
 export interface Fixture {
   readonly name: string
   readonly place: 'api' | 'vertex' | 'bedrock'
-  readonly context: Context
+  readonly context: TranslationContext
   readonly request: Json
   /** The body that leaves. */
   readonly upstream: Json
@@ -28,7 +28,7 @@ export interface Fixture {
   readonly told: Told | null
 }
 
-export const CONTEXT: Context = {
+export const CONTEXT: TranslationContext = {
   provider: 'anthropic',
   model: 'claude-sonnet-4-5',
   is_stream: false,
@@ -44,7 +44,7 @@ const ROOT = join(import.meta.dirname, '../../fixtures/anthropic/chatComplete')
 export const fixtures: readonly Fixture[] = readdirSync(ROOT).map(name => {
   const bytes = (file: string) => (existsSync(join(ROOT, name, file)) ? readFileSync(join(ROOT, name, file)) : null)
   const json = <T = Json>(file: string) => JSON.parse(bytes(file)?.toString('utf8') ?? 'null') as T | null
-  const {place = 'api', ...context} = json<{readonly place?: Fixture['place']} & Partial<Context>>('context.json') ?? {}
+  const {place = 'api', ...context} = json<{readonly place?: Fixture['place']} & Partial<TranslationContext>>('context.json') ?? {}
   return {
     name,
     place,
@@ -62,7 +62,7 @@ export function chatOn(place: Fixture['place'] = 'api') {
   return anthropicOn(place).endpoints.chatComplete!
 }
 
-export function open(context: Context, asked: Json, place: Fixture['place'] = 'api'): StreamTranslator {
+export function open(context: TranslationContext, asked: Json, place: Fixture['place'] = 'api'): StreamTranslator {
   return chatOn(place).stream!.open({...context, is_stream: true}, asked)
 }
 

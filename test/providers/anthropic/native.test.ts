@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {messagesAt} from '../../../src/providers/anthropic/native.ts'
 import {nativeMessages} from '../../../src/providers/messages/native.ts'
-import {type Context, InvalidResponse, type Json} from '../../../src/providers/translation.ts'
+import {InvalidResponse, type Json, type TranslationContext} from '../../../src/providers/translation.ts'
 
-const context: Context = {
+const context: TranslationContext = {
   provider: 'bedrock',
   model: 'anthropic.claude-sonnet-4-20250514-v1:0',
   is_stream: true,

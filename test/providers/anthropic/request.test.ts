@@ -1,12 +1,12 @@
 import {describe, expect, test} from 'vitest'
 import {claudeVersion, defaultMaxTokens} from '../../../src/providers/anthropic/thinking.ts'
-import {type Context, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, type TranslationContext, UnsupportedInput} from '../../../src/providers/translation.ts'
 import {CONTEXT, chatOn} from './fixtures.ts'
 
 const messages = [{role: 'user', content: 'Hello'}]
 const tool = (name: string) => ({type: 'function', function: {name}})
 
-function body(asked: Json, context: Partial<Context> = {}): Json {
+function body(asked: Json, context: Partial<TranslationContext> = {}): Json {
   return chatOn().request({messages, ...asked}, {...CONTEXT, ...context}).body as Json
 }
 
@@ -231,7 +231,7 @@ test('what says nothing is left out, a refusal is what was said', () => {
 })
 
 describe('the place', () => {
-  const at = (place: 'api' | 'vertex' | 'bedrock', context: Partial<Context>, asked: Json = {}) => {
+  const at = (place: 'api' | 'vertex' | 'bedrock', context: Partial<TranslationContext>, asked: Json = {}) => {
     const {body: _, ...envelope} = chatOn(place).request({messages, ...asked}, {...CONTEXT, ...context})
     return envelope
   }
@@ -239,7 +239,7 @@ describe('the place', () => {
   const header = {'anthropic-beta': 'a-2025-01-01,b-2025-01-01'}
 
   // biome-ignore format: a table is read by its lines
-  test.each<['api' | 'vertex' | 'bedrock', Partial<Context>, Json, unknown]>([
+  test.each<['api' | 'vertex' | 'bedrock', Partial<TranslationContext>, Json, unknown]>([
     ['api', {}, {}, {path: '/messages', headers: {}}],
     ['api', {is_stream: true}, beta, {path: '/messages', headers: header}],
     ['api', {options: beta}, {anthropic_beta: 'of-the-body'}, {path: '/messages', headers: header}],

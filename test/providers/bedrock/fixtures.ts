@@ -1,7 +1,7 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {AwsEventStream, readEvent} from '../../../src/base/aws-event-stream.ts'
-import type {Context, Json, StreamEvent, StreamTranslator} from '../../../src/providers/translation.ts'
+import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../../../src/providers/translation.ts'
 import type {Usage} from '../../../src/schema/usage.ts'
 import {eventFrame} from './frames.ts'
 
@@ -23,7 +23,7 @@ export interface Expected {
 export interface Fixture {
   readonly name: string
   readonly asked: Json
-  readonly context: Context
+  readonly context: TranslationContext
   readonly sent: {readonly path: string; readonly body: Json}
   readonly reply: Json | null
   /** The stream's bytes. */
@@ -34,7 +34,7 @@ export interface Fixture {
 const ROOT = join(import.meta.dirname, '../../fixtures/bedrock/chatComplete')
 
 /** A context with nothing unusual in it. */
-export function contextOf(more: Partial<Context> = {}): Context {
+export function contextOf(more: Partial<TranslationContext> = {}): TranslationContext {
   return {
     provider: 'bedrock',
     model: 'meta.llama3-8b-instruct-v1:0',
@@ -53,7 +53,7 @@ export const fixtures: readonly Fixture[] = readdirSync(ROOT).map(name => {
     const path = join(ROOT, name, `${part}.json`)
     return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
   }
-  const {asked, context, sent} = file('request') as {asked: Json; context: Partial<Context>; sent: Fixture['sent']}
+  const {asked, context, sent} = file('request') as {asked: Json; context: Partial<TranslationContext>; sent: Fixture['sent']}
   const events = file('events') as readonly Json[] | null
   return {
     name,

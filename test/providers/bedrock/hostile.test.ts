@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
 import {
-  type Context,
   InvalidResponse,
   type Json,
   type StreamEvent,
   type Translation,
+  type TranslationContext,
   UnsupportedInput,
 } from '../../../src/providers/translation.ts'
 import {contextOf, fixtures} from './fixtures.ts'
@@ -26,7 +26,7 @@ const MODELS = [
 const endpoints = Object.entries(bedrock.endpoints) as [string, Translation][]
 const context = fc
   .record({model: fc.constantFrom(...MODELS), strict: fc.boolean(), is_stream: fc.boolean()})
-  .map((said): Context => contextOf({...said, options: {aws_region: 'us-east-1'}}))
+  .map((said): TranslationContext => contextOf({...said, options: {aws_region: 'us-east-1'}}))
 
 /** What may stand where something else was expected. */
 const odd = fc.oneof(

@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net'
 import OpenAI from 'openai'
 import {afterAll, beforeAll, expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import type {Context, Json, Translation} from '../../../src/providers/translation.ts'
+import type {Json, Translation, TranslationContext} from '../../../src/providers/translation.ts'
 import {contextOf, fixtures, follow} from './fixtures.ts'
 import {eventFrame} from './frames.ts'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
     void readJson(request).then(asked => {
       const stream = asked.stream === true
       const [translation, said, frames] = upstream(request.url ?? '', asked)
-      const context: Context = contextOf({model: String(asked.model), is_stream: stream})
+      const context: TranslationContext = contextOf({model: String(asked.model), is_stream: stream})
       translation.request(asked, context)
       if (!stream) {
         response.setHeader('content-type', 'application/json')

@@ -5,7 +5,7 @@ import type {OutgoingHeaders} from '../../../src/providers/headers.ts'
 import type {Options} from '../../../src/providers/options.ts'
 import type {EndpointRequest} from '../../../src/providers/provider.ts'
 import {find} from '../../../src/providers/registry.ts'
-import type {Context, Json, Translated} from '../../../src/providers/translation.ts'
+import type {Json, Translated, TranslationContext} from '../../../src/providers/translation.ts'
 import type {EndpointName} from '../../../src/schema/endpoints.ts'
 import {ENDPOINTS} from '../../../src/schema/endpoints.ts'
 
@@ -54,7 +54,7 @@ export async function sent(slug: string, asked: Asked): Promise<Sent> {
     ...(custom_host === undefined ? {} : {base_path: new URL(custom_host).pathname.replace(/\/$/, '')}),
   }
   const words = endpoint === 'proxy' || body === null ? null : translationFor(provider, endpoint)
-  const context: Context = {
+  const context: TranslationContext = {
     provider: slug,
     model,
     is_stream: reach.is_stream,

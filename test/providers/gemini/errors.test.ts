@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import {gemini} from '../../../src/providers/gemini/index.ts'
-import type {Fault} from '../../../src/providers/translation.ts'
+import type {ProviderFault} from '../../../src/providers/translation.ts'
 import {contextOf} from './fixtures.ts'
 
 const rpc = {code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT'}
@@ -9,7 +9,7 @@ const told = {message: 'google error: API key not valid.', type: 'INVALID_ARGUME
 
 const none = {message: 'google error: an answer with status 400 and no error in JSON', type: null, param: null, code: null}
 
-test.each<[name: string, body: string, fault: Fault]>([
+test.each<[name: string, body: string, fault: ProviderFault]>([
   ['an object', JSON.stringify({error: rpc}), {...told, code: 'INVALID_ARGUMENT'}],
   ['a list', JSON.stringify([{error: rpc}]), {...told, code: 'INVALID_ARGUMENT'}],
   ['with a reason', JSON.stringify({error: reason}), {...told, code: 'API_KEY_INVALID'}],

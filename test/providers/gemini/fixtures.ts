@@ -1,7 +1,7 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {readFields, SseFramer} from '../../../src/base/sse.ts'
 import {gemini, geminiOnVertex} from '../../../src/providers/gemini/index.ts'
-import type {Context, Dialect, Json, StreamEvent, StreamTranslator, Translation} from '../../../src/providers/translation.ts'
+import type {Dialect, Json, StreamEvent, StreamTranslator, Translation, TranslationContext} from '../../../src/providers/translation.ts'
 import {TOKEN_CLASSES, type Usage} from '../../../src/schema/usage.ts'
 
 const ROOT = new URL('../../fixtures/gemini/', import.meta.url)
@@ -12,7 +12,7 @@ export type Short = readonly [index: number, delta: Json, finish_reason: string 
 export interface Case {
   readonly name: string
   readonly asked: Json
-  readonly context: Context
+  readonly context: TranslationContext
   readonly dialect: Dialect
   readonly sent: {readonly path: string; readonly body: Json} | null
   readonly said: unknown
@@ -23,7 +23,7 @@ export interface Case {
   readonly finished: boolean
 }
 
-export function contextOf(more: Partial<Context> = {}): Context {
+export function contextOf(more: Partial<TranslationContext> = {}): TranslationContext {
   const usual = {
     provider: 'google',
     model: 'gemini-2.5-flash',
@@ -69,7 +69,7 @@ export function chatOf(dialect: Dialect = gemini): Translation & {readonly strea
 /** What `parts` of a stream come to, and the translator after it. */
 export function followed(
   parts: readonly Buffer[],
-  context: Context,
+  context: TranslationContext,
   asked: Json,
   dialect: Dialect = gemini,
 ): {readonly chunks: readonly Json[]; readonly translator: StreamTranslator} {

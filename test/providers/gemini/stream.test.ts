@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest'
-import type {Context, Json} from '../../../src/providers/translation.ts'
+import type {Json, TranslationContext} from '../../../src/providers/translation.ts'
 import {chatOf, contextOf, counted, short} from './fixtures.ts'
 
 /** What the events come to, in short, and the translator after them. */
-function heard(events: readonly Json[], more: Partial<Context> = {}) {
+function heard(events: readonly Json[], more: Partial<TranslationContext> = {}) {
   const translator = chatOf().stream.open(contextOf({is_stream: true, ...more}), {})
   const chunks = [...events.flatMap(data => translator.event({name: null, data})), ...translator.end()]
   return {chunks: chunks.map(short), translator}

@@ -1,6 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
-import type {Context, Json} from '../../../src/providers/translation.ts'
+import type {Json, TranslationContext} from '../../../src/providers/translation.ts'
 
 /** One conversation turn as a client asks and reads it, and as a chat provider hears and says it. */
 export interface Fixture {
@@ -20,7 +20,7 @@ export interface Fixture {
   readonly events?: readonly (readonly [type: string, more: Json])[]
 }
 
-export const context: Context = {
+export const context: TranslationContext = {
   provider: 'acme',
   model: 'm',
   is_stream: false,

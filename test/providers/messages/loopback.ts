@@ -1,13 +1,13 @@
 import type {ServerResponse} from 'node:http'
-import type {ClientDialect, Context, Fault, Json} from '../../../src/providers/translation.ts'
+import type {ClientDialect, Json, ProviderFault, TranslationContext} from '../../../src/providers/translation.ts'
 import {type FakeProvider, fakeProvider} from '../../support/provider.ts'
 import {chunksOf, completionOf, context, type Fixture} from './fixtures.ts'
 
 /** What the server answers with: a fixture's answer, an error of a status, or chunks and then a fault. */
 export type Script =
   | {readonly fixture: Fixture}
-  | {readonly status: number; readonly fault: Fault}
-  | {readonly chunks: readonly Json[]; readonly fault: Fault}
+  | {readonly status: number; readonly fault: ProviderFault}
+  | {readonly chunks: readonly Json[]; readonly fault: ProviderFault}
 
 export interface Loopback {
   readonly url: string
@@ -23,7 +23,7 @@ export async function loopback(dialect: ClientDialect): Promise<Loopback> {
   let script: Script | null = null
   const server: FakeProvider = await fakeProvider(({body}, response) => {
     const asked = JSON.parse(body.toString()) as Json
-    const told: Context = {...context, is_stream: asked.stream === true}
+    const told: TranslationContext = {...context, is_stream: asked.stream === true}
     chats.push(dialect.toChat(asked, told))
     answer(dialect, script!, asked, told, response)
   })
@@ -37,7 +37,7 @@ export async function loopback(dialect: ClientDialect): Promise<Loopback> {
   }
 }
 
-function answer(dialect: ClientDialect, script: Script, asked: Json, told: Context, response: ServerResponse) {
+function answer(dialect: ClientDialect, script: Script, asked: Json, told: TranslationContext, response: ServerResponse) {
   const json = (status: number, body: Json) => response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify(body))
   if ('status' in script) return json(script.status, dialect.error(script.status, script.fault))
   if ('fixture' in script && !told.is_stream) return json(200, dialect.fromChat(completionOf(script.fixture), told, asked))

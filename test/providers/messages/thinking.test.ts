@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest'
 import {variantOf} from '../../../src/providers/base-urls/base-url.ts'
 import {translationFor} from '../../../src/providers/clients.ts'
 import {find} from '../../../src/providers/registry.ts'
-import type {Context, Json} from '../../../src/providers/translation.ts'
+import type {Json, TranslationContext} from '../../../src/providers/translation.ts'
 
 const OPTIONS = {vertex_project_id: 'p', oracle_compartment_id: 'ocid1.compartment.oc1..c'}
 
@@ -10,7 +10,7 @@ const OPTIONS = {vertex_project_id: 'p', oracle_compartment_id: 'ocid1.compartme
 function sent(slug: string, model: string, more: Json): Json {
   const provider = variantOf(find(slug)!, model, OPTIONS)
   const {translation, client} = translationFor(provider, 'messages')!
-  const context: Context = {provider: slug, model, is_stream: false, strict: false, options: OPTIONS, call_id: 'c', created_s: 1}
+  const context: TranslationContext = {provider: slug, model, is_stream: false, strict: false, options: OPTIONS, call_id: 'c', created_s: 1}
   const asked = {model, max_tokens: 32_000, messages: [{role: 'user', content: 'Hi'}], ...more}
   return translation.request(client!.toChat(asked, context), context).body as Json
 }

@@ -3,7 +3,7 @@ import {type Dispatcher, errors} from 'undici'
 import {readHead} from './request-head.ts'
 
 /** Who counts calls. */
-export interface Owner {
+export interface ExchangeOwner {
   /** Sends now what leaves at the end of the turn. */
   send(): void
   /** A call has come to its end. */
@@ -14,13 +14,13 @@ export interface Owner {
 export interface ConnectionTarget {
   fail(fault: Error): void
   pause(): void
-  resume(call: Call): void
+  resume(call: HttpExchange): void
 }
 
 export type Streamed = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>
 
 /** One request and its handler, from when it is dispatched to its one end: the reply's, an error or an upgrade. */
-export class Call implements Dispatcher.DispatchController {
+export class HttpExchange implements Dispatcher.DispatchController {
   readonly handler: Dispatcher.DispatchHandler
   readonly method: string
   readonly upgrade: string | null
@@ -30,7 +30,7 @@ export class Call implements Dispatcher.DispatchController {
   readonly closes: boolean
   readonly bytes: Buffer | null
   readonly stream: Streamed | null
-  readonly #owner: Owner
+  readonly #owner: ExchangeOwner
   #way: ConnectionTarget | null = null
   #is_begun = false
   is_over = false
@@ -39,7 +39,7 @@ export class Call implements Dispatcher.DispatchController {
   reason: Error | null = null
 
   /** `host` is what calls that name none are for. */
-  constructor(owner: Owner, options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, host: string) {
+  constructor(owner: ExchangeOwner, options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, host: string) {
     const {text, length, closes} = readHead(options, host)
     const {body} = options
     this.#owner = owner
@@ -52,7 +52,7 @@ export class Call implements Dispatcher.DispatchController {
     this.bytes = bytesOf(body)
     this.stream = this.bytes === null && body != null && body !== '' && !(body instanceof Uint8Array) ? streamOf(body) : null
     if (this.bytes && length !== null && length !== this.bytes.length) throw new errors.RequestContentLengthMismatchError()
-    if (this.stream instanceof Readable) this.stream.on('error', nothing) // it is told when the stream is read
+    if (this.stream instanceof Readable) this.stream.on('error', nothing) // it comes when the stream is read
   }
 
   /** Tells the handler, once, that it leaves now; false when that was the end of it. */

@@ -4,7 +4,7 @@ import {BACKSLASH, COLON, CR, EQUALS, IN_TOKEN, IN_VALUE, LF, PLACES, QUOTE, SEM
 import {broken} from './reply-head.ts'
 
 /** Sizes stay exact as numbers. */
-const MOST_DIGITS = 13
+const MAX_DIGITS = 13
 
 const BEFORE_SIZE = 0
 const SIZE = 1
@@ -114,7 +114,7 @@ export class Chunks {
 
   #addDigit(byte: number) {
     const digit = byte >= 48 && byte <= 57 ? byte - 48 : (byte | 32) >= 97 && (byte | 32) <= 102 ? (byte | 32) - 87 : -1
-    if (digit < 0 || ++this.#digits > MOST_DIGITS) throw broken('INVALID_CHUNK_SIZE', 'Invalid character in chunk size')
+    if (digit < 0 || ++this.#digits > MAX_DIGITS) throw broken('INVALID_CHUNK_SIZE', 'Invalid character in chunk size')
     this.left = this.left * 16 + digit
   }
 

@@ -1,6 +1,6 @@
 import type {Socket} from 'node:net'
 import {errors} from 'undici'
-import type {Call, ConnectionTarget} from './call.ts'
+import type {ConnectionTarget, HttpExchange} from './call.ts'
 import {Chunks} from './chunks.ts'
 import {broken, ReplyHead} from './reply-head.ts'
 import {sendBytes, sendStream, TAKES_BODY} from './send.ts'
@@ -9,9 +9,9 @@ import {readFrom} from './shared-read-buffer.ts'
 /** Who has the lines. */
 export interface Lines {
   /** `line` takes another call. */
-  rests(line: Line): void
+  rests(line: HttpConnection): void
   /** Its socket is closed, or another's. */
-  gone(line: Line): void
+  gone(line: HttpConnection): void
 }
 
 const HEAD = 0
@@ -19,12 +19,12 @@ const COUNTED = 1
 const CHUNKED = 2
 const UNTIL_CLOSE = 3
 /** Heads of status 1xx before the reply; none means more than one or two. */
-const MOST_NEWS = 16
-/** One head is read at a time, and is of no use when its call was told. */
+const MAX_NEWS = 16
+/** One head is read at a time, and is of no use when its call has it. */
 const head = new ReplyHead()
 
 /** One connection, for one call at a time. */
-export class Line implements ConnectionTarget {
+export class HttpConnection implements ConnectionTarget {
   /** When it is to be closed unless a call comes, on the clock of `performance.now`. */
   rests_until = 0
   /** How long the server says that it keeps it; null where it does not. */
@@ -41,7 +41,7 @@ export class Line implements ConnectionTarget {
       this.#has_ended = true // what is held comes first
     else this.fail(new errors.SocketError('closed'))
   }
-  #call: Call | null = null
+  #call: HttpExchange | null = null
   #stage = HEAD
   /** Bytes of a counted body yet to come. */
   #left = 0
@@ -55,7 +55,7 @@ export class Line implements ConnectionTarget {
   #is_sending = false
   #has_ended = false
   #is_closed = false
-  /** The socket has said `close`. */
+  /** The socket has emitted `close`. */
   #is_shut = false
   #keeps = true
 
@@ -71,7 +71,7 @@ export class Line implements ConnectionTarget {
   }
 
   /** Sends `call`; true when it does not, as its handler wants no more of it. */
-  send(call: Call): boolean {
+  send(call: HttpExchange): boolean {
     if (!call.begin()) return true
     if (this.#is_closed) {
       call.fail(new errors.SocketError('closed'))
@@ -112,7 +112,7 @@ export class Line implements ConnectionTarget {
   }
 
   /** Goes on with what was held, then with what comes. */
-  resume(call: Call): void {
+  resume(call: HttpExchange): void {
     if (this.#is_reading) return void this.#socket.resume()
     const held = this.#held ?? NOTHING
     this.#held = null
@@ -122,7 +122,7 @@ export class Line implements ConnectionTarget {
     else this.#socket.resume()
   }
 
-  #sendStream(call: Call, stream: NonNullable<Call['stream']>) {
+  #sendStream(call: HttpExchange, stream: NonNullable<HttpExchange['stream']>) {
     this.#is_sending = true
     sendStream(this.#socket, call, stream).then(
       () => {
@@ -142,7 +142,7 @@ export class Line implements ConnectionTarget {
 
   #take(bytes: Buffer, length: number, is_lent: boolean) {
     const call = this.#call
-    if (!call) return this.#close() // nobody asked
+    if (!call) return this.#close() // unsolicited
     if (this.#begun) {
       const whole = Buffer.concat([this.#begun, bytes.subarray(0, length)])
       this.#begun = null
@@ -151,18 +151,18 @@ export class Line implements ConnectionTarget {
     this.#read(call, bytes, 0, length, is_lent)
   }
 
-  #read(call: Call, bytes: Buffer, at: number, to: number, is_lent: boolean) {
+  #read(call: HttpExchange, bytes: Buffer, at: number, to: number, is_lent: boolean) {
     this.#is_reading = true
     try {
       this.#readAll(call, bytes, at, to, is_lent)
     } catch (fault) {
-      if (this.#call === call) this.fail(fault as Error) // else the handler was told already
+      if (this.#call === call) this.fail(fault as Error) // else the handler has it already
     } finally {
       this.#is_reading = false
     }
   }
 
-  #readAll(call: Call, bytes: Buffer, from: number, to: number, is_lent: boolean) {
+  #readAll(call: HttpExchange, bytes: Buffer, from: number, to: number, is_lent: boolean) {
     let at = from
     while (this.#call === call) {
       if (call.paused) return this.#hold(bytes, at, to)
@@ -198,10 +198,10 @@ export class Line implements ConnectionTarget {
     this.#held = this.#held ? Buffer.concat([this.#held, rest]) : rest
   }
 
-  #begin(call: Call) {
+  #begin(call: HttpExchange) {
     const {status, headers, reason, length, is_chunked} = head
     if (!head.keeps) this.#keeps = false
-    if (status < 200 && ++this.#news > MOST_NEWS) throw broken('TOO_MUCH_NEWS', 'Too many informational replies')
+    if (status < 200 && ++this.#news > MAX_NEWS) throw broken('TOO_MUCH_NEWS', 'Too many informational replies')
     if (status === 100) return // some servers send it unasked; it says that the body may come, and that has left (RFC 9110, 15.2)
     if (status >= 200) {
       if (call.method === 'HEAD' || status === 204 || status === 304) {
@@ -223,7 +223,7 @@ export class Line implements ConnectionTarget {
     call.handler.onResponseStart?.(call, status, headers as Record<string, string>, reason)
   }
 
-  #upgrade(call: Call, rest: Buffer) {
+  #upgrade(call: HttpExchange, rest: Buffer) {
     if (!call.upgrade || !head.is_upgrade) throw broken('UNASKED_UPGRADE', 'It changes to a protocol that nobody asked for')
     const {status, headers} = head
     this.#call = null
@@ -242,7 +242,7 @@ export class Line implements ConnectionTarget {
     }
   }
 
-  #end(call: Call, has_more: boolean) {
+  #end(call: HttpExchange, has_more: boolean) {
     this.#call = null
     if (this.#keeps && !has_more && !this.#is_sending && !this.#has_ended) this.#owner.rests(this)
     else this.#close()

@@ -1,11 +1,11 @@
 import type {Socket} from 'node:net'
 import {Dispatcher, errors} from 'undici'
 import {EgressFault} from '../faults.ts'
-import {Call, type Owner} from './call.ts'
-import {Line, type Lines} from './line.ts'
+import {type ExchangeOwner, HttpExchange} from './call.ts'
+import {HttpConnection, type Lines} from './line.ts'
 
 export interface PoolOptions {
-  /** Opens a socket; its errors are told as they are. */
+  /** Opens a socket; its errors pass as they are. */
   readonly dial: () => Promise<Socket>
   /** What requests that name no host are for. */
   readonly host: string
@@ -19,7 +19,7 @@ type Handler = Dispatcher.DispatchHandler
 type Controller = Dispatcher.DispatchController
 
 const RESTS_MS = 60_000
-const MOST_RESTS_MS = 600_000
+const MAX_RESTS_MS = 600_000
 /** A line is closed this much before the server would close it. */
 const BEFORE_THEM_MS = 2000
 
@@ -27,22 +27,22 @@ const BEFORE_THEM_MS = 2000
 let due: LinePool[] = []
 
 /**
- * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, told to handlers as undici tells them. Lines are kept for
+ * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, with the callbacks of undici's handlers. Lines are kept for
  * further calls, the one used last first. Calls leave at the end of the turn, those of a turn together: by then a line that the server
- * closed, or said something on unasked, is known to be of no use. A call is never sent twice.
+ * closed, or sent something unsolicited, is known to be of no use. A call is never sent twice.
  */
-export class LinePool extends Dispatcher implements Owner, Lines {
+export class LinePool extends Dispatcher implements ExchangeOwner, Lines {
   /** Calls that were dispatched and have not come to their end: waiting, sent, or answering. */
   live = 0
-  /** When it was last asked for, on its owner's own count. */
+  /** When it was last used, on its owner's own count. */
   used = 0
   closed = false
   destroyed = false
   readonly #options: PoolOptions
-  readonly #queue: Call[] = []
-  readonly #dialling = new Set<Call>()
-  readonly #open = new Set<Line>()
-  readonly #resting: Line[] = []
+  readonly #queue: HttpExchange[] = []
+  readonly #dialling = new Set<HttpExchange>()
+  readonly #open = new Set<HttpConnection>()
+  readonly #resting: HttpConnection[] = []
   readonly #emptied = Promise.withResolvers<void>()
   readonly #shut = Promise.withResolvers<void>()
   #timer: NodeJS.Timeout | undefined
@@ -55,14 +55,14 @@ export class LinePool extends Dispatcher implements Owner, Lines {
     this.#options = options
   }
 
-  /** A call that cannot be taken is told so at once through `onResponseError`, without a controller. */
+  /** A call that cannot be taken fails at once through `onResponseError`, without a controller. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Handler): boolean {
     const {connections, waiting_calls, host} = this.#options
     try {
       if (this.live >= connections + waiting_calls) throw new EgressFault('queue_full', 'too many calls wait for it')
       if (this.closed) throw new errors.ClientClosedError()
       if (this.destroyed) throw new errors.ClientDestroyedError()
-      const call = new Call(this, options, handler, host)
+      const call = new HttpExchange(this, options, handler, host)
       this.live++
       this.#queue.push(call)
       this.#soon()
@@ -96,9 +96,9 @@ export class LinePool extends Dispatcher implements Owner, Lines {
     if (this.closed && this.live === 0) this.#emptied.resolve()
   }
 
-  rests(line: Line): void {
+  rests(line: HttpConnection): void {
     const {keeps_s} = line
-    const rests_ms = keeps_s === null ? RESTS_MS : Math.min(keeps_s * 1000 - BEFORE_THEM_MS, MOST_RESTS_MS)
+    const rests_ms = keeps_s === null ? RESTS_MS : Math.min(keeps_s * 1000 - BEFORE_THEM_MS, MAX_RESTS_MS)
     if (this.destroyed || rests_ms <= 0) return line.fail(new errors.InformationalError('reset'))
     line.rests_until = performance.now() + rests_ms
     line.unref()
@@ -107,7 +107,7 @@ export class LinePool extends Dispatcher implements Owner, Lines {
     if (this.#queue.length > 0) this.#soon()
   }
 
-  gone(line: Line): void {
+  gone(line: HttpConnection): void {
     this.#open.delete(line)
     const place = this.#resting.indexOf(line)
     if (place >= 0) this.#resting.splice(place, 1)
@@ -141,7 +141,7 @@ export class LinePool extends Dispatcher implements Owner, Lines {
     }
   }
 
-  #place(call: Call): boolean {
+  #place(call: HttpExchange): boolean {
     if (call.is_over) return true
     const line = this.#resting.length > 0 ? this.#freshest() : undefined
     if (line) {
@@ -152,7 +152,7 @@ export class LinePool extends Dispatcher implements Owner, Lines {
     return true
   }
 
-  #freshest(): Line | undefined {
+  #freshest(): HttpConnection | undefined {
     const now = performance.now()
     for (let line = this.#resting.pop(); line; line = this.#resting.pop()) {
       if (line.rests_until > now && line.is_open) return line
@@ -160,7 +160,7 @@ export class LinePool extends Dispatcher implements Owner, Lines {
     }
   }
 
-  async #dial(call: Call) {
+  async #dial(call: HttpExchange) {
     this.#dialling.add(call)
     try {
       const socket = await this.#options.dial()
@@ -169,7 +169,7 @@ export class LinePool extends Dispatcher implements Owner, Lines {
         socket.destroy()
         throw new errors.SocketError('bad response')
       }
-      const line = new Line(socket, this)
+      const line = new HttpConnection(socket, this)
       this.#open.add(line)
       this.#dialling.delete(call)
       if (line.send(call)) this.rests(line)

@@ -5,8 +5,8 @@ import {COLON, CR, IN_TOKEN, IN_VALUE, LF, PLACES, SPACE, TAB} from './bytes.ts'
 export type ReplyHeaders = Record<string, string | string[]>
 
 /** Most bytes of a head, the separators of its lines included. */
-const MOST_BYTES = 4 * maxHeaderSize
-const MOST_LEARNED_NAMES = 1000
+const MAX_BYTES = 4 * maxHeaderSize
+const MAX_LEARNED_NAMES = 1000
 const LONGEST_LEARNED_NAME = 64
 const HTTP_1 = Buffer.from('HTTP/1.')
 
@@ -20,7 +20,7 @@ export class ReplyHead {
   status = 0
   reason = ''
   headers: ReplyHeaders = new Empty()
-  /** Null where it is not said. */
+  /** Null where it is absent. */
   length: number | null = null
   is_chunked = false
   /** True when the server takes further requests on the line. */
@@ -37,7 +37,7 @@ export class ReplyHead {
   read(bytes: Buffer, from: number, to: number): number {
     const end = this.#scan(bytes, from, to)
     if (end < 0) {
-      if (to - from >= MOST_BYTES) throw new errors.HeadersOverflowError()
+      if (to - from >= MAX_BYTES) throw new errors.HeadersOverflowError()
       return end
     }
     this.#readHeaders(bytes, from, end)
@@ -185,8 +185,8 @@ function optionsOf(value: string): number {
 }
 
 function secondsOf(value: string): number | null {
-  const said = /(?:^|,)[\t ]*timeout=(\d{1,9})/i.exec(value)
-  return said ? Number(said[1]) : null
+  const match = /(?:^|,)[\t ]*timeout=(\d{1,9})/i.exec(value)
+  return match ? Number(match[1]) : null
 }
 
 const USUAL = [
@@ -199,6 +199,6 @@ const NAMES = new Map<string, string>(USUAL.flatMap(name => [name, name.toLowerC
 
 function nameOf(raw: string): string {
   const name = raw.toLowerCase()
-  if (NAMES.size < MOST_LEARNED_NAMES && raw.length <= LONGEST_LEARNED_NAME) NAMES.set(Buffer.from(raw).toString(), name) // `raw` would hold all of its head
+  if (NAMES.size < MAX_LEARNED_NAMES && raw.length <= LONGEST_LEARNED_NAME) NAMES.set(Buffer.from(raw).toString(), name) // `raw` would hold all of its head
   return name
 }

@@ -11,61 +11,61 @@ export interface RequestHead {
   readonly closes: boolean
 }
 
-/** Reads a request's head; `host` is said where the headers name none. What could end a line early is an `InvalidArgumentError`. */
+/** Reads a request's head; `host` is used where the headers name none. What could end a line early is an `InvalidArgumentError`. */
 export function readHead({method, path, headers, upgrade, reset}: Dispatcher.DispatchOptions, host: string): RequestHead {
   if (typeof path !== 'string' || !path.startsWith('/') || NOT_IN_PATHS.test(path)) throw wrong('request path')
   if (typeof method !== 'string' || (!METHODS.has(method) && !TOKEN.test(method))) throw wrong('request method')
   if (method === 'CONNECT') throw new errors.NotSupportedError('CONNECT is not supported')
   if (upgrade && (typeof upgrade !== 'string' || NOT_IN_HEADER_VALUES.test(upgrade))) throw wrong('upgrade header')
-  const said: Said = {lines: '', host: null, length: null, closes: method === 'HEAD' || reset === true}
-  if (headers) addAll(said, headers)
-  const connection = upgrade ? `upgrade\r\nupgrade: ${upgrade}` : said.closes ? 'close' : 'keep-alive'
+  const head: HeadFacts = {lines: '', host: null, length: null, closes: method === 'HEAD' || reset === true}
+  if (headers) addAll(head, headers)
+  const connection = upgrade ? `upgrade\r\nupgrade: ${upgrade}` : head.closes ? 'close' : 'keep-alive'
   return {
-    text: `${method} ${path} HTTP/1.1\r\nhost: ${said.host ?? host}\r\nconnection: ${connection}\r\n${said.lines}`,
-    length: said.length,
-    closes: said.closes || Boolean(upgrade),
+    text: `${method} ${path} HTTP/1.1\r\nhost: ${head.host ?? host}\r\nconnection: ${connection}\r\n${head.lines}`,
+    length: head.length,
+    closes: head.closes || Boolean(upgrade),
   }
 }
 
-interface Said {
+interface HeadFacts {
   lines: string
   host: string | null
   length: number | null
   closes: boolean
 }
 
-function addAll(said: Said, headers: NonNullable<Dispatcher.DispatchOptions['headers']>): void {
+function addAll(head: HeadFacts, headers: NonNullable<Dispatcher.DispatchOptions['headers']>): void {
   if (Array.isArray(headers)) {
     if (headers.length % 2 !== 0) throw wrong('headers array')
-    for (let at = 0; at < headers.length; at += 2) add(said, String(headers[at]), headers[at + 1])
+    for (let at = 0; at < headers.length; at += 2) add(head, String(headers[at]), headers[at + 1])
   } else if (Symbol.iterator in headers) {
-    for (const [name, value] of headers as Iterable<[string, string | string[] | undefined]>) add(said, name, value)
+    for (const [name, value] of headers as Iterable<[string, string | string[] | undefined]>) add(head, name, value)
   } else {
-    for (const name of Object.keys(headers)) add(said, name, (headers as Record<string, unknown>)[name])
+    for (const name of Object.keys(headers)) add(head, name, (headers as Record<string, unknown>)[name])
   }
 }
 
-function add(said: Said, name: string, value: unknown): void {
+function add(head: HeadFacts, name: string, value: unknown): void {
   if (value === undefined) return
   const meaning = NAMES.get(name) ?? meaningOf(name)
-  if (Array.isArray(value) && meaning === 'plain') for (const one of value) said.lines += `${name}: ${textOf(name, one)}\r\n`
-  else if (meaning === 'plain') said.lines += `${name}: ${textOf(name, value)}\r\n`
-  else addMeant(said, meaning, name, textOf(name, value))
+  if (Array.isArray(value) && meaning === 'plain') for (const one of value) head.lines += `${name}: ${textOf(name, one)}\r\n`
+  else if (meaning === 'plain') head.lines += `${name}: ${textOf(name, value)}\r\n`
+  else addMeant(head, meaning, name, textOf(name, value))
 }
 
-function addMeant(said: Said, meaning: Exclude<Meaning, 'plain'>, name: string, text: string): void {
+function addMeant(head: HeadFacts, meaning: Exclude<Meaning, 'plain'>, name: string, text: string): void {
   if (meaning === 'refused') throw wrong(`${name} header`)
   if (meaning === 'expect') throw new errors.NotSupportedError('expect header not supported')
   if (meaning === 'host') {
-    if (said.host !== null) throw wrong('second host header')
-    said.host = text
+    if (head.host !== null) throw wrong('second host header')
+    head.host = text
   } else if (meaning === 'content-length') {
-    if (said.length !== null || !/^\d{1,15}$/.test(text)) throw wrong('content-length header')
-    said.length = Number(text)
+    if (head.length !== null || !/^\d{1,15}$/.test(text)) throw wrong('content-length header')
+    head.length = Number(text)
   } else {
     for (const token of text.toLowerCase().split(',')) {
       if (!TOKEN.test(token.trim())) throw wrong('connection header')
-      if (token.trim() === 'close') said.closes = true
+      if (token.trim() === 'close') head.closes = true
     }
   }
 }

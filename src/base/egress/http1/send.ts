@@ -1,20 +1,20 @@
 import {once} from 'node:events'
 import type {Socket} from 'node:net'
 import {errors} from 'undici'
-import type {Call, Streamed} from './call.ts'
+import type {HttpExchange, Streamed} from './call.ts'
 
 /** Methods whose requests have a body; after any other with one, the line is closed. */
 export const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH'])
 /** Up to here it is cheaper to copy a body behind its head than to send both by one `writev`. */
-const MOST_COPIED_BYTES = 3 * 1024
+const MAX_COPIED_BYTES = 3 * 1024
 
 /** Sends a call whose body is bytes or none. */
-export function sendBytes(socket: Socket, call: Call): void {
+export function sendBytes(socket: Socket, call: HttpExchange): void {
   const {head, bytes, handler} = call
   if (bytes === null) sendNothing(socket, call)
   else {
     const text = `${head}content-length: ${bytes.length}\r\n\r\n`
-    if (bytes.length <= MOST_COPIED_BYTES) {
+    if (bytes.length <= MAX_COPIED_BYTES) {
       const whole = Buffer.allocUnsafe(text.length + bytes.length)
       whole.write(text, 'latin1')
       bytes.copy(whole, text.length)
@@ -30,8 +30,8 @@ export function sendBytes(socket: Socket, call: Call): void {
   handler.onRequestSent?.()
 }
 
-/** Sends a call whose body comes in pieces, no faster than the socket takes them; chunked unless its length is said. */
-export async function sendStream(socket: Socket, call: Call, stream: Streamed): Promise<void> {
+/** Sends a call whose body comes in pieces, no faster than the socket takes them; chunked unless its length is known. */
+export async function sendStream(socket: Socket, call: HttpExchange, stream: Streamed): Promise<void> {
   const {head, length, handler} = call
   let sent = 0
   for await (const part of stream) {
@@ -56,7 +56,7 @@ export async function sendStream(socket: Socket, call: Call, stream: Streamed): 
   handler.onRequestSent?.()
 }
 
-function sendNothing(socket: Socket, {head, method}: Call): void {
+function sendNothing(socket: Socket, {head, method}: HttpExchange): void {
   socket.write(TAKES_BODY.has(method) ? `${head}content-length: 0\r\n\r\n` : `${head}\r\n`, 'latin1')
 }
 

@@ -14,7 +14,7 @@ class Lent {
   }
 }
 
-/** Options of `net.connect`, and what is to be told its socket: what that reads needs no buffer of its own. */
+/** Options of `net.connect`, and what gets its socket: what that reads needs no buffer of its own. */
 export function sharedReadBuffer(): {readonly onread: OnReadOpts; lend(socket: Socket): void} {
   const lent = new Lent(() => true)
   return {
@@ -22,14 +22,14 @@ export function sharedReadBuffer(): {readonly onread: OnReadOpts; lend(socket: S
     lend(socket) {
       readers.set(socket, lent)
       lent.take = () => {
-        socket.destroy() // nobody asked it anything yet
+        socket.destroy() // nothing was requested of it yet
         return false
       }
     },
   }
 }
 
-/** Has `take` told what `socket` reads; `is_lent` where the bytes are good until it returns only. Gives what ends that. */
+/** Gives `take` what `socket` reads; `is_lent` where the bytes are good until it returns only. Gives what ends that. */
 export function readFrom(socket: Socket, take: (bytes: Buffer, length: number, is_lent: boolean) => void): () => void {
   const lent = readers.get(socket)
   if (!lent) {

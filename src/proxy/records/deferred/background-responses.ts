@@ -11,32 +11,32 @@ import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
  * What a good answer tells of a response that is made in the background; null where it tells of none. By pass-through too, where it is
  * known by what it is. One that ended and does not say what it used may say so later.
  */
-export function toldOfResponses(answered: CompletedAttempt, on: ProxyServices): DeferredWork | null {
-  const {call, plain, reply} = answered
+export function toldOfResponses(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+  const {call, plain, result} = answered
   const {method, route} = call.incoming
   if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse') return null
   if (!isOfOthers({endpoint: call.endpoint, method, path: route.path})) {
     const id = plain && underWay(plain)
     return id === null ? null : {begun: {id, endpoint: 'createModelResponse'}, ended: new Map()}
   }
-  const ended = reply.stream ? endedIn(reply.stream, route.path) : plain && endedResponse(plain)
-  return ended && {begun: null, ended: new Map([[ended.id, async work => cameTo(answered, work, ended, on)]])}
+  const ended = result.stream ? endedIn(result.stream, route.path) : plain && endedResponse(plain)
+  return ended && {begun: null, ended: new Map([[ended.id, async work => cameTo(answered, work, ended, services)]])}
 }
 
 /** A stream that came to its end tells the usage there. Its response is the one that was asked for. */
-function endedIn({usage, model}: NonNullable<CompletedAttempt['reply']['stream']>, path: string): EndedResponse | null {
+function endedIn({usage, model}: NonNullable<CompletedAttempt['result']['stream']>, path: string): EndedResponse | null {
   const id = /\/responses\/+([^/]+)\/*$/.exec(path)?.[1]
   return id !== undefined && usage ? {id: plainId(id), usage, model} : null
 }
 
 function cameTo(
-  {target, outgoing, reply}: CompletedAttempt,
+  {target, request, result}: CompletedAttempt,
   {charge: {intent}}: Deferred,
   {id, usage, model}: EndedResponse,
-  on: ProxyServices,
+  services: ProxyServices,
 ): DeferredUsage {
   const at_ms = Date.parse(intent.admitted_at)
-  const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, on), at_ms, on)
+  const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, services), at_ms, services)
   const url = `/v1/responses/${encodeURIComponent(id)}`
-  return {usage, charged, model, url, upstream_url: upstreamUrl(outgoing), bytes: reply.received_bytes}
+  return {usage, charged, model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}
 }

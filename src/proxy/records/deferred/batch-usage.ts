@@ -2,7 +2,7 @@ import {isObject, object, parsed} from '../../../base/json-object.ts'
 import {linesOf} from '../../../base/lines.ts'
 import type {Price} from '../../../pricing/price.ts'
 import {Tally} from '../../../pricing/tally.ts'
-import {MOST_ROW_BYTES} from '../../../providers/jobs/rows.ts'
+import {MAX_ROW_BYTES} from '../../../providers/jobs/rows.ts'
 import {factsOf} from '../../../providers/openai/reply.ts'
 import {count, readUsage} from '../../../providers/openai/usage.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
@@ -30,13 +30,13 @@ export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, at
   const tally = new Tally()
   let model: string | null = null
   let bytes = 0
-  for await (const line of linesOf(rows, MOST_ROW_BYTES)) {
+  for await (const line of linesOf(rows, MAX_ROW_BYTES)) {
     bytes += line.bytes.length + 1
     const {body} = object(object(parsed(line.bytes.toString())).response)
-    const said = isObject(body) ? factsOf(endpoint, body) : null
-    if (!said?.usage) continue
-    model ??= said.model
-    tally.add(said.usage, priceOf(said.model), {at: at_ms, batch: true})
+    const facts = isObject(body) ? factsOf(endpoint, body) : null
+    if (!facts?.usage) continue
+    model ??= facts.model
+    tally.add(facts.usage, priceOf(facts.model), {at: at_ms, batch: true})
   }
   return {tally, requests: tally.requests, model, bytes}
 }

@@ -11,32 +11,36 @@ import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 
 type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
 
-const MOST_READ_MS = 600_000
+const MAX_READ_MS = 600_000
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
 /** What a good answer tells of batches; null where it tells of none. */
-export function toldOfBatches(answered: CompletedAttempt, on: ProxyServices): DeferredWork | null {
-  const {call, outgoing, plain} = answered
+export function toldOfBatches(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+  const {call, request, plain} = answered
   if (call.endpoint === 'createBatch' && !call.is_passthrough) {
     const [batch] = batchesIn(plain)
     return batch ? {begun: {id: batch.id, endpoint: endpointOf(batch)}, ended: new Map()} : null
   }
-  if (!outgoing.output) return null
-  const told = call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
-  const ended = told.filter(({status}) => ENDED.has(status))
-  return {begun: null, ended: new Map(ended.map(batch => [batch.id, work => cameTo(answered, work, batch, on)]))}
+  if (!request.output) return null
+  const batches = call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
+  const ended = batches.filter(({status}) => ENDED.has(status))
+  return {begun: null, ended: new Map(ended.map(batch => [batch.id, work => cameTo(answered, work, batch, services)]))}
 }
 
 /** By the usage in the rows of its output and at the rate of batches; null where nothing in it was answered. */
 async function cameTo(
-  {target, outgoing}: CompletedAttempt,
+  {target, request}: CompletedAttempt,
   {charge}: Deferred,
   batch: Batch,
-  on: ProxyServices,
+  services: ProxyServices,
 ): Promise<DeferredUsage | null> {
   const at_ms = Date.parse(charge.intent.admitted_at)
-  const terms: BatchTerms = {endpoint: charge.endpoint, at_ms, priceOf: model => priceOf(target, charge.intent.model, model, at_ms, on)}
-  const used = await usageOf(outgoing, batch, terms)
+  const terms: BatchTerms = {
+    endpoint: charge.endpoint,
+    at_ms,
+    priceOf: model => priceOf(target, charge.intent.model, model, at_ms, services),
+  }
+  const used = await usageOf(request, batch, terms)
   if (!used || used.tally.requests === 0) return null
   const {tally, requests, model, bytes} = used
   return {
@@ -44,20 +48,20 @@ async function cameTo(
     charged: tally,
     model,
     url: `/v1/batches/${encodeURIComponent(batch.id)}/output`,
-    upstream_url: outgoing.output!.url,
+    upstream_url: request.output!.url,
     bytes,
   }
 }
 
 /** Null for a batch that ended without an answer. What it tells of itself counts where its output cannot be had, or says nothing. */
-async function usageOf({output}: CompletedAttempt['outgoing'], batch: Batch, terms: BatchTerms): Promise<BatchUsage | null> {
-  const told = usageOfBatch(batch, terms)
-  if (batch.output_file_id === null) return told
+async function usageOf({output}: CompletedAttempt['request'], batch: Batch, terms: BatchTerms): Promise<BatchUsage | null> {
+  const usage = usageOfBatch(batch, terms)
+  if (batch.output_file_id === null) return usage
   try {
-    const used = await usageOfRows(await output!.output(batch.id, AbortSignal.timeout(MOST_READ_MS)), terms)
-    return used.tally.requests > 0 ? used : told
+    const used = await usageOfRows(await output!.output(batch.id, AbortSignal.timeout(MAX_READ_MS)), terms)
+    return used.tally.requests > 0 ? used : usage
   } catch (fault) {
-    if (told && fault instanceof UpstreamFault) return told
+    if (usage && fault instanceof UpstreamFault) return usage
     throw fault
   }
 }
@@ -68,8 +72,8 @@ function endpointOf({endpoint}: Batch) {
 }
 
 function batchesIn(plain: Buffer | null): readonly Batch[] {
-  const said = plain ? parsed(plain.toString()) : null
-  if (!isObject(said)) return []
-  const listed: readonly unknown[] = Array.isArray(said.data) ? said.data : [said]
+  const input = plain ? parsed(plain.toString()) : null
+  if (!isObject(input)) return []
+  const listed: readonly unknown[] = Array.isArray(input.data) ? input.data : [input]
   return listed.flatMap(each => (isObject(each) && typeof each.id === 'string' && each.id !== '' ? [{...each, id: plainId(each.id)}] : []))
 }

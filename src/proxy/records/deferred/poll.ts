@@ -10,13 +10,13 @@ import {chargeTold, toldOf} from './charge.ts'
 
 const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
 /** A provider is waited for so long. */
-const MOST_WAIT_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
 /**
  * Asks a provider how work is that goes on behind a call, as that call's client might, with the credentials of the integration that it was
  * made by; what it tells to have ended is charged as by any answer. Nothing of the asking is recorded, as it costs nothing.
  */
-export function openAsking(on: ProxyServices): AskAgain {
+export function openAsking(services: ProxyServices): AskAgain {
   return async (work, lost) => {
     const path = pathOf(work)
     const {workspace_id, organisation_id, provider_slug, integration_id} = work.charge.intent
@@ -24,21 +24,30 @@ export function openAsking(on: ProxyServices): AskAgain {
     const provider = `@${provider_slug}`
     const imagined = imagine(
       {method: 'GET', path, headers: {'x-gateway-provider': provider}},
-      {caller: {organisation_id, workspace_id, workspace_slug: '', metadata: {}, config_id: null}, config: undefined, at_ms: on.now(), on},
+      {
+        caller: {organisation_id, workspace_id, workspace_slug: '', metadata: {}, config_id: null},
+        config: undefined,
+        at_ms: services.now(),
+        services,
+      },
     )
     const {call, credentials} = imagined
-    const said = {provider, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
-    const target = await resolveTarget(LEAF, said, null, {incoming: call.incoming, caller: call.caller, config_id: null, on})
+    const selectors = {provider, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
+    const target = await resolveTarget(LEAF, selectors, null, {incoming: call.incoming, caller: call.caller, config_id: null, services})
     if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
-    checkManaged(target, on.now())
-    const out = await withCredentials(buildUpstreamRequest(call, target, credentials, on), target, on)
-    const answer = await answerOf(dispatcherOf(out, call, on), dispatchOf(out), AbortSignal.any([lost, AbortSignal.timeout(MOST_WAIT_MS)]))
+    checkManaged(target, services.now())
+    const out = await withCredentials(buildUpstreamRequest(call, target, credentials, services), target, services)
+    const answer = await answerOf(
+      dispatcherOf(out, call, services),
+      dispatchOf(out),
+      AbortSignal.any([lost, AbortSignal.timeout(MAX_WAIT_MS)]),
+    )
     if (answer.status === 404 || answer.status === 410) return 'gone'
     if (answer.status !== 200 || answer.plain === null) throw new Error(`${target.provider.slug} answered ${answer.status}`)
-    const reply = {status: answer.status, outcome: 'ok', stream: null, received_bytes: answer.bytes}
-    const told = toldOf({call, target, outgoing: out, intent: work.charge.intent, reply, plain: answer.plain}, on)
-    if (!told?.ended.has(work.id)) return 'under_way'
-    await chargeTold(work.charge.intent, told.ended, on)
+    const result = {statuses: {provider: answer.status}, outcome: 'ok' as const, stream: null, received_bytes: answer.bytes}
+    const statuses = toldOf({call, target, request: out, intent: work.charge.intent, result, plain: answer.plain}, services)
+    if (!statuses?.ended.has(work.id)) return 'under_way'
+    await chargeTold(work.charge.intent, statuses.ended, services)
     return 'charged'
   }
 }

@@ -5,21 +5,16 @@ import type {Usage} from '../../../schema/usage.ts'
 import type {Call} from '../../call/call.ts'
 import type {Target} from '../../targets/target.ts'
 import type {UpstreamRequest} from '../../upstream/build-request.ts'
-import type {Stream} from '../../upstream/stream.ts'
-import type {Charged} from '../price.ts'
+import type {AttemptResult, Statuses} from '../attempt-result.ts'
+import type {AttemptCharge} from '../price.ts'
 
 /** An attempt that was answered, before that is written down. */
 export interface CompletedAttempt {
   readonly call: Call
   readonly target: Target
-  readonly outgoing: Pick<UpstreamRequest, 'output' | 'operation' | 'destination' | 'path'>
+  readonly request: Pick<UpstreamRequest, 'output' | 'operation' | 'destination' | 'path'>
   readonly intent: Intent
-  readonly reply: {
-    readonly status: number | null
-    readonly outcome: string
-    readonly stream: Stream | null
-    readonly received_bytes: number
-  }
+  readonly result: Pick<AttemptResult, 'outcome' | 'stream' | 'received_bytes'> & {readonly statuses: Pick<Statuses, 'provider'>}
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
 }
@@ -35,7 +30,7 @@ export interface DeferredWork {
 /** What work came to. */
 export interface DeferredUsage {
   readonly usage: Usage
-  readonly charged: Charged
+  readonly charged: AttemptCharge
   readonly model: string | null
   /** Where that was read. */
   readonly url: string

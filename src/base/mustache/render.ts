@@ -1,4 +1,4 @@
-import {type Node, type PartialVersion, type Path, TemplateFault} from './parse.ts'
+import {type NamePath, type Node, type PartialVersion, TemplateFault} from './parse.ts'
 
 /** What templates are rendered with: data alone. */
 export type Variables = Readonly<Record<string, unknown>>
@@ -6,25 +6,25 @@ export type Variables = Readonly<Record<string, unknown>>
 /** A partial, read; undefined where there is none of that name and version. */
 export type FindPartial = (name: string, version: PartialVersion) => readonly Node[] | undefined
 
-/** How a value is said where it stands: as it is, or as a part of a text in JSON. */
-export type TemplateFormat = 'text' | 'json'
+/** What a template writes, and how values are escaped in it. Plain values (`{{{name}}}`) are not escaped. */
+export type TemplateFormat = 'text' | 'json' | 'html'
 
-export const MOST_RENDERED_CHARS = 8_000_000
-export const MOST_STEPS = 1_000_000
-export const MOST_PARTIAL_DEPTH = 16
+export const MAX_RENDERED_CHARS = 8_000_000
+export const MAX_STEPS = 1_000_000
+export const MAX_PARTIAL_DEPTH = 16
 
 /** What one rendering, of however many texts, may come to. */
-export class Budget {
+export class RenderBudget {
   #steps = 0
   #chars = 0
 
   step(): void {
-    if (++this.#steps > MOST_STEPS) throw new TemplateFault(`rendering takes more than ${MOST_STEPS} steps`)
+    if (++this.#steps > MAX_STEPS) throw new TemplateFault(`rendering takes more than ${MAX_STEPS} steps`)
   }
 
   chars(text: string): string {
     this.#chars += text.length
-    if (this.#chars > MOST_RENDERED_CHARS) throw new TemplateFault(`what is rendered is longer than ${MOST_RENDERED_CHARS} characters`)
+    if (this.#chars > MAX_RENDERED_CHARS) throw new TemplateFault(`what is rendered is longer than ${MAX_RENDERED_CHARS} characters`)
     return text
   }
 }
@@ -33,10 +33,16 @@ export class Budget {
  * The text that a template comes to. A variable that is not there is nothing; a section of it is left out, and its inverse is not. Throws a
  * `TemplateFault` for a partial that is not there, and beyond the budget.
  */
-export function render(nodes: readonly Node[], variables: Variables, find: FindPartial, words: TemplateFormat, budget: Budget): string {
-  const said: string[] = []
-  new Rendering(find, words, budget, said).write(nodes, {value: variables, outer: null}, 0)
-  return said.join('')
+export function render(
+  nodes: readonly Node[],
+  variables: Variables,
+  find: FindPartial,
+  format: TemplateFormat,
+  budget: RenderBudget,
+): string {
+  const parts: string[] = []
+  new Rendering(find, format, budget, parts).write(nodes, {value: variables, outer: null}, 0)
+  return parts.join('')
 }
 
 interface Scope {
@@ -46,22 +52,22 @@ interface Scope {
 
 class Rendering {
   readonly #find: FindPartial
-  readonly #words: TemplateFormat
-  readonly #budget: Budget
-  readonly #said: string[]
+  readonly #format: TemplateFormat
+  readonly #budget: RenderBudget
+  readonly #parts: string[]
 
-  constructor(find: FindPartial, words: TemplateFormat, budget: Budget, said: string[]) {
+  constructor(find: FindPartial, format: TemplateFormat, budget: RenderBudget, parts: string[]) {
     this.#find = find
-    this.#words = words
+    this.#format = format
     this.#budget = budget
-    this.#said = said
+    this.#parts = parts
   }
 
   write(nodes: readonly Node[], scope: Scope, depth: number): void {
     for (const node of nodes) {
       this.#budget.step()
-      if (node.kind === 'text') this.#say(node.text)
-      else if (node.kind === 'value') this.#say(spoken(this.#look(node.path, scope), node.is_plain, this.#words))
+      if (node.kind === 'text') this.#write(node.text)
+      else if (node.kind === 'value') this.#write(written(this.#look(node.path, scope), node.is_plain ? 'text' : this.#format))
       else if (node.kind === 'partial') this.#include(node.name, node.version, scope, depth)
       else this.#section(node, scope, depth)
     }
@@ -83,18 +89,18 @@ class Rendering {
   }
 
   #include(name: string, version: PartialVersion, scope: Scope, depth: number) {
-    if (depth >= MOST_PARTIAL_DEPTH) throw new TemplateFault(`partials include each other more than ${MOST_PARTIAL_DEPTH} deep`)
+    if (depth >= MAX_PARTIAL_DEPTH) throw new TemplateFault(`partials include each other more than ${MAX_PARTIAL_DEPTH} deep`)
     const nodes = this.#find(name, version)
     if (!nodes) throw new TemplateFault(`there is no partial ${name}${version === 'default' ? '' : `@${version}`}`)
     this.write(nodes, scope, depth + 1)
   }
 
-  #say(text: string) {
-    if (text) this.#said.push(this.#budget.chars(text))
+  #write(text: string) {
+    if (text) this.#parts.push(this.#budget.chars(text))
   }
 
   /** The first step is looked for from the inside out, the others below it. */
-  #look(path: Path, scope: Scope): unknown {
+  #look(path: NamePath, scope: Scope): unknown {
     if (path.length === 0) return scope.value
     for (let at: Scope | null = scope; at; at = at.outer) {
       this.#budget.step()
@@ -109,8 +115,14 @@ function has(value: unknown, key: string): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 }
 
-function spoken(value: unknown, is_plain: boolean, words: TemplateFormat): string {
+function written(value: unknown, format: TemplateFormat): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  return words === 'json' && !is_plain ? JSON.stringify(text).slice(1, -1) : text
+  if (format === 'json') return JSON.stringify(text).slice(1, -1)
+  return format === 'html' ? escapeHtml(text) : text
+}
+
+/** As text of HTML and as a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'`]/g, character => `&#${character.charCodeAt(0)};`)
 }

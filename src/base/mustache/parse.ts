@@ -6,23 +6,23 @@ export class TemplateFault extends Error {
 /** A piece of a template, read: text, a value, a section with what is in it, or another template's place. */
 export type Node =
   | {readonly kind: 'text'; readonly text: string}
-  | {readonly kind: 'value'; readonly path: Path; readonly is_plain: boolean}
-  | {readonly kind: 'section'; readonly path: Path; readonly is_inverted: boolean; readonly nodes: readonly Node[]}
+  | {readonly kind: 'value'; readonly path: NamePath; readonly is_plain: boolean}
+  | {readonly kind: 'section'; readonly path: NamePath; readonly is_inverted: boolean; readonly nodes: readonly Node[]}
   | {readonly kind: 'partial'; readonly name: string; readonly version: PartialVersion}
 
 /** The steps of a dotted name; none for `.`, the value that a loop is at. */
-export type Path = readonly string[]
+export type NamePath = readonly string[]
 
 /** Of a partial: a number, the newest, or the one that is published. */
 export type PartialVersion = number | 'latest' | 'default'
 
-export const MOST_TEMPLATE_CHARS = 1_000_000
-export const MOST_SECTION_DEPTH = 32
-const MOST_NAME_CHARS = 255
+export const MAX_TEMPLATE_CHARS = 1_000_000
+export const MAX_SECTION_DEPTH = 32
+const MAX_NAME_CHARS = 255
 
 interface Open {
   readonly name: string
-  readonly path: Path
+  readonly path: NamePath
   readonly is_inverted: boolean
   readonly nodes: Node[]
 }
@@ -33,7 +33,7 @@ interface Open {
  * the line with it. Throws a `TemplateFault`.
  */
 export function parseTemplate(text: string): readonly Node[] {
-  if (text.length > MOST_TEMPLATE_CHARS) throw new TemplateFault(`the template is longer than ${MOST_TEMPLATE_CHARS} characters`)
+  if (text.length > MAX_TEMPLATE_CHARS) throw new TemplateFault(`the template is longer than ${MAX_TEMPLATE_CHARS} characters`)
   const root: Open = {name: '', path: [], is_inverted: false, nodes: []}
   const open: Open[] = [root]
   let from = 0
@@ -66,9 +66,9 @@ function readTag(text: string, start: number): Tag {
   const inside = start + (is_triple ? 3 : 2)
   const end = text.indexOf(close, inside)
   if (end < 0) throw new TemplateFault(`${where(text, start)}: the tag is not closed with ${close}`)
-  const said = text.slice(inside, end).trim()
-  const sigil = is_triple ? '{' : '#^/>!&='.includes(said[0] ?? ' ') ? said[0]! : ''
-  const name = is_triple || sigil === '' ? said : said.slice(1).trim()
+  const inner = text.slice(inside, end).trim()
+  const sigil = is_triple ? '{' : '#^/>!&='.includes(inner[0] ?? ' ') ? inner[0]! : ''
+  const name = is_triple || sigil === '' ? inner : inner.slice(1).trim()
   return {sigil, name, end: end + close.length, is_block: '#^/!'.includes(sigil) && sigil !== ''}
 }
 
@@ -95,20 +95,20 @@ function place({sigil, name}: Tag, open: Open[], text: string, start: number) {
     within.nodes.push({kind: 'value', path, is_plain: sigil !== ''})
     return
   }
-  if (open.length > MOST_SECTION_DEPTH) throw new TemplateFault(`sections stand more than ${MOST_SECTION_DEPTH} deep in each other`)
+  if (open.length > MAX_SECTION_DEPTH) throw new TemplateFault(`sections stand more than ${MAX_SECTION_DEPTH} deep in each other`)
   open.push({name, path, is_inverted: sigil === '^', nodes: []})
 }
 
-function pathOf(name: string, text: string, start: number): Path {
+function pathOf(name: string, text: string, start: number): NamePath {
   if (name === '.') return []
-  if (!name || name.length > MOST_NAME_CHARS || /[{}\s]/.test(name) || name.split('.').includes('')) {
-    throw new TemplateFault(`${where(text, start)}: a name is expected, of at most ${MOST_NAME_CHARS} characters without spaces and braces`)
+  if (!name || name.length > MAX_NAME_CHARS || /[{}\s]/.test(name) || name.split('.').includes('')) {
+    throw new TemplateFault(`${where(text, start)}: a name is expected, of at most ${MAX_NAME_CHARS} characters without spaces and braces`)
   }
   return name.split('.')
 }
 
-function partialOf(said: string, text: string, start: number): Node {
-  const [, name, version = 'default'] = /^([A-Za-z0-9_-]{1,255})(?:@(latest|[1-9]\d{0,8}))?$/.exec(said) ?? []
+function partialOf(reference: string, text: string, start: number): Node {
+  const [, name, version = 'default'] = /^([A-Za-z0-9_-]{1,255})(?:@(latest|[1-9]\d{0,8}))?$/.exec(reference) ?? []
   if (name === undefined) {
     throw new TemplateFault(`${where(text, start)}: a partial is named as {{>slug}}, {{>slug@3}} or {{>slug@latest}}`)
   }

@@ -1,0 +1,100 @@
+import type {Intent} from '../../schema/records.ts'
+import type {AttemptOutcome, AttemptResult, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
+import {intentOf, settle} from '../records/settle.ts'
+import {Copy} from '../upstream/body-copy.ts'
+import type {AttemptParts, RoutingDecision} from './host.ts'
+import {NO_RESPONSE, type OpenResponse} from './open-response.ts'
+import type {Times} from './timeouts.ts'
+
+/** The response as it is when the attempt is settled. */
+export interface SettledResponse {
+  readonly statuses: Statuses
+  readonly rewritten: RewrittenResponse | null
+  readonly decision: RoutingDecision | undefined
+}
+
+/** What is recorded of an attempt: intent, settlement, usage, and the copy of its response for the log and the cache. */
+export class AttemptRecorder {
+  readonly copy: Copy
+  received_bytes = 0
+  readonly #parts: AttemptParts
+  readonly #times: Times
+  #intent!: Intent
+  #response: OpenResponse = NO_RESPONSE
+
+  constructor(parts: AttemptParts, times: Times) {
+    this.#parts = parts
+    this.#times = times
+    this.copy = new Copy(parts.services.settings.log_body_max_bytes)
+  }
+
+  /** Writes the intent; `done` with a fault when the journal takes none. */
+  begin(done: (fault?: Error) => void): void {
+    const {call, target, request, services} = this.#parts
+    call.attempts++
+    this.#intent = intentOf(call, target, request.model, services)
+    services.recorder.begin(this.#intent, done)
+  }
+
+  open(response: OpenResponse): void {
+    this.#response = response
+    const {status, stream, is_rewritten, headers, encoding} = response
+    if (!stream && !is_rewritten && status < 300) this.copy.readOn(headers['content-type'], encoding)
+  }
+
+  /** The next bytes, as the provider sent them. */
+  received(chunk: Buffer): void {
+    this.received_bytes += chunk.length
+    if (this.#response.guarded) return // what leaves is recorded
+    this.copy.add(chunk)
+    if (!this.#parts.request.translating) this.#parts.host.cache?.observe(chunk)
+  }
+
+  /** The next bytes of a stream, as the client reads them: a translated one is cached so. */
+  translated(bytes: Buffer): void {
+    if (this.#parts.request.translating && !this.#response.guarded) this.#parts.host.cache?.observe(bytes)
+  }
+
+  /** Bytes that leave a guarded stream, hook results excluded. */
+  onSent(bytes: Buffer): void {
+    this.copy.add(bytes)
+    this.#parts.host.cache?.observe(bytes)
+  }
+
+  /** Reads the usage and writes the settlement; `done` runs once that is safe, or cannot be had. */
+  settle(outcome: AttemptOutcome, {statuses, rewritten, decision}: SettledResponse, done: () => void): void {
+    const {call, target, request, host, services} = this.#parts
+    const {headers, stream, guarded} = this.#response
+    const {fault} = outcome
+    const encoding = rewritten ? null : this.#response.encoding
+    const result: AttemptResult = {
+      outcome: outcome.outcome,
+      kind: outcome.kind,
+      fault,
+      statuses,
+      headers,
+      encoding,
+      received_bytes: this.received_bytes,
+      stream,
+      copy: this.copy,
+      rewritten,
+      times: this.#times,
+    }
+    const is_retried = decision?.passes === false && decision.is_retried
+    const is_last = decision?.passes !== false
+    const {route, cache} = host
+    const spend = (actual: Parameters<typeof host.spend>[0]) => host.spend(actual, {is_retried, is_last})
+    const settling = {call, target, request, intent: this.#intent, result, route, is_last, has_row: !is_retried, spend}
+    guarded?.settled(fault)
+    const write = (plain: Buffer | null) => {
+      if (is_last && outcome.outcome === 'ok' && !fault) cache?.storeResponse(result, this.copy.isCut ? null : plain)
+      settle({...settling, plain}, services, done)
+    }
+    if (!stream && outcome.outcome === 'ok') this.copy.plain(encoding, write)
+    else write(null)
+  }
+
+  close(): void {
+    this.copy.close()
+  }
+}

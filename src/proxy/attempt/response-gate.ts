@@ -1,0 +1,274 @@
+import type {Refusal} from '../../base/errors.ts'
+import type {AttemptOutcome, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
+import {statusOf} from '../upstream/stream.ts'
+import type {AttemptRecorder, SettledResponse} from './attempt-recorder.ts'
+import {refuseClient, sendHead, sendRewrittenHead} from './client-head.ts'
+import type {AttemptParts, RoutingDecision} from './host.ts'
+import {clientStatus, MAX_BUFFERED_BYTES, NO_RESPONSE, type OpenResponse, openResponse} from './open-response.ts'
+import {ANSWERED, notPassed, outcomeOf} from './outcome.ts'
+import {ReservedStream, type ReservedStreamListener} from './reserved-stream.ts'
+import type {Phase, Times} from './timeouts.ts'
+import {rewriteResponse} from './whole-response.ts'
+
+/** The transport, as the gate sees it. */
+export interface AttemptTransport {
+  readonly phase: Phase
+  /** True while a timeout of the request's own may end it. */
+  readonly has_timer: boolean
+  stopTimer(): void
+  pause(): void
+  resume(): void
+  /** Ends the attempt from our side. */
+  end(fault: Refusal): void
+  /** The one terminal transition: the rest of the response waits until the settlement is written. */
+  settle(outcome: AttemptOutcome): void
+  /** All has come, and is settled. */
+  finish(): void
+}
+
+/**
+ * Decides what the client sees of a response, and when (core rules 6, 16-18, 20). Bytes pass as they come, except those before the routing
+ * decision and those that complete the response: they wait for the settlement.
+ */
+export class ResponseGate implements ReservedStreamListener, SettledResponse {
+  response: OpenResponse = NO_RESPONSE
+  /** Undefined: the status is not known yet, or was sent before routing could decide. */
+  decision: RoutingDecision | undefined
+  /** A whole response after translation and guardrails. */
+  rewritten: RewrittenResponse | null = null
+  readonly #parts: AttemptParts
+  readonly #transport: AttemptTransport
+  readonly #recorder: AttemptRecorder
+  readonly #times: Times
+  #reserved: ReservedStream | undefined
+  #routing_status: number | null = null
+  /** Not written to the client yet. */
+  #pending: Buffer[] = []
+  #flush: NodeJS.Immediate | undefined
+  /** The provider's response has ended. */
+  #has_ended = false
+
+  constructor(parts: AttemptParts, transport: AttemptTransport, recorder: AttemptRecorder, times: Times) {
+    this.#parts = parts
+    this.#transport = transport
+    this.#recorder = recorder
+    this.#times = times
+  }
+
+  get statuses(): Statuses {
+    const {status, stream} = this.response
+    const client = this.rewritten ? this.rewritten.status : stream ? clientStatus(this.#parts.call, status) : null
+    return {provider: status || null, routing: this.#routing_status, client}
+  }
+
+  /** The head has come. */
+  open(status: number, headers: Record<string, string | string[]>): void {
+    const {call, host} = this.#parts
+    const response = openResponse(this.#parts, status, headers, this.#recorder)
+    const {stream, fault} = response
+    this.response = response
+    this.#recorder.open(response)
+    this.#times.source = response.source
+    if (fault) return this.#transport.end(fault)
+    if (stream && call.reservation) this.#reserved = new ReservedStream(call.reservation, stream, this.#transport, this.#times, this)
+    // While another try may follow, a stream's first event is waited for, which may tell of an overload; of a whole response the content, or its coming at all.
+    if (status < 300 && ((stream ? stream.is_held : response.is_rewritten || response.checkStart) || !host.is_final)) return
+    this.#decide(stream ? clientStatus(call, status) : status)
+    if (stream && this.decision?.passes)
+      setImmediate(() => call.relay.started || this.#transport.phase === 'over' || call.relay.flushHead())
+  }
+
+  /** Bytes of the body. */
+  write(chunk: Buffer): void {
+    const {stream, is_rewritten, content_length} = this.response
+    this.#recorder.received(chunk)
+    if (stream) return stream.take(chunk, (send, hold) => (this.#reserved ? this.#reserved.take(send, hold) : this.pass(send, hold)))
+    if (is_rewritten) return
+    if (!this.decision) this.#decideWhole(chunk)
+    const {received_bytes} = this.#recorder
+    if (!this.decision?.passes) return received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
+    this.#pending.push(chunk)
+    if (content_length === null || received_bytes < content_length) this.#flush ??= setImmediate(() => this.#flushPending())
+  }
+
+  /** The body has ended. */
+  end(): void {
+    const {stream, is_rewritten} = this.response
+    if (this.#reserved?.is_waiting) return this.#reserved.end(() => this.end())
+    if (!stream) {
+      if (is_rewritten) return this.#rewrite()
+      if (this.#transport.phase === 'answering' && !this.decision) this.#decideWhole(null)
+      return this.#complete()
+    }
+    stream.end(rest => (this.#reserved ? this.#reserved.end(() => this.#endStream(rest)) : this.#endStream(rest)))
+  }
+
+  /** The connection broke: what guardrails still hold of the response may end it well. */
+  onDisconnect(fault: Refusal): void {
+    if (this.#transport.phase === 'answering' && this.response.guarded?.breakOff(fault)) this.end()
+    else this.fail(fault)
+  }
+
+  fail(fault: Refusal): void {
+    const {phase} = this.#transport
+    const {call, host} = this.#parts
+    if (phase === 'responding') return this.#transport.finish()
+    if (phase === 'settling') this.#has_ended = true // it ends as soon as it is settled, and waits for nobody
+    if (phase === 'settling' || phase === 'over') return
+    if (this.response.is_rewritten && call.guardrails?.judges_answers) this.#recorder.copy.replace(Buffer.alloc(0)) // not checked
+    const outcome = outcomeOf(fault, this.#has_ended)
+    if (!call.relay.started) this.decision ??= host.decide({status: fault.status, kind: outcome.kind, headers: null, is_committed: false})
+    this.#transport.settle(outcome)
+  }
+
+  /** Why it is given up if routing has decided against it. */
+  get notPassed(): Refusal {
+    return notPassed(this.response, this.#parts.target)
+  }
+
+  clientReady(): void {
+    if (!this.#times.paused_at) return
+    this.#times.paused_at = 0
+    this.#times.last_byte_at = performance.now()
+    if (!this.#reserved?.is_waiting) this.#transport.resume()
+  }
+
+  /** Bytes of a stream, in order; `hold` would tell the client that the response is whole. */
+  pass(send: Buffer, hold: Buffer | null): void {
+    if (this.#transport.phase !== 'answering') return this.#passLate(send, hold)
+    const stream = this.response.stream!
+    this.#recorder.translated(send)
+    if (this.#transport.has_timer && stream.is_answering) this.#transport.stopTimer()
+    if (this.decision?.passes) this.#send(send)
+    else if (!this.decision) {
+      this.#pending.push(send)
+      if (!stream.has_begun && hold === null && (stream.is_held || this.#recorder.received_bytes <= MAX_BUFFERED_BYTES)) return
+      this.#decideStream()
+      if (this.#transport.phase !== 'answering') return // it did not pass, and is given up
+      this.#flushPending()
+    }
+    if (stream.ends_on_fault && stream.failed) return this.#transport.end(stream.fault!)
+    if (hold === null) return
+    this.#pending.push(hold)
+    this.#transport.settle(ANSWERED)
+  }
+
+  /** After the settlement: the last bytes go. */
+  release(): void {
+    if (this.#has_ended) this.#transport.finish()
+    else this.#flushPending()
+  }
+
+  /** Nothing leaves until `release`. */
+  hold(): void {
+    clearImmediate(this.#flush)
+  }
+
+  /** Ends the client's response: with its last bytes, or with what is left to say of `fault`. */
+  close(fault: Refusal | null): void {
+    const {relay} = this.#parts.call
+    const {stream, encoding, guarded} = this.response
+    if (!fault) relay.end(this.#pending, guarded?.trailer())
+    else if (!relay.started) this.refuse(fault)
+    else if (stream && (!encoding || this.#parts.request.translating)) relay.end([...this.#pending, stream.faultEvent(fault)])
+    else relay.cut()
+  }
+
+  /** Answers in our own name. */
+  refuse(fault: Refusal): void {
+    refuseClient(this.#parts, this.#times, fault, this.decision?.passes ? this.decision.retry_attempt_count : 0)
+  }
+
+  cutOff(fault: Refusal): void {
+    this.#transport.end(fault)
+  }
+
+  #passLate(send: Buffer, hold: Buffer | null) {
+    this.#pending.push(send)
+    if (hold !== null) this.#pending.push(hold)
+    if (this.#transport.phase === 'responding') this.#flushPending()
+  }
+
+  #endStream(rest: Buffer) {
+    const {stream} = this.response
+    const {phase} = this.#transport
+    this.#has_ended = true
+    if (rest.length) this.#pending.push(rest)
+    this.#recorder.translated(rest)
+    const fault = stream?.fault
+    if (phase === 'answering' && !this.decision && !(fault && !stream?.has_begun)) this.#decideStream()
+    if (fault && this.#transport.phase === 'answering') this.fail(fault)
+    else this.#complete()
+  }
+
+  /** All has come. */
+  #complete() {
+    const {phase} = this.#transport
+    this.#has_ended = true
+    if (phase === 'answering') this.#transport.settle(ANSWERED)
+    else if (phase === 'responding') this.#transport.finish()
+  }
+
+  /** Translates a whole response, or an error, and has its guardrails check it. */
+  #rewrite() {
+    if (this.#transport.phase !== 'answering') return this.#complete()
+    this.#transport.stopTimer()
+    rewriteResponse(this.#parts, this.response, this.#recorder.copy, (fault, rewritten) => {
+      if (this.#transport.phase !== 'answering') return
+      if (fault) this.fail(fault)
+      else this.#sendWhole(rewritten!)
+    })
+  }
+
+  #sendWhole(rewritten: RewrittenResponse) {
+    if (!this.decision) this.#decide(rewritten.status)
+    this.rewritten = rewritten
+    this.#recorder.copy.replace(rewritten.logged)
+    if (this.decision?.passes) {
+      sendRewrittenHead(this.#parts, this.response, rewritten, this.#times, this.decision.retry_attempt_count)
+      this.#pending = [rewritten.bytes]
+    }
+    this.#complete()
+  }
+
+  /** By its first event, or its end, a stream passes or not (core rule 20). */
+  #decideStream() {
+    const failed = this.response.stream?.failed ?? null
+    this.#decide(failed ? statusOf(failed) : clientStatus(this.#parts.call, this.response.status))
+    if (this.decision && !this.decision.passes) this.#giveUp()
+  }
+
+  /** What is no stream passes by its coming, if it is what was requested; null: nothing came. */
+  #decideWhole(first: Buffer | null) {
+    const fault = this.response.checkStart?.(first)
+    if (fault) this.#transport.end(fault)
+    else this.#decide(this.response.status)
+  }
+
+  #decide(status: number) {
+    const {headers, is_rewritten} = this.response
+    this.decision = this.#parts.host.decide({status, kind: 'answer', headers, is_committed: false})
+    this.#routing_status = status
+    if (this.decision.passes && !is_rewritten) sendHead(this.#parts, this.response, this.#times, this.decision.retry_attempt_count)
+  }
+
+  #giveUp() {
+    this.#transport.end(this.notPassed)
+  }
+
+  #flushPending() {
+    this.#flush = undefined
+    const {phase} = this.#transport
+    if (phase === 'settling' || phase === 'over' || this.#pending.length === 0 || !this.decision?.passes) return
+    const bytes = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
+    this.#pending = []
+    this.#send(bytes)
+  }
+
+  #send(bytes: Buffer) {
+    const {call, host} = this.#parts
+    if (call.relay.write(bytes) || call.relay.gone || host.cache?.is_followed) return
+    this.#times.paused_at = performance.now()
+    this.#transport.pause()
+  }
+}

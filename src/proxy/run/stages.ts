@@ -1,0 +1,144 @@
+import {Refusal} from '../../base/errors.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
+import {Attempt} from '../attempt/attempt.ts'
+import {askedModel, checkModel} from '../call/model-access.ts'
+import {evaluateRequest} from '../guardrails/evaluate.ts'
+import {reserveAttempt} from '../limits/reserve.ts'
+import {limitsAt} from '../limits/target-limits.ts'
+import {checkManaged} from '../targets/target.ts'
+import {buildUpstreamRequest, withCredentials} from '../upstream/build-request.ts'
+import {joinCache} from './cache.ts'
+import {serveCount, serveHit} from './local-answer.ts'
+import type {RunStage, StageResult} from './pipeline.ts'
+import type {TargetRun} from './target-run.ts'
+
+/** What happens to a call at a target, in this order. What a stage obtains it leaves in the run, which gives it back when the call ends. */
+export const STAGES: readonly RunStage<TargetRun>[] = [
+  resolve,
+  checkTarget,
+  guard,
+  countTokens,
+  lookUp,
+  serveCached,
+  findLimits,
+  admit,
+  buildRequest,
+  logIn,
+  reserve,
+  send,
+]
+
+/** A retry keeps the target, the body, the admission and the place at the cache. */
+export const RETRY_FROM = STAGES.indexOf(buildRequest)
+
+function resolve(run: TargetRun): MaybePromise<StageResult> {
+  const {call, plan, plane, step} = run
+  run.enter('resolving')
+  return keep(run, 'target', plane.plans.target(plan, step.target, call.incoming, call.caller))
+}
+
+function checkTarget({call, target, services}: TargetRun): StageResult {
+  checkManaged(target, services.now())
+  checkModel(target, call)
+  return undefined
+}
+
+/** The guardrails of the request. The body that they leave is for this target. */
+function guard(run: TargetRun): MaybePromise<StageResult> {
+  const {call, target, services} = run
+  if (!target.guards) return undefined
+  run.enter('guarding')
+  return evaluateRequest(target.guards, call, target, services).then(body => {
+    if (!body) return undefined
+    call.body = body
+    checkModel(target, call)
+    return undefined
+  })
+}
+
+/** Of a provider that cannot count tokens itself. */
+function countTokens({call, target, route, services}: TargetRun): StageResult {
+  return serveCount(call, target, route, services) ? 'done' : undefined
+}
+
+/** Looks the request up in the cache, or waits for another call's response to the same. */
+function lookUp(run: TargetRun): MaybePromise<StageResult> {
+  const {call, target, credentials, services} = run
+  if (!target.cache) return undefined
+  const lookup = joinCache(call, target, buildUpstreamRequest(call, target, credentials, services), services)
+  if (!lookup) return undefined
+  run.route = {...run.route, cache_status: lookup.status}
+  run.lookup = lookup
+  run.enter(lookup.follows ? 'following' : 'looking_up')
+  return keep(run, 'cached', lookup.result())
+}
+
+function serveCached(run: TargetRun): StageResult {
+  const {call, target, lookup, cached, services} = run
+  run.lookup = null
+  if (!lookup) return undefined
+  if (cached) {
+    const cache_status = lookup.status === 'REFRESH' ? 'REFRESH' : 'HIT'
+    return serveHit(call, target, {...run.route, cache_status}, cached, services) ? 'done' : undefined
+  }
+  run.cache = lookup
+  const {called_off} = run.host
+  if (called_off) throw called_off // the one that it waited for brought nothing
+  return undefined
+}
+
+function findLimits(run: TargetRun): MaybePromise<StageResult> {
+  const {call, target, services} = run
+  run.enter('admitting_target')
+  return keep(run, 'limits', limitsAt(call, target, askedModel(call, target), services))
+}
+
+function admit(run: TargetRun): MaybePromise<StageResult> {
+  const {call, limits, services} = run
+  if (limits.length === 0) return undefined
+  return keep(run, 'admission', services.limits.admit(limits, call.id, call.incoming.at_ms))
+}
+
+function buildRequest(run: TargetRun): StageResult {
+  const {call, target, credentials, services} = run
+  run.request = buildUpstreamRequest(call, target, credentials, services)
+  return undefined
+}
+
+/** Waits for a token or a signature, where the provider wants one. */
+function logIn(run: TargetRun): MaybePromise<StageResult> {
+  const {target, request, services} = run
+  run.enter('logging_in')
+  if (!request.login) return undefined
+  return keep(run, 'request', withCredentials(request, target, services))
+}
+
+/** Reserves what the attempt may use, for limits that are strict. */
+function reserve(run: TargetRun): MaybePromise<StageResult> {
+  const {call, target, request, services} = run
+  run.enter('reserving')
+  return keep(run, 'reservation', reserveAttempt(call, target, request, services))
+}
+
+function send(run: TargetRun): StageResult {
+  const {call, state, target, request, host, services, cache} = run
+  if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
+  const attempt = new Attempt({call, state, target, request, host, services})
+  cache?.setAbandon(() => attempt.end(new Refusal('client.gone')))
+  attempt.begin()
+  return undefined
+}
+
+type Obtained = 'target' | 'cached' | 'limits' | 'admission' | 'request' | 'reservation'
+
+/** Leaves what a stage obtains in the run: at once, or when it comes. */
+function keep<K extends Obtained>(run: TargetRun, name: K, value: MaybePromise<TargetRun[K]>): MaybePromise<StageResult> {
+  if (value instanceof Promise) return keepLater(run, name, value)
+  run[name] = value
+  return undefined
+}
+
+async function keepLater<K extends Obtained>(run: TargetRun, name: K, value: Promise<TargetRun[K]>): Promise<StageResult> {
+  run[name] = await value
+  return undefined
+}

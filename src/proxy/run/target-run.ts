@@ -1,0 +1,121 @@
+import type {CacheEntry} from '../../ports/cache/index.ts'
+import type {Try} from '../../routing/router.ts'
+import {type AttemptHost, NOTHING_USED} from '../attempt/host.ts'
+import type {Call, RouteInfo, SpentAmounts} from '../call/call.ts'
+import type {CallRegistry} from '../call/registry.ts'
+import type {Reservation} from '../call/reservation.ts'
+import type {CallState, StateName, StateOwner} from '../call/state.ts'
+import type {RequestCredentials} from '../inbound/request.ts'
+import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
+import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
+import type {Target} from '../targets/target.ts'
+import type {UpstreamRequest} from '../upstream/build-request.ts'
+import type {CacheParticipant} from './cache.ts'
+import type {StagedRun} from './pipeline.ts'
+
+/** What all calls share. */
+export interface Plane {
+  readonly services: ProxyServices
+  readonly plans: PlanCache
+  readonly registry: CallRegistry
+}
+
+/** A call that is ready for its targets. */
+export interface PlannedCall {
+  readonly call: Call
+  readonly state: CallState
+  readonly plan: ResolvedPlan
+  readonly credentials: RequestCredentials
+  readonly plane: Plane
+}
+
+/** A call at one target, retries included: what its stages have obtained so far. */
+export class TargetRun implements StagedRun {
+  readonly call: Call
+  readonly state: CallState
+  readonly plan: ResolvedPlan
+  readonly credentials: RequestCredentials
+  readonly plane: Plane
+  readonly services: ProxyServices
+  readonly host: AttemptHost & StateOwner
+  readonly step: Try
+  /** Of the call, before this target. */
+  readonly attempts_before: number
+  route: RouteInfo
+  /** From the first stage on. */
+  target!: Target
+  /** The cache is being asked, or another call's response is waited for. */
+  lookup: CacheParticipant | null = null
+  cached: CacheEntry | null = null
+  /** Where the response of the next attempt may be stored. */
+  cache: CacheParticipant | null = null
+  limits: readonly EntityLimit[] = []
+  request!: UpstreamRequest
+
+  constructor({call, state, plan, credentials, plane}: PlannedCall, step: Try, host: AttemptHost & StateOwner) {
+    this.call = call
+    this.state = state
+    this.plan = plan
+    this.credentials = credentials
+    this.plane = plane
+    this.services = plane.services
+    this.host = host
+    this.step = step
+    this.attempts_before = call.attempts
+    this.route = {mode: step.mode, option_path: step.target.path, retry_count: 0, cache_status: 'DISABLED', warning: plan.warning}
+  }
+
+  get has_ended(): boolean {
+    return this.state.is_settled
+  }
+
+  /** Attempts at this target. */
+  get attempts(): number {
+    return this.call.attempts - this.attempts_before
+  }
+
+  set admission(admission: Admission | null) {
+    if (admission) this.call.target_admissions.push(admission)
+  }
+
+  set reservation(reservation: Reservation | null) {
+    this.call.reservation = reservation
+  }
+
+  enter(state: StateName): void {
+    this.state.enter(state, this.host)
+  }
+
+  retry(retry_count: number): void {
+    this.route = {...this.route, retry_count}
+  }
+
+  /** The provider is not asked after all: another call that waits for the same response asks. */
+  passLead(): void {
+    this.cache?.passLead()
+    this.cache = null
+  }
+
+  release(): void {
+    const {call} = this
+    if (this.lookup?.leave()) this.lookup.passLead() // it was to lead just now
+    this.lookup = null
+    // with its client gone nothing is known of the response: one of those that wait asks in its place
+    if (call.relay.gone) this.cache?.passLead()
+    else this.cache?.fail()
+    this.cache = null
+    call.reservation?.settle(NOTHING_USED)
+    call.reservation = null
+    const {used_here, target_admissions} = call
+    for (const admission of target_admissions) endAdmission(admission, this.attempts, used_here)
+    call.target_admissions = []
+    used_here.tokens = 0
+    used_here.cost_nanousd = 0
+  }
+}
+
+/** Counts what was used; the claim of a call that was never sent is given back. */
+export function endAdmission(admission: Admission, attempts: number, {tokens, cost_nanousd}: SpentAmounts): void {
+  if (attempts > 0) admission.settle({tokens, cost_nanousd})
+  else admission.release()
+}

@@ -1,0 +1,50 @@
+import {setImmediate as turn} from 'node:timers/promises'
+import type {ProxyServices, Recorder} from '../../src/proxy/services.ts'
+
+/** True where the data plane is tested over ports that answer as those of another machine would: `TEST_PORTS=late`. */
+export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'
+
+/** Counters, ledger and directory, each answering a turn later and given copies: whoever counts on the same turn or on the same object is found. */
+export function latePorts(services: ProxyServices): ProxyServices {
+  const {limits, recorder} = services
+  const {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, providerSlugs} = services
+  const directory = {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, providerSlugs}
+  return {
+    ...services,
+    ...(Object.fromEntries(Object.entries(directory).map(([name, port]) => [name, late(port as Port)])) as unknown as typeof directory),
+    limits: {
+      admit: late((...given) => limits.admit(...given)),
+      hold: late((...given) => limits.hold(...given)),
+      add: late((...given) => limits.add(...given)),
+    },
+    recorder: lateRecorder(recorder),
+  }
+}
+
+type Port<A extends unknown[] = never[], R = unknown> = (...given: A) => R
+
+function late<A extends unknown[], R>(port: Port<A, R | Promise<R>>): (...given: A) => Promise<R> {
+  return async (...given) => {
+    const copies = structuredClone(given)
+    await turn()
+    return await port(...copies)
+  }
+}
+
+/** Records in the order in which they were given. */
+function lateRecorder(recorder: Recorder): Recorder {
+  return {
+    begin(intent, done) {
+      const copy = structuredClone(intent)
+      setImmediate(() => recorder.begin(copy, done))
+    },
+    settle(settlement, bodies, done, intent) {
+      const copies = structuredClone({settlement, bodies, intent})
+      setImmediate(() => recorder.settle(copies.settlement, copies.bodies, done, copies.intent))
+    },
+    note(settlement, bodies) {
+      const copies = structuredClone({settlement, bodies})
+      recorder.note(copies.settlement, copies.bodies) // nobody waits for it, and tests look at once
+    },
+  }
+}

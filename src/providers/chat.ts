@@ -53,7 +53,7 @@ export function chunk(context: TranslationContext, identity: Named, delta: Json,
   return {id, object: 'chat.completion.chunk', created, model, provider, choices: [{index, delta, logprobs: null, finish_reason}]}
 }
 
-/** The chunk with usage and no choices, as OpenAI ends a stream for which `include_usage` was asked. */
+/** The chunk with usage and no choices, as OpenAI ends a stream with `include_usage`. */
 export function usageChunk(context: TranslationContext, identity: Named, usage: Usage): Json {
   return {...chunk(context, identity, {}), choices: [], usage: usageIn(usage)}
 }
@@ -83,7 +83,7 @@ export function errorBody(context: TranslationContext, fault: ProviderFault): Js
   return {error: {message: fault.message, type: fault.type, param: fault.param, code: fault.code}, provider: context.provider}
 }
 
-/** Whether the client asked for usage in the stream; the usage chunk goes to those alone. */
+/** Whether the client requested usage in the stream; the usage chunk goes to those alone. */
 export function asksUsage(request: Json): boolean {
   const options = request.stream_options
   return typeof options === 'object' && options !== null && (options as Json).include_usage === true

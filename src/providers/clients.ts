@@ -8,7 +8,7 @@ import type {ClientDialect, Dialect, Json, Translation} from './translation.ts'
 /** Endpoints whose clients may talk to any provider that has chat. */
 const CLIENTS: Readonly<Partial<Record<EndpointName, ClientDialect>>> = {messages: messagesClient, createModelResponse: responsesClient}
 
-/** How an endpoint is said to a provider whose words are not the client's. */
+/** How an endpoint is translated for a provider with another dialect than the client's. */
 export interface DialectPair {
   readonly translation: Translation
   /** Whose errors the provider tells; null where they are OpenAI's. */
@@ -44,7 +44,7 @@ const plainChat: Translation = {
   request: (request: Json, context) => openaiChat.request(withEffort(withoutOwnMembers(request)), context),
 }
 
-/** Each made once: translations are asked for on every call. */
+/** Each made once: every call needs its translation. */
 const translations_with_effort = new WeakMap<Translation, Translation>()
 
 function translationWithEffort(chat: Translation): Translation {

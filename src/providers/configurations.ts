@@ -177,7 +177,7 @@ export interface OlderSettings {
   readonly vertexSkipPtuCostAttribution?: boolean | undefined
 }
 
-/** Older fields under their newer names; the kind's schema then says whether they belong to it. Nothing said gives an empty object. */
+/** Older fields under their newer names; the kind's schema then checks whether they belong to it. No fields give an empty object. */
 export function newerSettings(settings: OlderSettings): Record<string, unknown> {
   const {resourceName, deploymentName, apiVersion, deploymentConfig} = settings
   const skip = settings.skipPtuCostAttribution ?? settings.vertexSkipPtuCostAttribution

@@ -30,7 +30,7 @@ export interface SideService {
   readonly login?: RequestAuth
 }
 
-/** What the client asked. */
+/** The client's request. */
 export interface OperationInput {
   /** What the path leaves open, percent-decoded; empty where it leaves nothing open. */
   readonly id: string
@@ -45,7 +45,7 @@ export interface OperationInput {
   readonly context: TranslationContext
   /** Where the gateway keeps files of the caller's workspace for a provider that wants a batch's rows with the batch itself. */
   readonly shelf: FileStore
-  /** Refuses a model that may not be called. That of `context` was asked for already. */
+  /** Refuses a model that may not be called. That of `context` was checked already. */
   allow(model: string): void
   /** The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `Untranslatable` where the endpoint is not had. */
   words(endpoint: EndpointName, model: string): Translation | null

@@ -5,7 +5,7 @@ import {UnsupportedInput} from './translation.ts'
 /** What an integration, a config or a request's headers say of a provider's place and login: option → value. Nothing in it is checked. */
 export type Options = Readonly<Record<string, string>>
 
-/** A place or a login needs an option that nobody said. */
+/** A base URL or a login needs an option that is not set. */
 export class MissingOption extends UnsupportedInput {
   constructor(option: string, why = 'is needed to call this provider') {
     super(option, why)
@@ -38,7 +38,7 @@ export const GRAMMARS = {
   json: [/^[\s\S]{1,262144}$/, 'JSON'],
 } as const satisfies Readonly<Record<string, readonly [RegExp, string]>>
 
-/** The value of an option, of the form that it takes; undefined where it was not said. Throws `WrongOption`. */
+/** The value of an option, checked for its form; undefined where it is not set. Throws `WrongOption`. */
 export function optionIn(options: Options, name: OptionName): string | undefined {
   const value = Object.hasOwn(options, name) ? options[name] : undefined
   if (typeof value !== 'string' || value === '') return undefined
@@ -59,7 +59,7 @@ export function optionNeeded(options: Options, name: OptionName, why?: string): 
   return value
 }
 
-/** The options among our headers, by their names after the prefix; `cloud-…` spellings count where the vendor's own is not said. */
+/** The options among our headers, by their names after the prefix; `cloud-…` spellings count where the vendor's own is not set. */
 export function readOptions(values: Readonly<Partial<Record<string, string>>>): Options {
   const options: Record<string, string> = {}
   for (const [header, value] of Object.entries(values)) {

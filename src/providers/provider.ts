@@ -8,7 +8,7 @@ import type {Dialect} from './translation.ts'
 
 export type {OutgoingHeaders} from './headers.ts'
 
-/** How a provider is told who calls. Pure: what must be fetched first (a cloud token) is a `Login`'s. */
+/** How the caller's credential is sent to a provider. Pure: what must be fetched first (a cloud token) is a `Login`'s. */
 export interface Auth {
   /** False for engines that take calls without a key. */
   readonly required: boolean
@@ -20,7 +20,7 @@ export interface Auth {
   carries?(options: Options): boolean
 }
 
-/** What is asked of a provider, as far as it decides where. */
+/** The parts of a request that decide its address. */
 export interface EndpointRequest {
   /** `proxy` for pass-through. */
   readonly endpoint: EndpointName

@@ -8,7 +8,7 @@ export type Json = Readonly<Record<string, unknown>>
 export interface TranslationContext {
   /** The provider's slug, for sentences and the `provider` member of answers. */
   readonly provider: string
-  /** The model asked for, without a provider's slug; empty when none was named. */
+  /** The requested model, without a provider's slug; empty when none was named. */
   readonly model: string
   readonly is_stream: boolean
   /** `strict_openai_compliance`: OpenAI's finish reasons and members alone; otherwise the provider's own ones are shown too. */
@@ -31,7 +31,7 @@ export interface Translated {
   readonly body: Json | Buffer | null
 }
 
-/** A whole answer in the words the client asked in, and what it tells of itself. */
+/** A whole answer in the client's dialect, and the facts it holds. */
 export interface TranslatedResponse {
   /** JSON to be written out, or bytes with their content type (speech, pictures). */
   readonly body: Json | {readonly bytes: Buffer; readonly content_type: string}
@@ -47,17 +47,17 @@ export interface StreamEvent {
   readonly data: unknown
 }
 
-/** Follows one stream. Told of each event once, in order; what it gives goes to the client in order. */
+/** Follows one stream. Gets each event once, in order; what it returns goes to the client in order. */
 export interface StreamTranslator {
   /** The chunks (OpenAI `chat.completion.chunk` objects for chat) that this event comes to: none, one or several. */
   event(event: StreamEvent): readonly Json[]
   /** The provider's stream is over, whole or not: what is still owed to the client. */
   end(): readonly Json[]
-  /** True when the provider said that its answer is whole. A stream that ends before was cut off. */
+  /** True when the provider has marked its answer as whole. A stream that ends before was cut off. */
   readonly finished: boolean
   readonly usage: Usage | null
   readonly model: string | null
-  /** An error told inside the stream: OpenAI-shaped, with the status it would have had, where it is known (an overload: 529). */
+  /** An error inside the stream: OpenAI-shaped, with the status it stands for, where it is known (an overload: 529). */
   readonly failed: (ProviderFault & {readonly status: number | null}) | null
   /** About how many bytes of text the model wrote, for an estimate where no usage comes. */
   readonly text_bytes: number
@@ -90,7 +90,7 @@ export type Framing = 'sse' | 'json_array' | 'aws_event_stream'
 export interface Dialect {
   readonly name: string
   readonly endpoints: Readonly<Partial<Record<EndpointName, Translation>>>
-  /** Its chat reads Anthropic's `thinking`; others are told a `reasoning_effort`. */
+  /** Its chat reads Anthropic's `thinking`; others get a `reasoning_effort`. */
   readonly reads_thinking?: true
   /** The fault that a non-2xx answer tells, whatever its body is (JSON, HTML, nothing). */
   fault(status: number, body: Buffer, context: TranslationContext): ProviderFault
@@ -119,7 +119,7 @@ export interface ClientStream {
   fault(fault: ProviderFault): string
 }
 
-/** The client asked for what the provider has no words for. `field` is its path in the body (`messages[2].content[0].type`). */
+/** The request holds what the provider has no counterpart for. `field` is its path in the body (`messages[2].content[0].type`). */
 export class UnsupportedInput extends Error {
   readonly field: string
 

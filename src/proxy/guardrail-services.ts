@@ -1,7 +1,7 @@
 import type {DefaultGuardrails, SavedGuardrail} from '../guardrails/attach.ts'
 import type {CheckEnvironment} from '../guardrails/check-environment.ts'
 
-/** Whose guardrails are asked for. */
+/** The scope that guardrails are looked up for. */
 export interface GuardrailOwner {
   readonly organisation_id: string
   readonly workspace_id: string
@@ -9,7 +9,7 @@ export interface GuardrailOwner {
 
 /** What guardrails need of the world; null in `ProxyServices` when they are switched off. */
 export interface GuardrailServices {
-  /** The guardrails that a workspace may use under these ids or slugs, by the name that was asked. */
+  /** The guardrails that a workspace may use, by the ids or slugs that were requested. */
   find(place: GuardrailOwner, handles: readonly string[]): Promise<ReadonlyMap<string, SavedGuardrail>>
   /** Those that run on every call: the organisation's, the workspace's. */
   defaults(place: GuardrailOwner): Promise<readonly DefaultGuardrails[]>

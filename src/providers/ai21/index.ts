@@ -35,7 +35,7 @@ function jambaRequest(request: Json, context: TranslationContext): Translated {
   return {path: '/chat/completions', body}
 }
 
-/** Source: docs.ai21.com, embeddings: no usage is told. */
+/** Source: docs.ai21.com, embeddings: no usage is reported. */
 const embed: Translation = {
   request: request => {
     encodingIn(request)

@@ -99,7 +99,7 @@ function fileBlock(file: Json, at: string): Json {
   return {type: 'document', source: {type: 'text', media_type: 'text/plain', data: text}, ...title}
 }
 
-/** What Anthropic knows of a document besides its bytes: whether to cite it, and what is said about it. */
+/** What Anthropic knows of a document besides its bytes: whether to cite it, and its context. */
 function described(block: Json, part: Json): Json {
   if (block.type !== 'document') return block
   return {

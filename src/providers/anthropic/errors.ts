@@ -1,7 +1,7 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
 import type {ProviderFault, TranslationContext} from '../translation.ts'
 
-/** Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors that are told where no status can be. */
+/** Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors inside a stream, which have no status. */
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -39,7 +39,7 @@ export function faultIn(status: number, body: Buffer, context: TranslationContex
   }
 }
 
-/** An error told inside a stream. `named`: Bedrock's name of the exception, when it is one. */
+/** An error inside a stream. `named`: Bedrock's name of the exception, when it is one. */
 export function failureIn(
   payload: unknown,
   context: TranslationContext,

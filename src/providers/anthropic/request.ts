@@ -111,7 +111,7 @@ function own(request: Json, is_thinking: boolean): Json {
   return Object.fromEntries(names.map(name => [name, request[name]]))
 }
 
-/** The `output_config.format` of a JSON schema; `json_object` has no counterpart and is asked for in words. */
+/** The `output_config.format` of a JSON schema; `json_object` has no counterpart and is requested in the prompt. */
 function formatOf(response_format: unknown): Json | 'json_object' | null {
   if (response_format === undefined || response_format === null) return null
   const {type, json_schema} = object(response_format)

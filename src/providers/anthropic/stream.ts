@@ -69,7 +69,7 @@ class MessagesStream implements StreamTranslator {
     return NOTHING
   }
 
-  /** What was told in full has been given already; of a stream that was cut there is nothing to make up. */
+  /** A whole answer has passed already; of a stream that was cut nothing is made up. */
   end(): readonly Json[] {
     return NOTHING
   }
@@ -100,7 +100,7 @@ class MessagesStream implements StreamTranslator {
     this.#message = {id: typeof id === 'string' ? id : null, model: typeof model === 'string' && model !== '' ? model : null}
     this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
     this.#has_start = true
-    // Nothing is decided yet: Anthropic may still say that it is overloaded, and another provider be asked, while the client has not a byte.
+    // Nothing is decided yet: Anthropic may still be overloaded, and another provider be tried, while the client has not a byte.
     return NOTHING
   }
 

@@ -23,20 +23,20 @@ export type AwsLogin =
   | ({readonly type: 'assumedRole'; readonly keys?: AwsCredentials | null} & AwsRole)
   | {readonly type: 'serviceRole'}
 
-/** The gateway's own identity, as the settings say it (`AWS_*`); the first that is said counts, in this order, the instance's last. */
+/** The gateway's own identity, from the settings (`AWS_*`); the first that is set counts, in this order, the instance's last. */
 export interface AwsIdentity {
   readonly keys?: AwsCredentials | null
   /** Kubernetes: a role, and the token that a file holds, read anew each time since it is rotated. */
   readonly web_identity?: (AwsRole & {readonly token: () => Promise<string>}) | null
   /** ECS and EKS: the address that the platform sets, and its token. */
   readonly container?: {readonly url: string; readonly token?: (() => Promise<string>) | null} | null
-  /** EC2: false where no instance metadata is to be asked. */
+  /** EC2: false where instance metadata must not be fetched. */
   readonly instance?: boolean
   /** With the older metadata service, which wants no session token. */
   readonly is_imds_v1?: boolean
   /** A role to become before any other (the source of the second hop). */
   readonly source_role?: AwsRole | null
-  /** Whose STS is asked for the gateway's own identity; null: that of the region which is called. */
+  /** The STS region for the gateway's own identity; null: the region that is called. */
   readonly sts_region?: string | null
 }
 

@@ -16,7 +16,7 @@ const DURATION_S = 3600
 const SESSION_NAME = 'gateway'
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
-/** Temporary credentials of `role`, asked for with `keys`. Source: AWS STS API reference, AssumeRole (version 2011-06-15). */
+/** Temporary credentials of `role`, requested with `keys`. Source: AWS STS API reference, AssumeRole (version 2011-06-15). */
 export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCredentials}): Promise<CachedToken<AwsCredentials>> {
   const {role} = asking
   const form = new URLSearchParams({
@@ -27,7 +27,7 @@ export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCreden
   return ask(asking, form, keys)
 }
 
-/** The same, asked for with a token of the platform instead of keys. Source: AWS STS API reference, AssumeRoleWithWebIdentity. */
+/** The same, requested with a token of the platform instead of keys. Source: AWS STS API reference, AssumeRoleWithWebIdentity. */
 export function assumeRoleWithWebIdentity({token, ...asking}: Asking & {readonly token: string}): Promise<CachedToken<AwsCredentials>> {
   const form = new URLSearchParams({Action: 'AssumeRoleWithWebIdentity', ...shared(asking.role), WebIdentityToken: token.trim()})
   return ask(asking, form, null)

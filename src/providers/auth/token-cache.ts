@@ -9,7 +9,7 @@ export interface TokenCacheOptions {
   readonly now_ms: () => number
   /** A credential with less than this left is fetched anew. */
   readonly early_ms?: number
-  /** So many are kept; the one asked for longest ago goes first. */
+  /** The most that are kept; the least recently used goes first. */
   readonly most?: number
 }
 
@@ -22,7 +22,7 @@ export class TokenCache<T> {
   readonly #now_ms: () => number
   readonly #early_ms: number
   readonly #most: number
-  /** In the order in which they were last asked for. */
+  /** Least recently used first. */
   readonly #held = new Map<string, CachedToken<T>>()
   readonly #fetching = new Map<string, Promise<T>>()
 
@@ -48,7 +48,7 @@ export class TokenCache<T> {
     }
   }
 
-  /** Forgets what is held under `key`: a provider said that it is no longer good. */
+  /** Forgets the token under `key`: a provider refused it. */
   forget(key: string): void {
     this.#held.delete(key)
   }

@@ -9,7 +9,7 @@ const AGENT_RUNTIME =
   /^\/(?:rerank|retrieveAndGenerate|retrieveAndGenerateStream|generateQuery|knowledgebases|agents|flows|optimize-prompt)(?:\/|$)/
 const RUNTIME = /^\/(?:model|async-invoke|guardrail|openai)(?:\/|$)/
 
-/** Bedrock's host for what is asked of it. Source: AWS General Reference, Amazon Bedrock endpoints. */
+/** Bedrock's host for a request. Source: AWS General Reference, Amazon Bedrock endpoints. */
 export function bedrockPlace(options: Options, reach?: EndpointRequest): string {
   return `https://${bedrockService(reach)}.${region(options)}.${domain(options)}`
 }

@@ -4,7 +4,7 @@ import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 import {withParameter} from './base-url.ts'
 
-/** What is asked of a deployment; files, batches, fine-tuning, responses and the list of models belong to the resource. */
+/** Endpoints of a deployment; files, batches, fine-tuning, responses and the list of models belong to the resource. */
 const OF_A_DEPLOYMENT: ReadonlySet<EndpointName> = new Set([
   'chatComplete',
   'complete',

@@ -23,7 +23,7 @@ export function vertexPublisher(model: string): {readonly publisher: string; rea
   return found ? {publisher: found[1]!, name: found[2]!} : null
 }
 
-/** `/v1/projects/{project}/locations/{region}`; `version` where another one is asked for. The project may be the service account's. */
+/** `/v1/projects/{project}/locations/{region}`; `version` where another one is needed. The project may be the service account's. */
 export function vertexParent(options: Options, version = 'v1'): string {
   const api_version = optionIn(options, 'vertex_api_version') ?? version
   return `/${encodeURIComponent(api_version)}/projects/${encodeURIComponent(projectIn(options))}/locations/${regionIn(options)}`

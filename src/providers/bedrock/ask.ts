@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
 
-/** A member of what was asked, by any of its spellings; null counts as not said. */
+/** A member of the request, by any of its spellings; null counts as absent. */
 export function member(request: Json, ...names: readonly string[]): {readonly name: string; readonly value: unknown} | null {
   for (const name of names) {
     if (Object.hasOwn(request, name) && request[name] !== null && request[name] !== undefined) return {name, value: request[name]}
@@ -9,7 +9,7 @@ export function member(request: Json, ...names: readonly string[]): {readonly na
   return null
 }
 
-/** A number that was asked for, no greater than `most`; undefined when none was. */
+/** A number of the request, no greater than `most`; undefined when it has none. */
 export function numberAt(request: Json, names: readonly string[], most = Infinity): number | undefined {
   const found = member(request, ...names)
   if (found === null) return undefined

@@ -28,7 +28,7 @@ export function marked(blocks: readonly Json[], mark: Json): Json[] {
   return blocks.length > 0 ? [...blocks, ...cachePoint(mark)] : []
 }
 
-/** The cache point of a `cache_control`; five minutes are Bedrock's own default and are not said. */
+/** The cache point of a `cache_control`; five minutes are Bedrock's own default and are left out. */
 export function cachePoint(part: Json): Json[] {
   const {cache_control: mark} = part
   if (!isObject(mark)) return []

@@ -23,7 +23,7 @@ export const countTokens: Translation = {
   },
 }
 
-/** Which InvokeModel must be told, and a request to count is not; more than may be thought. */
+/** The limit of tokens that InvokeModel requires and a request to count lacks; it has to exceed the thinking budget. */
 function mostTokens({max_tokens, thinking}: Json): unknown {
   const {budget_tokens} = object(thinking)
   return max_tokens ?? (typeof budget_tokens === 'number' ? budget_tokens + 1 : 1)

@@ -106,7 +106,7 @@ function titanVector(reply: Json): unknown {
   return reply.embedding ?? object(reply.embeddingsByType).float
 }
 
-/** Bare vectors, or vectors by type, of which one was asked for. */
+/** Bare vectors, or vectors by type, of which one was requested. */
 function cohereVectors(embeddings: unknown): readonly unknown[] {
   if (Array.isArray(embeddings)) return embeddings
   const [first] = Object.values(object(embeddings))

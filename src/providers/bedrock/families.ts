@@ -17,7 +17,7 @@ export interface ModelFamily {
   request(prompt: string, request: Json, is_stream: boolean): Json
   /** The texts of an answer, or of one part of a stream; null for what is neither. */
   read(response: Json): readonly GeneratedText[] | null
-  /** What it counted: input and output tokens, each null where nothing is said. */
+  /** What it counted: input and output tokens, each null where it is not reported. */
   count(response: Json): readonly [input: number | null, output: number | null]
   readonly finish: Readonly<Record<string, FinishReason>>
 }
@@ -134,7 +134,7 @@ const jurassic: ModelFamily = {
   finish: {endoftext: 'stop', stop: 'stop', length: 'length'},
 }
 
-/** Beginnings of the ids of models that complete a prompt by InvokeModel; all others are asked by Converse. */
+/** Beginnings of the ids of models that complete a prompt by InvokeModel; all others are called by Converse. */
 const FAMILIES: readonly (readonly [prefix: string, family: ModelFamily])[] = [
   ['amazon.titan-text', titan],
   ['amazon.titan-tg1', titan],
@@ -148,7 +148,7 @@ const FAMILIES: readonly (readonly [prefix: string, family: ModelFamily])[] = [
   ['ai21.j2', jurassic],
 ]
 
-/** The family that completes text for `model`; null where it is asked by Converse. */
+/** The family that completes text for `model`; null where it is called by Converse. */
 export function familyOf(model: string): ModelFamily | null {
   const id = foundationModel(model) ?? ''
   return FAMILIES.find(([prefix]) => id.startsWith(prefix))?.[1] ?? null

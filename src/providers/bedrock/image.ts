@@ -101,7 +101,7 @@ function sizeOf(request: Json): {readonly width: number; readonly height: number
   return {width: Number(width), height: Number(height)}
 }
 
-/** `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion; a picture that was withheld is told with its reason. */
+/** `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion; a picture that was withheld is an error with its reason. */
 function picturesIn(reply: unknown): readonly string[] {
   if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
   const reasons: readonly unknown[] = Array.isArray(reply.finish_reasons) ? reply.finish_reasons : []

@@ -88,7 +88,7 @@ function thinking(request: Json, model: string, maker: string | null): Json {
   if (effort === undefined || effort === 'none' || given_thinking?.type === 'disabled') return {}
   if (maker === 'anthropic') return thinkingBudget(effort, numberAt(request, ['max_completion_tokens', 'max_tokens']))
   if (maker !== 'amazon') return {reasoning_effort: effort}
-  // Of Amazon's own models the second Nova thinks; the others refuse to be told of it.
+  // Of Amazon's own models the second Nova thinks; the others refuse the field.
   if (!foundationModel(model)?.startsWith('amazon.nova-2')) return {}
   return {reasoningConfig: {type: 'enabled', maxReasoningEffort: effort === 'minimal' ? 'low' : effort === 'xhigh' ? 'high' : effort}}
 }

@@ -53,7 +53,7 @@ function turnOf(message: Json, field: string, naming: Naming, context: Translati
   }
 }
 
-/** What a user said and is blank stays, so that the provider can say what it thinks of it. */
+/** A user's blank text stays, so that the provider can refuse it. */
 function userBlocks(message: Json, field: string, naming: Naming): Json[] {
   const blocks = contentBlocks(message.content, `${field}.content`, naming)
   return marked(blocks.length > 0 ? blocks : [{text: ''}], message)

@@ -16,7 +16,7 @@ export function invocationOf(endpoint: EndpointName, model: string): Invocation 
   return endpoint === 'chatComplete' || (endpoint === 'complete' && familyOf(model) === null) ? 'Converse' : 'InvokeModel'
 }
 
-/** What a row asked for, as far as its job and model tell. */
+/** The request of a row, as far as its job and model show it. */
 export function endpointOfJob(invocation: unknown, model: string): 'chatComplete' | 'complete' | 'embed' {
   if (foundationModel(model)?.includes('embed')) return 'embed'
   return invocation === 'InvokeModel' && familyOf(model) !== null ? 'complete' : 'chatComplete'

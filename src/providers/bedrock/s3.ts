@@ -34,7 +34,7 @@ export function s3Store({ask}: Upstream, options: Options): ObjectStore {
       return (await ask({side: S3, method: 'GET', path: pathOf(place)})).body
     },
     async remove(place) {
-      // It answers alike whether there was one: the client is told of one that is not there.
+      // It answers alike whether the object existed: for one that did not, the client gets its own error.
       dropped(await ask({side: S3, method: 'HEAD', path: pathOf(place)}))
       dropped(await ask({side: S3, method: 'DELETE', path: pathOf(place)}))
     },

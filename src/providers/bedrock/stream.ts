@@ -130,7 +130,7 @@ export class ConverseStream implements StreamTranslator {
     return signature === undefined ? NONE : this.#block(at, {signature})
   }
 
-  /** A call without arguments is told as the plain answer tells it: with an empty object. */
+  /** A call without arguments becomes an empty object, as in a whole answer. */
   #stop(data: unknown): readonly Json[] | null {
     const at = indexIn(data)
     if (at === null) return null

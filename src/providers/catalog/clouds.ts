@@ -37,7 +37,7 @@ const bedrockShared: More = {
   operations: bedrockErrands,
 }
 
-/** Messages are Claude's alone; others are asked by way of chat. */
+/** Messages are Claude's alone; other models are called through chat. */
 const {messages: _, messagesCountTokens: __, ...others} = bedrock.endpoints
 const bedrockOthers = nativeRow('bedrock', 'Amazon Bedrock', null, {
   ...bedrockShared,

@@ -15,7 +15,7 @@ import {togetherErrands} from '../together/file-operations.ts'
 import {BATCHES, CHAT, FILES, RESPONSES, SPEECH, TEXT} from './offers.ts'
 import {compatibleRow as row} from './row.ts'
 
-/** Said only of providers that document `stream_options.include_usage`: some answer 422 to what they do not know. */
+/** Set only for providers that document `stream_options.include_usage`: some answer 422 to fields they do not know. */
 const metered = {stream_usage: true}
 const realtime = {realtime: {path: '/realtime'}}
 

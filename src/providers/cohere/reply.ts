@@ -34,7 +34,7 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   return {body: completion(context, {id: word(reply.id), choices: [choice], usage}), usage, model: null}
 }
 
-/** One part of what the model said. Parts of kinds that are not known yet say nothing. */
+/** One part of the answer. Parts of unknown kinds are skipped. */
 function pieceIn(part: unknown): readonly MessagePiece[] {
   const {type, text, thinking} = object(part)
   if (type === 'text') return [{type, text: stringIn(text, 'message.content.text')}]
@@ -42,7 +42,7 @@ function pieceIn(part: unknown): readonly MessagePiece[] {
   return []
 }
 
-/** `billed_units` are what is charged; `tokens`, what the model saw, count where nothing is said to be billed (reference: Cohere, usage). */
+/** `billed_units` are charged; `tokens`, what the model saw, count where nothing is billed (reference: Cohere, usage). */
 export function readTokens(raw_usage: unknown): Usage | null {
   const {tokens, billed_units, cached_tokens} = object(raw_usage)
   const billed = object(billed_units)

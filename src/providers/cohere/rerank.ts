@@ -3,7 +3,7 @@ import type {Translation} from '../translation.ts'
 import {objectIn, pick, word} from '../unified/read.ts'
 import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'
 
-/** Reranking. Source: docs.cohere.com, API v2, rerank: documents are texts there; those asked back are the client's own. */
+/** Reranking. Source: docs.cohere.com, API v2, rerank: documents are texts there; returned documents are the client's own. */
 export const rerank: Translation = {
   request: (request, context) => ({
     path: '/v2/rerank',

@@ -26,7 +26,7 @@ const MAX_INPUTS = 2048
 const DIMENSIONS = 16
 const MAX_DIMENSIONS = 4096
 
-/** Answers in OpenAI's shapes with the last thing that was said, and says that it is an echo. */
+/** Answers in OpenAI's shapes with the last message, and calls itself an echo. */
 export function echo({method, path, body}: EchoRequest, moment: Moment): Echo {
   const route = `${method} ${path.replace(/^\/v1(?=\/)/, '')}`
   if (route === 'GET /models') return {status: 200, json: {object: 'list', data: [modelCard(moment)]}}

@@ -145,7 +145,7 @@ export class CandidateReader {
     }
   }
 
-  /** Pictures as data URIs, beside the text: OpenAI's chat has no place for them, and they are what was asked for. Sound as OpenAI's. */
+  /** Pictures as data URIs, beside the text: OpenAI's chat has no field for them, and the client requested them. Sound as OpenAI's. */
   #media(inline_data: unknown, signature: string | null, {images, audio}: DeltaParts) {
     const {mimeType, data} = object(inline_data)
     if (typeof data !== 'string' || typeof mimeType !== 'string') throw new InvalidResponse('inline data has no type or no bytes')

@@ -71,7 +71,7 @@ function textsOf(input: unknown): readonly string[] {
   throw new UnsupportedInput('input', 'expected a text or a list of texts; Gemini takes no tokens')
 }
 
-/** One vector for each text that was asked for, in order; anything else is no answer. */
+/** One vector for each text of the request, in order; anything else is no answer. */
 function answer(vectors: readonly unknown[], usage: Usage | null, context: TranslationContext, request: Json): TranslatedResponse {
   const texts = Array.isArray(request.input) ? request.input.length : 1
   if (vectors.length !== texts) throw new InvalidResponse(`it has ${vectors.length} embeddings for ${texts} texts`)

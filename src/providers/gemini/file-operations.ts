@@ -32,7 +32,7 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 /** Names of the files that batches write. */
 const OUTPUT = /^batch-/
 
-/** Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are told without `files/` and `batches/`. */
+/** Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are shown without `files/` and `batches/`. */
 export const geminiErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
@@ -121,7 +121,7 @@ async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Json> {
   return await (await ask({method: 'GET', path: `/v1beta/batches/${segment(id, 'batches')}`})).json()
 }
 
-/** A batch is told as a long-running operation: its own members are the metadata. */
+/** A batch comes as a long-running operation: its own members are the metadata. */
 function batchOf(operation: Json): BatchFacts {
   const batch = object(operation.metadata)
   const name = word(operation.name) ?? word(batch.name)

@@ -91,7 +91,7 @@ function sizeOf(size: unknown): readonly [number, number] | null {
   return [Number(found[1]), Number(found[2])]
 }
 
-/** The ratio of `ratios` that is nearest to the asked one: Google takes no pixels. */
+/** The ratio of `ratios` that is nearest to the requested one: Google takes no pixels. */
 function aspectRatio(size: unknown, ratios: readonly string[]): string | null {
   const dimensions = sizeOf(size)
   if (!dimensions) return null
@@ -131,7 +131,7 @@ function geminiAnswer(reply: Json, context: TranslationContext, request: Json): 
   const blocked = blockReason(reply)
   const reason = blocked ? refusalFor(blocked) : word(candidates[0]?.finishReason)
   const usage = readUsage(reply.usageMetadata)
-  // Without a word on modalities, what a model was asked to draw is a drawing.
+  // Without a list of modalities, an image model's answer is a drawing.
   if (usage && !Array.isArray(object(reply.usageMetadata).candidatesTokensDetails)) {
     usage.image_out_tokens = usage.output_text_tokens
     usage.output_text_tokens = 0

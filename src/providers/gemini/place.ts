@@ -41,7 +41,7 @@ export const VERTEX: GeminiHost = {
   },
 }
 
-/** The model that is asked for, without the prefixes it may be written with (`models/`, `google.`, `publishers/google/models/`). */
+/** The requested model, without the prefixes it may be written with (`models/`, `google.`, `publishers/google/models/`). */
 export function modelOf(request: Json, context: TranslationContext): string {
   const name = context.model || word(request.model)
   const model = name?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')

@@ -19,7 +19,7 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   return {body: completion(context, {id: word(reply.responseId), model, choices, usage}), usage, model}
 }
 
-/** `said` as an object that tells no error; else `BadReply`. */
+/** `said` as an object without an error; else `BadReply`. */
 export function replied(response: unknown, context: TranslationContext): Json {
   const error = errorIn(response)
   if (error) throw new InvalidResponse(`it is an error in spite of its status: ${faultOf(error, context).message}`)
@@ -90,7 +90,7 @@ function blocksOf(deltas: readonly unknown[]): readonly Json[] {
   return blocks
 }
 
-/** How a prompt that was blocked is told: nothing said, and why. */
+/** The answer to a prompt that was blocked: no text, and the reason. */
 export function blockedChoice(reason: string, {strict}: TranslationContext): Json {
   return {
     index: 0,

@@ -3,7 +3,7 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import {present, word} from './read.ts'
 import {cleanSchema} from './schema.ts'
 
-/** Tools that Google runs itself, by the names they may be asked for (reference: provider notes, Gemini). */
+/** Tools that Google runs itself, by the names that clients use (reference: provider notes, Gemini). */
 const GOOGLES: Readonly<Record<string, string>> = {
   googleSearch: 'googleSearch',
   google_search: 'googleSearch',
@@ -14,7 +14,7 @@ const GOOGLES: Readonly<Record<string, string>> = {
   googleMaps: 'googleMaps',
   google_maps: 'googleMaps',
 }
-/** Those that are asked for by type alone, since a caller's function may well have their name. */
+/** Those that are recognised by type alone, since a caller's function may well have their name. */
 const BY_TYPE: Readonly<Record<string, string>> = {
   ...GOOGLES,
   urlContext: 'urlContext',

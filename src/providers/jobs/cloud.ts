@@ -17,7 +17,7 @@ export interface CloudJobs {
 /** A cloud that runs jobs over files of its own store. */
 interface Cloud<Facts> {
   readonly files: StoreWords
-  /** What is told where no model was named. */
+  /** Used where no model was named. */
   readonly without_model: string
   jobs(input: OperationInput, upstream: Upstream): CloudJobs
   /** A job in OpenAI's words. */
@@ -35,7 +35,7 @@ export interface CloudBatches extends Cloud<BatchFacts> {
   read(place: ObjectUri, input: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
   /** What a job does not say itself. */
   more?(job: Json, input: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>>
-  /** What a job is that was told to stop a moment ago. */
+  /** The status of a job that is being cancelled. */
   stopped?(facts: BatchFacts): BatchFacts
 }
 

@@ -39,7 +39,7 @@ export interface BatchFacts {
   readonly metadata?: Json | null
 }
 
-/** `ended_at` is told under the name of the status that the batch ended with. */
+/** `ended_at` is named after the status that the batch ended with. */
 export function batchObject(facts: BatchFacts): Json {
   const {status, ended_at = null, failure, tokens} = facts
   const ended = (as: BatchStatus) => (status === as ? ended_at : null)
@@ -119,7 +119,7 @@ export function tuneObject(facts: TuneFacts): Json {
   }
 }
 
-/** The numbers that a fine-tuning job is asked for, under `hyperparameters` or the method's; `auto` is left to the provider. */
+/** The numbers of a fine-tuning job, under `hyperparameters` or the method's; `auto` is left to the provider. */
 export function hyperparametersIn({hyperparameters, method}: Json): Json {
   const of_method = isObject(method) && isObject(method.supervised) ? method.supervised.hyperparameters : undefined
   const values = isObject(hyperparameters) ? hyperparameters : isObject(of_method) ? of_method : {}
@@ -140,14 +140,14 @@ export function textAt(body: Json, name: string): string | undefined {
   return value
 }
 
-/** A moment as providers write it, RFC 3339 or seconds since the epoch, in whole seconds; null where none is said. */
+/** A time as providers write it, RFC 3339 or seconds since the epoch, in whole seconds; null where there is none. */
 export function seconds(value: unknown): number | null {
   if (typeof value === 'number' && Number.isFinite(value)) return Math.floor(value)
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(ms) ? Math.floor(ms / 1000) : null
 }
 
-/** A count as providers write it, a number or its digits; 0 where none is said. */
+/** A count as providers write it, a number or its digits; 0 where there is none. */
 export function whole(count: unknown): number {
   const value = typeof count === 'string' && /^\d{1,15}$/.test(count) ? Number(count) : count
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

@@ -8,7 +8,7 @@ import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 export const MAX_ROW_BYTES = 32 << 20
 const PIECE_BYTES = 64 << 10
 
-/** A row of OpenAI's batch input: what is asked, apart from the provider's words. */
+/** A row of OpenAI's batch input: its request, in no provider's dialect. */
 export interface BatchRow {
   readonly custom_id: string
   readonly endpoint: EndpointName
@@ -82,7 +82,7 @@ export function endpointOf(url: unknown, field = 'url'): EndpointName {
 const OF_BATCHES: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'embed'])
 export const PATHS = {chatComplete: '/v1/chat/completions', complete: '/v1/completions', embed: '/v1/embeddings'} as const
 
-/** Each row of a file that holds JSON objects on lines, as `change` has it: null leaves a row out. What is wrong is told with its line. */
+/** Each row of a file of JSON lines, as `change` returns it: null leaves a row out. An error names its line. */
 export async function* changedRows(
   source: AsyncIterable<Uint8Array>,
   change: (row: Json, number: number) => Json | null,

@@ -18,7 +18,7 @@ export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** The error of a store of objects: in XML, or told by the status alone where an answer has no body; null for other bodies. */
+/** The error of an object store: in XML, or the status alone where an answer has no body; null for other bodies. */
 export function storeFault(status: number, body: Buffer, {provider}: TranslationContext): ProviderFault | null {
   const text = body.toString('utf8')
   const faultOf = (message: string, type: string | null) => ({message: `${provider} error: ${message}`, type, param: null, code: null})

@@ -2,7 +2,7 @@ import {isFilm, kindOf, type Size, sizeOf} from './size.ts'
 
 /** A picture, a recording or a file in a body. */
 export interface Media {
-  /** `any`: it is only named, and what it is was not said. */
+  /** `any`: it is only named, without its kind. */
   readonly kind: 'image' | 'sound' | 'document' | 'any'
   /** Its own; null where it is only named. */
   readonly bytes: number | null

@@ -3,7 +3,7 @@ import type {Size} from './size.ts'
 /** Whose rule says what a picture or a file comes to. */
 export type TokenFamily = 'openai' | 'anthropic' | 'gemini' | 'other'
 
-/** Whose model it is, by its name and, where that says nothing, by who is asked. */
+/** The model's maker, by the model's name and, where that does not tell, by the provider. */
 export function familyOf(provider: string, model: string): TokenFamily {
   for (const name of [model.toLowerCase(), provider]) {
     if (/claude|anthropic/.test(name)) return 'anthropic'

@@ -66,7 +66,7 @@ export function string(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Whole blocks, or `{index, delta}` of a stream; what is of another type (a tool's use) is told elsewhere in the message. */
+/** Whole blocks, or `{index, delta}` of a stream; other types (a tool's use) come elsewhere in the message. */
 function blocksIn(value: unknown): readonly {readonly key: string; readonly block: Json}[] {
   if (!Array.isArray(value)) return []
   return value.filter(isObject).map((block, at) => {

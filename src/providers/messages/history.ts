@@ -1,5 +1,5 @@
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
-import {arrayAt, objectAt, stringAt} from './asked.ts'
+import {arrayAt, objectAt, stringAt} from './fields.ts'
 import {CALL_EXTRAS} from './fragments.ts'
 import {contentOf, noWord, partsOf} from './parts.ts'
 import {type ToolResult, toolMessages} from './tool-results.ts'

@@ -1,5 +1,5 @@
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
-import {arrayAt, given, objectAt, stringAt} from './asked.ts'
+import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 
 /**
  * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on them, for dialects

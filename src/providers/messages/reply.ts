@@ -49,7 +49,7 @@ export function openBlock(block: Opening): Json {
   return {type: 'text', text: ''}
 }
 
-/** Why the answer stopped (data-plane digest 17, reverse map). What a filter held back ends the turn; a refusal is said to be one. */
+/** Why the answer stopped (data-plane digest 17, reverse map). A filter ends the turn; a refusal is marked as one. */
 export function stopReason({finish_reason, has_calls, has_refusal}: ChatFollower): string {
   if (OWN.has(finish_reason)) return finish_reason
   const finish = finishOf(finish_reason)

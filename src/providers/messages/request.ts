@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
-import {arrayAt, given, objectAt, stringAt} from './asked.ts'
+import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 import {chatMessages} from './history.ts'
 import {noWord} from './parts.ts'
 

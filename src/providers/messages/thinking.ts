@@ -4,7 +4,7 @@ import type {Json} from '../translation.ts'
 /** Up to so many tokens of thinking an effort is `low`, then `medium`, then `high` (reference: thinking format). */
 const LOW_TOKENS = 4096
 const MEDIUM_TOKENS = 16_384
-/** Models of OpenAI that take no effort; what was asked of them is a wish. */
+/** Models of OpenAI that take no effort: the client's is dropped. */
 const WITHOUT_EFFORT = /(?:^|\/)(?:gpt-3\.5|gpt-4|chatgpt-)/
 
 /** An effort for a budget of Anthropic's `thinking`; undefined where it leaves the amount to the model, or wants none. */

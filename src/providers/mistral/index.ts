@@ -11,7 +11,7 @@ import {chatRequest} from './request.ts'
 
 const near = {finish: FINISH}
 
-/** Source: docs.mistral.ai, API, embeddings. Vectors are asked for as numbers and encoded here, whatever the model can. */
+/** Source: docs.mistral.ai, API, embeddings. Vectors are requested as numbers and encoded here, whatever the model can. */
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)

@@ -23,6 +23,6 @@ function memberIn(body: Buffer, key: string): string | null {
     const span = topLevel(body, NO_KEYS).get(key)
     return span ? body.toString('latin1', span.start, span.end) : null
   } catch {
-    return null // not JSON: the provider will have said so
+    return null // not JSON: the provider refuses it
   }
 }

@@ -8,7 +8,7 @@ import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.ts'
 
-/** An error told inside a stream. */
+/** An error inside a stream. */
 export interface StreamFailure {
   readonly type: string
   /** A number is written out. */
@@ -132,7 +132,7 @@ export class StreamObserver {
     this.#framer.end()
   }
 
-  /** The last word on each count; null while none was told. */
+  /** The last value of each count; null while none came. */
   get usage(): Usage | null {
     const usage = this.#usage_so_far && readUsage(this.#usage_so_far, this.#endpoint)
     return usage && withTools(usage, this.#response)
@@ -151,7 +151,7 @@ export class StreamObserver {
     return this.#failed
   }
 
-  /** True when the answer is known not to be whole where it ends now: nothing said so, and every event was short enough to be read. */
+  /** True when the answer is known not to be whole where it ends now: no event ended it, and every event was short enough to be read. */
   get is_cut(): boolean {
     return !this.#finished && !this.#has_reason && !this.#has_unread && !this.#failed
   }
@@ -176,7 +176,7 @@ export class StreamObserver {
     return this.#first_event
   }
 
-  /** True when the bytes so far end inside an event: what is said next in our own name must begin with a blank line. */
+  /** True when the bytes so far end inside an event: an event of our own must begin with a blank line. */
   get is_mid_event(): boolean {
     return this.#framer.open_start >= 0
   }

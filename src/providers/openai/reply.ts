@@ -54,7 +54,7 @@ export function requestUnits(endpoint: EndpointName, body: Buffer): Usage | null
   return usage
 }
 
-/** About as many tokens as `bytes` of text come to: four bytes each, rounded up, as OpenAI says of English. For usage nobody told. */
+/** About as many tokens as `bytes` of text come to: four bytes each, rounded up, by OpenAI's rule for English. For usage not reported. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / CHARACTERS_A_TOKEN)
 }

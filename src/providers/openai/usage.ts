@@ -31,7 +31,7 @@ const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
 /** Service tiers that cost what a batch does (OpenAI: flex processing; Anthropic: usage of message batches). */
 const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
 
-/** How it was served. What was said to be served as any other is noted as 0: then it does not matter what was asked for. */
+/** The mode of service. A known other mode is noted as 0: then the requested one does not count. */
 function readMode({service_tier, speed}: RawObject, usage: Usage) {
   if (BATCH_TIERS.has(service_tier)) usage.units[UNIT.batch_requests] = 1
   else if (typeof service_tier === 'string') usage.units[UNIT.priority_requests] = service_tier === 'priority' ? 1 : 0

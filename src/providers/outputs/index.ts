@@ -6,7 +6,7 @@ const MOST: Readonly<Record<string, number>> = most_file
 /** What is taken for the longest answer of a model that nobody has listed: longer ones are rare, and less would promise too much. */
 export const UNLISTED_TOKENS = 131_072
 
-/** Families that think without showing it and without being asked; what others think is in their stream, or asked for in the request. */
+/** Families that think without showing it and by default; what others think is in their stream, or set in the request. */
 const HIDES = /^(?:o\d|gpt-5|codex|gemini-(?:2\.5|[3-9]|flash-latest|pro-latest)|grok-(?:3-mini|[4-9]))/
 /** Of those families, models that do not think. */
 const SHOWS = /chat-latest|non-reasoning|image|tts/

@@ -11,7 +11,7 @@ const rerank: Translation = {
   reply: (response, context, request) => tokenReply(response, 'results', context, request),
 }
 
-/** Source: jina.ai, embeddings API: inputs may be objects of its own (`{text}`, `{image}`); vectors come as numbers unless asked otherwise. */
+/** Source: jina.ai, embeddings API: inputs may be objects of its own (`{text}`, `{image}`); vectors are numbers unless another format is set. */
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)

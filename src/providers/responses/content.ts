@@ -1,4 +1,4 @@
-import {arrayAt, given, objectAt, stringAt} from '../messages/asked.ts'
+import {arrayAt, given, objectAt, stringAt} from '../messages/fields.ts'
 import {noWord, textPart} from '../messages/parts.ts'
 import type {Json, TranslationContext} from '../translation.ts'
 

@@ -1,4 +1,4 @@
-import {arrayAt, objectAt, stringAt} from '../messages/asked.ts'
+import {arrayAt, objectAt, stringAt} from '../messages/fields.ts'
 import {contentText, string} from '../messages/fragments.ts'
 import {chatCall} from '../messages/history.ts'
 import {contentOf, noWord, textPart} from '../messages/parts.ts'

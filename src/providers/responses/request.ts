@@ -1,4 +1,4 @@
-import {arrayAt, given, objectAt, stringAt} from '../messages/asked.ts'
+import {arrayAt, given, objectAt, stringAt} from '../messages/fields.ts'
 import {noWord} from '../messages/parts.ts'
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {chatMessages} from './input.ts'

@@ -18,7 +18,7 @@ const rerank: Translation = {
   reply(response, context, request) {
     const {id, results, meta} = objectIn(response)
     const {billed_units, tokens} = object(meta)
-    // It charges by tokens; searches are told beside them.
+    // It charges by tokens; searches are reported beside them.
     const {input_tokens} = object(tokens)
     const used = rerankUsage(input_tokens ? {tokens: input_tokens} : {search_units: object(billed_units).search_units})
     return rerankList(context, request, {id: word(id), results: rankedIn(results), usage: used})

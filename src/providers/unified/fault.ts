@@ -28,7 +28,7 @@ export function readFault(
   return faultOf(context, error, bare || `the provider answered ${status}`)
 }
 
-/** A fault in OpenAI's words; `otherwise` is said where the provider gave no words of its own. */
+/** A fault in OpenAI's shape; `otherwise` is the message where the provider gave none. */
 export function faultOf({provider}: TranslationContext, error: RawError, otherwise: string): ProviderFault {
   const message = (words(error.message) || otherwise).slice(0, MAX_WORDS)
   return {message: `${provider} error: ${message}`, type: name(error.type), param: name(error.param), code: name(error.code)}

@@ -1,7 +1,7 @@
 import type {Json} from '../translation.ts'
 import {callOut, type FunctionCall} from './tools.ts'
 
-/** A piece of what a model said, in order. */
+/** A piece of a model's answer, in order. */
 export type MessagePiece = {readonly type: 'text'; readonly text: string} | {readonly type: 'thinking'; readonly thinking: string}
 
 /** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off (reference: thinking format). */

@@ -3,7 +3,7 @@ import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 
-/** What the client asked for, in OpenAI's words, read with care: nothing in a body is known before it is looked at. */
+/** Readers for the client's request in OpenAI's dialect: nothing in a body is trusted before it is checked. */
 
 /** A message and where it stands, for sentences: `messages[3]`. */
 export interface ChatMessage {
@@ -92,7 +92,7 @@ export function imageIn({raw, field}: Part): {readonly url: string; readonly det
   return detail === undefined ? {url} : {url, detail}
 }
 
-/** The members of `asked` that `names` lists and that say something, each under its name there (`ours`, or `ours>theirs`). */
+/** The members of `asked` that `names` lists and that are not null, each under its name there (`ours`, or `ours>theirs`). */
 export function pick(request: Json, names: string): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const name of names.split(/\s+/)) {
@@ -154,7 +154,7 @@ export function word(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** Token counts in disjoint classes, from a whole input that includes `cached` and a whole output that includes `reasoning`. Null: nothing told. */
+/** Token counts in disjoint classes, from a whole input that includes `cached` and a whole output that includes `reasoning`. Null: none. */
 export function usageOf(counts: {
   readonly input?: unknown
   readonly output?: unknown

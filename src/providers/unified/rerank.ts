@@ -61,7 +61,7 @@ export interface Ranked {
   readonly score: unknown
 }
 
-/** The unified answer. Documents are given back as the client sent them, where it asked for them. Throws `BadReply`. */
+/** The unified answer. Documents come back as the client sent them, where it requested them. Throws `BadReply`. */
 export function rerankList(
   context: TranslationContext,
   request: Json,
@@ -91,7 +91,7 @@ export function rerankList(
   }
 }
 
-/** What a rerank is charged by: searches, or tokens; whichever the provider told. */
+/** The usage that a rerank is charged by: searches, or tokens; whichever the provider reported. */
 export function rerankUsage(counts: {readonly search_units?: unknown; readonly tokens?: unknown}): Usage {
   const usage = emptyUsage()
   const units = count(counts.search_units)

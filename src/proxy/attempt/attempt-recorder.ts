@@ -84,11 +84,10 @@ export class AttemptRecorder {
     const is_last = decision?.passes !== false
     const {route, cache} = host
     const spend = (actual: Parameters<typeof host.spend>[0]) => host.spend(actual, {is_retried, is_last})
-    const settling = {call, target, request, intent: this.#intent, result, route, is_last, has_row: !is_retried, spend}
     guarded?.settled(fault)
     const write = (plain: Buffer | null) => {
       if (is_last && outcome.outcome === 'ok' && !fault) cache?.storeResponse(result, this.copy.isCut ? null : plain)
-      settle({...settling, plain}, services, done)
+      settle({call, target, request, intent: this.#intent, result, plain, route, is_last, has_row: !is_retried, spend}, services, done)
     }
     if (!stream && outcome.outcome === 'ok') this.copy.plain(encoding, write)
     else write(null)

@@ -128,7 +128,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#controller?.resume()
   }
 
-  /** Ends the attempt from our side; the provider is told, and the bookkeeping does not wait for it. */
+  /** Ends the attempt from our side: the request is aborted, and the bookkeeping does not wait for the provider. */
   end(fault: Refusal): void {
     const {phase} = this
     if (phase === 'recording' || phase === 'over') return

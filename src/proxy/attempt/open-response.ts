@@ -66,7 +66,6 @@ export function openResponse(
   const headers = joinedHeaders(raw_headers)
   const encoding = encodingOf(headers['content-encoding'])
   const content_length = headers['content-length'] === undefined ? null : Number(headers['content-length'])
-  const head = {...NO_RESPONSE, status, headers, encoding, content_length}
   const {translating, is_metered} = request
   const {guardrails, endpoint} = call
   const is_good = status < 300
@@ -78,7 +77,7 @@ export function openResponse(
     const is_rewritten = translating !== null || (is_good && (guardrails?.reads_answers ?? false))
     const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
     const checkStart = was_requested ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug) : null
-    return {...head, checkStart, is_rewritten}
+    return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}
   }
   const source = translating
     ? new TranslatedStream(endpoint, translating, encoding, fault =>
@@ -93,7 +92,8 @@ export function openResponse(
       })
   const guarded = guardrails && is_good ? guardedStream(guardrails, source, call, status, listener) : null
   const fault = guarded && encoding && !translating ? guardrails!.unreadable(ENCODED) : null
-  return {...head, stream: guarded ?? source, source, guarded, fault}
+  const stream = guarded ?? source
+  return {status, headers, encoding, content_length, stream, source, guarded, checkStart: null, is_rewritten: false, fault}
 }
 
 /** JSON may be what comes, an answer or an error, from engines that know no streams; a page or nothing at all is no answer. */

@@ -8,7 +8,7 @@ export interface ReservedStreamListener {
   cutOff(fault: Refusal): void
 }
 
-/** What sends the bytes: it stops and goes on as it is told. */
+/** What sends the bytes: it can be paused and resumed. */
 interface Source {
   pause(): void
   resume(): void

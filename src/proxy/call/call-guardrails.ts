@@ -24,7 +24,7 @@ export interface Judged {
   readonly logged: Buffer
 }
 
-/** The guardrails of a call at one target: what they said so far, and what they made of it. */
+/** The guardrails of a call at one target: their results so far, and the body they leave. */
 export interface CallGuardrails {
   readonly guards: TargetGuardrails
   readonly endpoint: EndpointName
@@ -32,25 +32,25 @@ export interface CallGuardrails {
   readonly headers: Readonly<Record<string, string>>
   /** True when the answer came as a stream, so that the log says how it was judged. */
   is_stream: boolean
-  /** True when an answer has to be read whole: to be judged, or to carry what was said of the request. */
+  /** True when an answer has to be read whole: to be judged, or to carry the results of the request. */
   readonly reads_answers: boolean
   /** True when streamed answers are judged. */
   readonly judges_answers: boolean
-  /** True when a stream that has left may be kept for others: all that was to be said of it was said before, and it is as it was judged. */
+  /** True when a stream that has left may be cached for others: every check had passed it before, and it is as it was judged. */
   readonly keeps_streams: boolean
   /** What clients are shown of the hooks that ran; null when none did. */
   readonly shown: HookResults | null
   /** What the log says of the hooks by now. */
   readonly logged: HookResults
-  /** Resolves when what nobody waited for has been said too; null when there is nothing of the kind. */
+  /** Resolves when the checks that nobody waits for have ended; null when there are none. */
   readonly late: Promise<void> | null
   /** Puts back in the answer what was taken out of the request; null: nothing was. */
   readonly restore: Restore | null
-  /** True when hook results are told in streams, beside what providers say (reference: guardrails, streaming). */
+  /** True when hook results are sent in streams, beside the provider's events (reference: guardrails, streaming). */
   readonly tells_in_streams: boolean
-  /** An answer begins: what was said of one before it no longer counts. */
+  /** An answer begins: results of one before it no longer count. */
   begin(): void
-  /** What the client is told in place of a good status. */
+  /** The client's status in place of a good one. */
   statusOf(upstream_status: number): number
   /** The refusal that a denial comes to. */
   denied(): GuardrailDenial
@@ -58,8 +58,8 @@ export interface CallGuardrails {
   unreadable(reason: string): Refusal
   /** Judges a whole answer. What is no JSON cannot be judged, and is refused. */
   evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
-  /** Judges an answer, or what there is of it, with some of the output's hooks; what they say replaces what was said of it before. */
+  /** Judges an answer, or a part of it, with some of the output's hooks; the results replace earlier ones of the answer. */
   judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome>
-  /** Judges an answer that is gone already; what is said is added to what was said before. Never rejects. */
+  /** Judges an answer that is gone already; the results are added to the earlier ones. Never rejects. */
   evaluateInBackground(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<void>
 }

@@ -19,12 +19,12 @@ import type {Reservation} from './reservation.ts'
 export interface Call {
   readonly id: string
   readonly kind: CallKind
-  /** The row of the log that is being written: one for each target that is asked. */
+  /** The row of the log that is being written: one for each target that is tried. */
   log_id: string
   /** Of a call of a prompt: as it is once that is rendered. */
   incoming: InboundRequest
   readonly caller: Caller
-  /** The words that are asked in. */
+  /** The dialect of the request. */
   endpoint: EndpointName
   /** The endpoint that the client called, by which checks, the log and the counts know it. */
   readonly called_endpoint: EndpointName
@@ -40,11 +40,11 @@ export interface Call {
   target_admissions: Admission[]
   /** What strict limits hold for the attempt under way; null where none does. */
   reservation: Reservation | null
-  /** What all attempts used so far, and those at the target that is being asked. */
+  /** What all attempts used so far, and those at the current target. */
   readonly used: SpentAmounts
   readonly used_here: SpentAmounts
   plan_ms: number
-  /** The guardrails of the target that is being asked; null where it has none. */
+  /** The guardrails of the current target; null where it has none. */
   guardrails: CallGuardrails | null
   /** Upstream attempts made so far, over all targets. */
   attempts: number
@@ -254,7 +254,7 @@ export function metadataOf(incoming: InboundRequest, caller: Caller, services: P
   return metadata
 }
 
-/** The body's `user` fills `_user`, where nobody said it. */
+/** The body's `user` fills `_user`, where no metadata has set it. */
 export function nameUser(call: Call): void {
   const {body, metadata} = call
   if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
@@ -269,7 +269,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The bodies of a call as they may be kept, cut to `most_bytes`; null when the client asked that none be. */
+/** The bodies of a call as they may be kept, cut to `most_bytes`; null when the client switched that off. */
 export function bodiesOf(
   call: Call,
   reply: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly encoding: string | null; readonly cut: boolean},

@@ -13,7 +13,7 @@ export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming'>
   checkAllowed({managed, provider}, wanted)
 }
 
-/** The model that is asked for at a target, without a provider's slug; null when nobody says one. */
+/** The requested model at a target, without a provider's slug; null when none is named. */
 export function askedModel(
   {body}: Pick<Call, 'body'>,
   {model, params, provider}: Pick<Target, 'model' | 'params' | 'provider'>,

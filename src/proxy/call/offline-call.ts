@@ -16,7 +16,7 @@ export interface ImaginedCall {
   readonly facts: RoutingFacts
 }
 
-/** One for all: nothing of it is shown, and what is told twice must be the same. */
+/** One for all: nothing of it is shown, and the same call must give the same answer twice. */
 const ID = '00000000-0000-7000-8000-000000000000'
 /** Nobody listens. */
 const NOBODY = {gone: false, started: false} as ResponseWriter
@@ -47,7 +47,7 @@ export function imagine(
 /** A longer one is refused: it is remembered for a while, and anybody who may read configs may ask. */
 const MAX_CONFIG_LENGTH = 1 << 20
 
-/** The text of a config that is asked about: its JSON, or the slug of a saved one. */
+/** The text of a config: its JSON, or the slug of a saved one. */
 export function configText(config: string | object): string {
   const text = typeof config === 'string' ? config : JSON.stringify(config)
   if (text.length > MAX_CONFIG_LENGTH) throw new Refusal('config.invalid', {issues: 'config: is longer than 1 MB'})

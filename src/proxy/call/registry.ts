@@ -9,7 +9,7 @@ export interface LiveCall {
   check(now: number): void
   /** The gateway stops: from now on it may begin nothing beyond the gateway. What it has begun may go on, until `abort`. */
   stop(): void
-  /** Ends it now, because the gateway stops. Said again until it is over. */
+  /** Ends it now, because the gateway stops. Called again until it is over. */
   abort(): void
 }
 

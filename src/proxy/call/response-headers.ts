@@ -1,4 +1,4 @@
-import {HOP_BY_HOP, isOwn, setsOwnCookie} from '../../schema/headers.ts'
+import {HOP_BY_HOP, isOwn, type Prefix, setsOwnCookie} from '../../schema/headers.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {Call, RouteInfo} from './call.ts'
@@ -38,17 +38,31 @@ export function answerHeaders(
     if (theirs['cache-control'] === undefined) headers.push('cache-control', 'no-cache')
     headers.push('x-accel-buffering', 'no')
   }
-  const {prefix} = call.incoming.own
-  headers.push(`${prefix}-trace-id`, call.incoming.trace.trace_id)
+  const ours = OUR_NAMES[call.incoming.own.prefix]
+  headers.push(ours.trace_id, call.incoming.trace.trace_id)
   if (target) {
     const {route, retry_attempt_count} = how
-    headers.push(`${prefix}-provider`, target.provider.slug, `${prefix}-retry-attempt-count`, String(retry_attempt_count))
-    headers.push(`${prefix}-cache-status`, route.cache_status, `${prefix}-last-used-option-index`, route.option_path)
-    if (route.warning) headers.push(`${prefix}-config-warning`, printable(route.warning))
+    headers.push(ours.provider, target.provider.slug, ours.retry_attempt_count, String(retry_attempt_count))
+    headers.push(ours.cache_status, route.cache_status, ours.last_used_option_index, route.option_path)
+    if (route.warning) headers.push(ours.config_warning, printable(route.warning))
   }
   if (how.timing) headers.push('server-timing', timing(call, how.timing))
   headers.push(...how.services.cors(call.incoming.headers.origin))
   return headers
+}
+
+/** The names of our headers under each prefix, made once: every answer has them. */
+const OUR_NAMES = {'x-gateway': namesUnder('x-gateway'), 'x-portkey': namesUnder('x-portkey')}
+
+function namesUnder(prefix: Prefix) {
+  return {
+    trace_id: `${prefix}-trace-id`,
+    provider: `${prefix}-provider`,
+    retry_attempt_count: `${prefix}-retry-attempt-count`,
+    cache_status: `${prefix}-cache-status`,
+    last_used_option_index: `${prefix}-last-used-option-index`,
+    config_warning: `${prefix}-config-warning`,
+  }
 }
 
 /** Phases in milliseconds (W3C Server Timing). */

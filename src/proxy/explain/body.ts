@@ -8,7 +8,7 @@ type ExplainedBody = NonNullable<ExplainedTarget['sends']>['body']
 type Change = ExplainedBody['changes'][number]
 type Json = Readonly<Record<string, unknown>>
 
-/** The body that would leave, told by what is changed in it; in another dialect's words, whole. */
+/** The body that would leave, shown as the changes to the client's; in another dialect, whole. */
 export function explainBody({body}: Call, target: Target, out: UpstreamRequest): ExplainedBody {
   if (out.translating) {
     const translated = Buffer.isBuffer(out.body) ? parsed(out.body) : null

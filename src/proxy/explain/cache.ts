@@ -12,7 +12,7 @@ type ExplainedCache = ExplainedTarget['cache']
 
 const FOUND: FoundEntry = {body: Buffer.alloc(0), stored_at_ms: 0, expires_at_ms: 0}
 
-/** What the cache would be asked for a call to a target: the call is taken to a cache that notes the key, and nothing else. */
+/** The cache key of a call at a target: the call goes to a cache that notes the key, and nothing else. */
 export function explainCache(call: Call, target: Target, out: UpstreamRequest | null, services: ProxyServices): ExplainedCache {
   const {cache: rule} = target
   const settings = {mode: rule?.mode ?? null, max_age_s: null}
@@ -31,7 +31,7 @@ export function explainCache(call: Call, target: Target, out: UpstreamRequest | 
     },
     flights: {
       size: 0,
-      // asked where nothing is looked for: the key is before its mark
+      // a call that looks nothing up: the key is known before its mark
       join(name) {
         digest = name.split(' ', 1)[0]!
         return {

@@ -108,7 +108,7 @@ function answerOf(answers: Answers, path: string, retry: number): Answered {
   return Array.isArray(answer) ? answer[Math.min(retry, answer.length - 1)]! : answer
 }
 
-/** A status after which another target is asked, where there is one. */
+/** A status after which the next target is tried, where there is one. */
 function failureOf(plan: Plan, path: string): number {
   const codes = goesOn(plan, path)[0]?.on_status_codes
   return !codes || codes.includes(500) ? 500 : codes[0]!

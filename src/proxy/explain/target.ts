@@ -43,7 +43,7 @@ export async function openLeaf(
   }
 }
 
-/** All that is known of a leaf before it is asked. */
+/** All that is known of a leaf before it is called. */
 export function explainTarget(
   {leaf, target, out, refusal}: OpenedLeaf,
   plan: Plan,

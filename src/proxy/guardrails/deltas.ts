@@ -207,7 +207,7 @@ export function withTexts(event: JsonObject, deltas: readonly Delta[], texts: re
   return withAll(event, edits) as JsonObject
 }
 
-/** An event whose text was changed without the tokens of it, which say the text in pieces too small to be told. */
+/** An event whose text was changed, without its tokens: they hold the text in pieces too small to be rewritten. */
 export function withoutTokens(event: JsonObject): JsonObject {
   if (isList(own(event, 'logprobs'))) return {...event, logprobs: []}
   const choices = listOf(own(event, 'choices'))

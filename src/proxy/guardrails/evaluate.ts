@@ -43,7 +43,7 @@ export async function evaluateRequest(
   return guarded.judgeInput()
 }
 
-/** The guardrails of a call at one target: what they said so far, and what they made of it. */
+/** The guardrails of a call at one target: their results so far, and the body they leave. */
 class GuardedVisit implements CallGuardrails {
   readonly guards: TargetGuardrails
   readonly endpoint: EndpointName

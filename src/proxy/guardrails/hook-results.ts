@@ -4,7 +4,7 @@ import {resultsEvent} from '../../guardrails/answer.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 
-/** A kept answer with what was said of this call's request. */
+/** A cached answer with the results of this call's request. */
 export function withHookResults({shown, tells_in_streams, endpoint}: CallGuardrails, bytes: Buffer, is_stream: boolean): Buffer {
   if (!is_stream) return withResults(bytes, shown)
   if (!tells_in_streams || !shown?.before_request_hooks.length) return bytes

@@ -4,7 +4,7 @@ import type {JsonValue} from '../../guardrails/json.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {restored} from './stream-restorer.ts'
 
-/** A rewritten answer that nothing has left of yet, as the stream it would have been: as it is kept, and as the client is told it. */
+/** A rewritten answer of which nothing has left yet, as the stream it would have been: as it is cached, and as the client gets it. */
 export interface Replayed {
   readonly kept: Buffer
   readonly shown: Buffer

@@ -10,7 +10,7 @@ export type Stage =
   | 'said_judged'
   | 'ended'
   | 'ended_judged'
-  /** All has left, and its end was told: once, here alone. */
+  /** All has left, and its end was reported: once, here alone. */
   | 'whole'
   /** It is refused: nothing leaves any more. */
   | 'cut'
@@ -23,7 +23,7 @@ export type StageEvent =
   | 'last_event'
   /** The provider's answer has ended, cleanly or broken off. */
   | 'end'
-  /** Something is asked for that is waited for. */
+  /** A verdict or a rewritten text is awaited. */
   | 'ask'
   /** It came. */
   | 'verdict'

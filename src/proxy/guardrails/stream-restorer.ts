@@ -22,7 +22,7 @@ export class StreamRestorer {
     this.#restore = restore
   }
 
-  /** The bytes of an event as the client is told them. */
+  /** The bytes of an event as the client gets them. */
   restoreEvent({event, name, bytes}: QueuedEvent): Buffer {
     if (!event && readFields(bytes).data.length === 0) return bytes
     if (!event) return Buffer.concat([...this.#rest(), bytes])

@@ -39,7 +39,7 @@ export class StreamRewriter {
     this.#endpoint = endpoint
   }
 
-  /** What was said of the text last. */
+  /** The last verdict on the text. */
   heard(outcome: PhaseOutcome): void {
     if (!this.#sent && !outcome.is_transformed) return
     this.#outcome = outcome
@@ -48,10 +48,10 @@ export class StreamRewriter {
 
   /**
    * Takes up to `most` events out of `queue` as they may leave: at once while nothing was rewritten. Null: what was sent already does not
-   * agree with the text as it is now. `texts`: all that was said; `is_whole`: nothing will be added.
+   * agree with the text as it is now. `texts`: the whole text so far; `is_whole`: nothing will be added.
    */
   take(queue: QueuedEvent[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
-    // a copy: texts go on, and new ones begin, while this one is told anew
+    // a copy: texts go on, and new ones begin, while this one is rewritten
     if (this.#sent) return most === 0 ? [] : this.#retold(queue, most, new Map(texts), is_whole)
     const leaving = queue.splice(0, most)
     addPieces(this.#taken, leaving)

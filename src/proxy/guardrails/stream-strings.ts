@@ -5,7 +5,7 @@ import {type BodyString, viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type Delta, ECHO, withoutPieces} from './deltas.ts'
 
-/** Strings of an event that are no pieces: they tell again what was streamed, or what is told nowhere else, such as what an answer cites. */
+/** Strings of an event that are no pieces: they repeat what was streamed, or hold what comes nowhere else, such as citations. */
 export function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): readonly BodyString[] {
   return viewOf(endpoint, 'output', withoutPieces(event, deltas)).strings
 }

@@ -21,7 +21,7 @@ export interface TextPiece extends Delta {
   readonly end_chars: number
 }
 
-/** What a stream has said so far. */
+/** The text of a stream so far. */
 export class StreamText {
   /** The texts of the answer by their places, in the order in which they began. */
   readonly texts = new Map<string, string>()
@@ -31,9 +31,9 @@ export class StreamText {
   readonly #assembler: Assembler | null
   /** Texts that may go on. */
   readonly #open = new Set<string>()
-  /** Texts that came in no piece, and were not said before. */
+  /** Texts that came whole, not in pieces, and for the first time. */
   #strays = 0
-  /** Tokens that were said or judged before. */
+  /** Tokens that came or were judged before. */
   readonly #tokens = new Set<string>()
   /** By arguments that were no whole JSON yet: how long they were. */
   readonly #cut = new Map<string, number>()
@@ -129,7 +129,7 @@ export class StreamText {
     return false
   }
 
-  /** True when nothing was said that is not in the whole. */
+  /** True when every piece is part of the whole text. */
   #isAllIn(whole: JsonValue): boolean {
     const strings = viewOf(this.#endpoint, 'output', whole).strings.map(({text}) => text)
     const all = new Set(strings)
@@ -171,7 +171,7 @@ export class StreamText {
     return true
   }
 
-  /** The choice of a text; an answer of blocks or items is told one after the other. */
+  /** The choice of a text; the blocks or items of an answer follow one another. */
   #groupOf(slot: string): string {
     if (this.#endpoint === 'messages' || this.#endpoint === 'createModelResponse') return ''
     return slot.slice(slot.indexOf(' ') + 1).split('.', 1)[0]!

@@ -23,9 +23,9 @@ export interface GuardedStreamOptions {
   readonly inner: Stream
   readonly guarded: CallGuardrails
   readonly status: number
-  /** The client asked for usage in an event of its own. */
+  /** The client requested usage in an event of its own. */
   readonly asks_usage: boolean
-  /** Told of the bytes that leave, without hook results. */
+  /** Called with the bytes that leave, without hook results. */
   readonly onSent: (bytes: Buffer) => void
 }
 
@@ -61,7 +61,7 @@ export class GuardedStream implements Stream {
   #is_judged = false
   #has_sent = false
   #fault: Refusal | null = null
-  /** Why the provider's answer ends without its end; told behind what came of it. */
+  /** Why the provider's answer breaks off; sent behind what came of it. */
   #broken: Refusal | null = null
   #outcome: PhaseOutcome | null = null
   #late: Promise<void> | undefined
@@ -151,7 +151,7 @@ export class GuardedStream implements Stream {
     })
   }
 
-  /** The provider's answer broke off. True when what came of it is to be judged and told first: then `end` follows. */
+  /** The provider's answer broke off. True when what came of it is judged and sent first: then `end` follows. */
   breakOff(fault: Refusal): boolean {
     if (!this.is_held || isDone(this.#stage)) return false
     if (!this.is_said) this.#broken = fault
@@ -164,7 +164,7 @@ export class GuardedStream implements Stream {
     else if (this.#after.length) this.#late = this.#guarded.evaluateInBackground(this.#after, this.#text.whole(), this.#status)
   }
 
-  /** What follows the answer, where hook results are told in streams; null: nothing does. */
+  /** What follows the answer, where hook results are sent in streams; null: nothing does. */
   trailer(): Promise<Buffer> | null {
     const {tells_in_streams, judges_answers, endpoint} = this.#guarded
     if (!tells_in_streams || !judges_answers) return null
@@ -213,12 +213,12 @@ export class GuardedStream implements Stream {
     return this.#fault !== null || this.#inner.ends_on_fault
   }
 
-  /** The provider told an error that ends the answer, behind a part of it: it is told when what came before it has left. */
+  /** The provider sent an error that ends the answer, behind a part of it: the error leaves when what came before it has left. */
   get #hasFailed(): boolean {
     return this.is_held && this.#has_sent && this.#inner.ends_on_fault && this.#inner.failed !== null
   }
 
-  /** True once all that came was judged, and has left: what is told anew has been taken out of the queue before it leaves. */
+  /** True once all that came was judged, and has left: what is rewritten has been taken out of the queue before it leaves. */
   get #isAllOut(): boolean {
     return this.#is_judged && !waits(this.#stage) && this.#queue.events.length === 0
   }
@@ -231,7 +231,7 @@ export class GuardedStream implements Stream {
     return this.#inner.is_answering
   }
 
-  /** Told in front of the first bytes: what was said of the request. */
+  /** Sent in front of the first bytes: the results of the request. */
   #prefix(): Buffer {
     if (this.#has_sent) return NOTHING
     this.#has_sent = true
@@ -357,7 +357,7 @@ export class GuardedStream implements Stream {
     this.#sendNothing()
   }
 
-  /** A rewritten answer that nothing has left of yet, as the stream it would have been. What comes behind it is not told. */
+  /** A rewritten answer of which nothing has left yet, as the stream it would have been. What comes behind it is dropped. */
   #replay({view}: PhaseOutcome) {
     this.#queue.clear()
     if (this.#has_sent) return this.#send([])
@@ -367,7 +367,7 @@ export class GuardedStream implements Stream {
     this.#sendNothing()
   }
 
-  /** Lets events go; `told` are their bytes as the client reads them. */
+  /** Lets events go; `told` holds their bytes as the client gets them. */
   #send(leaving: readonly QueuedEvent[], shown: readonly Buffer[] = this.#tell(leaving)) {
     this.#queue.counted()
     const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
@@ -378,7 +378,7 @@ export class GuardedStream implements Stream {
     this.#pass(open, last.length ? Buffer.concat(last) : null)
   }
 
-  /** The one place where the attempt is told that the stream is over. */
+  /** The one place where the attempt hears that the stream is over. */
   #finish(rest: Buffer) {
     this.#services('left')
     const ended = this.#ended

@@ -5,7 +5,7 @@ import type {HookResults} from '../../schema/guardrails.ts'
 
 /** A guardrail denied a call or its answer (446). */
 export class GuardrailDenial extends Refusal {
-  /** What the client is told. */
+  /** The body of the response to the client. */
   readonly body: string
 
   constructor(endpoint: EndpointName, results: HookResults) {

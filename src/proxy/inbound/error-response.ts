@@ -23,7 +23,7 @@ const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
 /** Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would say. */
 const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
 
-/** What a client is told of `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
+/** The error body for `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
 export function errorResponse(fault: Refusal, path: string): ErrorResponse {
   if (fault instanceof GuardrailDenial) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.codes
@@ -59,7 +59,7 @@ export function asUntranslatable(fault: Error, provider: string): Refusal {
   return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
-/** Any fault as a refusal: what is not one is our own error, told in a fixed sentence. */
+/** Any fault as a refusal: what is not one is our own error, with a fixed sentence. */
 export function asRefusal(fault: unknown): Refusal {
   return fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault})
 }

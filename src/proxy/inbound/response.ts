@@ -8,7 +8,7 @@ const uncork = (socket: Socket) => socket.uncork()
 
 /** Where the bytes of an answer come from. */
 export interface ClientEvents {
-  /** The client left before its answer was whole; said once. */
+  /** The client left before its answer was whole; called once. */
   clientGone(): void
   /** A socket that was full takes bytes again. */
   clientReady(): void
@@ -37,7 +37,7 @@ export class ResponseWriter {
     response.on('drain', () => this.#source?.clientReady())
   }
 
-  /** From now on (null: no more) `source` is told what the client does. */
+  /** From now on (null: no more) `source` hears of the client's events. */
   setListener(source: ClientEvents | null): void {
     this.#source = source
   }

@@ -86,7 +86,7 @@ function unitsOf(unit: string, count: number): Usage {
   return {...emptyUsage(), units: {[unit]: count}}
 }
 
-/** Names under which requests bound their answers, in the words of whoever is asked. */
+/** Field names that bound an answer, in the dialects of all providers. */
 const BOUNDS = [
   'max_completion_tokens',
   'max_output_tokens',
@@ -118,7 +118,7 @@ class OutputRequest {
     this.#members = this.#bytes ? membersOf(this.#bytes) : {}
   }
 
-  /** Of all answers that were asked for together. */
+  /** Of all answers of the request together. */
   most(model: string): number {
     const counts = BOUNDS.map(name => this.#members[name]).filter(
       count => typeof count === 'number' && Number.isSafeInteger(count) && count > 0,

@@ -11,7 +11,7 @@ export class TargetFacts implements PolicyFacts {
   readonly #model: string | null
   #models: readonly string[] | null | undefined
 
-  /** `model` as it is asked for, without a provider's slug. */
+  /** The requested `model`, without a provider's slug. */
   constructor(call: Pick<Call, 'caller' | 'metadata' | 'prompt'>, target: Target, model: string | null) {
     this.#call = call
     this.#target = target

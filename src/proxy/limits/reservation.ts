@@ -34,11 +34,11 @@ export class GrowingReservation implements Reservation {
   readonly #most: number
   readonly #prompt: PromptUsage
   readonly #units: Record<string, number>
-  /** Tokens of the prompt beyond those: so many more were told. */
+  /** Tokens of the prompt beyond the estimate, as the provider reported them. */
   #more = 0
-  /** Of the answer, in tokens: so much was asked for. */
+  /** Tokens of the answer that are requested so far. */
   #requested_tokens: number
-  /** More is being asked for ahead, or was refused: the answer goes on with what is held, to its end. */
+  /** A further slice is requested, or was refused: the answer goes on with what is held, to its end. */
   #is_asking = false
   #pieces = 0
 
@@ -88,7 +88,7 @@ export class GrowingReservation implements Reservation {
     return null
   }
 
-  /** Beside the stream. Where it is refused, the rest is asked for piece by piece, as it comes. */
+  /** Grows beside the stream. After a refusal the rest is reserved piece by piece, as it comes. */
   #ahead(come: number) {
     this.#requested_tokens = Math.min(come + SLICE_TOKENS, this.#most)
     this.#is_asking = true

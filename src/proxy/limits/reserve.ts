@@ -50,7 +50,7 @@ interface Of {
   readonly call: Call
   readonly provider: string
   readonly model: string | null
-  /** The next one, unless it is said. */
+  /** The next one unless given. */
   readonly attempt?: number
 }
 

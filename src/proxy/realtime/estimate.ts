@@ -7,7 +7,7 @@ const BYTES_PER_TOKEN_OUT = 2400
 /** What an event has around its sound or text. */
 const AROUND_BYTES = 150
 
-/** What went to and fro since the last answer was counted, in bytes: the least that a turn used which never told its usage. */
+/** Bytes in both directions since the last answer was counted: the least that a turn without reported usage has used. */
 export class Estimate {
   #text_in = 0
   #audio_in = 0

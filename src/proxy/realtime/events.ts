@@ -41,7 +41,7 @@ const QUIET: ReadonlySet<string> = new Set([
   'response.cancel',
 ])
 
-/** `quiet`, `heard` (it may lead to a turn), or `asked` (it asks for one). What we cannot read may lead to one. */
+/** `quiet`, `heard` (it may lead to a turn), or `asked` (it requests one). What we cannot read may lead to one. */
 export function leadOf(type: string | null): 'quiet' | 'heard' | 'asked' {
   if (type === 'response.create') return 'asked'
   return type !== null && QUIET.has(type) ? 'quiet' : 'heard'

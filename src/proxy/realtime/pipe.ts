@@ -3,7 +3,7 @@ import {FrameReader, SocketFault, type WirePiece} from '../../base/websocket/ind
 
 /** What a lane tells its session. */
 export interface PipeListener {
-  /** Asked of each piece: it goes on once `pass` is called, and nothing after it before. */
+  /** Called with each piece: it goes on once `pass` is called, and nothing after it before. */
   judge(piece: WirePiece, pass: () => void): void
   /** The sender broke the protocol. */
   broke(fault: SocketFault): void

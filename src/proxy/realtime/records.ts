@@ -12,7 +12,7 @@ export interface SessionInfo {
   /** The call that opened it; turns are calls of their own, in the same trace, below its span. */
   readonly call: Call
   readonly target: Target
-  /** The model asked for; else what the provider said it is. */
+  /** The requested model; else the one that the provider names. */
   model: string | null
   said_model: string | null
   readonly upstream_url: string
@@ -35,7 +35,7 @@ export interface TurnEnd {
   readonly bodies: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly cut: boolean}
 }
 
-/** A call of its own within a session: a turn, or an error told in it. */
+/** A call of its own within a session: a turn, or an error in it. */
 export function innerCall({call}: SessionInfo, services: ProxyServices): Call {
   const at_ms = services.now()
   const id = newTimeId(at_ms)
@@ -92,7 +92,7 @@ interface Actual {
   readonly cost_nanousd: number
 }
 
-/** Writes a row of the log for what cost nothing and was not a call: an error told in a session. */
+/** Writes a row of the log for what cost nothing and was not a call: an error in a session. */
 export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): void {
   const charge = {...chargeOf(call, facts.target, facts.model ?? facts.said_model, 0), attempt: 0, counter_keys: []}
   const {settlement} = settlementOf(call, facts, charge, end, services)

@@ -223,14 +223,14 @@ export class RealtimeSession implements LiveCall {
     )
   }
 
-  /** Our own fault: the client is told no more than that. */
+  /** Our own fault: the client learns no more than that. */
   #failed(cause: unknown) {
     const {services, facts} = this.#parts
     services.log.error({fault: cause, trace_id: facts.call.incoming.trace.trace_id}, 'a session failed inside the gateway')
     this.#refuse(new Refusal('internal', {}, {cause}))
   }
 
-  /** A turn is not let through: the client is told in an event, and with the close code. */
+  /** A turn is refused: the client gets an event, and the close code. */
   #refuse(fault: Refusal) {
     const code = fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
     const {type, code: short} = fault.codes
@@ -309,7 +309,7 @@ export class RealtimeSession implements LiveCall {
 }
 
 const NOTHING = Buffer.alloc(0)
-/** What a provider is told when the client is gone. */
+/** The close code for a provider whose client is gone. */
 const GOING = closeFrame('client', {code: CLOSE.going_away, reason: ''})
 
 /** Writes the last frame and ends the connection; cuts it where a frame of another message stands half written. */

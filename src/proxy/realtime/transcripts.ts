@@ -28,7 +28,7 @@ export class Transcripts {
     this.#services = services
   }
 
-  /** What an event about the session says of its transcription. What was said before it may still be written down. */
+  /** What an event about the session sets for its transcription. Speech from before may still be transcribed. */
   learn(event: Json): void {
     const session = object(event.session)
     const {transcription} = object(object(session.audio).input)
@@ -39,7 +39,7 @@ export class Transcripts {
   completed(event: Json, raw: Buffer, done: () => void): void {
     const usage = readUsage(object(event.usage), 'createTranscription')
     const item = `${text(event.item_id)} ${String(event.content_index)}`
-    if (!usage || this.#settled.includes(item)) return done() // told twice, counted once
+    if (!usage || this.#settled.includes(item)) return done() // reported twice, counted once
     this.#settled.push(item)
     if (this.#settled.length > MAX_REMEMBERED) this.#settled.shift()
     const facts: SessionInfo = {...this.#facts, model: this.#model, said_model: null}

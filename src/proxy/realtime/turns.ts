@@ -18,9 +18,9 @@ import {innerCall, intentOf, note, type SessionInfo, settle, type TurnEnd} from 
 interface Turn {
   readonly call: Call
   readonly intent: Intent
-  /** The client asked for a response; else there is only sound that may lead to one. */
+  /** The client requested a response; else there is only sound that may lead to one. */
   is_asked: boolean
-  /** The `event_id` of the message that asked, so that an error can be laid to it. */
+  /** The `event_id` of the request, so that an error can be assigned to it. */
   event_id: string | null
   readonly opened_at: number
   first_byte_at: number
@@ -41,7 +41,7 @@ export interface TurnParts {
   readonly services: ProxyServices
 }
 
-/** Turns asked for and not begun by the provider; a further request shares the last one's intent. */
+/** Turns that were requested and that the provider has not begun; a further request shares the last one's intent. */
 const MAX_WAITING = 16
 const MAX_RUNNING = 64
 
@@ -56,7 +56,7 @@ export class Turns {
   readonly #running = new Map<string, Turn>()
   /** The last answers that were settled. */
   readonly #settled: string[] = []
-  /** What the last answer used: the next one is asked with all of that. */
+  /** What the last answer used: all of it is input to the next. */
   #before: Usage = emptyUsage()
   /** Turns that are being admitted and recorded; the session's end waits for them. */
   #opening = 0
@@ -74,7 +74,7 @@ export class Turns {
   /** The counters of the turn that was opened last. */
   counter_keys: readonly string[] = []
 
-  /** True while an answer is asked for or under way. */
+  /** True while a response is requested or under way. */
   get is_busy(): boolean {
     return this.#running.size > 0 || this.#opening > 0 || this.#waiting.some(({is_asked}) => is_asked)
   }
@@ -118,7 +118,7 @@ export class Turns {
   ended(event: Json, raw: Buffer, done: () => void): void {
     const response = object(event.response)
     const id = text(response.id) ?? ''
-    if (id !== '' && this.#settled.includes(id)) return done() // told twice, counted once
+    if (id !== '' && this.#settled.includes(id)) return done() // reported twice, counted once
     this.#settled.push(id)
     if (this.#settled.length > MAX_RUNNING) this.#settled.shift()
     const turn = this.#running.get(id) ?? this.#waiting.shift()

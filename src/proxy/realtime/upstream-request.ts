@@ -97,5 +97,5 @@ function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, serv
   return headers
 }
 
-/** Headers of ours that a provider is told under its own name. */
+/** Headers of ours that go to a provider under its own name. */
 const HANDED_ON = ['openai-organization', 'openai-project', 'openai-beta'] as const

@@ -34,11 +34,11 @@ export interface Settling {
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
   readonly route: RouteInfo
-  /** False when the same target is asked again: the row is its last attempt's. */
+  /** False when the same target is tried again: the row is its last attempt's. */
   readonly has_row: boolean
   /** True when the client is answered with it. */
   readonly is_last: boolean
-  /** Told what counts against limits. */
+  /** Called with what counts against limits. */
   readonly spend: (actual: {readonly tokens: number; readonly cost_nanousd: number}) => void
 }
 
@@ -55,14 +55,13 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
   const {at_ms} = call.incoming
   const price = source === 'none' ? undefined : priceOf(target, request.model, said_model, at_ms, services)
   const charged = source === 'none' ? NOTHING_OWED : costOf(target, usage, price, at_ms, services)
-  const {cost_nanousd, unpriced} = charged
+  const {cost_nanousd, unpriced, mode_unpriced} = charged
   const {prompt_tokens, completion_tokens} = totals(usage)
   const now = performance.now()
   const model = request.model ?? said_model
   const log = logRow(settling, now)
   const settlement: Settlement = {
     ...intent,
-    ...(hasLeft(result) ? {} : neverMade(intent, route)),
     model,
     hold_nanousd: 0,
     settled_at: isoTime(services.now()),
@@ -70,10 +69,13 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
     status: result.statuses.provider,
     usage: used(usage),
     usage_source: source,
-    ...chargedIn(charged),
+    cost_nanousd,
+    unpriced,
     delivered: is_last && !call.relay.gone,
     log: has_row ? log : null,
   }
+  if (unpriced || mode_unpriced) Object.assign(settlement, chargedIn(charged))
+  if (!hasLeft(result)) Object.assign(settlement, neverMade(intent, route))
   spend({tokens: prompt_tokens + completion_tokens, cost_nanousd})
   const bodies = !has_row
     ? null
@@ -200,7 +202,7 @@ function amend({guardrails: guarded}: Call, row: Settlement, services: ProxyServ
   late.then(again, again)
 }
 
-/** What the provider said it used, or what is to be made of its silence. */
+/** The usage that the provider reported, or an estimate where it reported none. */
 function usageOf(
   {endpoint, body, incoming}: Call,
   target: Target,

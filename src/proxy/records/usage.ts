@@ -35,7 +35,7 @@ const BEGINS_RESPONSES: ReadonlySet<EndpointName> = new Set(['createModelRespons
 /** By pass-through an end is put to what another call began: a response, a run, a job. */
 const CANCELS = /^[\w/.:%~-]+\/cancel$/
 
-/** What was asked for: an endpoint, or by pass-through whatever its path means. */
+/** The endpoint that was called; by pass-through, whatever its path means. */
 export interface AskedFor {
   readonly endpoint: EndpointName
   readonly method: string
@@ -78,7 +78,7 @@ export interface AttemptUsage {
 
 const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 
-/** What the provider said it used; where it should have and did not, an estimate from the text, marked as one. */
+/** The usage that the provider reported; where it should have and did not, an estimate from the text, marked as one. */
 export function usedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
@@ -101,7 +101,7 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
 }
 
-/** An answer says how it was served; of one that does not, it is taken that it was as was asked. */
+/** An answer names its mode of service; where it does not, the requested mode counts. */
 function inMode(usage: Usage, request_body: Buffer | null): Usage {
   const {units} = usage
   if (!request_body || MODES.some(unit => units[unit] !== undefined)) return usage
@@ -111,7 +111,7 @@ function inMode(usage: Usage, request_body: Buffer | null): Usage {
 
 const MODES = [UNIT.batch_requests, UNIT.provisioned_requests, UNIT.priority_requests, UNIT.fast_requests] as const
 
-/** What was told of a stream before it was cut off says little of its answer: that counts as long as it was seen to be. */
+/** A stream that was cut off had reported little of its answer: the text that was seen counts. */
 function withText(usage: Usage, text_bytes: number): Usage {
   const unsaid = estimateTokens(text_bytes) - totals(usage).completion_tokens
   return unsaid > 0 ? {...usage, output_text_tokens: usage.output_text_tokens + unsaid} : usage

@@ -20,7 +20,7 @@ const MAX_FOLLOWED_BYTES = 8 << 20
 
 /** A call at the cache, before one target: what it finds there, or what comes to be kept. */
 export class CacheParticipant implements CacheListener, ResponseSink {
-  /** What the client is told when nothing is found. */
+  /** The client's cache status when nothing is found. */
   readonly status: 'MISS' | 'REFRESH'
   readonly #call: Call
   readonly #now: () => number
@@ -103,7 +103,7 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     this.#lookup.fail()
   }
 
-  /** The provider is not asked after all: another takes this call's place. */
+  /** The provider is not called after all: another call takes this one's place. */
   passLead(): void {
     this.#lookup.passLead()
   }

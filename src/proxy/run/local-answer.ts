@@ -13,7 +13,7 @@ import {noteServed} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
-/** Answers a call with what was kept, as a stream where it asks for one. False when it cannot be told so: then it is no hit. */
+/** Answers a call from the cache, as a stream where the client wants one. False when the entry has no such form: then it is no hit. */
 export function serveHit(call: Call, target: Target, route: RouteInfo, {body: kept}: CacheEntry, services: ProxyServices): boolean {
   const {body, endpoint} = call
   const is_stream = body.kind === 'json' && body.stream

@@ -38,7 +38,7 @@ export class Prompts {
     this.#known.clear()
   }
 
-  /** `said` is the id or slug, with an `@version` or `@label` where another than the published version is meant. Undefined: there is none. */
+  /** `said` is the id or slug, with an `@version` or `@label` unless the published version is meant. Undefined: there is none. */
   async find(caller: Caller, reference: string, is_fresh: boolean): Promise<KnownPrompt | undefined> {
     const key = `${caller.workspace_id}\n${reference}`
     const known = is_fresh ? undefined : this.#known.get(key)
@@ -90,7 +90,7 @@ export async function enterPrompt(call: Call, prompts: Prompts): Promise<void> {
   }
 }
 
-/** The body as bytes; what the client said itself in its own, for numbers that are read and written again may be others. */
+/** The body as bytes; the client's own values as it wrote them, for numbers can change when they are parsed and written again. */
 function written(fields: Readonly<Record<string, unknown>>, {bytes, members}: JsonBody, overrides: object): Buffer {
   const parts = Object.entries(fields).map(([key, value]) => {
     const span = Object.hasOwn(overrides, key) ? members.get(key) : undefined

@@ -34,7 +34,9 @@ export const RETRY_FROM = STAGES.indexOf(buildRequest)
 function resolve(run: TargetRun): MaybePromise<StageResult> {
   const {call, plan, plane, step} = run
   run.enter('resolving')
-  return keep(run, 'target', plane.plans.target(plan, step.target, call.incoming, call.caller))
+  return keep(plane.plans.target(plan, step.target, call.incoming, call.caller), target => {
+    run.target = target
+  })
 }
 
 function checkTarget({call, target, services}: TargetRun): StageResult {
@@ -70,7 +72,9 @@ function lookUp(run: TargetRun): MaybePromise<StageResult> {
   run.route = {...run.route, cache_status: lookup.status}
   run.lookup = lookup
   run.enter(lookup.follows ? 'following' : 'looking_up')
-  return keep(run, 'cached', lookup.result())
+  return keep(lookup.result(), entry => {
+    run.cached = entry
+  })
 }
 
 function serveCached(run: TargetRun): StageResult {
@@ -90,13 +94,17 @@ function serveCached(run: TargetRun): StageResult {
 function findLimits(run: TargetRun): MaybePromise<StageResult> {
   const {call, target, services} = run
   run.enter('admitting_target')
-  return keep(run, 'limits', limitsAt(call, target, askedModel(call, target), services))
+  return keep(limitsAt(call, target, askedModel(call, target), services), limits => {
+    run.limits = limits
+  })
 }
 
 function admit(run: TargetRun): MaybePromise<StageResult> {
   const {call, limits, services} = run
   if (limits.length === 0) return undefined
-  return keep(run, 'admission', services.limits.admit(limits, call.id, call.incoming.at_ms))
+  return keep(services.limits.admit(limits, call.id, call.incoming.at_ms), admission => {
+    run.admission = admission
+  })
 }
 
 function buildRequest(run: TargetRun): StageResult {
@@ -110,14 +118,18 @@ function logIn(run: TargetRun): MaybePromise<StageResult> {
   const {target, request, services} = run
   run.enter('logging_in')
   if (!request.login) return undefined
-  return keep(run, 'request', withCredentials(request, target, services))
+  return keep(withCredentials(request, target, services), signed => {
+    run.request = signed
+  })
 }
 
 /** Reserves what the attempt may use, for limits that are strict. */
 function reserve(run: TargetRun): MaybePromise<StageResult> {
   const {call, target, request, services} = run
   run.enter('reserving')
-  return keep(run, 'reservation', reserveAttempt(call, target, request, services))
+  return keep(reserveAttempt(call, target, request, services), reservation => {
+    run.reservation = reservation
+  })
 }
 
 function send(run: TargetRun): StageResult {
@@ -129,16 +141,9 @@ function send(run: TargetRun): StageResult {
   return undefined
 }
 
-type Obtained = 'target' | 'cached' | 'limits' | 'admission' | 'request' | 'reservation'
-
-/** Leaves what a stage obtains in the run: at once, or when it comes. */
-function keep<K extends Obtained>(run: TargetRun, name: K, value: MaybePromise<TargetRun[K]>): MaybePromise<StageResult> {
-  if (value instanceof Promise) return keepLater(run, name, value)
-  run[name] = value
-  return undefined
-}
-
-async function keepLater<K extends Obtained>(run: TargetRun, name: K, value: Promise<TargetRun[K]>): Promise<StageResult> {
-  run[name] = await value
+/** Leaves what a stage obtains where `set` puts it: at once, or when it comes. */
+function keep<T>(value: MaybePromise<T>, set: (value: T) => void): MaybePromise<StageResult> {
+  if (value instanceof Promise) return value.then(late => void set(late))
+  set(value)
   return undefined
 }

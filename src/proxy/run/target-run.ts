@@ -44,7 +44,7 @@ export class TargetRun implements StagedRun {
   route: RouteInfo
   /** From the first stage on. */
   target!: Target
-  /** The cache is being asked, or another call's response is waited for. */
+  /** The cache lookup is under way, or another call's response is waited for. */
   lookup: CacheParticipant | null = null
   cached: CacheEntry | null = null
   /** Where the response of the next attempt may be stored. */
@@ -90,7 +90,7 @@ export class TargetRun implements StagedRun {
     this.route = {...this.route, retry_count}
   }
 
-  /** The provider is not asked after all: another call that waits for the same response asks. */
+  /** The provider is not called after all: another call that waits for the same response calls it. */
   passLead(): void {
     this.cache?.passLead()
     this.cache = null

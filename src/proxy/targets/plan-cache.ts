@@ -9,7 +9,7 @@ import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 import {resolveTarget, type Target, type TargetSelectors} from './target.ts'
 
-/** The plan of all calls that say the same, and the targets of its leaves as far as they were asked for. */
+/** The plan of all calls with the same config, and its targets as far as they were resolved. */
 export interface ResolvedPlan {
   readonly plan: Plan
   readonly selectors: TargetSelectors

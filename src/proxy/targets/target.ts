@@ -25,7 +25,7 @@ export interface Target {
   readonly provider: Provider
   readonly managed: ManagedProvider | null
   readonly config_id: string | null
-  /** Null for a provider that answers in this process, and for one whose place depends on what is asked (`placed`). */
+  /** Null for a provider that answers in this process, and for one whose address depends on the request (`placed`). */
   readonly destination: Destination | null
   /** True when `destination` is a host that the caller, the config or the integration names. */
   readonly is_custom: boolean
@@ -127,7 +127,7 @@ export function checkManaged({managed}: Target, now_ms: number): void {
   if (managed?.is_mapped) throw new Refusal('provider.mapped', {provider: managed.slug})
 }
 
-/** What a provider would not take is refused wherever it is called, and whether it is asked there or not. */
+/** What a provider cannot take is refused at every entrance, also where the provider itself is not called. */
 function checkedOptions({slug}: Provider, options: Options) {
   try {
     for (const name of optionsFor(slug)) optionIn(options, name)
@@ -215,7 +215,7 @@ export function splitModel(model: string): [slug: string | null, model: string] 
   return slash < 0 ? [null, model] : [model.slice(1, slash), model.slice(slash + 1)]
 }
 
-/** The model that `said` names at a provider: without the slug before it, unless that is the beginning of its own name there. */
+/** The model that `said` names at a provider: without the slug in front, unless the slug is part of the model's own name there. */
 export function modelFor({model_scopes}: Provider, text: string): string {
   const [slug, model] = splitModel(text)
   return slug !== null && model_scopes?.includes(slug) ? text : model

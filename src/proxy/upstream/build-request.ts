@@ -36,7 +36,7 @@ export interface UpstreamRequest {
   readonly headers: OutgoingHeaders
   readonly body: Dispatcher.DispatchOptions['body']
   readonly model: string | null
-  /** True when we asked for usage in the stream, and so take its event out of the answer. */
+  /** True when the gateway requested usage in the stream: its event is taken out again. */
   readonly is_metered: boolean
   readonly request_timeout_ms: number | null
   /** Null where bodies pass as they are. */
@@ -75,7 +75,7 @@ export function upstreamUrl({
 }
 
 const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
-/** Endpoints of other clients' words: a provider that has neither them nor chat cannot be asked. */
+/** Endpoints of other dialects: a provider that has neither them nor chat cannot serve them. */
 const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 

@@ -76,7 +76,7 @@ export function headerList(text: string, prefix: string): string[] {
   return plain
 }
 
-/** Headers of ours, and of providers' own clients, that a provider is told under its own name. */
+/** Headers of ours, and of providers' own clients, that go to a provider under its own name. */
 const HANDED_ON = [
   ['openai-organization', 'openai-organization'],
   ['openai-project', 'openai-project'],

@@ -35,7 +35,7 @@ export function decodeWhole(encoding: string | null, body: Buffer, done: (plain:
 
 /** Reads along an encoded stream: each chunk's plain bytes go to `seen` before the chunk itself may go on. */
 export interface Tap {
-  /** True when its bytes are not what they are said to be, or come to more than any may: nothing more is seen. */
+  /** True when its bytes are not in the encoding of the header, or decode to more than the limit: nothing more is read. */
   readonly is_broken: boolean
   take(chunk: Buffer, then: () => void): void
   end(then: () => void): void

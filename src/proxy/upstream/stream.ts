@@ -6,7 +6,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 
-/** An event stream on its way through: what may go on at once, what must wait for the settlement, and what it told of itself. */
+/** An event stream on its way through: what may leave at once, what waits for the settlement, and what it reported of itself. */
 export interface Stream {
   /** `hold` is not null when the bytes so far would tell a client that the answer is whole. */
   take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void
@@ -20,17 +20,17 @@ export interface Stream {
   readonly text_bytes: number
   /** Pieces of the answer that came: of most providers, a token each. */
   readonly pieces: number
-  /** An error the provider told inside the stream. */
+  /** An error that the provider sent inside the stream. */
   readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
   readonly has_begun: boolean
-  /** True when the provider has begun to answer, whether or not that may be told yet. */
+  /** True when the provider has begun to answer, whether or not the client may see it yet. */
   readonly is_answering: boolean
   /** True while nothing may leave before a verdict on it: the head waits too. */
   readonly is_held: boolean
-  /** What is wrong with a stream that ended: it was cut off, or told an error. Null also where that cannot be known. */
+  /** What is wrong with a stream that ended: it was cut off, or ended with an error. Null also where that cannot be known. */
   readonly fault: Refusal | null
-  /** True when an error told inside ends the answer, which then is told in our words. */
+  /** True when an error inside the stream ends the answer, and leaves in our own words. */
   readonly ends_on_fault: boolean
 }
 
@@ -43,7 +43,7 @@ interface How {
   readonly provider: string
   readonly is_good: boolean
   readonly encoding: string | null
-  /** True when we asked for usage in the stream, and so take its event out of the answer. */
+  /** True when the gateway requested usage in the stream: its event is taken out again. */
   readonly is_metered: boolean
   /** True when the text is counted also behind a first report of usage. */
   readonly counts_all: boolean
@@ -153,7 +153,7 @@ class ObservedStream implements ProviderStream {
     return this.#tells_end && !this.#is_unread && this.#observer.is_cut ? new Refusal('upstream.cut', {provider: this.#provider}) : null
   }
 
-  /** True when its bytes go on unread: whether it told its end is not known. */
+  /** True when its bytes pass unread: whether its end came is not known. */
   get #is_unread(): boolean {
     return this.#is_opaque || (this.#decoder?.is_broken ?? false)
   }
@@ -170,7 +170,7 @@ class ObservedStream implements ProviderStream {
   }
 }
 
-/** The status an error told inside a stream would have had (core rule 20). */
+/** The HTTP status that an error inside a stream stands for (core rule 20). */
 export function statusOf({type, code, status}: NonNullable<Stream['failed']>): number {
   if (typeof status === 'number') return status
   if (code && /^[45]\d\d$/.test(code)) return Number(code)

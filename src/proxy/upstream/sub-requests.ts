@@ -40,7 +40,7 @@ export class SubRequests implements Upstream {
   readonly #services: ProxyServices
   /** The place that was called last, without its query. */
   url: string | null = null
-  /** Told of each piece of a body that leaves. */
+  /** Called with each piece of a body that leaves. */
   onMoved: (piece: Buffer) => void = () => undefined
 
   constructor(of: UpstreamOf, signal: AbortSignal, services: ProxyServices) {

@@ -37,7 +37,7 @@ export class TranslatedStream implements ProviderStream {
   /** Why the provider's bytes cannot be read on. */
   #broken: string | null = null
 
-  /** `onFault` is told of what a reader threw. */
+  /** `onFault` gets what a reader threw. */
   constructor(
     endpoint: EndpointName,
     {translation, client, context, chat_request, client_request}: RequestTranslation,

@@ -23,7 +23,7 @@ export function toldOfResponses(answered: CompletedAttempt, services: ProxyServi
   return ended && {begun: null, ended: new Map([[ended.id, async work => cameTo(answered, work, ended, services)]])}
 }
 
-/** A stream that came to its end tells the usage there. Its response is the one that was asked for. */
+/** A stream that came to its end holds its usage. Its response is the requested one. */
 function endedIn({usage, model}: NonNullable<CompletedAttempt['result']['stream']>, path: string): EndedResponse | null {
   const id = /\/responses\/+([^/]+)\/*$/.exec(path)?.[1]
   return id !== undefined && usage ? {id: plainId(id), usage, model} : null

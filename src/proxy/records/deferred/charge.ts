@@ -44,7 +44,7 @@ async function remember(
   await services.deferred.open({call_id, id, charge, has_entry: false}, new Date(services.now()).toISOString())
 }
 
-/** Charges what was told to have ended, as far as it is known and was not charged. */
+/** Charges work that has ended, as far as its usage is known and was not charged before. */
 export async function chargeTold(intent: CompletedAttempt['intent'], ended: DeferredWork['ended'], services: ProxyServices): Promise<void> {
   const {under_way} = services.deferred
   if (ended.size === 0) return

@@ -21,7 +21,7 @@ export interface CompletedAttempt {
 
 /** What an answer tells of work that is charged later. */
 export interface DeferredWork {
-  /** Work that the call began, and what is asked for in it. */
+  /** Work that the call began, and the endpoint of its requests. */
   readonly begun: {readonly id: string; readonly endpoint: EndpointName} | null
   /** Work that ended, by its id, and how it is found what it came to. */
   readonly ended: ReadonlyMap<string, (work: Deferred) => Promise<DeferredUsage | null>>

@@ -31,8 +31,9 @@ function late<A extends unknown[], R>(port: Port<A, R | Promise<R>>): (...given:
   }
 }
 
-/** Records in the order in which they were given. */
+/** Records in the order in which they were given. A row that nobody waits for is written at once, as tests look at once; behind settlements it waits with them. */
 function lateRecorder(recorder: Recorder): Recorder {
+  let settlements = 0
   return {
     begin(intent, done) {
       const copy = structuredClone(intent)
@@ -40,11 +41,17 @@ function lateRecorder(recorder: Recorder): Recorder {
     },
     settle(settlement, bodies, done, intent) {
       const copies = structuredClone({settlement, bodies, intent})
-      setImmediate(() => recorder.settle(copies.settlement, copies.bodies, done, copies.intent))
+      settlements++
+      setImmediate(() => {
+        settlements--
+        recorder.settle(copies.settlement, copies.bodies, done, copies.intent)
+      })
     },
     note(settlement, bodies) {
       const copies = structuredClone({settlement, bodies})
-      recorder.note(copies.settlement, copies.bodies) // nobody waits for it, and tests look at once
+      const write = () => recorder.note(copies.settlement, copies.bodies)
+      if (settlements > 0) setImmediate(write)
+      else write()
     },
   }
 }

@@ -3,7 +3,7 @@ import {defineConfig} from 'vitest/config'
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/bundle-threads.ts'],
+    globalSetup: ['test/support/run-folder.ts', 'test/support/bundle-threads.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/threads.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/binary.test.ts', 'test/bench/**'],

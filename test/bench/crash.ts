@@ -1,7 +1,9 @@
+import {execFile} from 'node:child_process'
 import {mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {promisify} from 'node:util'
 import {type Audit, audit} from './crash/audit.ts'
 import {budgetFaults, openBudget} from './crash/budget.ts'
 import {startLoad} from './crash/clients.ts'
@@ -35,7 +37,7 @@ const MAX_THOUGHT_MS = 20
  * against what clients and provider know:
  * every attempt that the provider finished has exactly one entry; every entry matches an attempt that the provider received, or is
  * `recovered`; no id stands there twice; a call whose answer the client had in full is not `recovered`; the hourly sums are the entries', and
- * so is the budget of the key. Some calls are retried, some fall back to another target, some streams are left by their clients.
+ * so is the budget of the key; `gateway ledger verify` holds. Some calls are retried, some fall back to another target, some streams are left by their clients.
  */
 export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = false, progress}: CrashOptions): Promise<CrashReport> {
   const command = gatewayCommand(is_binary)
@@ -70,6 +72,7 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
     await served.program.stop()
     const {received, finished} = provider
     const {faults, ...audited} = audit(data_dir, {received, finished, whole})
+    const broken = await verifyFaults(command, data_dir)
     return {
       rounds,
       sent,
@@ -77,13 +80,21 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
       finished: sum(finished),
       whole: whole.length,
       ...audited,
-      faults: [...faults, ...budget],
+      faults: [...faults, ...budget, ...broken],
     }
   } finally {
     await served?.program.kill()
     await provider.close()
     rmSync(data_dir, {recursive: true, force: true})
   }
+}
+
+/** What `gateway ledger verify` finds: the chain of the entries, the sums, the rows of the log. */
+async function verifyFaults([file, ...words]: readonly [string, ...string[]], data_dir: string): Promise<readonly string[]> {
+  return promisify(execFile)(file, [...words, 'ledger', 'verify', '--data-dir', data_dir]).then(
+    () => [],
+    ({stderr}: {readonly stderr: string}) => [`ledger verify: ${stderr.trim()}`],
+  )
 }
 
 const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, each) => all + each, 0)

@@ -10,6 +10,7 @@ import {govern} from '../base/ingress/govern.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import {governorMetrics} from '../base/ingress/governor-metrics.ts'
 import type {Log} from '../base/log.ts'
+import {isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
 import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
 import type {CallProxy} from '../proxy/proxy.ts'
 import type {Settings} from '../settings/index.ts'
@@ -153,14 +154,17 @@ function answerPreflights(server: FastifyInstance, settings: Settings) {
   })
 }
 
-/** Everything under `/v1` that no operation stands at: the raw request and response are the data plane's. */
+/** Everything under `/v1` that no operation stands at, and the vendors' own paths at the root: the raw request and response are the data plane's. */
 function mountProxy(server: FastifyInstance, proxy: CallProxy) {
   server.register(async scope => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    scope.all('/v1/*', (request, reply) => {
-      reply.hijack()
-      proxy.handle(request.raw, reply.raw)
-    })
+    for (const path of ['/v1/*', ...ROOT_PATTERNS]) {
+      scope.all(path, (request, reply) => {
+        if (path !== '/v1/*' && !isRootDoor(request.url.split('?', 1)[0]!)) return notFound(request, reply)
+        reply.hijack()
+        proxy.handle(request.raw, reply.raw)
+      })
+    }
   })
 }

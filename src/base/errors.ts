@@ -15,6 +15,7 @@ export const REFUSALS = {
   'limit.unavailable': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The limit {limit} is strict and cannot be held now, so no call is let through.'},
   'limit.unpriced': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'The model {model} of {provider} has no price, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
   'limit.unpriced_unit': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'This call may use {units} of {model} at {provider}, which has no price, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
+  'limit.unmetered': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'What {operation} costs cannot be known, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
   'workspace.archived': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'The workspace of this API key is archived.'},
   'scope.missing': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: it needs the scope {scope}.'},
   'session.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The session is not known to this gateway, or was ended. Create a new one.'},

@@ -6,14 +6,16 @@ import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
+import type {CalledOperation} from '../providers/vendor-operations/operation.ts'
 import {hasParams} from '../routing/params.ts'
-import type {PlanTarget} from '../routing/plan.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
+import {operationAt} from './call/operation.ts'
 import {CallRegistry} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {CallState} from './call/state.ts'
 import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
+import {slugInPath} from './inbound/doors.ts'
 import {asRefusal, errorResponse, rateHeaders} from './inbound/error-response.ts'
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
 import {ResponseWriter} from './inbound/response.ts'
@@ -140,29 +142,32 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
 async function findRouting(call: Call, state: CallState, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
   const {services, plans} = plane
   const {incoming, caller} = call
-  if (incoming.route.endpoint?.body === 'json' || !plans.isNamed(incoming, caller)) {
-    call.body = await readBody(incoming, state, services)
+  const named = call.is_passthrough ? slugInPath(incoming.route.path) : null
+  if (named) call.incoming = {...incoming, route: {...incoming.route, path: named.path}}
+  if (incoming.route.endpoint?.body === 'json' || (!named && !plans.isNamed(incoming, caller))) {
+    call.body = await readBody(incoming, null, state, services)
     if (isPrompted(incoming)) await enterPrompt(call, prompts)
     return plans.find(call.incoming, caller, slugOf(call.body))
   }
-  const routing = await plans.find(incoming, caller, null)
+  const routing = await plans.find(incoming, caller, named?.slug ?? null)
   const {root} = routing.plan
-  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, routing, root, plans, services))
-  call.body = is_read ? await readBody(incoming, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  const target = root.kind === 'leaf' ? await plans.target(routing, root, incoming, caller) : null
+  const operation = target && call.is_passthrough ? operationAt(call.incoming, target) : null
+  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, target!, operation, services))
+  call.body = is_read ? await readBody(incoming, operation, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
 async function readsBody(
-  {incoming, caller, admissions}: Call,
-  routing: ResolvedPlan,
-  leaf: PlanTarget,
-  plans: PlanCache,
+  {incoming, caller, admissions, is_passthrough}: Call,
+  {managed, params, model, provider, options}: Target,
+  operation: CalledOperation | null,
   services: ProxyServices,
 ) {
-  const {managed, params, model, provider, options} = await plans.target(routing, leaf, incoming, caller)
   if (hasOperation(provider, incoming.route.endpoint)) return false
+  if (is_passthrough && (operation ? operation.operation.money !== 'free' : isShortJson(incoming))) return true
   // what a policy asks, or a strict limit holds, stands in the body
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await services.findPolicies(caller.workspace_id))?.reads_body) return true
@@ -170,8 +175,21 @@ async function readsBody(
   return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)
 }
 
+/** What no table knows may execute a model all the same: its name stands in the body. */
+function isShortJson({method, headers}: InboundRequest): boolean {
+  const length = Number(headers['content-length'] ?? Infinity)
+  return method !== 'GET' && length <= SHORT_BYTES && /json/i.test(headers['content-type'] ?? '')
+}
+
+const SHORT_BYTES = 1 << 20
+
 /** Reads a body in a form we know; one we do not know is left on the wire. */
-async function readBody(incoming: InboundRequest, state: CallState, services: ProxyServices): Promise<Body> {
+async function readBody(
+  incoming: InboundRequest,
+  operation: CalledOperation | null,
+  state: CallState,
+  services: ProxyServices,
+): Promise<Body> {
   const {request, route, headers} = incoming
   const type = headers['content-type'] ?? ''
   if (!hasBody(incoming)) {
@@ -183,7 +201,9 @@ async function readBody(incoming: InboundRequest, state: CallState, services: Pr
   if (route.endpoint?.body === 'json' && type && !/json/i.test(type)) {
     throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
   }
-  if (route.endpoint?.body === 'json' || /json/i.test(type)) return readJson(await bytesOf(request, limit_mb, state), route.endpoint)
+  // Ollama's and Bedrock's own clients send JSON under another type, or none.
+  const is_json = route.endpoint?.body === 'json' || operation?.operation.body === 'json' || /json/i.test(type)
+  if (is_json) return readJson(await bytesOf(request, limit_mb, state), route.endpoint)
   return {kind: 'stream'}
 }
 

@@ -24,9 +24,9 @@ export type TokenClass = (typeof TOKEN_CLASSES)[number]
 
 /**
  * Where the counts come from: the provider's own report, our estimate, a report that was cut off, the intent of a process that
- * died, or nothing at all.
+ * died, or nothing at all. `unmetered`: the work costs, its reply told no usage, and nothing of it can be estimated.
  */
-export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'none'] as const
+export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'unmetered', 'none'] as const
 export type UsageSource = (typeof USAGE_SOURCES)[number]
 
 /** Names of the units that the bundled catalogue prices. Others are allowed: an operator may price any name. */

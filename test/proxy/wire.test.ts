@@ -284,7 +284,7 @@ describe('what is wrong is said, and logged', () => {
     expect(admin.status).toBe(403)
   })
 
-  test('a path with no provider is 400, one outside /v1 404, a wrong method 405, what comes later 501', async () => {
+  test('a path with no provider is 400, one outside /v1 404, a wrong method of the administration 405, what comes later 501', async () => {
     const status = async (method: string, path: string) => (await raw(path, {method, headers: {}})).status
     expect([
       await status('GET', '/v1/nope'),
@@ -293,7 +293,7 @@ describe('what is wrong is said, and logged', () => {
       await status('PATCH', '/v1/api-keys'),
       await status('POST', '/v1/messages'),
       await status('POST', '/v1/otel/v1/traces'),
-    ]).toEqual([400, 404, 405, 405, 400, 501])
+    ]).toEqual([400, 404, 400, 405, 400, 501])
   })
 
   test('a provider that refuses connections, and one that hangs up', async () => {

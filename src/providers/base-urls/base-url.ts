@@ -30,6 +30,22 @@ export function pathFor(provider: Provider, reach: EndpointRequest, options: Opt
   return provider.pathOf?.(reach, options) ?? (provider.paths?.[endpoint] ?? path) + query
 }
 
+/**
+ * `path` without the part of it that repeats the end of the base's own path: clients that know their vendor write `/openai/v1/…` below a base
+ * that has it, or `/v1/…` below one that ends so.
+ */
+export function withoutRepeat(base_path: string, path: string): string {
+  const segments = base_path.split('/').filter(Boolean)
+  for (let from = 0; from < segments.length; from++) {
+    const end = `/${segments.slice(from).join('/')}`
+    if (PREFIX.test(end) && path.startsWith(`${end}/`)) return withoutRepeat(base_path, path.slice(end.length))
+  }
+  return path
+}
+
+/** What is no name of an operation: versions, and `openai` before OpenAI's words. */
+const PREFIX = /^(?:\/[\w.-]+)*(?:\/v\d+(?:(?:alpha|beta)\d*)?|\/openai)$/
+
 /** The headers every call carries. */
 export function usualHeaders(provider: Provider, options: Options): OutgoingHeaders {
   return {...provider.headers, ...provider.headersOf?.(options)}

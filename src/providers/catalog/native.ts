@@ -4,6 +4,7 @@ import {anthropic} from '../anthropic/index.ts'
 import {oci} from '../auth/oci.ts'
 import {snowflakeKeyPair} from '../auth/snowflake.ts'
 import {keyIn, snowflake} from '../auth.ts'
+import {googlePath} from '../base-urls/google.ts'
 import {headersFrom, meshyPlace, onceV1} from '../base-urls/others.ts'
 import {template} from '../base-urls/template.ts'
 import {cohereErrands} from '../cohere/file-operations.ts'
@@ -44,7 +45,7 @@ export const native: readonly Provider[] = [
   row('cortex', 'Snowflake Cortex', null, {...template('https://{snowflake_account}.snowflakecomputing.com'), auth: snowflake, login: snowflakeKeyPair, translations: cortex}),
   row('deepgram', 'Deepgram', 'https://api.deepgram.com/v1', {auth: keyIn('authorization', 'Token ')}),
   row('fal-ai', 'fal', 'https://fal.run', {auth: keyIn('authorization', 'Key '), translations: falAi}),
-  row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini, operations: geminiErrands}),
+  row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini, operations: geminiErrands, pathOf: googlePath}),
   row('meshy', 'Meshy', 'https://api.meshy.ai/openapi/v1', {baseUrlOf: meshyPlace}),
   row('milvus', 'Milvus', null),
   row('nomic', 'Nomic', 'https://api-atlas.nomic.ai/v1', {translations: nomic}),

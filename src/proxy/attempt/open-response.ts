@@ -1,10 +1,12 @@
 import {encodingOf} from '../../base/content-encoding.ts'
 import {Refusal} from '../../base/errors.ts'
+import type {VendorFraming} from '../../providers/vendor-operations/operation.ts'
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {GuardedStream} from '../guardrails/stream.ts'
 import {openStream, type ProviderStream, type Stream, TELLS_END} from '../upstream/stream.ts'
 import {TranslatedStream} from '../upstream/translated-stream.ts'
+import {VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
 import type {AttemptParts} from './host.ts'
 
 /** Buffered of a response before routing decides, and read of one that did not pass (core rule 20). */
@@ -70,9 +72,10 @@ export function openResponse(
   const {guardrails, endpoint} = call
   const is_good = status < 300
   guardrails?.begin()
+  const framing = framingOf(call, headers, is_good)
   const is_stream = translating
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
-    : (headers['content-type']?.startsWith('text/event-stream') ?? false)
+    : framing !== null
   if (!is_stream) {
     const is_rewritten = translating !== null || (is_good && (guardrails?.reads_answers ?? false))
     const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
@@ -83,17 +86,32 @@ export function openResponse(
     ? new TranslatedStream(endpoint, translating, encoding, fault =>
         services.log.error({fault, trace_id: call.incoming.trace.trace_id, provider: request.provider.slug}, 'a stream could not be read'),
       )
-    : openStream(endpoint, {
-        provider: request.provider.slug,
-        is_good,
-        encoding,
-        is_metered: is_metered && is_good,
-        counts_all: call.reservation !== null,
-      })
-  const guarded = guardrails && is_good ? guardedStream(guardrails, source, call, status, listener) : null
+    : streamOf(call, framing!, encoding, () =>
+        openStream(endpoint, {
+          provider: request.provider.slug,
+          is_good,
+          encoding,
+          is_metered: is_metered && is_good,
+          counts_all: call.reservation !== null,
+        }),
+      )
+  const guarded =
+    guardrails && is_good && (translating !== null || framing === 'sse') ? guardedStream(guardrails, source, call, status, listener) : null
   const fault = guarded && encoding && !translating ? guardrails!.unreadable(ENCODED) : null
   const stream = guarded ?? source
   return {status, headers, encoding, content_length, stream, source, guarded, checkStart: null, is_rewritten: false, fault}
+}
+
+/** How a reply that is not translated streams; null where it is no stream. Errors come whole, but for those in an event stream. */
+function framingOf({is_passthrough, operation}: Call, headers: OpenResponse['headers'], is_good: boolean): VendorFraming | null {
+  if (headers['content-type']?.startsWith('text/event-stream')) return 'sse'
+  return is_passthrough && is_good ? vendorFraming(operation?.operation.framing ?? null, headers) : null
+}
+
+/** A stream in words of a vendor's own is followed for its usage; one in OpenAI's or Anthropic's words as on the unified routes. */
+function streamOf({endpoint}: Call, framing: VendorFraming, encoding: string | null, open: () => ProviderStream): ProviderStream {
+  if (framing === 'sse') return endpoint === 'proxy' ? new VendorStream(framing, encoding, open()) : open()
+  return new VendorStream(framing, encoding, null)
 }
 
 /** JSON may be what comes, an answer or an error, from engines that know no streams; a page or nothing at all is no answer. */

@@ -170,8 +170,11 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const {stream, encoding, guarded} = this.response
     if (!fault) relay.end(this.#pending, guarded?.trailer())
     else if (!relay.started) this.refuse(fault)
-    else if (stream && (!encoding || this.#parts.request.translating)) relay.end([...this.#pending, stream.faultEvent(fault)])
-    else relay.cut()
+    else {
+      const event = stream && (!encoding || this.#parts.request.translating) ? stream.faultEvent(fault) : null
+      if (event?.length) relay.end([...this.#pending, event])
+      else relay.cut()
+    }
   }
 
   /** Answers in our own name. */

@@ -3,6 +3,7 @@ import {newTimeId} from '../../base/ids.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
 import type {CacheStatus} from '../../cache/rules.ts'
+import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
@@ -28,6 +29,8 @@ export interface Call {
   endpoint: EndpointName
   /** The endpoint that the client called, by which checks, the log and the counts know it. */
   readonly called_endpoint: EndpointName
+  /** What a path that is no unified route means at the current target; null for unified routes, and for what the table does not know. */
+  operation: CalledOperation | null
   prompt: CalledPrompt | null
   readonly is_passthrough: boolean
   readonly relay: ResponseWriter
@@ -81,6 +84,7 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     caller,
     endpoint: incoming.route.endpoint?.name ?? 'proxy',
     called_endpoint: incoming.route.endpoint?.name ?? 'proxy',
+    operation: null,
     prompt: null,
     is_passthrough: !incoming.route.endpoint,
     relay,

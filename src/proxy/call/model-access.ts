@@ -4,7 +4,7 @@ import {modelFor, type Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
 
 /** Refuses (412) a model that the provider's list does not allow (reference: model not allowed). */
-export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming'>): void {
+export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming' | 'operation'>): void {
   const {managed, provider} = target
   const {incoming} = call
   if (hasOperation(provider, incoming.route.endpoint)) return // which asks of each model it comes across
@@ -13,11 +13,15 @@ export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming'>
   checkAllowed({managed, provider}, wanted)
 }
 
-/** The requested model at a target, without a provider's slug; null when none is named. */
+/**
+ * The requested model at a target, without a provider's slug; null when none is named. A model in the path is the one that is executed,
+ * whatever body or config name beside it.
+ */
 export function askedModel(
-  {body}: Pick<Call, 'body'>,
+  {body, operation}: Pick<Call, 'body' | 'operation'>,
   {model, params, provider}: Pick<Target, 'model' | 'params' | 'provider'>,
 ): string | null {
+  if (operation?.path_model) return operation.path_model
   if (model !== null) return model
   const named = 'model' in body && body.model !== null ? body.model : params.default_params?.model
   return typeof named === 'string' ? modelFor(provider, named) : null

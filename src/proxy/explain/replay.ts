@@ -97,7 +97,7 @@ function judged(
   try {
     checkManaged(target, call.created_at_ms)
     const body: FormBody = {kind: 'form', bytes: NOTHING, model_field: undefined, model}
-    checkModel(target, {body, incoming})
+    checkModel(target, {body, incoming, operation: null})
     return {refusal: null, ...named(target, model)}
   } catch (fault) {
     return {refusal: refusalOf(fault), provider: '', model: null, label: ''}

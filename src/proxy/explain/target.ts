@@ -6,6 +6,7 @@ import type {ExplainedTarget} from '../../schema/explanations.ts'
 import {maskedHeaders, maskedUrl} from '../call/call.ts'
 import {checkModel} from '../call/model-access.ts'
 import type {ImaginedCall} from '../call/offline-call.ts'
+import {enterTarget} from '../call/operation.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
@@ -33,6 +34,7 @@ export async function openLeaf(
   try {
     const given = found()
     target = given instanceof Promise ? await given : given
+    enterTarget(call, target)
     checkManaged(target, call.incoming.at_ms)
     checkModel(target, call)
     return {leaf, target, out: buildUpstreamRequest(call, target, credentials, services), refusal: null}

@@ -1,6 +1,7 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
+import {isGooglePath} from './doors.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface ErrorResponse {
@@ -38,12 +39,30 @@ export function errorResponse(fault: Refusal, path: string): ErrorResponse {
 }
 
 function envelope(fault: Refusal, error: object & {message: string}, admin: string, path: string): object {
+  if (isGooglePath(path)) return {error: {code: fault.status, message: error.message, status: googleStatus(fault.status)}}
   if (path.startsWith('/messages')) return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
   if (OF_TARGET.test(fault.code)) return {error}
   const body = {status: 'failure', message: error.message, error}
   if (!WITH_ADMIN.has(fault.code)) return body
   const issues = fault.code === 'config.invalid' ? {errors: String(fault.details.issues).split('; ')} : {}
   return {...body, success: false, ...issues, data: {message: error.message, errorCode: admin}}
+}
+
+/** Google's name of a status (google.rpc.Code), which its clients tell errors apart by. */
+function googleStatus(status: number): string {
+  return GOOGLE_STATUS[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL')
+}
+
+const GOOGLE_STATUS: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
 }
 
 /** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */

@@ -29,7 +29,7 @@ export interface Trace {
 /** The service key that a request shows, where it stood, and the token that is left for the provider. */
 export interface RequestCredentials {
   readonly service_key: string
-  readonly from: 'own' | 'authorization' | 'x-api-key'
+  readonly from: 'own' | 'authorization' | 'x-api-key' | 'vendor'
   readonly provider_token: string | null
 }
 
@@ -58,8 +58,8 @@ export function messageOf({request}: Pick<InboundRequest, 'request'>): IncomingM
 }
 
 /**
- * Finds the service key: our own header, else `Authorization: Bearer`, else `x-api-key` of Anthropic clients. What carried the
- * service key is never taken for the provider's.
+ * Finds the service key: our own header, else `Authorization: Bearer`, else where vendors' own clients put a key: `x-api-key`, `api-key`
+ * (Azure), `x-goog-api-key` and the query's `key` (Google). What carried the service key is never taken for the provider's.
  */
 export function readCredentials({headers, own, route}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): RequestCredentials {
   const bearer = bearerToken(headers.authorization)
@@ -71,9 +71,18 @@ export function readCredentials({headers, own, route}: Pick<InboundRequest, 'hea
   }
   const anthropic = route.path.startsWith('/messages') || headers['anthropic-version'] !== undefined
   if (bearer && !(anthropic && x_api_key)) return {service_key: bearer, from: 'authorization', provider_token: null}
-  if (anthropic && x_api_key) return {service_key: x_api_key, from: 'x-api-key', provider_token: null}
+  if (x_api_key && (anthropic || !bearer)) return {service_key: x_api_key, from: 'x-api-key', provider_token: null}
+  const of_vendor = vendorKey(headers, route.query)
+  if (of_vendor) return {service_key: of_vendor, from: 'vendor', provider_token: null}
   throw new Refusal('key.missing', {header: `${own.prefix}-api-key`})
 }
+
+function vendorKey(headers: IncomingHttpHeaders, query: string): string | null {
+  for (const name of VENDOR_KEY_HEADERS) if (typeof headers[name] === 'string' && headers[name]) return headers[name]
+  return query.includes('key=') ? new URLSearchParams(query).get('key') : null
+}
+
+const VENDOR_KEY_HEADERS = ['x-goog-api-key', 'api-key'] as const
 
 function bearerToken(authorization: string | undefined): string | null {
   const match = authorization && /^Bearer\s+(\S+)\s*$/i.exec(authorization)

@@ -1,6 +1,7 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
+import {pathBelow, plainPath} from './doors.ts'
 
 /** What a call is: an endpoint of the table, or any other path of the provider's. */
 export interface Route {
@@ -14,25 +15,35 @@ export interface Route {
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH'])
 const fixed = new Map(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(each => [`${each.method} ${each.path}`, each]))
 const patterned = ENDPOINTS.filter(({path}) => /[:*]/.test(path)).map(each => ({...each, pattern: pattern(each.path)}))
-const everyPath = ENDPOINTS.map(each => pattern(each.path))
 
 /**
- * Reads method and URL (decisions: paths). `/v1/proxy/…` always proxies; a path of the table, or of the administration
- * (`administered`), with a method that is not served is refused (405); everything else is the provider's.
+ * Reads method and URL (decisions: paths). `/v1/proxy/…` always proxies; a path of the administration (`administered`) with a method that
+ * is not served there is refused (405); everything else is the provider's, a path of the table with another method too.
  */
 export function route(method: string, url: string, administered: (path: string) => boolean): Route {
   const mark = url.indexOf('?')
   const whole = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? '' : url.slice(mark)
-  const path = whole.slice(3)
+  const path = pathBelow(whole)
   const known = fixed.get(`${method} ${path}`)
   if (known) return {endpoint: later(known, path), path, query}
   if (!METHODS.has(method)) throw new Refusal('route.method', {method, path: whole, rest: path})
   if (path.startsWith('/proxy/')) return {endpoint: undefined, path: path.slice(6), query}
   const endpoint = patterned.find(each => each.method === method && each.pattern.test(path))
   if (endpoint) return {endpoint: later(endpoint, path), path, query}
-  if (everyPath.some(each => each.test(path)) || administered(path)) throw new Refusal('route.method', {method, path: whole, rest: path})
-  return {endpoint: undefined, path, query}
+  if (administered(path) || OURS.test(path)) throw new Refusal('route.method', {method, path: whole, rest: path})
+  return rewritten(method, path, query) ?? {endpoint: undefined, path, query}
+}
+
+/** Routes of our own, which no provider has: a foreign method there means nothing. */
+const OURS = /^\/(?:prompts\/[^/]+\/completions|otel\/.+)$/
+
+/** A unified route whose path repeats the base's own prefix, or has a slash at its end. */
+function rewritten(method: string, path: string, query: string): Route | null {
+  const plain = plainPath(path)
+  if (plain === path) return null
+  const endpoint = fixed.get(`${method} ${plain}`) ?? patterned.find(each => each.method === method && each.pattern.test(plain))
+  return endpoint ? {endpoint: later(endpoint, plain), path: plain, query} : null
 }
 
 /** True for a request line of the table that stands there letter by letter and is the data plane's alone. */

@@ -5,6 +5,7 @@ import {hidesOutput, mostOutputTokens} from '../../providers/outputs/index.ts'
 import {chargedTools} from '../../providers/unified/charged-tools.ts'
 import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
+import {isFree} from '../call/operation.ts'
 import {FREE_METHODS} from '../records/usage.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {NO_PROMPT, type PromptUsage, SLICE_TOKENS, type UsageEstimate} from './reservation.ts'
@@ -21,7 +22,7 @@ const MAX_PAGES = 1000
 /** What the next attempt of a call may use; null for what uses nothing up. */
 export function estimateUsage(call: Call, provider: string, out: UpstreamRequest): UsageEstimate | null {
   const {endpoint, body, incoming} = call
-  if (FREE_METHODS.has(incoming.method)) return null
+  if (FREE_METHODS.has(incoming.method) || isFree(call)) return null
   const bytes = 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)
   const model = out.model ?? ''
   const prompt = promptOf(body, bytes, provider, model)

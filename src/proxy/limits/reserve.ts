@@ -24,6 +24,7 @@ export function reserveAttempt(
 ): MaybePromise<GrowingReservation | null> {
   const claims = strictLimitsOf(call)
   if (!claims) return null
+  refuseUnmetered(call, claims)
   const worth = estimateUsage(call, target.provider.slug, out)
   if (!worth) return null
   return open(
@@ -33,6 +34,13 @@ export function reserveAttempt(
     {call, provider: target.provider.slug, model: out.model},
     services,
   )
+}
+
+/** Work that costs by what no price list knows has no bound under a limit of cost. */
+function refuseUnmetered({operation}: Call, claims: readonly LimitClaim[]) {
+  const limit = claims.find(({type}) => type === 'cost')
+  if (limit && operation?.operation.money === 'flagged')
+    throw new Refusal('limit.unmetered', {operation: operation.operation.name, limit: limit.label})
 }
 
 /** Holds the whole of a turn of a session: what was sent for it, and the longest answer. */

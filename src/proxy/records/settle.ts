@@ -13,11 +13,11 @@ import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
 import {chargeDeferred} from './deferred/charge.ts'
 import {chargedIn, costOf, NOTHING_OWED, priceOf} from './price.ts'
-import {type AttemptUsage, SPEAKS, usedBy} from './usage.ts'
+import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
 export function intentOf(call: Call, target: Target, model: string | null, services: ProxyServices): Intent {
-  const bytes = SPEAKS.has(call.endpoint) && 'bytes' in call.body ? call.body.bytes.length : 0
+  const bytes = speaks(call) && 'bytes' in call.body ? call.body.bytes.length : 0
   const {at_ms} = call.incoming
   const price = bytes && model !== null ? priceOf(target, model, null, at_ms, services) : undefined
   const hold = price ? services.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, at_ms).cost_nanousd : 0
@@ -53,8 +53,8 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
   const {call, target, request, intent, result, plain, route, has_row, is_last, spend} = settling
   const {usage, source, said_model} = usageOf(call, target, request, result, plain)
   const {at_ms} = call.incoming
-  const price = source === 'none' ? undefined : priceOf(target, request.model, said_model, at_ms, services)
-  const charged = source === 'none' ? NOTHING_OWED : costOf(target, usage, price, at_ms, services)
+  const price = isCounted(source) ? priceOf(target, request.model, said_model, at_ms, services) : undefined
+  const charged = isCounted(source) ? costOf(target, usage, price, at_ms, services) : NOTHING_OWED
   const {cost_nanousd, unpriced, mode_unpriced} = charged
   const {prompt_tokens, completion_tokens} = totals(usage)
   const now = performance.now()
@@ -104,6 +104,11 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
     mode_unpriced: settlement.mode_unpriced,
     cache_status: route.cache_status,
   })
+}
+
+/** False where there is nothing to be priced. */
+function isCounted(source: AttemptUsage['source']): boolean {
+  return source !== 'none' && source !== 'unmetered'
 }
 
 /** False when it was called off before any of it was sent: a provider that heard nothing has no place in the ledger. */
@@ -204,10 +209,10 @@ function amend({guardrails: guarded}: Call, row: Settlement, services: ProxyServ
 
 /** The usage that the provider reported, or an estimate where it reported none. */
 function usageOf(
-  {endpoint, body, incoming}: Call,
+  {endpoint, operation, body, incoming}: Call,
   target: Target,
   {body: sent}: UpstreamRequest,
-  {stream, statuses, outcome, rewritten, received_bytes, copy}: AttemptResult,
+  {stream, statuses, headers, outcome, rewritten, received_bytes, copy}: AttemptResult,
   plain: Buffer | null,
 ): AttemptUsage {
   const may_ask = body.kind === 'json' && (mayAskMode(body.members) || hasParams(target.params))
@@ -215,6 +220,7 @@ function usageOf(
     endpoint,
     method: incoming.method,
     path: incoming.route.path,
+    operation,
     request_body: body.kind === 'json' ? body.bytes : null,
     mode_in: may_ask ? (Buffer.isBuffer(sent) ? sent : body.bytes) : null,
     asked_bytes: 'bytes' in body ? body.bytes.length : null,
@@ -222,6 +228,7 @@ function usageOf(
     outcome,
     reply_facts: stream ?? rewritten,
     plain,
+    reply_headers: headers,
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,
     is_cut_stream: stream !== null && outcome !== 'ok',

@@ -2,6 +2,8 @@ import {underWay} from '../../providers/openai/background.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
 import {countBodyTokens} from '../../providers/openai/tokens.ts'
+import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
+import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Outcome} from '../../schema/records.ts'
 import {emptyUsage, totals, UNIT, type Usage, type UsageSource} from '../../schema/usage.ts'
@@ -24,7 +26,7 @@ const USES: ReadonlySet<EndpointName> = new Set([
   'messages',
 ])
 /** Endpoints that say text in tokens: what they used can be estimated from the text. */
-export const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
+const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
 
 /** Endpoints that begin or end jobs, and take files: the usage that their answers tell is that of other calls. */
 const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'createFinetune', 'cancelFinetune'])
@@ -41,11 +43,20 @@ export interface AskedFor {
   readonly method: string
   /** Behind `/v1`, without the query. */
   readonly path: string
+  /** By a vendor's own path: what that means; null for unified routes, and for paths that the table does not know. */
+  readonly operation: CalledOperation | null
 }
 
 /** True where the usage that an answer tells is that of another call, which is charged for it. */
-export function isOfOthers({endpoint, method, path}: AskedFor): boolean {
+export function isOfOthers({endpoint, method, path, operation}: AskedFor): boolean {
+  if (operation) return operation.operation.money === 'free'
   return FREE_METHODS.has(method) || TELLS_OF_OTHERS.has(endpoint) || (endpoint === 'proxy' && CANCELS.test(path))
+}
+
+/** True where what was used can be estimated from the text: of a route that says text in tokens, or a vendor's own path to one. */
+export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'operation'>): boolean {
+  if (SPEAKS.has(endpoint)) return true
+  return endpoint === 'proxy' && operation !== null && operation.operation.generates && operation.operation.money === 'costed'
 }
 
 /** What is known of an attempt once it ended. */
@@ -62,6 +73,8 @@ export interface EndedAttempt extends AskedFor {
   readonly reply_facts: ReplyFacts | null
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
+  /** The answer's headers, lower case. */
+  readonly reply_headers: Readonly<Record<string, string>>
   /** True where `plain` lacks what is long in it: its text is not there to be counted. */
   readonly is_skimmed?: boolean
   /** About how many bytes of text came: of a stream what the model wrote, else the answer. */
@@ -76,13 +89,16 @@ export interface AttemptUsage {
   readonly said_model: string | null
 }
 
+/** Endpoints whose replies may be subtitles, which tell nothing of how long the sound was. */
+const HEARS: ReadonlySet<EndpointName> = new Set(['createTranscription', 'createTranslation'])
+const NO_BODY = Buffer.alloc(0)
 const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 
 /** The usage that the provider reported; where it should have and did not, an estimate from the text, marked as one. */
 export function usedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
-  const facts = ended.reply_facts ?? (plain ? readReply(endpoint, plain) : NOTHING_SAID)
+  const facts = ended.reply_facts ?? wholeFacts(ended)
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
   if (isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const source = outcome === 'ok' ? 'provider' : 'partial'
@@ -90,15 +106,26 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
     const usage = ended.is_cut_stream ? withText(facts.usage, ended.text_bytes) : facts.usage
     return {usage: inMode(usage, ended.mode_in), source, said_model: facts.model}
   }
-  if (!USES.has(endpoint)) return nothing
+  const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing
+  if (!USES.has(endpoint) && !speaks(ended)) return unmetered
   const units = request_body && requestUnits(endpoint, request_body)
   if (units) return {usage: units, source, said_model: facts.model}
-  if (!SPEAKS.has(endpoint) || asked_bytes === null) return nothing
+  if (!speaks(ended) || asked_bytes === null) return unmetered
   const usage = emptyUsage()
   usage.input_uncached_tokens = (request_body && countBodyTokens(request_body, {framed: true})) ?? estimateTokens(asked_bytes)
   const answered = ended.reply_facts === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
   usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
   return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
+}
+
+function wholeFacts({endpoint, plain, reply_headers}: EndedAttempt): ReplyFacts {
+  if (endpoint === 'proxy') return vendorFacts(plain ?? NO_BODY, reply_headers)
+  return plain ? readReply(endpoint, plain) : NOTHING_SAID
+}
+
+/** True for work that costs, although nothing tells how much: sound as a subtitle, and what the table knows no rate for or does not know at all. */
+function isUnmetered({endpoint, operation}: EndedAttempt): boolean {
+  return endpoint === 'proxy' || operation !== null || HEARS.has(endpoint)
 }
 
 /** An answer names its mode of service; where it does not, the requested mode counts. */

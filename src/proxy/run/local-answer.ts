@@ -25,7 +25,7 @@ export function serveHit(call: Call, target: Target, route: RouteInfo, {body: ke
 /** Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or has no chat. */
 export function serveCount(call: Call, target: Target, route: RouteInfo, services: ProxyServices): boolean {
   const {body, endpoint} = call
-  if (endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
+  if (call.is_passthrough || endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
   const has = (name: 'messagesCountTokens' | 'chatComplete') =>
     provider.translations?.endpoints[name] !== undefined || supports(provider, name)

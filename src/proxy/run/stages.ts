@@ -2,6 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {Attempt} from '../attempt/attempt.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
+import {enterTarget} from '../call/operation.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -36,6 +37,7 @@ function resolve(run: TargetRun): MaybePromise<StageResult> {
   run.enter('resolving')
   return keep(plane.plans.target(plan, step.target, call.incoming, call.caller), target => {
     run.target = target
+    enterTarget(call, target)
   })
 }
 

@@ -5,7 +5,7 @@ import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
-import {loginOf, pathFor, usualHeaders, variantOf} from '../../providers/base-urls/base-url.ts'
+import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
@@ -128,12 +128,13 @@ function made(call: Call, target: Target, credentials: RequestCredentials, servi
   withoutOwnLogin(headers, target, credentials, services)
   const anew = words && written(words, target.cache !== null || login?.login.signs_body === true)
   if (anew) Object.assign(headers, anew.headers)
-  const named = model !== null && provider.modelIn ? provider.modelIn(model, options) : model
+  // A model of the path stands in no body, for many vendors refuse one there.
+  const named = call.operation?.path_model ? null : model !== null && provider.modelIn ? provider.modelIn(model, options) : model
   return {
     provider,
     destination,
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
-    path: joinPath(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options)),
+    path: pathOf(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options), is_passthrough),
     headers,
     body: anew ? anew.body : bodyOf(call, target, named, is_metered),
     model,
@@ -144,6 +145,11 @@ function made(call: Call, target: Target, credentials: RequestCredentials, servi
     output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, services),
     login,
   }
+}
+
+/** By a vendor's own path a client may write what the base has. */
+function pathOf(base_path: string, path: string, is_passthrough: boolean): string {
+  return joinPath(base_path, is_passthrough ? withoutRepeat(base_path, path) : path)
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */

@@ -54,6 +54,8 @@ const DROPPED: ReadonlySet<string> = new Set([
   'expect',
   'authorization',
   'x-api-key',
+  'api-key',
+  'x-goog-api-key',
   'cookie',
   'accept-encoding',
   'content-type',

@@ -1,17 +1,14 @@
-import {AwsEventStream, BadFrame, readEvent} from '../../base/aws-event-stream.ts'
+import {BadFrame} from '../../base/aws-event-stream.ts'
 import {Refusal} from '../../base/errors.ts'
-import {JsonValueFramer} from '../../base/json-values.ts'
-import {readFields, SseFramer} from '../../base/sse.ts'
 import {faultEvent} from '../../providers/openai/error.ts'
-import type {ClientStream, Framing, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
+import type {ClientStream, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
+import {type Framer, framerOf} from './framer.ts'
 import type {ProviderStream, Stream} from './stream.ts'
 import type {RequestTranslation} from './translate.ts'
 
-/** Pictures and sound come inline. */
-const MAX_EVENT_BYTES = 16 << 20
 const NOTHING = Buffer.alloc(0)
 const DONE = 'data: [DONE]\n\n'
 
@@ -173,44 +170,5 @@ export class TranslatedStream implements ProviderStream {
         this.#onFault(fault)
       }
     }
-  }
-}
-
-interface Framer {
-  push(chunk: Buffer): void
-  end(): void
-}
-
-/** `told` text: why what came is no event. */
-function framerOf(framing: Framing, emit: (event: StreamEvent | string) => void): Framer {
-  if (framing === 'sse') {
-    return new SseFramer(raw => {
-      if (raw === null) return emit(TOO_LONG)
-      const {event, data} = readFields(raw)
-      const whole = eventOf(event, data.join('\n'))
-      // Some providers end events with a single line end, so that several come as one.
-      if (typeof whole === 'string' && data.length > 1) for (const line of data) emit(eventOf(event, line))
-      else if (data.length > 0) emit(whole)
-    }, MAX_EVENT_BYTES)
-  }
-  if (framing === 'json_array') {
-    const values = new JsonValueFramer(raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MAX_EVENT_BYTES)
-    const check = () => values.fault === null || emit(NOT_JSON)
-    return {push: chunk => void (values.push(chunk), check()), end: () => void (values.end(), check())}
-  }
-  const messages = new AwsEventStream(message => emit(readEvent(message)))
-  return {push: chunk => messages.push(chunk), end: () => undefined}
-}
-
-const TOO_LONG = 'an event of its stream is too long'
-const NOT_JSON = 'an event of its stream is not JSON'
-
-/** What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last word. */
-function eventOf(name: string | null, text: string): StreamEvent | string {
-  if (text.trim() === '' || text.trim() === '[DONE]') return {name, data: text.trim()}
-  try {
-    return {name, data: JSON.parse(text) as unknown}
-  } catch {
-    return NOT_JSON
   }
 }

@@ -15,7 +15,7 @@ export function toldOfResponses(answered: CompletedAttempt, services: ProxyServi
   const {call, plain, result} = answered
   const {method, route} = call.incoming
   if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse') return null
-  if (!isOfOthers({endpoint: call.endpoint, method, path: route.path})) {
+  if (!isOfOthers({endpoint: call.endpoint, method, path: route.path, operation: call.operation})) {
     const id = plain && underWay(plain)
     return id === null ? null : {begun: {id, endpoint: 'createModelResponse'}, ended: new Map()}
   }

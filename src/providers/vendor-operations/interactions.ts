@@ -1,0 +1,42 @@
+import {list, object} from '../../base/json-object.ts'
+import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {count, type RawObject} from '../openai/usage.ts'
+
+/**
+ * Usage of Gemini's Interactions in disjoint classes; null when it counts nothing. Source: @google/genai, Usage: the input includes its
+ * cached part, tool use and thoughts stand beside; Vertex AI writes the same in camel case.
+ */
+export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
+  const member = (name: string) => raw[name] ?? raw[name.replace(/_[a-z]/g, pair => pair[1]!.toUpperCase())]
+  const number = (name: string) => count(member(name)) ?? 0
+  if (count(member('total_input_tokens')) === null && count(member('total_output_tokens')) === null) return null
+  const usage = emptyUsage()
+  const cached = Math.min(number('total_cached_tokens'), number('total_input_tokens'))
+  const input = number('total_input_tokens') + number('total_tool_use_tokens') - cached
+  const heard = modalities(member('input_tokens_by_modality'))
+  const made = modalities(member('output_tokens_by_modality'))
+  usage.cache_read_tokens = cached
+  usage.audio_in_tokens = Math.min(heard.audio, input)
+  usage.image_in_tokens = Math.min(heard.image, input - usage.audio_in_tokens)
+  usage.input_uncached_tokens = input - usage.audio_in_tokens - usage.image_in_tokens
+  const output = number('total_output_tokens')
+  usage.audio_out_tokens = Math.min(made.audio, output)
+  usage.image_out_tokens = Math.min(made.image, output - usage.audio_out_tokens)
+  usage.output_text_tokens = output - usage.audio_out_tokens - usage.image_out_tokens
+  usage.output_reasoning_tokens = number('total_thought_tokens')
+  const searches = list(member('grounding_tool_count')).reduce<number>((sum, each) => sum + (count(object(each).count) ?? 0), 0)
+  if (searches > 0) usage.units[UNIT.web_search] = searches
+  if (tier === 'flex' || tier === 'batch') usage.units[UNIT.batch_requests] = 1
+  else if (tier === 'priority') usage.units[UNIT.priority_requests] = 1
+  return usage
+}
+
+function modalities(value: unknown): {audio: number; image: number} {
+  const sums = {audio: 0, image: 0}
+  for (const each of list(value)) {
+    const {modality, tokens, token_count, tokenCount} = object(each)
+    const name = String(modality).toLowerCase()
+    if (name === 'audio' || name === 'image') sums[name] += count(tokens ?? token_count ?? tokenCount) ?? 0
+  }
+  return sums
+}

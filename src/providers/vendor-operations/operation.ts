@@ -1,0 +1,101 @@
+import type {EndpointName} from '../../schema/endpoints.ts'
+
+/**
+ * One operation of a vendor's own API, reached by its own path: below `/v1/proxy/`, or as any path that no unified route stands at. What a
+ * call by such a path means for lists of models, limits, usage and the log is said here once (docs/doors.md is printed from it).
+ */
+export interface VendorOperation {
+  /** Vendor and operation, as its reference names them: `google.generateContent`. */
+  readonly name: string
+  /** Kinds of providers that have it; `all` for OpenAI's and Anthropic's words, which many speak below some path. */
+  readonly kinds: readonly string[] | 'all'
+  readonly method: VendorMethod
+  /**
+   * Below the version: `{model}` is a segment that names a model, `{model+}` one or more, `{@model+}` the same from an at sign on, `{id}` any
+   * segment, `*` the rest. Prefixes that
+   * are a version or repeat the base's own (`/v1beta`, `/openai/v1`) are taken off before it is compared.
+   */
+  readonly path: string
+  /** True for a path that is known by its end, whatever stands before it (`…/endpoints/openapi/chat/completions`). */
+  readonly anywhere: boolean
+  /** The unified route whose words its requests and replies are in; null for words of its own. */
+  readonly endpoint: EndpointName | null
+  /** Where its request names models: all of them must be allowed. Empty: it executes none. */
+  readonly models: readonly ModelPlace[]
+  /** True where its reply holds text that a model wrote. */
+  readonly generates: boolean
+  readonly money: Money
+  readonly body: 'json' | 'form' | 'bytes' | 'none'
+  /** The model stands in an object that the request only names by id. */
+  readonly is_indirect: boolean
+  /** It hands a credential or an address of the provider to the client, which then goes past every limit, list and log. */
+  readonly delegates: boolean
+  /** How its stream is cut into events, where its content type alone does not tell. */
+  readonly framing: VendorFraming | null
+}
+
+export type VendorMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/** `path`: the `{model}` of the pattern; others are members of the body. `any`: members of these names at any depth. */
+export type ModelPlace = 'path' | 'model' | 'any'
+/**
+ * `costed`: its usage is read and priced. `free`: it shows, changes or ends what is there. `flagged`: it costs, and no rate for it is
+ * known: its row says `unmetered` unless the reply tells a usage that has one.
+ */
+export type Money = 'costed' | 'free' | 'flagged'
+export type VendorFraming = 'sse' | 'json_array' | 'lines' | 'aws_event_stream'
+
+/** An operation of the table with what the path says. */
+export interface CalledOperation {
+  readonly operation: VendorOperation
+  /** Percent-decoded, without a provider's slug; null where the path names none. */
+  readonly path_model: string | null
+}
+
+/** What a row may say otherwise than its kind of row. */
+export type OperationFields = Partial<Omit<VendorOperation, 'name' | 'method' | 'path'>>
+
+const PLAIN: Omit<VendorOperation, 'name' | 'method' | 'path'> = {
+  kinds: 'all',
+  anywhere: false,
+  endpoint: null,
+  models: [],
+  generates: false,
+  money: 'free',
+  body: 'none',
+  is_indirect: false,
+  delegates: false,
+  framing: null,
+}
+
+/** A POST that a model executes: costed, its model in the body unless the path names it. */
+export function executes(name: string, path: string, more: OperationFields = {}): VendorOperation {
+  const models: readonly ModelPlace[] = /\{@?model\+?\}/.test(path) ? ['path', 'model'] : ['model']
+  return {...PLAIN, name, method: 'POST', path, money: 'costed', body: 'json', models, ...more}
+}
+
+/** The same, with a reply that holds text. */
+export function generates(name: string, path: string, more: OperationFields = {}): VendorOperation {
+  return executes(name, path, {generates: true, ...more})
+}
+
+/** It costs by something that no price list has a rate for. */
+export function flagged(name: string, path: string, more: OperationFields = {}): VendorOperation {
+  return executes(name, path, {money: 'flagged', models: [], ...more})
+}
+
+/** It shows, changes or ends what is there. A space parts methods: `GET DELETE`. */
+export function free(name: string, methods: string, path: string, more: OperationFields = {}): readonly VendorOperation[] {
+  return methods.split(' ').map(method => ({
+    ...PLAIN,
+    name: methods.includes(' ') ? `${name}.${method.toLowerCase()}` : name,
+    method: method as VendorMethod,
+    path,
+    body: method === 'GET' || method === 'DELETE' ? ('none' as const) : ('json' as const),
+    ...more,
+  }))
+}
+
+/** It hands a credential out. */
+export function delegates(name: string, path: string, more: OperationFields = {}): VendorOperation {
+  return flagged(name, path, {delegates: true, models: ['any'], ...more})
+}

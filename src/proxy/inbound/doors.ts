@@ -1,0 +1,67 @@
+import {Refusal} from '../../base/errors.ts'
+
+/**
+ * Paths at the root that vendors' own clients send, and that lead to the data plane (decisions: root paths): Azure and Groq below `/openai`,
+ * Google by its versions, Ollama below `/api`, Cohere's second version.
+ */
+const ROOT_DOORS = [
+  /^\/openai\/(?:v1|deployments)\//,
+  /^\/v1(?:beta1?|alpha)\//,
+  /^\/(?:upload|download)\/v1beta\//,
+  /^\/api\/(?:chat|generate|embed|embeddings|tags|show|ps|version)\/?$/,
+  /^\/v2\/(?:chat|embed|rerank)\/?$/,
+] as const
+
+/** The same as patterns of Fastify's router. */
+export const ROOT_PATTERNS = [
+  '/openai/v1/*',
+  '/openai/deployments/*',
+  '/v1beta/*',
+  '/v1beta1/*',
+  '/v1alpha/*',
+  '/upload/v1beta/*',
+  '/download/v1beta/*',
+  '/api/:operation',
+  '/v2/:operation',
+] as const
+
+/** True for a path of the root that is a vendor's own. */
+export function isRootDoor(path: string): boolean {
+  return ROOT_DOORS.some(door => door.test(path))
+}
+
+/** The path below `/v1` that a request line means; its `/v1` may be missing where the path is a vendor's own. */
+export function pathBelow(whole: string): string {
+  if (whole.startsWith('/v1/') || whole === '/v1') return whole.slice('/v1'.length)
+  if (isRootDoor(whole)) return whole
+  throw new Refusal('route.unknown', {path: whole})
+}
+
+/** What clients put before OpenAI's words when their base has a prefix of its own: said once more, it says nothing. */
+const REPEATED = /^(?:\/openai\/v1|\/v1)+(?=\/)/
+
+/** The path without what repeats the base, and without a slash at its end. */
+export function plainPath(path: string): string {
+  return path.replace(REPEATED, '').replace(/(?<=.)\/+$/, '')
+}
+
+/** A path that is written in Google's words, whose clients read errors of Google's shape. */
+export function isGooglePath(path: string): boolean {
+  return /^\/(?:(?:upload|download)\/)?v1(?:beta1?|alpha)\//.test(path) || /:[a-z]\w*(?:Content|Contents|Tokens)$/i.test(path)
+}
+
+export interface PathSlug {
+  readonly slug: string
+  /** The path with the model's own name alone. */
+  readonly path: string
+}
+
+const AT = '(?:@|%40)'
+const SLASH = '(?:/|%2F)'
+const SLUGGED = new RegExp(`^((?:/[^/]+)*?/(?:models|model|tunedModels|deployments|engines)/)${AT}([^/%:]+)${SLASH}(?=[^/])`, 'i')
+
+/** The provider that a path names before its model (`/models/@slug/gemini-2.5-pro:generateContent`); null where it names none. */
+export function slugInPath(path: string): PathSlug | null {
+  const found = SLUGGED.exec(path)
+  return found && {slug: found[2]!, path: found[1]! + path.slice(found[0].length)}
+}

@@ -1,0 +1,47 @@
+import {AwsEventStream, readEvent} from '../../base/aws-event-stream.ts'
+import {JsonValueFramer} from '../../base/json-values.ts'
+import {readFields, SseFramer} from '../../base/sse.ts'
+import type {Framing, StreamEvent} from '../../providers/translation.ts'
+
+/** Pictures and sound come inline. */
+const MAX_EVENT_BYTES = 16 << 20
+
+/** Cuts the bytes of a stream into events, however they come. */
+export interface Framer {
+  push(chunk: Buffer): void
+  end(): void
+}
+
+/** `emit` gets each event, or a text: why what came is no event. Lines of JSON are read as an array's elements are. Throws `BadFrame`. */
+export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent | string) => void): Framer {
+  if (framing === 'sse') {
+    return new SseFramer(raw => {
+      if (raw === null) return emit(TOO_LONG)
+      const {event, data} = readFields(raw)
+      const whole = eventOf(event, data.join('\n'))
+      // Some providers end events with a single line end, so that several come as one.
+      if (typeof whole === 'string' && data.length > 1) for (const line of data) emit(eventOf(event, line))
+      else if (data.length > 0) emit(whole)
+    }, MAX_EVENT_BYTES)
+  }
+  if (framing !== 'aws_event_stream') {
+    const values = new JsonValueFramer(raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MAX_EVENT_BYTES)
+    const check = () => values.fault === null || emit(NOT_JSON)
+    return {push: chunk => void (values.push(chunk), check()), end: () => void (values.end(), check())}
+  }
+  const messages = new AwsEventStream(message => emit(readEvent(message)))
+  return {push: chunk => messages.push(chunk), end: () => undefined}
+}
+
+const TOO_LONG = 'an event of its stream is too long'
+const NOT_JSON = 'an event of its stream is not JSON'
+
+/** What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last word. */
+function eventOf(name: string | null, text: string): StreamEvent | string {
+  if (text.trim() === '' || text.trim() === '[DONE]') return {name, data: text.trim()}
+  try {
+    return {name, data: JSON.parse(text) as unknown}
+  } catch {
+    return NOT_JSON
+  }
+}

@@ -1,0 +1,126 @@
+import {BadFrame} from '../../base/aws-event-stream.ts'
+import type {Refusal} from '../../base/errors.ts'
+import {VendorObserver} from '../../providers/vendor-operations/observe.ts'
+import type {VendorFraming} from '../../providers/vendor-operations/operation.ts'
+import type {Usage} from '../../schema/usage.ts'
+import {type Tap, tap} from './decode.ts'
+import {type Framer, framerOf} from './framer.ts'
+import type {ProviderStream, Stream} from './stream.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * A stream in a vendor's own words, asked for by the vendor's own path. Its bytes go on as they come; beside them its events are read for what
+ * they tell of usage. `inner` follows the same bytes as an event stream in OpenAI's or Anthropic's words, whose last event is held; null
+ * for other framings, which have no event that ends them.
+ */
+export class VendorStream implements ProviderStream {
+  readonly ends_on_fault = false
+  readonly is_held = false
+  readonly #inner: ProviderStream | null
+  readonly #observer = new VendorObserver()
+  readonly #framing: VendorFraming
+  readonly #framer: Framer
+  readonly #decoder: Tap | null
+  /** Its bytes cannot be read, or are not what they say: they pass unread. */
+  #is_unread = false
+
+  constructor(framing: VendorFraming, encoding: string | null, inner: ProviderStream | null) {
+    this.#inner = inner
+    this.#framing = framing
+    this.#framer = framerOf(framing, event => {
+      if (typeof event !== 'string') this.#observer.event(event)
+    })
+    this.#decoder = encoding === null ? null : tap(encoding, plain => this.#read(() => this.#framer.push(plain)))
+    this.#is_unread = encoding !== null && this.#decoder === null
+  }
+
+  take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void {
+    const pass = () => (this.#inner ? this.#inner.take(chunk, then) : then(chunk, null))
+    if (this.#decoder && !this.#is_unread) return this.#decoder.take(chunk, pass)
+    this.#read(() => this.#framer.push(chunk))
+    pass()
+  }
+
+  end(then: (rest: Buffer) => void): void {
+    const done = () => {
+      this.#read(() => this.#framer.end())
+      if (this.#inner) this.#inner.end(then)
+      else then(NOTHING)
+    }
+    if (this.#decoder && !this.#is_unread) this.#decoder.end(done)
+    else done()
+  }
+
+  /** Lines take an error as Ollama writes it; in other framings nothing of ours would be read, and the connection is cut. */
+  faultEvent(fault: Refusal): Buffer {
+    if (this.#inner) return this.#inner.faultEvent(fault)
+    return this.#framing === 'lines' ? Buffer.from(`${JSON.stringify({error: fault.message})}\n`) : NOTHING
+  }
+
+  close(): void {
+    this.#decoder?.close()
+    this.#inner?.close()
+  }
+
+  get usage(): Usage | null {
+    return this.#observer.usage ?? this.#inner?.usage ?? null
+  }
+
+  get model(): string | null {
+    return this.#observer.model ?? this.#inner?.model ?? null
+  }
+
+  get text_bytes(): number {
+    return Math.max(this.#observer.text_bytes, this.#inner?.text_bytes ?? 0)
+  }
+
+  get pieces(): number {
+    return Math.max(this.#observer.pieces, this.#inner?.pieces ?? 0)
+  }
+
+  get failed(): Stream['failed'] {
+    return this.#inner?.failed ?? this.#observer.failed
+  }
+
+  get has_begun(): boolean {
+    return this.#inner ? this.#inner.has_begun : this.#is_unread || this.#observer.events > 0
+  }
+
+  get is_answering(): boolean {
+    return this.has_begun
+  }
+
+  get events(): number {
+    return Math.max(this.#observer.events, this.#inner?.events ?? 0)
+  }
+
+  get fault(): Refusal | null {
+    return this.#inner?.fault ?? null
+  }
+
+  /** Throws nothing: in the event of a decoder nobody would catch it. */
+  #read(work: () => void) {
+    if (this.#is_unread) return
+    try {
+      work()
+    } catch (fault) {
+      if (!(fault instanceof BadFrame)) throw fault
+      this.#is_unread = true
+    }
+  }
+}
+
+const BY_TYPE: readonly (readonly [RegExp, VendorFraming])[] = [
+  [/^text\/event-stream\b/i, 'sse'],
+  [/^application\/vnd\.amazon\.eventstream\b/i, 'aws_event_stream'],
+  [/^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|stream\+json)\b/i, 'lines'],
+]
+
+/** How a reply to a vendor's own path streams; null where it is no stream. `said` is what the operation says of its own streams. */
+export function vendorFraming(said: VendorFraming | null, headers: Readonly<Record<string, string>>): VendorFraming | null {
+  const type = headers['content-type'] ?? ''
+  for (const [pattern, framing] of BY_TYPE) if (pattern.test(type)) return framing
+  const is_open = headers['content-length'] === undefined
+  return said === 'json_array' && is_open && /^application\/json\b/i.test(type) ? said : null
+}

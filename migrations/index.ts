@@ -20,6 +20,7 @@ import {auditChanges} from './0019_audit_changes.ts'
 import {unpricedUnits} from './0020_unpriced_units.ts'
 import {counterRevisions} from './0021_counter_revisions.ts'
 import {deferredAsks} from './0022_deferred_asks.ts'
+import {modelLists} from './0023_model_lists.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -52,4 +53,5 @@ export const MIGRATIONS: readonly Migration[] = [
   unpricedUnits,
   counterRevisions,
   deferredAsks,
+  modelLists,
 ]

@@ -3,6 +3,7 @@ import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
+import {type ModelOptions, modelsOf, withModels} from '../model-options.ts'
 import {type ExpiryOption, expiryOf, group, leaf, type WorkspaceOption, withExpiry, withWorkspace} from '../options.ts'
 import {userFor} from '../user.ts'
 import {readDuration} from '../words.ts'
@@ -55,7 +56,7 @@ export function keys(): Command {
   ])
 }
 
-interface WriteOptions extends LimitOptions, ExpiryOption {
+interface WriteOptions extends LimitOptions, ExpiryOption, ModelOptions {
   readonly scope?: readonly string[]
   readonly config?: string
   readonly description?: string
@@ -81,6 +82,7 @@ function create(): Command {
     'gateway keys create blue --workspace research',
     'gateway keys create blue --expires 90d --budget 25 --reset monthly --rate 60rpm',
     'KEY=$(gateway keys create ci --quiet)',
+    "gateway keys create intern --allow-models 'gpt-4o-mini' '@local/*' --deny-models '*-preview'",
     'gateway keys create automation --admin',
   ])
     .argument('<name>', 'what to call it')
@@ -88,7 +90,7 @@ function create(): Command {
     .option('--user <user>', 'a key of one user, by e-mail address or id')
     .option('--scope <scope...>', 'permissions, or "all" (default: completions.write; of an admin key, all)')
   withWorkspace(command, 'workspace the key belongs to')
-  writes(command)
+  withModels(writes(command))
   return withLimits(command).action((name: string, options: CreateOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = {
@@ -113,7 +115,7 @@ function update(): Command {
     .option('--name <name>', 'a new name')
     .option('--scope <scope...>', 'permissions, in place of those it has')
     .option('--reset-usage', 'count its use from zero again')
-  writes(command)
+  withModels(writes(command), {clears: true})
   return withDryRun(withLimits(command, {clears: true})).action(
     (name: string, options: WriteOptions & DryRunOption & {name?: string; resetUsage?: true}, self: Command) =>
       withGateway(self, async gateway => {
@@ -154,8 +156,8 @@ function rotate(): Command {
     )
 }
 
-function writes(command: Command) {
-  withExpiry(command)
+function writes(command: Command): Command {
+  return withExpiry(command)
     .option('--description <text>', 'what it is for')
     .addOption(new Option('--config <slug>', 'config for calls that name none'))
 }
@@ -163,6 +165,7 @@ function writes(command: Command) {
 function written(options: WriteOptions, {world}: Gateway) {
   return {
     ...expiryOf(options, world),
+    ...modelsOf(options),
     ...(options.description !== undefined && {description: options.description}),
     ...(options.config !== undefined && {defaults: {config_id: options.config}}),
   }

@@ -4,6 +4,7 @@ import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
 import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
+import {type ModelOptions, modelsOf, withModels} from '../model-options.ts'
 import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
@@ -40,7 +41,7 @@ export function workspaces(): Command {
   ])
 }
 
-interface WriteOptions extends LimitOptions, DefaultGuardrailOptions {
+interface WriteOptions extends LimitOptions, ModelOptions, DefaultGuardrailOptions {
   readonly name?: string
   readonly description?: string
   readonly metadata?: readonly string[]
@@ -52,7 +53,7 @@ function create(): Command {
     'gateway workspaces create research',
     'gateway workspaces create research --budget 500 --reset monthly',
   ]).argument('<name>', 'what to call it')
-  writes(command)
+  withModels(writes(command))
   return withLimits(command).action((name: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
       const reply = await gateway.call('workspaces.create', {body: {name, ...limitsOf(options), ...written(options)}})
@@ -80,11 +81,12 @@ function update(): Command {
     'gateway workspaces update research --name "Research and development"',
     'gateway workspaces update research --input-guardrails pg-house-1a2b3c --no-output-guardrails',
     'gateway workspaces update ws-research-1a2b3c --restore',
+    "gateway workspaces update research --deny-models 'o1*' '@legacy/*'",
   ])
     .argument('<name>', 'which workspace')
     .option('--name <name>', 'a new name')
     .option('--restore', 'bring an archived workspace back, empty (name it by slug)')
-  writes(command)
+  withModels(writes(command), {clears: true})
   withDefaultGuardrails(command, 'it')
   return withDryRun(withLimits(command, {clears: true})).action((name: string, options: WriteOptions & DryRunOption, self: Command) =>
     withGateway(self, async gateway => {
@@ -140,8 +142,10 @@ function settings(): Command {
     )
 }
 
-function writes(command: Command) {
-  command.option('--description <text>', 'what it is for').option('--metadata <name=value...>', 'metadata that every call of it carries')
+function writes(command: Command): Command {
+  return command
+    .option('--description <text>', 'what it is for')
+    .option('--metadata <name=value...>', 'metadata that every call of it carries')
 }
 
 function written(options: WriteOptions) {
@@ -152,6 +156,7 @@ function written(options: WriteOptions) {
   }
   return {
     ...(options.description !== undefined && {description: options.description}),
+    ...modelsOf(options),
     ...(Object.keys(defaults).length && {defaults}),
   }
 }

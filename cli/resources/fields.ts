@@ -31,6 +31,22 @@ export const LIMITS = {
   rate_limits: {none: null, normal: limits(RateLimit)},
 } as const satisfies Record<string, SpecField>
 
+/** Which models may be called: the order says nothing, and an update gives both lists. */
+export const MODELS: SpecField = {
+  none: null,
+  normal: value =>
+    isObject(value)
+      ? Object.fromEntries(
+          Object.entries(value).flatMap(([name, globs]) =>
+            globs === null || (Array.isArray(globs) && name === 'deny' && globs.length === 0)
+              ? []
+              : [[name, Array.isArray(globs) ? [...new Set(globs)].sort() : globs]],
+          ),
+        )
+      : value,
+  sent: value => ({allow: null, deny: null, ...(value as object)}),
+}
+
 /** A moment, always in UTC. */
 export const MOMENT: SpecField = {
   none: null,

@@ -16,6 +16,7 @@ import {
 } from '../schema/api-keys.ts'
 import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates} from '../schema/limits.ts'
+import {changedModelList, readModelList} from '../schema/model-lists.ts'
 import {Handle} from '../schema/names.ts'
 import {type KeptOrganisationSettings, keyRules, readSettings} from '../schema/organisations.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
@@ -147,6 +148,7 @@ async function created(call: OperationCall<typeof KeyParams, undefined, typeof K
   await checkUser(call, workspace_id, user_id)
   await checkRoom(call, kind, workspace_id, rules.max_user_keys_per_workspace)
   await checkDefaults(call, kind, workspace_id, body.defaults)
+  checkModels(kind, body.models)
   const made = makeKey()
   const {key} = made
   const row = newKey(
@@ -159,6 +161,7 @@ async function created(call: OperationCall<typeof KeyParams, undefined, typeof K
       description: body.description ?? null,
       usage_limits: keepUsageLimits(body.usage_limits ?? null, null, now),
       rate_limits: keepRateLimits(body.rate_limits ?? null),
+      models: changedModelList(body.models, null),
       defaults: keepKeyDefaults(null, body.defaults),
       alert_emails: listText(body.alert_emails),
       creation_mode: 'api',
@@ -185,17 +188,20 @@ async function updated(call: One<typeof KeyUpdate>) {
   const {actor, db, body, now} = call
   if (isOwnOnly(actor) && (body.usage_limits !== undefined || body.rate_limits !== undefined || body.reset_usage))
     throw new Refusal('role.own_only', {deed: 'changing the limits of a key'})
+  if (isOwnOnly(actor) && body.models !== undefined) throw new Refusal('role.own_only', {deed: 'changing the models of a key'})
   const before = await keyOf(call, 'update')
   const held = JSON.parse(before.scopes) as string[]
   const scopes = body.scopes && checkGrant(actor, before.kind, body.scopes, held)
   if (body.expires_at !== undefined) expiryUnder(await rulesOf(call), body.expires_at, now)
   await checkDefaults(call, before.kind, before.workspace_id, body.defaults)
+  checkModels(before.kind, body.models)
   const limits = changedUsageLimits(body.usage_limits, before.usage_limits, now)
   await store.updateKey(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
     ...(scopes && {scopes: JSON.stringify(scopes)}),
     rate_limits: changedRateLimits(body.rate_limits, before.rate_limits),
+    models: changedModelList(body.models, before.models),
     ...(body.defaults !== undefined && {defaults: keepKeyDefaults(before.defaults, body.defaults)}),
     ...(body.alert_emails !== undefined && {alert_emails: listText(body.alert_emails)}),
     ...(body.expires_at !== undefined && {expires_at: body.expires_at}),
@@ -318,6 +324,10 @@ async function checkDefaults({db}: CallerScope, kind: ApiKeyKind, workspace_id: 
   if (await findConfigForCall(db, workspace_id, named)) return
   throw new Refusal('parent.not_found', {field: 'defaults.config_id', object: 'config', value: named})
 }
+
+function checkModels(kind: ApiKeyKind, models: KeyUpdate['models']) {
+  if (models && kind === 'organisation-service') throw invalid('models', `has no effect on a key of type ${kind}, which calls no models`)
+}
 type KeyCreateDefaults = z.output<typeof KeyCreate>['defaults']
 
 function statusAfter(before: ApiKeysTable, body: z.output<typeof KeyUpdate>, limits: string | null): ApiKeysTable['status'] {
@@ -352,6 +362,7 @@ function view(row: ApiKeysTable, now: string, {usage_limits, is_exhausted}: Budg
     creation_mode: row.creation_mode,
     rate_limits: rateLimitViews(row.rate_limits),
     usage_limits: usage_limits[0] ?? null,
+    models: readModelList(row.models),
     last_reset_at: row.last_reset_at,
     reset_usage: 0,
     scopes: JSON.parse(row.scopes) as string[],

@@ -1,5 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {may} from '../identity/may.ts'
+import {workspaceWords} from '../identity/model-lists.ts'
 import {ExplainCreate, Explanation, type ImaginedCaller} from '../schema/explanations.ts'
 import {type LoggedCall, labelOf, Replay, ReplayCreate, type Replayer, type ReplayMove} from '../schema/replays.ts'
 import {type ReplayedRow, replayedRows} from '../store/logs-for-replay.ts'
@@ -64,9 +65,16 @@ function there<T>(service: T | undefined): T {
   return service
 }
 
-function callerOf({id, organisation_id, slug, defaults}: WorkspacesTable): ImaginedCaller {
+function callerOf({id, organisation_id, slug, name, defaults, models}: WorkspacesTable): ImaginedCaller {
   const {metadata, config_id} = JSON.parse(defaults ?? '{}') as {metadata?: Record<string, string>; config_id?: string | null}
-  return {organisation_id, workspace_id: id, workspace_slug: slug, metadata: metadata ?? {}, config_id: config_id || null}
+  return {
+    organisation_id,
+    workspace_id: id,
+    workspace_slug: slug,
+    metadata: metadata ?? {},
+    config_id: config_id || null,
+    models: {whose: workspaceWords(name), column: models ?? null},
+  }
 }
 
 const MAX_EXAMPLES = 3

@@ -3,6 +3,7 @@ import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews} from '../schema/limits.ts'
+import {changedModelList, readModelList} from '../schema/model-lists.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {WorkspaceCreate, WorkspaceDelete, WorkspaceDetails, WorkspacesQuery, WorkspaceUpdate, WorkspaceView} from '../schema/workspaces.ts'
@@ -122,6 +123,7 @@ async function created(call: OperationCall<undefined, undefined, typeof Workspac
     defaults: keepDefaults({metadata: body.defaults?.metadata ?? {}}),
     usage_limits: keepUsageLimits(body.usage_limits ?? null, null, now),
     rate_limits: keepRateLimits(body.rate_limits ?? null),
+    models: changedModelList(body.models, null),
     created_at: now,
     last_updated_at: now,
   }
@@ -145,6 +147,7 @@ async function updated(call: One<typeof WorkspaceUpdate>) {
     ...(defaults !== undefined && {defaults: keepDefaults(defaults && {...readDefaults(before), ...defaults})}),
     usage_limits: changedUsageLimits(body.usage_limits, before.usage_limits, now),
     rate_limits: changedRateLimits(body.rate_limits, before.rate_limits),
+    models: changedModelList(body.models, before.models),
     ...(body.status && {status: body.status}),
     last_updated_at: now,
   })
@@ -205,6 +208,7 @@ function view(row: WorkspacesTable, usage_limits: BudgetStanding['usage_limits']
     },
     usage_limits: [...usage_limits],
     rate_limits: rateLimitViews(row.rate_limits),
+    models: readModelList(row.models),
     object: 'workspace',
   }
 }

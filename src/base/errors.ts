@@ -48,7 +48,7 @@ export const REFUSALS = {
   'provider.no_host': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} has no address of its own. Give one as {prefix}-custom-host.'},
   'provider.unavailable': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} is not available in this version.'},
   'endpoint.unsupported': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} does not offer {endpoint}.'},
-  'model.not_allowed': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'The model {model} is not allowed for the provider {provider}.'},
+  'model.not_allowed': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'The model {model} is not allowed for {whose}. GET /v1/models lists the models that are.'},
   'config.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: the config is not valid: {issues}'},
   'config.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: no config is called {config} in this workspace.'},
   'config.no_match': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: {path}: no condition holds for this call, and there is no default target.'},

@@ -168,6 +168,7 @@ async function readsBody(
 ) {
   if (hasOperation(provider, incoming.route.endpoint)) return false
   if (is_passthrough && (operation ? operation.operation.money !== 'free' : isShortJson(incoming))) return true
+  if (caller.models) return true
   // what a policy asks, or a strict limit holds, stands in the body
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await services.findPolicies(caller.workspace_id))?.reads_body) return true

@@ -2,6 +2,7 @@ import type {Dispatcher} from 'undici'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {CacheParts} from '../cache/lookup.ts'
+import type {ModelList} from '../identity/model-lists.ts'
 import type {CounterReservation, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
 import type {Cost} from '../pricing/cost.ts'
@@ -61,6 +62,8 @@ interface KnownCaller extends Principal {
   readonly allow_config_override: boolean
   /** The raw limits of the caller and its workspace; read by `limits` alone. */
   readonly limits: readonly EntityLimit[]
+  /** The key's list of models and its workspace's: a model has to be on both. Null where there is none. */
+  readonly models: readonly ModelList[] | null
 }
 
 /** The limits of one entity, as its row holds them (column texts). */

@@ -2,6 +2,7 @@ import {z} from 'zod'
 import {RateLimitsChange, UsageLimitsChange} from './limit-changes.ts'
 import {RateLimits, RateLimitView, UsageLimitStanding, UsageLimits} from './limits.ts'
 import {Metadata} from './metadata.ts'
+import {ModelListInput, ModelListView} from './model-lists.ts'
 import {Handle, Name} from './names.ts'
 import {OrganisationView} from './organisations.ts'
 import {pageParams} from './paging.ts'
@@ -25,6 +26,7 @@ const Writable = {
   scopes: z.array(z.string().min(1).max(100)).min(1).max(200),
   usage_limits: UsageLimits.optional(),
   rate_limits: RateLimits.optional(),
+  models: ModelListInput.optional(),
   defaults: Defaults.optional(),
   alert_emails: z.array(z.email().max(255)).max(20).nullable().optional(),
   expires_at: Time.nullable().optional(),
@@ -87,6 +89,7 @@ export const KeyView = z.strictObject({
   creation_mode: z.enum(['ui', 'api', 'auto']),
   rate_limits: z.array(RateLimitView),
   usage_limits: UsageLimitStanding.nullable(),
+  models: ModelListView,
   /** When its usage was last set to zero by hand. */
   last_reset_at: z.iso.datetime().nullable(),
   /** A number in the reference; a reset is done when it is requested, and none is ever pending. */

@@ -197,6 +197,8 @@ export interface ImaginedCaller {
   readonly workspace_slug: string
   readonly metadata: Readonly<Record<string, string>>
   readonly config_id: string | null
+  /** The column text of its list of models, and whose it is in words. */
+  readonly models?: {readonly whose: string; readonly column: string | null} | undefined
 }
 
 /** Refuses what is no config and no call; what a target refuses is part of the answer. */

@@ -2,6 +2,7 @@ import {z} from 'zod'
 import {RateLimitsChange, UsageLimitListChange} from './limit-changes.ts'
 import {RateLimits, RateLimitView, UsageLimitList, UsageLimitStanding} from './limits.ts'
 import {Metadata} from './metadata.ts'
+import {ModelListInput, ModelListView} from './model-lists.ts'
 import {Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 import {MemberView} from './users.ts'
@@ -19,6 +20,7 @@ const Writable = {
   description: z.string().max(2000).nullable().optional(),
   usage_limits: UsageLimitList.optional(),
   rate_limits: RateLimits.optional(),
+  models: ModelListInput.optional(),
 }
 
 export const WorkspaceCreate = z.strictObject({
@@ -91,6 +93,7 @@ export const WorkspaceView = z.strictObject({
   }),
   usage_limits: z.array(UsageLimitStanding),
   rate_limits: z.array(RateLimitView),
+  models: ModelListView,
   object: z.literal('workspace'),
 })
 /** One workspace comes with its members. */

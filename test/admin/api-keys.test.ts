@@ -58,6 +58,7 @@ describe.each(KINDS)('API keys on %s', kind => {
       creation_mode: 'api',
       rate_limits: [],
       usage_limits: null,
+      models: null,
       last_reset_at: null,
       reset_usage: 0,
       scopes: ['workspaces.list', 'audit_logs.list'],
@@ -177,7 +178,7 @@ describe.each(KINDS)('API keys on %s', kind => {
     [
       'workspace/service',
       {name: 'a', scopes: ['logs.list'], workspace_id: 'W', rotation_policy: {}},
-      'the request body: the key rotation_policy is not known here (known: name, description, scopes, usage_limits, rate_limits, defaults, alert_emails, expires_at, organisation_id, workspace_id, user_id).',
+      'the request body: the key rotation_policy is not known here (known: name, description, scopes, usage_limits, rate_limits, models, defaults, alert_emails, expires_at, organisation_id, workspace_id, user_id).',
     ],
   ])('%s %j is refused, and nothing is written', async (path, body, message) => {
     const [logs, rows] = [await admin.auditLog(), await admin.store.db.selectFrom('api_keys').selectAll().execute()]

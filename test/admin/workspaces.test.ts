@@ -27,6 +27,7 @@ describe.each(KINDS)('workspaces on %s', kind => {
     })
     expect(reply.status).toBe(200)
     expect(reply.body).toEqual({
+      models: null,
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       slug: expect.stringMatching(/^ws-research-c-[0-9a-f]{6}$/),
       name: 'Research & Co',
@@ -179,7 +180,7 @@ describe.each(KINDS)('workspaces on %s', kind => {
     [{name: 'a'.repeat(256)}, 'name: must have at most 255 characters.'],
     [
       {name: 'a', colour: 1},
-      'the request body: the key colour is not known here (known: name, description, usage_limits, rate_limits, slug, defaults, users).',
+      'the request body: the key colour is not known here (known: name, description, usage_limits, rate_limits, models, slug, defaults, users).',
     ],
     [
       {name: 'a', usage_limits: [{credit_limit: 1, current_usage: 0}]},

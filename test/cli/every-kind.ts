@@ -28,7 +28,12 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
   })
   for (const color of ['red', 'blue']) {
     const workspace_id = `ws-${color}`
-    await made('/admin/workspaces', {name: color, slug: workspace_id, defaults: {metadata: {team: color}}})
+    await made('/admin/workspaces', {
+      name: color,
+      slug: workspace_id,
+      defaults: {metadata: {team: color}},
+      models: {allow: ['gpt-*', '@red-main/*']},
+    })
     await put(`/admin/workspaces/${workspace_id}/settings`, {security: {logs: {membersViewLogs: color === 'red'}}})
     await made(`/admin/workspaces/${workspace_id}/users`, {
       users: [
@@ -59,6 +64,7 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
       name: `${color} app`,
       workspace_id,
       scopes: ['completions.write'],
+      models: {deny: ['*-preview', 'o1*']},
       defaults: {config_id: `pc-${color}`},
     })
     await made('/api-keys/workspace/user', {

@@ -31,6 +31,7 @@ const CALLER: Caller = {
   config_id: null,
   allow_config_override: true,
   limits: [],
+  models: null,
 }
 
 /** A data plane over pieces that do what a test says, with what reached the journal and the provider. */

@@ -1,7 +1,7 @@
 import {plainScope} from '../../../src/identity/scopes.ts'
 import {unchecked} from '../../client.ts'
 import type {Resource, Spec} from '../document.ts'
-import {CLEARED, LIMITS, MOMENT, withoutDefaults} from '../fields.ts'
+import {CLEARED, LIMITS, MODELS, MOMENT, withoutDefaults} from '../fields.ts'
 import {type ApplyTarget, changesOf, everyRow, NO_SECRETS, type OperationBody, type ResourceKind, specOf} from '../kind.ts'
 
 const TYPES = ['organisation-service', 'workspace-service', 'workspace-user']
@@ -12,6 +12,7 @@ const fields: ResourceKind['fields'] = {
   description: CLEARED,
   scopes: {normal: value => (Array.isArray(value) ? [...new Set(value.map(each => plainScope(String(each))))].sort() : value)},
   ...LIMITS,
+  models: MODELS,
   defaults: {
     none: null,
     normal: value => withoutDefaults(value, {allow_config_override: true}),

@@ -1,5 +1,5 @@
 import {unchecked} from '../../client.ts'
-import {CLEARED, LIMITS, TEXT, withoutDefaults} from '../fields.ts'
+import {CLEARED, LIMITS, MODELS, TEXT, withoutDefaults} from '../fields.ts'
 import {bodyOf, changesOf, everyRow, NO_SECRETS, type ResourceKind, specOf} from '../kind.ts'
 
 export interface WorkspaceRow {
@@ -21,6 +21,7 @@ const fields: ResourceKind['fields'] = {
     },
   },
   ...LIMITS,
+  models: MODELS,
 }
 
 /** Workspaces; the one that every organisation has goes by the word `default`. */

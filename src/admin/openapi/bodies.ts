@@ -29,7 +29,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'invites.accept': {token: 'TOKEN', first_name: 'Given', last_name: 'Family'},
   'users.update': {role: 'admin'},
   'workspaces.create': {name: 'Search', slug: 'search', description: 'What the search page asks', usage_limits: [limits.usage_limits]},
-  'workspaces.update': {description: 'What the search page asks', rate_limits: limits.rate_limits},
+  'workspaces.update': {description: 'What the search page asks', rate_limits: limits.rate_limits, models: {allow: ['gpt-4o*', '@openai-search/*'], deny: ['*-preview']}},
   'workspaces.delete': {name: 'Search'},
   'members.add': {users: [{id: idOf('users'), role: 'member'}]},
   'members.update': {role: 'manager'},

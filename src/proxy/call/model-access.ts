@@ -1,17 +1,67 @@
 import {Refusal} from '../../base/errors.ts'
 import {hasOperation} from '../../providers/base-urls/base-url.ts'
+import type {Caller, ManagedProvider} from '../services.ts'
 import {modelFor, type Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
+import {operationAt} from './operation.ts'
+import {furtherModels} from './request-models.ts'
 
-/** Refuses (412) a model that the provider's list does not allow (reference: model not allowed). */
-export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming' | 'operation'>): void {
+/**
+ * Refuses (412) a call that names a model which a list does not allow, the one that answers or any other that the provider may execute for it,
+ * or that runs one and does not say which (reference: model not allowed).
+ */
+export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming' | 'caller' | 'operation' | 'is_passthrough'>): void {
   const {managed, provider} = target
-  const {incoming} = call
+  const {incoming, caller} = call
+  if (!hasLists(managed, caller)) return
   if (hasOperation(provider, incoming.route.endpoint)) return // which asks of each model it comes across
   const wanted = askedModel(call, target)
-  if (wanted === null && (!managed?.models || incoming.route.endpoint?.body === 'none')) return
-  checkAllowed({managed, provider}, wanted)
+  const further = furtherModels(call, target)
+  checkModels(target, call, wanted === null ? further : [wanted, ...further])
+  if (wanted !== null || further.length > 0 || runsNone(call, target)) return
+  // Models that are switched off are names: who names none is not held to them.
+  if (!managed?.models && !caller.models) return
+  throw nameless(target, caller)
 }
+
+/**
+ * Refuses (412) the first of `models` that the provider's list, its disabled models, the key's list or the workspace's does not allow. Each is
+ * the name that the provider is sent: without the slug in front (`modelFor`).
+ */
+export function checkModels(
+  target: Pick<Target, 'managed' | 'provider'>,
+  {caller}: {readonly caller: Pick<Caller, 'models'>},
+  models: readonly string[],
+): void {
+  if (!hasLists(target.managed, caller)) return
+  for (const model of models) {
+    const whose = refusedBy(target, caller, model)
+    if (whose !== null) throw notAllowed(model, whose)
+  }
+}
+
+/** The same of what runs the one model that it names: a row of a batch, a session. None named is none of those allowed. */
+export function checkNamed(
+  target: Pick<Target, 'managed' | 'provider'>,
+  call: {readonly caller: Pick<Caller, 'models'>},
+  model: string | null,
+): void {
+  if (model) checkModels(target, call, [model])
+  else if (hasLists(target.managed, call.caller)) throw nameless(target, call.caller)
+}
+
+/** Whose list refuses a model; null where none does. */
+export function refusedBy(
+  target: {readonly managed: ModelsOfProvider | null; readonly provider: {readonly slug: string}},
+  caller: Pick<Caller, 'models'>,
+  model: string,
+): string | null {
+  const {managed} = target
+  if (managed && (managed.disabled.has(model) || managed.models?.has(model) === false)) return ofProvider(target)
+  return caller.models?.find(list => !list.allows(model, managed?.slug ?? null))?.whose ?? null
+}
+
+type ModelsOfProvider = Pick<ManagedProvider, 'slug' | 'models' | 'disabled'>
 
 /**
  * The requested model at a target, without a provider's slug; null when none is named. A model in the path is the one that is executed,
@@ -27,9 +77,28 @@ export function askedModel(
   return typeof named === 'string' ? modelFor(provider, named) : null
 }
 
-/** The same of a model by its name; where there are allowed ones, null is none of them. */
-export function checkAllowed({managed, provider}: Pick<Target, 'managed' | 'provider'>, wanted: string | null): void {
-  if (!managed?.models && !managed?.disabled.size) return
-  const allowed = wanted !== null && !managed.disabled.has(wanted) && (managed.models?.has(wanted) ?? true)
-  if (!allowed) throw new Refusal('model.not_allowed', {model: wanted ?? '(none named)', provider: managed.slug || provider.slug})
+/** True for what reads, keeps, changes or stops something, and executes no model. */
+function runsNone({operation, incoming}: Pick<Call, 'operation' | 'incoming'>, {provider}: Pick<Target, 'provider'>): boolean {
+  const known = (operation ?? operationAt(incoming, {provider}))?.operation
+  return known ? known.models.length === 0 && !known.is_indirect : READS.has(incoming.method)
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
+
+function hasLists(managed: ModelsOfProvider | null, {models}: Pick<Caller, 'models'>): boolean {
+  return models !== null || (managed !== null && (managed.models !== null || managed.disabled.size > 0))
+}
+
+function ofProvider({managed, provider}: {readonly managed: {slug: string} | null; readonly provider: {slug: string}}): string {
+  return `the provider ${managed?.slug || provider.slug}`
+}
+
+function nameless(target: Pick<Target, 'managed' | 'provider'>, {models}: Pick<Caller, 'models'>): Refusal {
+  const {managed} = target
+  const whose = managed && (managed.models || !models) ? ofProvider(target) : models![0]!.whose
+  return notAllowed('(none named)', whose)
+}
+
+function notAllowed(model: string, whose: string): Refusal {
+  return new Refusal('model.not_allowed', {model: model.slice(0, 1024), whose})
 }

@@ -1,5 +1,6 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
+import {openModelList} from '../../identity/model-lists.ts'
 import type {RoutingFacts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
 import {type Body, readForm, readJson} from '../inbound/body.ts'
@@ -55,7 +56,8 @@ export function configText(config: string | object): string {
 }
 
 /** A caller of the workspace whose key forbids nothing and has no limits. */
-export function wholeCaller(caller: ImaginedCaller): Caller {
+export function wholeCaller({models, ...caller}: ImaginedCaller): Caller {
+  const list = models ? openModelList(models.whose, models.column) : null
   return {
     ...caller,
     kind: 'api_key',
@@ -67,6 +69,7 @@ export function wholeCaller(caller: ImaginedCaller): Caller {
     workspace_archived: false,
     allow_config_override: true,
     limits: [],
+    models: list && [list],
   }
 }
 

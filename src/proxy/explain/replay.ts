@@ -56,7 +56,7 @@ async function decide(call: LoggedCall, around: Around): Promise<Decision> {
   const targets = around.targets.get(routing) ?? (await openAll(routing, incoming, around))
   const opened = new Map<PlanTarget, Opened>()
   const open = (leaf: PlanTarget) => {
-    const known = opened.get(leaf) ?? judged(targets.get(leaf)!, {call, incoming, model})
+    const known = opened.get(leaf) ?? judged(targets.get(leaf)!, {call, incoming, model, caller})
     opened.set(leaf, known)
     return known
   }
@@ -91,13 +91,13 @@ async function openAll(
 /** A target as one call finds it. */
 function judged(
   target: Target | Refusal,
-  {call, incoming, model}: {call: LoggedCall; incoming: InboundRequest; model: string | null},
+  {call, incoming, model, caller}: {call: LoggedCall; incoming: InboundRequest; model: string | null; caller: Caller},
 ): Opened {
   if (target instanceof Refusal) return {refusal: target, provider: '', model: null, label: ''}
   try {
     checkManaged(target, call.created_at_ms)
     const body: FormBody = {kind: 'form', bytes: NOTHING, model_field: undefined, model}
-    checkModel(target, {body, incoming, operation: null})
+    checkModel(target, {body, incoming, caller, operation: null, is_passthrough: false})
     return {refusal: null, ...named(target, model)}
   } catch (fault) {
     return {refusal: refusalOf(fault), provider: '', model: null, label: ''}

@@ -1,6 +1,7 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../../base/seal.ts'
 import {holds} from '../../identity/may.ts'
+import {keyWords, openModelList, workspaceWords} from '../../identity/model-lists.ts'
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
@@ -148,6 +149,8 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
       last_reset_at: null,
     },
   ].filter(({usage, rates}) => usage !== null || rates !== null)
+  const lists = [openModelList(keyWords(row.name), row.models), openModelList(workspaceWords(workspace?.name ?? ''), workspace?.models)]
+  const models = lists.filter(list => list !== null)
   return {
     kind: 'api_key',
     id: row.id,
@@ -162,6 +165,7 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     config_id: textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id) ?? (await defaultConfigId(db, of.workspace_id)),
     allow_config_override: key_defaults.allow_config_override !== false,
     limits,
+    models: models.length ? models : null,
   }
 }
 

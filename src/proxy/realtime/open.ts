@@ -4,7 +4,7 @@ import {Refusal} from '../../base/errors.ts'
 import {upgradeFault} from '../../base/websocket/index.ts'
 import {authenticate} from '../call/authenticate.ts'
 import {type Call, openCall} from '../call/call.ts'
-import {checkAllowed} from '../call/model-access.ts'
+import {checkNamed} from '../call/model-access.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.ts'
 import {parseRequest} from '../inbound/request.ts'
@@ -41,7 +41,7 @@ export async function open(request: IncomingMessage, socket: Duplex, head: Buffe
     target = await targets.find(offer.incoming, caller, slug)
     checkManaged(target, services.now())
     checkOffers(target)
-    checkAllowed(target, target.model ?? model)
+    checkNamed(target, call, target.model ?? model)
     await evaluateRequest(target.guards, call, target, services)
     call.target_admissions.push(...(await admitTarget(target, model, call, services)))
     call.plan_ms = performance.now() - incoming.started - call.auth_ms

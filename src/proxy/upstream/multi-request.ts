@@ -11,12 +11,12 @@ import {optionIn} from '../../providers/options.ts'
 import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {checkAllowed} from '../call/model-access.ts'
+import {checkModels, checkNamed} from '../call/model-access.ts'
 import {wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {messageOf} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
-import {splitModel} from '../targets/target.ts'
+import {modelFor, splitModel} from '../targets/target.ts'
 import {leavingQuery} from './client-headers.ts'
 import {SubRequests, type UpstreamOf} from './sub-requests.ts'
 import {isStrict, JSON_TYPE} from './translate.ts'
@@ -118,7 +118,7 @@ export class MultiRequest {
     const {call, target} = this.#of
     const {incoming, body} = call
     const own = incoming.own.values
-    if (context.model !== '') checkAllowed(target, context.model)
+    if (context.model !== '') checkModels(target, call, [context.model])
     const {'file-purpose': purpose, 'file-upload-size': bytes, 'provider-file-name': name, 'provider-batch-endpoint': rows} = own
     if (bytes !== undefined && !/^[1-9]\d{0,14}$/.test(bytes))
       throw new Refusal('header.invalid', {header: `${incoming.own.prefix}-file-upload-size`, reason: 'expected a number of bytes'})
@@ -135,7 +135,7 @@ export class MultiRequest {
       },
       context,
       shelf: this.#services.fileStore(call.caller.workspace_id, target.provider.slug),
-      allow: model => checkAllowed(target, bare(model) || null),
+      allow: model => checkNamed(target, call, modelFor(target.provider, model)),
       words: (endpoint, model) => this.#words(endpoint, model),
     }
   }

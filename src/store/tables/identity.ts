@@ -24,6 +24,8 @@ export interface WorkspacesTable {
   defaults: string | null
   usage_limits: string | null
   rate_limits: string | null
+  /** JSON object: allow, deny; the models that its calls may name. */
+  models?: string | null
   /** JSON object: security settings of its own, which count where the organisation says so. */
   settings?: string | null
   created_at: string
@@ -47,6 +49,8 @@ export interface ApiKeysTable {
   scopes: string
   usage_limits: string | null
   rate_limits: string | null
+  /** JSON object: allow, deny; the models that its calls may name. */
+  models?: string | null
   /** JSON object: metadata, config_id, allow_config_override. */
   defaults: string | null
   alert_emails: string | null

@@ -74,6 +74,10 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
   ],
   '--no-rate': [ending([], 'rate_limits')],
   '--enforcement': [],
+  '--allow-models': [value('gpt-*', 'models.allow.0', 'models.allow.1'), value(['gpt-*', '@local/*'], 'models.allow.0', 'models.allow.1')],
+  '--deny-models': [value('o1*', 'models.deny.0'), value(['o1*', '*-preview'], 'models.deny.0', 'models.deny.1')],
+  '--no-allow-models': [ending([], 'models.allow', 'models.allow.0', 'models.allow.1')],
+  '--no-deny-models': [ending([], 'models.deny.0')],
   '--key-file': [{...value('new.key', 'masked_key'), ends: 'always'}],
   '--custom-host': [value('https://one.example.com/v1', 'configurations.custom_host', 'model_config.custom_host')],
   '--set': [
@@ -113,6 +117,7 @@ const rates = {
   ],
 }
 const LIMITED = {usage_limits: budget, ...rates}
+const models = {allow: ['gpt-4o*'], deny: ['gpt-4o-audio*']}
 const both = [budget, {...budget, type: 'tokens', credit_limit: 9000, periodic_reset: 'weekly'}]
 
 interface Named {
@@ -125,11 +130,11 @@ interface Named {
 
 /** What each command is tried on. */
 export const NAMED: Readonly<Record<string, (place: Furnished) => Named>> = {
-  'keys update': ({key}) => ({name: key, view: `/api-keys/${key}`, begin: LIMITED}),
+  'keys update': ({key}) => ({name: key, view: `/api-keys/${key}`, begin: {...LIMITED, models}}),
   'workspaces update': ({workspace, guardrail}) => ({
     name: workspace,
     view: `/admin/workspaces/${workspace}`,
-    begin: {...rates, usage_limits: both, defaults: {input_guardrails: [guardrail], output_guardrails: [guardrail]}},
+    begin: {...rates, models, usage_limits: both, defaults: {input_guardrails: [guardrail], output_guardrails: [guardrail]}},
   }),
   'providers update': ({provider, workspace}) => ({
     name: provider,

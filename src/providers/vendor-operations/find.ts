@@ -9,7 +9,8 @@ interface Pattern {
   readonly end: RegExp | null
 }
 
-const PATTERNS: readonly Pattern[] = VENDOR_OPERATIONS.map(operation => {
+/** A path that is written out goes before one that leaves a segment open: `/threads/runs` is no thread. */
+const PATTERNS: readonly Pattern[] = VENDOR_OPERATIONS.toSorted((one, other) => openness(one) - openness(other)).map(operation => {
   const body = expression(operation.path)
   return {operation, whole: new RegExp(`^${body}$`), end: operation.anywhere ? new RegExp(`${body}$`) : null}
 })
@@ -83,6 +84,10 @@ function decoded(path: string): string {
   } catch {
     return path.replace(/%[0-7][\da-f]/gi, code => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
   }
+}
+
+function openness({path}: VendorOperation): number {
+  return path.split(/[{*]/).length - 1 + (path.includes('+}') || path.includes('*') ? 10 : 0)
 }
 
 function expression(path: string): string {

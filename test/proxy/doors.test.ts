@@ -267,3 +267,37 @@ describe('keys where vendors’ clients put them', () => {
     expect([response.status, ((await response.json()) as {error: {status: string}}).error.status]).toEqual([401, 'UNAUTHENTICATED'])
   })
 })
+
+describe('doors 24: operations that hand a credential out', () => {
+  const session = {session: {type: 'realtime', model: 'gpt-realtime'}}
+  const keyWith = async (fields: object) => {
+    const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+    const body = {name: 'bound', workspace_id: workspace!.id, scopes: ['completions.write'], ...fields}
+    return (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', body)).key
+  }
+  const asked = async (key?: string) => {
+    provider.answer((_, response) => json(response, {value: 'ek_1'}))
+    const {status} = await ask('oai', '/v1/realtime/client_secrets', session, key ? {'x-gateway-api-key': key} : {})
+    return [status, provider.heard.length]
+  }
+
+  test('pass where nothing binds the caller, and say that nothing was metered', async () => {
+    expect(await asked()).toEqual([200, 1])
+    expect((await gateway.logs())[0]).toMatchObject({usage_source: 'unmetered', cost: 0})
+  })
+
+  test.each<[string, object, number[]]>([
+    ['a limit of cost', {usage_limits: {type: 'cost', credit_limit: 5}}, [403, 0]],
+    ['a limit of tokens', {usage_limits: {type: 'tokens', credit_limit: 500}}, [403, 0]],
+    ['a list that allows the model', {models: {allow: ['gpt-realtime']}}, [403, 0]],
+    ['a list without the model', {models: {allow: ['gpt-4o']}}, [412, 0]],
+    ['a limit of requests alone', {rate_limits: [{type: 'requests', unit: 'rpm', value: 50}]}, [200, 1]],
+  ])('are refused under %s', async (_, fields, expected) => {
+    expect(await asked(await keyWith(fields))).toEqual(expected)
+  })
+})
+
+test('doors 4: Gemini’s words for another kind’s model are not available yet', async () => {
+  const {status, text} = await ask('', '/v1beta/models/@oai/gpt-4o:generateContent', contents)
+  expect([status, JSON.parse(text).error.status, provider.heard.length]).toEqual([501, 'UNIMPLEMENTED', 0])
+})

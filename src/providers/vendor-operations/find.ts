@@ -36,6 +36,11 @@ export function vendorOperation(kind: string, method: string, path: string): Cal
   return found
 }
 
+/** True for a path that is an operation of Google's own API, whoever's it is asked for. */
+export function isGoogleOperation(method: string, path: string): boolean {
+  return vendorOperation('google', method, path)?.operation.kinds.includes('google') ?? false
+}
+
 function search(kind: string, method: string, path: string): CalledOperation | null {
   const plain = withoutRepeats(decoded(path))
   const bare = plain.replace(PREFIX, '')

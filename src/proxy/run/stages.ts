@@ -1,8 +1,9 @@
 import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {Attempt} from '../attempt/attempt.ts'
+import {checkDelegation} from '../call/delegation.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
-import {enterTarget} from '../call/operation.ts'
+import {checkVersion, enterTarget} from '../call/operation.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -23,6 +24,7 @@ export const STAGES: readonly RunStage<TargetRun>[] = [
   serveCached,
   findLimits,
   admit,
+  checkDelegations,
   buildRequest,
   logIn,
   reserve,
@@ -43,6 +45,7 @@ function resolve(run: TargetRun): MaybePromise<StageResult> {
 
 function checkTarget({call, target, services}: TargetRun): StageResult {
   checkManaged(target, services.now())
+  checkVersion(call, target)
   checkModel(target, call)
   return undefined
 }
@@ -107,6 +110,11 @@ function admit(run: TargetRun): MaybePromise<StageResult> {
   return keep(services.limits.admit(limits, call.id, call.incoming.at_ms), admission => {
     run.admission = admission
   })
+}
+
+function checkDelegations({call, target, services}: TargetRun): StageResult {
+  checkDelegation(call, target, services)
+  return undefined
 }
 
 function buildRequest(run: TargetRun): StageResult {

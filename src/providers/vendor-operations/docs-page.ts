@@ -1,0 +1,48 @@
+import {ENDPOINTS} from '../../schema/endpoints.ts'
+import type {VendorOperation} from './operation.ts'
+
+/** The page `docs/doors.md`: what a call by each path is judged by, held to and charged for, printed from the table that calls are read by. */
+export function doorsPage(operations: readonly VendorOperation[]): string {
+  const vendors = Map.groupBy(operations, ({name}) => name.split('.', 1)[0]!)
+  return [HEAD, unified(), ...[...vendors].map(([vendor, rows]) => section(vendor, rows)), ''].join('\n')
+}
+
+const HEAD = `# What is guarded, listed and costed
+
+A rule is bound to what it protects, not to a path. This page lists each operation that the gateway knows, and what a call of it means. Calls
+reach it by a unified route, by a vendor's own path below \`/v1\`, below \`/v1/proxy/\`, or at the root, for paths that the vendors' own clients
+send there. All of them read this one table.
+
+| Column | Meaning |
+| --- | --- |
+| models | Where the request names models. Each of them must be on every list of models that covers the call. \`any depth\`: members called \`model\`, \`models\` and \`fallbacks\`, wherever they stand. \`stored\`: the model stands in an object that the request names by its id. |
+| text | The reply holds text of a model, which output guardrails judge. |
+| money | \`costed\`: the usage of the reply is priced. \`free\`: nothing is charged, whatever usage the reply repeats. \`flagged\`: it costs, and no rate is known for it; the log says \`unmetered\`, and a strict limit of cost refuses it. |
+| note | \`hands out a credential\`: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call (\`EPHEMERAL_KEYS\`). |
+
+A path that is not in the table is an unknown operation. It passes. Every member called \`model\`, \`models\` or \`fallbacks\` is held against the
+lists, its usage is read in any words that are known, and a POST that brings no usage is logged as \`unmetered\`.
+
+A model in the path is the one that is executed. \`@slug/\` may stand before it there, as in a body. Versions and prefixes that repeat the
+base URL's own are written once.
+`
+
+function unified(): string {
+  const rows = ENDPOINTS.filter(({later}) => !later).map(({name, method, path}) => `| \`${name}\` | \`${method} /v1${path}\` |`)
+  return `## Unified routes\n\nTheir bodies are translated where the provider has other words.\n\n| Name | Route |\n| --- | --- |\n${rows.join('\n')}\n`
+}
+
+function section(vendor: string, rows: readonly VendorOperation[]): string {
+  const lines = rows.map(row => {
+    const note = row.delegates ? 'hands out a credential' : row.endpoint ? `in the words of \`${row.endpoint}\`` : ''
+    return `| \`${row.name}\` | \`${row.method} ${row.path}\` | ${models(row)} | ${row.generates ? 'yes' : ''} | ${row.money} | ${note} |`
+  })
+  const kinds = [...new Set(rows.flatMap(row => (row.kinds === 'all' ? ['every kind'] : row.kinds.map(kind => `\`${kind}\``))))]
+  return `## ${vendor}\n\nKinds: ${kinds.join(', ')}.\n\n| Operation | Path | models | text | money | note |\n| --- | --- | --- | --- | --- | --- |\n${lines.join('\n')}\n`
+}
+
+const PLACES = {path: 'path', model: 'body', any: 'any depth'} as const
+
+function models({models, is_indirect}: VendorOperation): string {
+  return [...models.map(place => PLACES[place]), ...(is_indirect ? ['stored'] : [])].join(', ')
+}

@@ -15,15 +15,15 @@ send there. All of them read this one table.
 
 | Column | Meaning |
 | --- | --- |
-| models | Where the request names models. Each of them must be on every list of models that covers the call. \`any depth\`: members called \`model\`, \`models\` and \`fallbacks\`, wherever they stand. \`stored\`: the model stands in an object that the request names by its id. |
-| text | The reply holds text of a model, which output guardrails judge. |
+| models | Where the request names models. Each of them must be on every list of models that covers the call. \`any depth\`: members called \`model\`, \`models\` and \`fallbacks\`, at any depth. \`stored\`: the model is part of an object that the request names by its id. |
+| text | The reply holds text of a model, which output guardrails check. |
 | money | \`costed\`: the usage of the reply is priced. \`free\`: nothing is charged, whatever usage the reply repeats. \`flagged\`: it costs, and no rate is known for it; the log says \`unmetered\`, and a strict limit of cost refuses it. |
 | note | \`hands out a credential\`: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call (\`EPHEMERAL_KEYS\`). |
 
 A path that is not in the table is an unknown operation. It passes. Every member called \`model\`, \`models\` or \`fallbacks\` is held against the
 lists, its usage is read in any words that are known, and a POST that brings no usage is logged as \`unmetered\`.
 
-A model in the path is the one that is executed. \`@slug/\` may stand before it there, as in a body. Versions and prefixes that repeat the
+A model in the path is the one that is executed. \`@slug/\` may be written before it there, as in a body. Versions and prefixes that repeat the
 base URL's own are written once.
 `
 

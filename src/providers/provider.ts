@@ -74,6 +74,8 @@ export interface Provider {
   readonly model_scopes?: readonly string[]
   /** The model as the body must name it. */
   readonly modelIn?: (model: string, options: Options) => string
+  /** The model that a deployment in a path is made of, where the options list it. */
+  readonly modelOfDeployment?: (deployment: string, options: Options) => string | undefined
   /** Headers that options make; they win over `headers`. Throws as `place`. */
   readonly headersOf?: (options: Options) => OutgoingHeaders
   /** Headers of the client that go on as they are, on unified endpoints too; lower case. */

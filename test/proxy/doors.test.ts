@@ -301,3 +301,19 @@ test('doors 4: Gemini’s words for another kind’s model are not available yet
   const {status, text} = await ask('', '/v1beta/models/@oai/gpt-4o:generateContent', contents)
   expect([status, JSON.parse(text).error.status, provider.heard.length]).toEqual([501, 'UNIMPLEMENTED', 0])
 })
+
+test('doors 3: a deployment that the integration lists is the model that it lists', async () => {
+  const deployments = [{azure_deployment_name: 'my-dep', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o', is_default: true}]
+  const configurations = {
+    custom_host: provider.url.replace(/\/v1$/, '/openai'),
+    azure_auth_mode: 'default',
+    azure_deployment_config: deployments,
+  }
+  await gateway.provider('az', 'azure-openai', provider.url, {configurations: {...configurations, azure_resource_name: 'r'}})
+  provider.answer((_, response) => json(response, openai))
+  expect((await ask('az', '/openai/deployments/my-dep/chat/completions?api-version=2024-10-21', {model: 'o1', ...messages})).status).toBe(
+    200,
+  )
+  expect(provider.heard[0]!.path).toBe('/openai/deployments/my-dep/chat/completions?api-version=2024-10-21')
+  expect(tokens((await gateway.logs())[0]!)).toEqual(['gpt-4o', IN, OUT])
+})

@@ -45,6 +45,14 @@ export function azureModel(model: string, options: Options): string {
   return optionIn(options, 'azure_model_name') ?? model
 }
 
+/** The model of a deployment, as the integration lists it; undefined for one that it does not list. */
+export function azureModelOfDeployment(deployment: string, options: Options): string | undefined {
+  const found = listed(options).find(({deployment_id}) => deployment_id === deployment)
+  const named = found?.model ?? found?.alias
+  if (typeof named === 'string' && named !== '') return named
+  return optionIn(options, 'azure_deployment_id') === deployment ? optionIn(options, 'azure_model_name') : undefined
+}
+
 /** The deployment of a model: the one that is named, else the listed one of this alias, model or name, else the usual one, else its namesake. */
 function deploymentFor(model: string, options: Options): Deployment {
   const api_version = optionIn(options, 'azure_api_version')

@@ -4,7 +4,7 @@ import {entra} from '../auth/entra.ts'
 import {bearer, keyIn, withAzureToken} from '../auth.ts'
 import {apiAwsPlace, bedrockPlace, sagemakerHeaders, sagemakerPlace} from '../base-urls/aws.ts'
 import {azureAiHeaders, azureAiPath, azureAiPlace, isClaude} from '../base-urls/azure-ai.ts'
-import {azureModel, azurePath} from '../base-urls/azure-openai.ts'
+import {azureModel, azureModelOfDeployment, azurePath} from '../base-urls/azure-openai.ts'
 import {onceV1} from '../base-urls/others.ts'
 import {template} from '../base-urls/template.ts'
 import {bedrockErrands} from '../bedrock/file-operations.ts'
@@ -80,6 +80,7 @@ export const clouds: readonly Provider[] = [
       login: entra,
       pathOf: azurePath,
       modelIn: azureModel,
+      modelOfDeployment: azureModelOfDeployment,
       realtime: {path: '/realtime'},
       stream_usage: true,
     },

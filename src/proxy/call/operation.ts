@@ -7,9 +7,12 @@ import type {Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
 
 /** What the call means at a target: by a vendor's own path its dialect depends on whose path it is. */
-export function enterTarget(call: Call, target: Pick<Target, 'provider'>): void {
+export function enterTarget(call: Call, target: Pick<Target, 'provider' | 'options'>): void {
   if (!call.is_passthrough) return
-  call.operation = operationAt(call.incoming, target)
+  const found = operationAt(call.incoming, target)
+  const {modelOfDeployment} = target.provider
+  const model = found?.path_model && modelOfDeployment?.(found.path_model, target.options)
+  call.operation = found && model ? {...found, path_model: model} : found
   call.endpoint = call.operation?.operation.endpoint ?? 'proxy'
 }
 

@@ -2,6 +2,13 @@ import {isObject, parsed} from '../../base/json-object.ts'
 import type {Json, ProviderFault, TranslationContext} from '../translation.ts'
 
 const MAX_WORDS = 2000
+/** What a provider wrote is looked at this deep, and in so many values: it may be made to hurt. */
+const MAX_DEPTH = 16
+const MAX_VALUES = 500
+/** Of a list of what is wrong, and of the way to one. */
+const MAX_LISTED = 20
+/** A longer body is a page, or made to hurt. */
+const MAX_BODY_BYTES = 1024 * 1024
 
 /** Where a provider's error says its parts; every one may be missing. */
 export interface RawError {
@@ -18,10 +25,7 @@ export function readFault(
   context: TranslationContext,
   find: (value: Json) => RawError = anyError,
 ): ProviderFault {
-  const text = body
-    .subarray(0, 64 * 1024)
-    .toString('utf8')
-    .trim()
+  const text = body.toString('utf8', 0, MAX_BODY_BYTES).trim()
   const json = parsed(text)
   const error = isObject(json) ? find(json) : Array.isArray(json) && isObject(json[0]) ? find(json[0]) : {}
   const bare = json === undefined ? plainText(text) : typeof json === 'string' ? json : ''
@@ -36,20 +40,57 @@ export function faultOf({provider}: TranslationContext, error: RawError, otherwi
 
 /** The shapes that most providers tell errors in: OpenAI's, FastAPI's `detail`, a bare `message`, `error` or `title`. */
 export function anyError(body: Json): RawError {
-  const {error, detail, errors} = body
-  if (isObject(error)) return {message: error.message ?? error.detail, type: error.type, param: error.param, code: error.code}
-  if (Array.isArray(errors) && errors.length > 0) return isObject(errors[0]) ? anyError(errors[0]) : {message: errors.map(words).join('; ')}
-  return {message: body.message ?? detail ?? error ?? body.title, type: body.type, param: body.param, code: body.code}
+  let told = body
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const {error, detail, errors} = told
+    if (isObject(error)) return {message: error.message ?? error.detail, type: error.type, param: error.param, code: error.code}
+    if (!Array.isArray(errors) || errors.length === 0)
+      return {message: told.message ?? detail ?? error ?? told.title, type: told.type, param: told.param, code: told.code}
+    if (!isObject(errors[0])) return {message: errors}
+    told = errors[0]
+  }
+  return {}
 }
 
 /** What a provider wrote for people: text, or FastAPI's list of what is wrong where. */
 function words(value: unknown): string {
-  if (typeof value === 'string') return value.trim()
-  if (Array.isArray(value)) return value.slice(0, 20).map(words).filter(Boolean).join('; ')
-  if (!isObject(value)) return ''
-  const {loc, msg, message, detail} = value
-  const where = Array.isArray(loc) ? `${loc.filter(part => typeof part === 'string' || typeof part === 'number').join('.')}: ` : ''
-  return words(msg) ? where + words(msg) : words(message ?? detail)
+  let values_left = MAX_VALUES
+  let length_left = MAX_WORDS
+  return told(value, MAX_DEPTH)
+
+  function told(value: unknown, levels: number): string {
+    if (values_left-- <= 0 || length_left <= 0) return ''
+    if (typeof value === 'string') return taken(value)
+    if (levels === 0) return ''
+    if (Array.isArray(value)) {
+      const all: string[] = []
+      for (const each of value.slice(0, MAX_LISTED)) {
+        const text = told(each, levels - 1)
+        if (text) all.push(text)
+      }
+      return all.join('; ')
+    }
+    if (!isObject(value)) return ''
+    const {loc, msg, message, detail} = value
+    const what = told(msg, levels - 1)
+    return what ? where(loc) + what : told(message ?? detail, levels - 1)
+  }
+
+  function where(loc: unknown): string {
+    if (!Array.isArray(loc)) return ''
+    const parts = loc.slice(0, MAX_LISTED).filter(part => typeof part === 'string' || typeof part === 'number')
+    return `${parts.map(part => taken(String(part))).join('.')}: `
+  }
+
+  /** As much of `text` as there is room for. */
+  function taken(text: string): string {
+    const all = text
+      .slice(0, MAX_WORDS * 2)
+      .trim()
+      .slice(0, length_left)
+    length_left -= all.length
+    return all
+  }
 }
 
 function name(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import {Refusal} from '../base/errors.ts'
+import {parseJson} from '../base/json-object.ts'
 import {may} from '../identity/may.ts'
 import {workspaceWords} from '../identity/model-lists.ts'
 import {ExplainCreate, Explanation, type ImaginedCaller} from '../schema/explanations.ts'
@@ -66,7 +67,7 @@ function there<T>(service: T | undefined): T {
 }
 
 function callerOf({id, organisation_id, slug, name, defaults, models}: WorkspacesTable): ImaginedCaller {
-  const {metadata, config_id} = JSON.parse(defaults ?? '{}') as {metadata?: Record<string, string>; config_id?: string | null}
+  const {metadata, config_id} = parseJson(defaults ?? '{}') as {metadata?: Record<string, string>; config_id?: string | null}
   return {
     organisation_id,
     workspace_id: id,
@@ -134,7 +135,7 @@ type Members = Readonly<Record<string, unknown>>
 /** Texts, numbers and the like at the top of a JSON body: no condition asks for more, and the rest is long. */
 function plainMembers(bytes: Uint8Array): Members | null {
   try {
-    const body: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+    const body: unknown = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return null
     return Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value !== 'object' || value === null))
   } catch {
@@ -168,7 +169,7 @@ function callsOf(rows: readonly ReplayedRow[]): ReplayedCall[] {
         created_at_ms: Date.parse(row.created_at),
         method: row.method,
         url: row.url,
-        metadata: JSON.parse(row.metadata) as Record<string, string>,
+        metadata: parseJson(row.metadata) as Record<string, string>,
         model: first.model,
         is_stream: row.is_stream,
         targets: targets.map(each => ({provider: providerOf(each), model: bare(each.model), status: each.status})),

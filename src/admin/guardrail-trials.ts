@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
-import {isObject} from '../base/json-object.ts'
+import {isObject, parseJson} from '../base/json-object.ts'
 import type {CheckEnvironment} from '../guardrails/check-environment.ts'
 import type {Hook} from '../guardrails/hook.ts'
 import type {JsonValue} from '../guardrails/json.ts'
@@ -193,7 +193,7 @@ function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<C
 function readBody(value: unknown): JsonValue {
   if (typeof value !== 'string') return (value ?? null) as JsonValue
   try {
-    return JSON.parse(value) as JsonValue
+    return parseJson(value) as JsonValue
   } catch {
     return null
   }

@@ -1,4 +1,5 @@
 import {decodedBody} from '../base/content-encoding.ts'
+import {parseJson} from '../base/json-object.ts'
 
 /**
  * A kept body as it is shown: JSON where it is an object or a list, else text. What cannot be decoded, or comes to more than 32 MB, is
@@ -16,7 +17,7 @@ function fromText(bytes: Uint8Array): unknown {
   const text = decoder.decode(bytes)
   if (!/^\s*[[{]/.test(text)) return text
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return text
   }

@@ -1,6 +1,6 @@
 import {crc32} from 'node:zlib'
 import {ChunkBuffer} from './chunk-buffer.ts'
-import {isObject} from './json-object.ts'
+import {isObject, parseJson} from './json-object.ts'
 
 /** A message may be this long: 16 MiB of payload, 128 KiB of headers, and its frame. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024 + 128 * 1024 + 16
@@ -136,7 +136,7 @@ function textIn(headers: ReadonlyMap<string, AwsHeader>, name: string): string |
 function parsed(payload: Buffer): unknown {
   const text = payload.toString('utf8')
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return text
   }

@@ -1,6 +1,6 @@
 import {createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify} from 'node:crypto'
 import {gunzipSync, gzipSync} from 'node:zlib'
-import {isObject} from './json-object.ts'
+import {isObject, parseJson} from './json-object.ts'
 
 /** Content that is carried to a gateway by hand: lists of prices, and what later versions add. */
 export interface Bundle {
@@ -110,7 +110,7 @@ function signed(payload: Buffer): Buffer {
 function unpacked(payload: Buffer): Bundle {
   let parsed: unknown
   try {
-    parsed = JSON.parse(gunzipSync(payload, {maxOutputLength: MAX_BYTES}).toString('utf8'))
+    parsed = parseJson(gunzipSync(payload, {maxOutputLength: MAX_BYTES}).toString('utf8'))
   } catch {
     throw new BundleFault('its content cannot be unpacked')
   }

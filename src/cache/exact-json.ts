@@ -1,3 +1,4 @@
+import {parseJson} from '../base/json-object.ts'
 export type JsonRecord = Record<string, unknown>
 
 /** A number that may not survive: many digits, or an exponent of three. */
@@ -12,7 +13,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 export function parseExactly(text: string): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJson(text)
   } catch {
     return undefined
   }

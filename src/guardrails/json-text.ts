@@ -1,3 +1,5 @@
+import {parseJson, TooDeep} from '../base/json-object.ts'
+import {MAX_JSON_DEPTH} from '../base/json-shape.ts'
 import type {JsonValue} from './json.ts'
 import type {SlicedWork} from './time-slices.ts'
 
@@ -73,7 +75,7 @@ export function* readingJson(text: string): SlicedWork<JsonValue | undefined> {
 
 /** `JSON.parse` with pauses. */
 export function* parsing(text: string): SlicedWork<JsonValue> {
-  if (text.length <= SHORT) return JSON.parse(text) as JsonValue
+  if (text.length <= SHORT) return parseJson(text) as JsonValue
   return yield* parsingLong(text)
 }
 
@@ -115,6 +117,7 @@ function* parsingLong(text: string): SlicedWork<JsonValue> {
     const first = sign()
     if (first === '"') return string()
     if (first !== '[' && first !== '{') return scalar()
+    if (open.length === MAX_JSON_DEPTH) throw new TooDeep()
     at++
     if (sign() === (first === '[' ? ']' : '}')) {
       at++

@@ -1,5 +1,6 @@
 import {readdirSync, readFileSync, statSync} from 'node:fs'
 import {join} from 'node:path'
+import {parseJson} from '../base/json-object.ts'
 import {type PriceFile, readPriceFile} from './file.ts'
 import {lookupKeys} from './names.ts'
 import type {Price} from './price.ts'
@@ -72,7 +73,7 @@ function readFile(file: string, provider: string, warn: LocalOptions['warn']): P
     const stat = statSync(file, {throwIfNoEntry: false})
     if (!stat) return undefined
     if (stat.size > MAX_FILE_BYTES) throw new Error(`is ${stat.size} bytes long; expected at most ${MAX_FILE_BYTES}`)
-    return readPriceFile(JSON.parse(readFileSync(file, 'utf8')), provider, 'local')
+    return readPriceFile(parseJson(readFileSync(file, 'utf8')), provider, 'local')
   } catch (error) {
     warn(`The price file ${file} is not used, the bundled prices are: ${error instanceof Error ? error.message : String(error)}`)
     return undefined

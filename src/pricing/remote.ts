@@ -1,5 +1,6 @@
 import {readFile, stat} from 'node:fs/promises'
 import {join} from 'node:path'
+import {parseJson} from '../base/json-object.ts'
 import {KEPT_MS, MAX_FILE_BYTES, PROVIDER_SLUG} from './local.ts'
 
 /** A place that holds a file for each provider. The directory of a log store and the proxy service are such places. */
@@ -110,7 +111,7 @@ export class HourlyFiles<T> {
     held.under_way = files
       .read(provider)
       .then(text => {
-        held.value = text === null ? undefined : parse(JSON.parse(text), provider)
+        held.value = text === null ? undefined : parse(parseJson(text), provider)
       })
       .catch((error: unknown) => {
         held.ask_at_ms = requested_at_ms + RETRY_MS

@@ -1,3 +1,4 @@
+import {parseJson} from '../base/json-object.ts'
 import {type Node, type PartialVersion, parseTemplate, TemplateFault} from '../base/mustache/parse.ts'
 import {type FindPartial, RenderBudget, render, type TemplateFormat, type Variables} from '../base/mustache/render.ts'
 import type {PromptTemplate} from '../schema/prompts.ts'
@@ -33,7 +34,7 @@ export function readPrompt({string, is_raw_template}: Pick<PromptTemplate, 'stri
 function messagesIn(string: string): readonly unknown[] | undefined {
   if (!/^\s*\[/.test(string)) return undefined
   try {
-    const parsed: unknown = JSON.parse(string)
+    const parsed: unknown = parseJson(string)
     return areMessages(parsed) ? parsed : undefined
   } catch {
     return undefined
@@ -89,7 +90,7 @@ export function renderPrompt(
   if (prompt.kind === 'messages') return {messages: filled(prompt.tree, nodes => renderNodes(nodes, 'text')) as readonly unknown[]}
   const text = renderNodes(prompt.nodes, 'json')
   try {
-    const messages: unknown = JSON.parse(text)
+    const messages: unknown = parseJson(text)
     if (areMessages(messages)) return {messages}
   } catch {
     // The sentence follows below: the parser's own would quote the variables.

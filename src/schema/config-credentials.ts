@@ -1,4 +1,4 @@
-import {isObject} from '../base/json-object.ts'
+import {isObject, parseJson} from '../base/json-object.ts'
 import {type ConfigReader, expecting, flag, listOf, oneOf, opaque, refuse, requiring, shape, text} from './config-readers.ts'
 
 const word = text(
@@ -84,7 +84,7 @@ function serviceAccount(value: unknown, path: string, found: Parameters<ConfigRe
   if (json === undefined) return undefined
   if (typeof json !== 'string' || json.length > 16_384 || !/^[\x20-\x7e\s]+$/.test(json)) return refuse(found, path, expected)
   try {
-    return isObject(JSON.parse(json)) ? json : refuse(found, path, expected)
+    return isObject(parseJson(json)) ? json : refuse(found, path, expected)
   } catch {
     return refuse(found, path, expected)
   }

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {parseJson} from '../base/json-object.ts'
 import {Metadata} from './metadata.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 import {Time} from './times.ts'
@@ -226,7 +227,7 @@ function providerAndModel(text: string): {provider: string; model: string} {
 
 export function readJson(text: string, context: z.RefinementCtx): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     context.addIssue({code: 'custom', message: 'must be a JSON object of texts'})
     return z.NEVER

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {parseJson} from '../base/json-object.ts'
 
 const MOST = 50
 
@@ -23,7 +24,7 @@ export const TagsQuery = z
   .max(16_384)
   .transform((text, issues): unknown => {
     try {
-      return JSON.parse(text)
+      return parseJson(text)
     } catch {
       issues.addIssue({code: 'custom', message: 'expected a JSON object of texts, for example {"team":"search"}'})
       return z.NEVER

@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
-import {isObject, list, object, parsed, parsedObject} from '../../src/base/json-object.ts'
+import {isObject, list, object, parsed, parsedObject, parseJson, TooDeep} from '../../src/base/json-object.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
 
@@ -36,4 +36,22 @@ describe('JSON of which nothing is known', () => {
     )
     expect(readers).toEqual(['src/base/json-object.ts'])
   })
+})
+
+test('what is nested too deep is no JSON to anybody, wherever brackets stand in texts', () => {
+  const deep = (levels: number, open = '[', close = ']', within = '') => open.repeat(levels) + within + close.repeat(levels)
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const within = open === '[' ? '' : '1'
+    expect(parsed(deep(256, open, close, within))).toBeDefined()
+    for (const levels of [257, 10_000]) {
+      expect(parsed(deep(levels, open, close, within))).toBeUndefined()
+      expect(() => parseJson(deep(levels, open, close, within))).toThrow(TooDeep)
+    }
+  }
+  const texts = JSON.stringify({a: '[{"'.repeat(10_000), b: ['\\', '\\"[', deep(1000)], c: Array.from({length: 1000}, () => [{}])})
+  expect(parsed(texts)).toEqual(JSON.parse(texts))
+  expect(() => parseJson('[')).toThrow(SyntaxError)
 })

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
+import {TooDeep} from '../../src/base/json-object.ts'
+import {MAX_JSON_DEPTH} from '../../src/base/json-shape.ts'
 import type {JsonValue} from '../../src/guardrails/json.ts'
 import {jsonText, parsing} from '../../src/guardrails/json-text.ts'
 import {atOnce, inTimeSlices, type SlicedWork} from '../../src/guardrails/time-slices.ts'
@@ -121,11 +123,16 @@ describe('JSON read in pieces is that of JSON.parse', () => {
     '{"a"}',
   ])('%j', both)
 
-  test('however deep', () => {
-    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
-    let value = atOnce(parsing(deep)) as readonly unknown[]
+  test('as deep as anything is read', () => {
+    const long = ' '.repeat(100_000)
+    const deep = (levels: number) => long + '['.repeat(levels) + ']'.repeat(levels)
+    let value = atOnce(parsing(deep(MAX_JSON_DEPTH))) as readonly unknown[]
     let depth = 1
     for (; value.length; depth++) value = value[0] as readonly unknown[]
-    expect(depth).toBe(100_000)
+    expect(depth).toBe(MAX_JSON_DEPTH)
+    for (const levels of [MAX_JSON_DEPTH + 1, 100_000]) {
+      expect(() => atOnce(parsing(deep(levels)))).toThrow(TooDeep)
+      expect(() => atOnce(parsing(deep(levels).trim()))).toThrow(TooDeep)
+    }
   })
 })

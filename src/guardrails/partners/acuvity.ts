@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {parseJson} from '../../base/json-object.ts'
 import {CheckFault} from '../fault.ts'
 import type {JsonValue} from '../json.ts'
 import {secret} from './credentials.ts'
@@ -109,7 +110,7 @@ function among(found: JsonValue | undefined, wanted: readonly string[]): string[
 /** Where the API is: a claim of the token. It is not verified here, for it is the customer's own. */
 function apexOf(token: string): string {
   try {
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as JsonValue
+    const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as JsonValue
     const apex = dig(claims, 'opaque', 'apex-url')
     if (typeof apex === 'string' && /^https:\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?\/?$/i.test(apex)) return apex.replace(/\/$/, '')
   } catch {}

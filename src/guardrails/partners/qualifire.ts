@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {parseJson} from '../../base/json-object.ts'
 import type {Side} from '../../schema/guardrails.ts'
 import {isObject, type JsonObject, type JsonValue, own} from '../json.ts'
 import {secret} from './credentials.ts'
@@ -92,7 +93,7 @@ function toolUse({context, view, text}: Call): JsonObject {
 
 function parsed(value: JsonValue | undefined): JsonValue {
   try {
-    return typeof value === 'string' ? (JSON.parse(value) as JsonValue) : {}
+    return typeof value === 'string' ? (parseJson(value) as JsonValue) : {}
   } catch {
     return {}
   }

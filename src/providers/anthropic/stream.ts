@@ -1,4 +1,4 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
 import type {RawObject} from '../openai/usage.ts'
 import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
@@ -208,7 +208,7 @@ export function isCutJson(value: unknown): boolean {
 export function unwrapped(data: unknown): unknown {
   if (!isObject(data) || typeof data.bytes !== 'string' || data.type !== undefined) return data
   try {
-    return JSON.parse(Buffer.from(data.bytes, 'base64').toString('utf8'))
+    return parseJson(Buffer.from(data.bytes, 'base64').toString('utf8'))
   } catch {
     return null
   }

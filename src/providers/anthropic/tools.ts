@@ -1,10 +1,8 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parseJson} from '../../base/json-object.ts'
+import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {cached} from './content.ts'
 import {hasStrictTools} from './thinking.ts'
-
-/** Arguments are unpacked from their string; deeper than this nobody means them, and writing them out would overflow the stack. */
-const MAX_DEPTH = 500
 
 export interface Tools {
   readonly tools: readonly Json[]
@@ -93,29 +91,13 @@ function choiceOf(tool_choice: unknown): {readonly choice: Json | null; readonly
 
 function argumentsIn(given: unknown, at: string): Json {
   if (given === undefined || given === null || given === '') return {}
-  if (typeof given === 'string' && !isTooDeep(given)) {
+  if (typeof given === 'string') {
     try {
-      const input: unknown = JSON.parse(given)
+      const input: unknown = parseJson(given)
       if (isObject(input)) return input
     } catch {
       // Told below, with the field it stands in.
     }
   }
-  throw new UnsupportedInput(at, `expected a JSON object in a string, nested at most ${MAX_DEPTH} deep`)
-}
-
-function isTooDeep(json: string): boolean {
-  if (json.length <= MAX_DEPTH) return false
-  let depth = 0
-  let is_text = false
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at]
-    if (character === '"') is_text = !is_text
-    else if (is_text) {
-      if (character === '\\') at++
-    } else if (character === '{' || character === '[') {
-      if (++depth > MAX_DEPTH) return true
-    } else if (character === '}' || character === ']') depth--
-  }
-  return false
+  throw new UnsupportedInput(at, `expected a JSON object in a string, nested at most ${MAX_JSON_DEPTH} deep`)
 }

@@ -1,4 +1,4 @@
-import {object} from '../../base/json-object.ts'
+import {object, parseJson} from '../../base/json-object.ts'
 import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
@@ -114,7 +114,7 @@ async function countedBy(job: Json, {context}: OperationInput, upstream: Upstrea
       text += piece.toString('utf8')
       if (text.length > MAX_MANIFEST) return {}
     }
-    const manifest = object(JSON.parse(text))
+    const manifest = object(parseJson(text))
     return {
       counts: {
         total: whole(manifest.totalRecordCount),

@@ -1,4 +1,4 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parseJson} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {
@@ -175,7 +175,7 @@ class FamilyStream implements StreamTranslator {
 function partIn(data: unknown): Json | null {
   if (!isObject(data) || typeof data.bytes !== 'string') return null
   try {
-    const part: unknown = JSON.parse(Buffer.from(data.bytes, 'base64').toString('utf8'))
+    const part: unknown = parseJson(Buffer.from(data.bytes, 'base64').toString('utf8'))
     return isObject(part) ? part : null
   } catch {
     return null

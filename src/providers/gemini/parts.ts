@@ -1,4 +1,5 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parseJson} from '../../base/json-object.ts'
+import {isTooDeep} from '../../base/json-shape.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
 import {mediaPart, typeOfName} from './media.ts'
 import {present, word} from './read.ts'
@@ -105,18 +106,13 @@ function argumentsOf(written: unknown, field: string): Json {
   if (typeof written === 'string') {
     if (written.trim() === '') return {}
     try {
-      const args: unknown = JSON.parse(written)
-      if (isObject(args) && !isDeeper(args, MAX_DEPTH)) return args
+      const args: unknown = parseJson(written)
+      if (isObject(args) && !isTooDeep(written, MAX_DEPTH)) return args
     } catch {
       // Refused below, in words that name the field.
     }
   }
   throw new UnsupportedInput(field, `expected a JSON object as text, nested no deeper than ${MAX_DEPTH}`)
-}
-
-function isDeeper(value: unknown, most: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return most === 0 || Object.values(value).some(each => isDeeper(each, most - 1))
 }
 
 /** The result of a tool: its texts as `output`, pictures and files beside it. */

@@ -1,4 +1,4 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {formOf} from '../jobs/form.ts'
 import {
   type BatchFacts,
@@ -127,7 +127,7 @@ export const togetherErrands: ProviderOperations = {
 /** A list bare, or under `data`. */
 async function itemsOf(reply: UpstreamReply): Promise<readonly Json[]> {
   try {
-    const parsed: unknown = JSON.parse((await reply.bytes()).toString())
+    const parsed: unknown = parseJson((await reply.bytes()).toString())
     return itemsIn(Array.isArray(parsed) ? parsed : object(parsed).data)
   } catch (fault) {
     throw fault instanceof SyntaxError ? new InvalidResponse('expected a list') : fault

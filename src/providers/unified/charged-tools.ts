@@ -1,5 +1,5 @@
 import {topLevel} from '../../base/json.ts'
-import {isObject} from '../../base/json-object.ts'
+import {isObject, parseJson} from '../../base/json-object.ts'
 import {UNIT} from '../../schema/usage.ts'
 
 /** Words without which no request names a tool that its provider charges for: others are searched, and not read. */
@@ -39,7 +39,7 @@ export function chargedTools(body: Buffer): Readonly<Record<string, number>> | n
     const members = topLevel(body, NO_KEYS)
     const read = (name: string): unknown => {
       const span = members.get(name)
-      return span && JSON.parse(body.toString('utf8', span.start, span.end))
+      return span && parseJson(body.toString('utf8', span.start, span.end))
     }
     const most = usesIn(read('max_tool_calls')) ?? USES
     const tools = read('tools')

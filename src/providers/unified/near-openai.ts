@@ -47,24 +47,32 @@ export function notAnswer(response: unknown, context: TranslationContext): Inval
 
 /** Content as text or in parts: Mistral's `thinking` is text or parts itself. Parts of kinds that are not known yet say nothing. */
 export function piecesIn(content: unknown): readonly MessagePiece[] {
+  return partsIn(content).flatMap((part: unknown): readonly MessagePiece[] => {
+    const {type, text, thinking} = object(part)
+    if (type === 'text') return [{type, text: textIn(text)}]
+    return type === 'thinking' ? [{type, thinking: thoughtOf(thinking)}] : []
+  })
+}
+
+/** Thinking has no thinking in it. */
+function thoughtOf(thinking: unknown): string {
+  const texts = partsIn(thinking).map(part => {
+    const {type, text} = object(part)
+    return type === 'text' ? textIn(text) : ''
+  })
+  return texts.join('')
+}
+
+function partsIn(content: unknown): readonly unknown[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{type: 'text', text: content}]
   if (!Array.isArray(content)) throw new InvalidResponse('content: expected a string or an array')
-  return content.flatMap((part: unknown): readonly MessagePiece[] => {
-    const {type, text, thinking} = object(part)
-    if (type === 'text') {
-      if (typeof text !== 'string') throw new InvalidResponse('content.text: expected a string')
-      return [{type, text}]
-    }
-    if (type !== 'thinking') return []
-    const thought =
-      typeof thinking === 'string'
-        ? thinking
-        : piecesIn(thinking)
-            .map(piece => (piece.type === 'text' ? piece.text : ''))
-            .join('')
-    return [{type, thinking: thought}]
-  })
+  return content
+}
+
+function textIn(text: unknown): string {
+  if (typeof text !== 'string') throw new InvalidResponse('content.text: expected a string')
+  return text
 }
 
 /** Thinking beside the content, as DeepSeek began to say it and many engines do. */

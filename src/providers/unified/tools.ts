@@ -1,4 +1,4 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 import type {ChatMessage} from './read.ts'
 
@@ -94,7 +94,7 @@ export function answeredIn({raw, field}: ChatMessage): string {
 export function argumentsIn(call: FunctionCall, field: string): Json {
   let parsed: unknown
   try {
-    parsed = JSON.parse(call.arguments)
+    parsed = parseJson(call.arguments)
   } catch {
     parsed = null
   }

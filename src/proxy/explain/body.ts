@@ -1,3 +1,4 @@
+import {parseJson} from '../../base/json-object.ts'
 import type {ExplainedTarget} from '../../schema/explanations.ts'
 import type {Call} from '../call/call.ts'
 import {wholeOf} from '../inbound/body.ts'
@@ -54,7 +55,7 @@ function lengthOf(body: UpstreamRequest['body']): number {
 function parsed(bytes: Buffer): unknown {
   const text = bytes.toString()
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return text
   }

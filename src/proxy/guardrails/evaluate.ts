@@ -1,6 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
 import {keyFault} from '../../base/json-keys.ts'
-import {parsed} from '../../base/json-object.ts'
+import {parsed, TooDeep} from '../../base/json-object.ts'
+import {isTooDeep} from '../../base/json-shape.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
 import type {Hook} from '../../guardrails/hook.ts'
@@ -136,6 +137,7 @@ class GuardedVisit implements CallGuardrails {
     if (!this.judges_answers) return this.#judged(reply, upstream_status, reply.bytes, reply.bytes)
     const text = reply.bytes.toString()
     const json = parsed(text)
+    if (json === undefined && isTooDeep(text)) throw this.unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
     if (!isObject(json)) throw this.unreadable('it is not a JSON object, so that guardrails cannot judge it')
     const fault = keyFault(text, DEEPEST)
     if (fault) throw this.unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)

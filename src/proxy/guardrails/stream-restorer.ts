@@ -1,3 +1,4 @@
+import {parseJson} from '../../base/json-object.ts'
 import {readFields} from '../../base/sse.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
@@ -70,7 +71,7 @@ export class StreamRestorer {
 /** A whole answer with what its placeholders stand for; the same bytes where it has none. */
 export function restored(restore: Restore | null, bytes: Buffer): Buffer {
   if (!restore) return bytes
-  const body = JSON.parse(bytes.toString()) as JsonValue
+  const body = parseJson(bytes.toString()) as JsonValue
   const put = restore.restoreBody(body)
   return put === body ? bytes : Buffer.from(JSON.stringify(put))
 }

@@ -1,4 +1,5 @@
 import {keyFault} from '../../base/json-keys.ts'
+import {parseJson} from '../../base/json-object.ts'
 import {readFields} from '../../base/sse.ts'
 import {isObject, type JsonObject} from '../../guardrails/json.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
@@ -162,7 +163,7 @@ export function isLast(endpoint: EndpointName, {event, name, bytes}: Read): bool
 function parsed(text: string): JsonObject | null | undefined {
   if (text.trim() === '[DONE]') return null
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     return isObject(value) && !keyFault(text, DEEPEST) ? value : undefined
   } catch {
     return undefined

@@ -1,3 +1,4 @@
+import {parseJson} from '../../base/json-object.ts'
 import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {isStreamed} from '../../cache/rules.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
@@ -182,7 +183,7 @@ export class StreamText {
 function isJson(text: string): boolean {
   if (!/[}\]]\s{0,16}$/.test(text.slice(-17))) return false
   try {
-    JSON.parse(text)
+    parseJson(text)
     return true
   } catch {
     return false

@@ -1,4 +1,5 @@
 import {topLevel} from '../../base/json.ts'
+import {parseJson} from '../../base/json-object.ts'
 import {promptTokens} from '../../providers/media/prompt.ts'
 import {estimateTokens, requestUnits} from '../../providers/openai/observe.ts'
 import {hidesOutput, mostOutputTokens} from '../../providers/outputs/index.ts'
@@ -155,7 +156,7 @@ function membersOf(bytes: Buffer): Record<string, unknown> {
     for (const name of [...INNER, ...BOUNDS, ...TIMES, ...THINKS]) {
       const span = members.get(name)
       if (!span || span.end - span.start > MAX_MEMBER_BYTES) continue
-      const value: unknown = JSON.parse(bytes.toString('utf8', span.start, span.end))
+      const value: unknown = parseJson(bytes.toString('utf8', span.start, span.end))
       if (INNER.includes(name) && typeof value === 'object') Object.assign(found, value)
       else found[name] = value
     }

@@ -1,5 +1,5 @@
 import {topLevel} from '../../base/json.ts'
-import {object, parsed} from '../../base/json-object.ts'
+import {object, parsed, parseJson} from '../../base/json-object.ts'
 import type {Json} from '../../providers/translation.ts'
 
 /** What an event says of itself at its top level; null for what is no event: not JSON, or without a type. */
@@ -7,7 +7,7 @@ export function typeOf(payload: Buffer): string | null {
   try {
     const span = topLevel(payload, NO_KEYS).get('type')
     if (!span) return null
-    const type: unknown = JSON.parse(payload.toString('utf8', span.start, span.end))
+    const type: unknown = parseJson(payload.toString('utf8', span.start, span.end))
     return typeof type === 'string' ? type : null
   } catch {
     return null

@@ -1,5 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import {Refusal} from '../../base/errors.ts'
+import {parseJson} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
 import {readOptions} from '../../providers/options.ts'
 import {compile} from '../../routing/compile.ts'
@@ -125,7 +126,7 @@ function optionsIn({options}: TargetSelectors): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     throw new Refusal('config.invalid', {issues: 'config: it is not valid JSON'})
   }

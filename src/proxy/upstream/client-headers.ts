@@ -1,4 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
+import {parseJson} from '../../base/json-object.ts'
 import {holdsOwnKey} from '../../identity/keys.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {HOP_BY_HOP, isOwn, isOwnCookie, NEVER_FORWARDED} from '../../schema/headers.ts'
@@ -66,7 +67,7 @@ export function headerList(text: string, prefix: string): string[] {
   let names = text.split(',')
   if (text.trimStart().startsWith('[')) {
     try {
-      names = (JSON.parse(text) as unknown[]).map(String)
+      names = (parseJson(text) as unknown[]).map(String)
     } catch {
       throw new Refusal('header.invalid', {header: `${prefix}-forward-headers`, reason: 'it is neither a list by commas nor a JSON array'})
     }

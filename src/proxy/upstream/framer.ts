@@ -1,4 +1,6 @@
 import {AwsEventStream, readEvent} from '../../base/aws-event-stream.ts'
+import {parseJson, TooDeep} from '../../base/json-object.ts'
+import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {JsonValueFramer} from '../../base/json-values.ts'
 import {readFields, SseFramer} from '../../base/sse.ts'
 import type {Framing, StreamEvent} from '../../providers/translation.ts'
@@ -35,13 +37,14 @@ export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent |
 
 const TOO_LONG = 'an event of its stream is too long'
 const NOT_JSON = 'an event of its stream is not JSON'
+const TOO_DEEP = `an event of its stream is nested deeper than the ${MAX_JSON_DEPTH} levels that are read`
 
 /** What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last word. */
 function eventOf(name: string | null, text: string): StreamEvent | string {
   if (text.trim() === '' || text.trim() === '[DONE]') return {name, data: text.trim()}
   try {
-    return {name, data: JSON.parse(text) as unknown}
-  } catch {
-    return NOT_JSON
+    return {name, data: parseJson(text)}
+  } catch (fault) {
+    return fault instanceof TooDeep ? TOO_DEEP : NOT_JSON
   }
 }

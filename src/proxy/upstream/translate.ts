@@ -1,5 +1,6 @@
 import {Readable} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
+import {parseJson, TooDeep} from '../../base/json-object.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
@@ -136,11 +137,12 @@ function isBinary(body: TranslatedResponse['body']): body is Extract<TranslatedR
   return Buffer.isBuffer((body as {bytes?: unknown}).bytes)
 }
 
-/** JSON, or the bytes where it is none: some answer with a picture. */
+/** JSON, or the bytes where it is none: some answer with a picture. Throws `InvalidResponse` for what is nested too deep. */
 function parsed(plain: Buffer): unknown {
   try {
-    return JSON.parse(plain.toString())
-  } catch {
+    return parseJson(plain.toString())
+  } catch (fault) {
+    if (fault instanceof TooDeep) throw new InvalidResponse(fault.message)
     return plain
   }
 }

@@ -78,9 +78,9 @@ describe('a body', () => {
     for (const text of ['', '[', '[]', '7', 'null', '<html>']) expect(countBodyTokens(Buffer.from(text), {framed: true})).toBeNull()
   })
 
-  test('nested without end is counted as far as it is read', () => {
+  test('nested deeper than anything is read is not counted', () => {
     let deep: unknown = 'hi there'
     for (let level = 0; level < 1000; level++) deep = [deep]
-    expect(body({messages: deep})).toBeGreaterThanOrEqual(0)
+    expect(body({messages: deep})).toBeNull()
   })
 })

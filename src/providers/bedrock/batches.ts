@@ -3,6 +3,7 @@ import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
+import {count} from '../openai/usage.ts'
 import {type OperationInput, type Upstream, UpstreamFault} from '../operation.ts'
 import type {Json} from '../translation.ts'
 import {files} from './files.ts'
@@ -121,12 +122,19 @@ async function countedBy(job: Json, {context}: OperationInput, upstream: Upstrea
         completed: whole(manifest.successRecordCount),
         failed: whole(manifest.errorRecordCount),
       },
-      tokens: {input: whole(manifest.inputTokenCount), output: whole(manifest.outputTokenCount)},
+      tokens: tokensIn(manifest),
     }
   } catch (fault) {
     if (fault instanceof UpstreamFault || fault instanceof SyntaxError) return {}
     throw fault
   }
+}
+
+/** None where neither number can be one: the rows are counted then. */
+function tokensIn({inputTokenCount, outputTokenCount}: Json): BatchFacts['tokens'] {
+  const input = count(inputTokenCount)
+  const output = count(outputTokenCount)
+  return input === null && output === null ? null : {input: input ?? 0, output: output ?? 0}
 }
 
 const MAX_MANIFEST = 64 << 10

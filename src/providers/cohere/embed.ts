@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {emptyUsage} from '../../schema/usage.ts'
+import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
 import {type Json, type Translated, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {embeddingList, textsIn} from '../unified/embeddings.ts'
@@ -31,12 +31,19 @@ function reply(response: unknown, context: TranslationContext, body: Json) {
   const type = typeIn(body)
   const vectors = isObject(embeddings) ? embeddings[theirs(type)] : embeddings
   const billed = object(object(meta).billed_units)
-  const usage = emptyUsage()
-  usage.input_uncached_tokens = count(billed.input_tokens) ?? 0
-  usage.image_in_tokens = count(billed.image_tokens) ?? 0
+  return embeddingList(context, {vectors: arrayIn(vectors, 'embeddings'), usage: billedFor(billed)}, type === 'base64' ? 'base64' : 'float')
+}
+
+function billedFor(billed: Json): Usage | null {
+  const tokens = count(billed.input_tokens)
+  const image_tokens = count(billed.image_tokens)
   const pictures = count(billed.images)
+  if (tokens === null && image_tokens === null && pictures === null) return null
+  const usage = emptyUsage()
+  usage.input_uncached_tokens = tokens ?? 0
+  usage.image_in_tokens = image_tokens ?? 0
   if (pictures) usage.units.images = pictures
-  return embeddingList(context, {vectors: arrayIn(vectors, 'embeddings'), usage}, type === 'base64' ? 'base64' : 'float')
+  return usage
 }
 
 /** One kind of vector, for OpenAI's answer has room for one. */

@@ -1,6 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
@@ -46,7 +47,7 @@ function pieceIn(part: unknown): readonly MessagePiece[] {
 export function readTokens(raw_usage: unknown): Usage | null {
   const {tokens, billed_units, cached_tokens} = object(raw_usage)
   const billed = object(billed_units)
-  const from = typeof billed.input_tokens === 'number' || typeof billed.output_tokens === 'number' ? billed : object(tokens)
+  const from = count(billed.input_tokens) !== null || count(billed.output_tokens) !== null ? billed : object(tokens)
   return usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
 }
 

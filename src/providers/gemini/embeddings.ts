@@ -1,5 +1,6 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {count} from '../openai/usage.ts'
 import {
   InvalidResponse,
   type Json,
@@ -10,7 +11,7 @@ import {
   UnsupportedInput,
 } from '../translation.ts'
 import {type GeminiHost, modelOf} from './place.ts'
-import {count, present, word} from './read.ts'
+import {present, word} from './read.ts'
 import {replied} from './reply.ts'
 import {readUsage} from './usage.ts'
 
@@ -48,9 +49,8 @@ export function vertexEmbeddings(place: GeminiHost): Translation {
     },
     reply(response, context, request): TranslatedResponse {
       const found = list(replied(response, context).predictions).map(each => object(object(each).embeddings))
-      const counted = found.map(({statistics}) => object(statistics).token_count).filter(each => typeof each === 'number')
-      const usage =
-        counted.length > 0 ? {...emptyUsage(), input_uncached_tokens: counted.reduce((sum, each) => sum + count(each), 0)} : null
+      const counted = found.map(({statistics}) => count(object(statistics).token_count)).filter(each => each !== null)
+      const usage = counted.length > 0 ? {...emptyUsage(), input_uncached_tokens: counted.reduce((sum, each) => sum + each, 0)} : null
       return answer(
         found.map(({values}) => values),
         usage,

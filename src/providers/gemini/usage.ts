@@ -1,8 +1,8 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {count} from '../openai/usage.ts'
 import type {Json} from '../translation.ts'
 import {generationOf} from './place.ts'
-import {count} from './read.ts'
 
 /**
  * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand beside the
@@ -12,7 +12,7 @@ import {count} from './read.ts'
 export function readUsage(metadata: unknown, searches = 0): Usage | null {
   if (!isObject(metadata)) return null
   const {promptTokenCount, candidatesTokenCount, totalTokenCount} = metadata
-  if (![promptTokenCount, candidatesTokenCount, totalTokenCount].some(each => typeof each === 'number')) return null
+  if ([promptTokenCount, candidatesTokenCount, totalTokenCount].every(each => count(each) === null)) return null
   const usage = emptyUsage()
   readInput(metadata, usage)
   readOutput(metadata, usage)
@@ -29,8 +29,8 @@ function readInput(metadata: Json, usage: Usage) {
   const parts = modalities(metadata.promptTokensDetails)
   const tools = modalities(metadata.toolUsePromptTokensDetails)
   const cached = modalities(metadata.cacheTokensDetails)
-  const take = taker(count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount))
-  const takeCached = taker(count(metadata.cachedContentTokenCount))
+  const take = taker(inputOf(metadata))
+  const takeCached = taker(count(metadata.cachedContentTokenCount) ?? 0)
   usage.audio_cache_read_tokens = take(takeCached(cached.AUDIO))
   usage.image_cache_read_tokens = take(takeCached(cached.IMAGE))
   usage.cache_read_tokens = take(takeCached(Infinity))
@@ -39,11 +39,18 @@ function readInput(metadata: Json, usage: Usage) {
   usage.input_uncached_tokens = take(Infinity)
 }
 
+/** Where the total alone can be one, there is nothing but input. */
+function inputOf(metadata: Json): number {
+  const prompt = count(metadata.promptTokenCount)
+  const rest = prompt === null && count(metadata.candidatesTokenCount) === null ? count(metadata.totalTokenCount) : 0
+  return (prompt ?? rest ?? 0) + (count(metadata.toolUsePromptTokenCount) ?? 0)
+}
+
 function readOutput(metadata: Json, usage: Usage) {
   const parts = modalities(metadata.candidatesTokensDetails)
-  const thoughts = count(metadata.thoughtsTokenCount)
-  const candidates = count(metadata.candidatesTokenCount)
-  const input = count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount)
+  const thoughts = count(metadata.thoughtsTokenCount) ?? 0
+  const candidates = count(metadata.candidatesTokenCount) ?? 0
+  const input = inputOf(metadata)
   // Some models count their thoughts among the candidates; the total tells.
   const is_within = thoughts > 0 && thoughts <= candidates && count(metadata.totalTokenCount) === input + candidates
   const take = taker(is_within ? candidates - thoughts : candidates)
@@ -58,7 +65,7 @@ function modalities(details: unknown): {AUDIO: number; IMAGE: number} {
   const sums = {AUDIO: 0, IMAGE: 0}
   for (const each of list(details)) {
     const {modality, tokenCount} = object(each)
-    if (modality === 'AUDIO' || modality === 'IMAGE') sums[modality] += count(tokenCount)
+    if (modality === 'AUDIO' || modality === 'IMAGE') sums[modality] += count(tokenCount) ?? 0
   }
   return sums
 }

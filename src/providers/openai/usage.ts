@@ -38,18 +38,36 @@ function readMode({service_tier, speed}: RawObject, usage: Usage) {
   if (typeof speed === 'string') usage.units[UNIT.fast_requests] = speed === 'fast' ? 1 : 0
 }
 
-/** `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. */
+/**
+ * `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. However many events of
+ * a stream tell other fields, so many are kept, for each event copies them.
+ */
 export function mergeRawUsage(earlier: RawObject | null, later: unknown): RawObject | null {
   if (!isObject(later)) return earlier
   if (earlier === null && isWhole(later)) return later
-  const merged: Record<string, unknown> = Object.assign(Object.create(null), earlier)
-  for (const [key, value] of Object.entries(later).slice(0, MAX_KEYS)) {
-    if (value === null) continue
-    const before = merged[key]
-    merged[key] = isObject(value) && isObject(before) ? {...before, ...withoutNulls(value)} : value
-  }
-  return merged
+  return merged(earlier ?? NOTHING, later, (before, value) =>
+    isObject(value) && isObject(before) ? merged(before, value, (_, one) => one) : value,
+  )
 }
+
+function merged(earlier: RawObject, later: RawObject, put: (before: unknown, value: unknown) => unknown): RawObject {
+  const all: Record<string, unknown> = Object.create(null)
+  let keys = 0
+  for (const key in earlier) {
+    if (++keys > MAX_KEYS) break
+    all[key] = earlier[key]
+  }
+  let looked = 0
+  for (const key in later) {
+    if (++looked > MAX_KEYS) break
+    const value = later[key]
+    if (value === null || (!(key in all) && ++keys > MAX_KEYS)) continue
+    all[key] = put(all[key], value)
+  }
+  return all
+}
+
+const NOTHING: RawObject = Object.freeze({})
 
 /** Whether merging would leave it as it is: most answers tell their usage at once. */
 function isWhole(raw: RawObject): boolean {
@@ -179,8 +197,4 @@ function first(...values: readonly unknown[]): number {
     if (found !== null) return found
   }
   return 0
-}
-
-function withoutNulls(value: RawObject): RawObject {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
 }

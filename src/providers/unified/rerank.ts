@@ -65,7 +65,7 @@ export interface Ranked {
 export function rerankList(
   context: TranslationContext,
   request: Json,
-  ranking: {readonly id?: string | null; readonly model?: string | null; readonly results: readonly Ranked[]; readonly usage: Usage},
+  ranking: {readonly id?: string | null; readonly model?: string | null; readonly results: readonly Ranked[]; readonly usage: Usage | null},
 ): TranslatedResponse {
   const documents = documentsIn(request)
   const model = ranking.model || context.model
@@ -75,8 +75,8 @@ export function rerankList(
     const given = request.return_documents === true ? {document: isObject(document.raw) ? document.raw : {text: document.text}} : {}
     return {index, relevance_score: score, ...given}
   })
-  const {search_units} = ranking.usage.units
-  const {input_uncached_tokens: total_tokens} = ranking.usage
+  const search_units = ranking.usage?.units.search_units
+  const total_tokens = ranking.usage?.input_uncached_tokens
   return {
     body: {
       object: 'list',
@@ -91,12 +91,14 @@ export function rerankList(
   }
 }
 
-/** The usage that a rerank is charged by: searches, or tokens; whichever the provider reported. */
-export function rerankUsage(counts: {readonly search_units?: unknown; readonly tokens?: unknown}): Usage {
-  const usage = emptyUsage()
+/** The usage that a rerank is charged by: searches, or tokens; whichever the provider reported. Null: neither. */
+export function rerankUsage(counts: {readonly search_units?: unknown; readonly tokens?: unknown}): Usage | null {
   const units = count(counts.search_units)
+  const tokens = count(counts.tokens)
+  if (units === null && tokens === null) return null
+  const usage = emptyUsage()
   if (units) usage.units[UNIT.search_units] = units
-  usage.input_uncached_tokens = count(counts.tokens) ?? 0
+  usage.input_uncached_tokens = tokens ?? 0
   return usage
 }
 

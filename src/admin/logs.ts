@@ -207,6 +207,7 @@ export function metricsOf(
     delivered: row.delivered === 1,
     error: row.error,
     warning: row.warning,
+    ...(row.request_encoding === undefined ? {} : {request_encoding: row.request_encoding}),
     request_parsing_time: whole(row.plan_ms),
     pre_processing_time: whole(row.auth_ms),
     // nothing is looked up in a cache, and answers go on as they come

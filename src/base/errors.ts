@@ -32,6 +32,8 @@ export const REFUSALS = {
   'body.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{issues}'}, 'body.too_large': {status: 413, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body is larger than the {limit_mb} MB this gateway accepts (MAX_JSON_PAYLOAD_SIZE_IN_MB).'},
   'body.untranslatable': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} cannot take this request. {reason}'},
   'body.content_type': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The content type {content_type} is not accepted here; send {expected}.'},
+  'body.encoding': {status: 415, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The content encoding {encoding} is not accepted here; send one or two of {expected}, or none.'},
+  'body.not_encoded': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body cannot be decoded: it is not whole, or not {encoding}, as its content-encoding says.'},
   'header.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The header {header} is not valid: {reason}.'},
   'provider.missing': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is named. Send {prefix}-provider, {prefix}-config, or a model such as @my-provider/model.'},
   'provider.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is called {provider}.{hint}'},

@@ -6,17 +6,17 @@ import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
-import type {CalledOperation} from '../providers/vendor-operations/operation.ts'
 import {hasParams} from '../routing/params.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
-import {operationAt} from './call/operation.ts'
+import {enterTarget} from './call/operation.ts'
+import {hasBody, readBody} from './call/read-body.ts'
 import {CallRegistry} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {CallState} from './call/state.ts'
-import {type Body, readBytes, readForm, readJson} from './inbound/body.ts'
+import type {Body} from './inbound/body.ts'
 import {slugInPath} from './inbound/doors.ts'
-import {asRefusal, errorResponse, rateHeaders} from './inbound/error-response.ts'
+import {asRefusal, errorResponse, refusalHeaders} from './inbound/error-response.ts'
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
@@ -145,28 +145,28 @@ async function findRouting(call: Call, state: CallState, plane: Plane, prompts: 
   const named = call.is_passthrough ? slugInPath(incoming.route.path) : null
   if (named) call.incoming = {...incoming, route: {...incoming.route, path: named.path}}
   if (incoming.route.endpoint?.body === 'json' || (!named && !plans.isNamed(incoming, caller))) {
-    call.body = await readBody(incoming, null, state, services)
+    call.body = await readBody(call, state, services)
     if (isPrompted(incoming)) await enterPrompt(call, prompts)
     return plans.find(call.incoming, caller, slugOf(call.body))
   }
   const routing = await plans.find(incoming, caller, named?.slug ?? null)
   const {root} = routing.plan
   const target = root.kind === 'leaf' ? await plans.target(routing, root, incoming, caller) : null
-  const operation = target && call.is_passthrough ? operationAt(call.incoming, target) : null
-  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, target!, operation, services))
-  call.body = is_read ? await readBody(incoming, operation, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  if (target) enterTarget(call, target)
+  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, target!, services))
+  call.body = is_read ? await readBody(call, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */
 async function readsBody(
-  {incoming, caller, admissions, is_passthrough}: Call,
+  {incoming, caller, admissions, is_passthrough, operation}: Call,
   {managed, params, model, provider, options}: Target,
-  operation: CalledOperation | null,
   services: ProxyServices,
 ) {
-  if (hasOperation(provider, incoming.route.endpoint)) return false
+  // what calls the provider itself reads a form as it comes, but no coding of it
+  if (hasOperation(provider, incoming.route.endpoint)) return incoming.headers['content-encoding'] !== undefined
   if (is_passthrough && (operation ? operation.operation.money !== 'free' : isShortJson(incoming))) return true
   if (caller.models) return true
   // what a policy asks, or a strict limit holds, stands in the body
@@ -183,39 +183,6 @@ function isShortJson({method, headers}: InboundRequest): boolean {
 }
 
 const SHORT_BYTES = 1 << 20
-
-/** Reads a body in a form we know; one we do not know is left on the wire. */
-async function readBody(
-  incoming: InboundRequest,
-  operation: CalledOperation | null,
-  state: CallState,
-  services: ProxyServices,
-): Promise<Body> {
-  const {request, route, headers} = incoming
-  const type = headers['content-type'] ?? ''
-  if (!hasBody(incoming)) {
-    if (route.endpoint?.body === 'json') throw new Refusal('body.not_json', {reason: 'it is empty'})
-    return {kind: 'none'}
-  }
-  const limit_mb = services.settings.max_json_payload_size_in_mb
-  if (/^multipart\/form-data/i.test(type)) return readForm(await bytesOf(request, limit_mb, state), type)
-  if (route.endpoint?.body === 'json' && type && !/json/i.test(type)) {
-    throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
-  }
-  // Ollama's and Bedrock's own clients send JSON under another type, or none.
-  const is_json = route.endpoint?.body === 'json' || operation?.operation.body === 'json' || /json/i.test(type)
-  if (is_json) return readJson(await bytesOf(request, limit_mb, state), route.endpoint)
-  return {kind: 'stream'}
-}
-
-function bytesOf(request: ClientRequest, limit_mb: number, state: CallState): Buffer | Promise<Buffer> {
-  const read = readBytes(request, limit_mb)
-  return read instanceof Promise ? state.wait('reading_body', read) : read
-}
-
-function hasBody({headers}: InboundRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
 
 function slugOf(body: Body): string | null {
   return 'model' in body && body.model ? splitModel(body.model)[0] : null
@@ -246,7 +213,7 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
     const headers = call
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services})
       : bareHeaders(incoming, request, services)
-    if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
+    if (incoming) headers.push(...refusalHeaders(fault, incoming.own.prefix))
     relay.refuse(errorResponse(fault, path), headers, !request.complete && fault.status !== 401)
     if (call) note(call, target, fault, services, route, tries)
     services.metrics.ended({

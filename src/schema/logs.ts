@@ -154,6 +154,8 @@ export const LogMetrics = z.strictObject({
   delivered: z.boolean(),
   error: Text,
   warning: Text,
+  /** The `content-encoding` of a request that was decoded, and left without one. */
+  request_encoding: z.string().optional(),
   /** Whole milliseconds, as clients read them; `phases_ms` has the fractions. */
   request_parsing_time: Count,
   pre_processing_time: Count,

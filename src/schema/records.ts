@@ -93,6 +93,8 @@ export interface LogRecord {
   readonly overhead_ms: number
   /** False when the client wants no bodies kept (`debug: false`). */
   readonly keeps_bodies: boolean
+  /** The `content-encoding` of a request that was decoded, and left without one. */
+  readonly request_encoding?: string
   /** The prompt that was called. */
   readonly prompt?: CalledPrompt
   /** The results of guardrails, where there were any. */

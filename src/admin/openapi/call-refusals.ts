@@ -1,4 +1,5 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
+import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {EXAMPLE_KIND} from '../../providers/example.ts'
 
 /** What a call can be refused with: by the gateway in its own words, by the provider in those of the endpoint. */
@@ -7,6 +8,12 @@ const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<
   ['CallUnauthorized', 'No key was sent, or it is not known or has expired.', 'key.unknown', {}],
   ['CallForbidden', 'The key may not call models.', 'key.admin_inference', {}],
   ['CallNotFound', 'The prompt, or what is asked of the provider, is not there.', 'prompt.unknown', {prompt: 'pp-answer-3f9a1c'}],
+  [
+    'CallEncoded',
+    'The body has an encoding that is not decoded here; `accept-encoding` names those that are.',
+    'body.encoding',
+    {encoding: 'compress', expected: REQUEST_ENCODINGS},
+  ],
   ['CallTimeout', 'The provider did not answer in time.', 'upstream.timeout', {provider: EXAMPLE_KIND, limit_ms: 10_000}],
   [
     'CallExhausted',

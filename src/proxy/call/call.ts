@@ -38,6 +38,8 @@ export interface Call {
   readonly keeps_bodies: boolean
   readonly auth_ms: number
   body: Body
+  /** The codings that its body had when it came, where it was decoded. */
+  request_encoding: string | null
   /** Of the caller's limits, for the call; of the target's, for the visit there. */
   admissions: Admission[]
   target_admissions: Admission[]
@@ -92,6 +94,7 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     keeps_bodies: incoming.own.values.debug !== 'false',
     auth_ms: performance.now() - incoming.started,
     body: {kind: 'none'},
+    request_encoding: null,
     admissions: [],
     target_admissions: [],
     reservation: null,
@@ -180,6 +183,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     last_byte_ms: toMicroseconds(ending.last_byte_ms),
     overhead_ms: toMicroseconds(ending.overhead_ms),
     keeps_bodies: call.keeps_bodies,
+    ...(call.request_encoding === null ? {} : {request_encoding: call.request_encoding}),
     ...(call.prompt ? {prompt: call.prompt} : {}),
     ...(call.guardrails ? {hook_results: call.guardrails.logged} : {}),
   }

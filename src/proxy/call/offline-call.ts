@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {openModelList} from '../../identity/model-lists.ts'
 import type {RoutingFacts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
-import {type Body, readForm, readJson} from '../inbound/body.ts'
+import {type Body, isRead, readAs} from '../inbound/body.ts'
 import {type InboundRequest, parseRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
 import type {Caller, ProxyServices} from '../services.ts'
@@ -84,15 +84,10 @@ function credentialsOf(incoming: InboundRequest): RequestCredentials {
 }
 
 function bodyOf({route, headers}: InboundRequest, bytes: Buffer | null): Body {
-  const is_json = route.endpoint?.body === 'json'
   if (!bytes?.length) {
-    if (is_json) throw new Refusal('body.not_json', {reason: 'it is empty'})
+    if (route.endpoint?.body === 'json') throw new Refusal('body.not_json', {reason: 'it is empty'})
     return {kind: 'none'}
   }
   const type = headers['content-type'] ?? ''
-  if (/^multipart\/form-data/i.test(type)) return readForm(bytes, type)
-  if (is_json && !/json/i.test(type)) {
-    throw new Refusal('body.content_type', {content_type: type.slice(0, 100), expected: 'application/json'})
-  }
-  return /json/i.test(type) ? readJson(bytes, route.endpoint) : {kind: 'stream'}
+  return isRead(type, route.endpoint) ? readAs(bytes, type, route.endpoint) : {kind: 'stream'}
 }

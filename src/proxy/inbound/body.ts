@@ -9,8 +9,8 @@ import {type FieldSpan, formField, withField} from '../../base/multipart.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {Endpoint} from '../../schema/endpoints.ts'
 
-/** The body of a call: read (JSON, or a form that had to be), still on the wire, or none. */
-export type Body = JsonBody | FormBody | {readonly kind: 'stream'} | {readonly kind: 'none'}
+/** The body of a call: read (JSON, a form, or what is neither), still on the wire, or none. */
+export type Body = JsonBody | FormBody | OtherBody | {readonly kind: 'stream'} | {readonly kind: 'none'}
 
 export interface JsonBody {
   readonly kind: 'json'
@@ -33,6 +33,12 @@ export interface FormBody {
   readonly bytes: Buffer
   readonly model_field: FieldSpan | undefined
   readonly model: string | null
+}
+
+/** Read whole, and no JSON object: a list, or JSON line by line. */
+export interface OtherBody {
+  readonly kind: 'other'
+  readonly bytes: Buffer
 }
 
 /** Members that decide where a call goes and what it costs: each may stand once (core rule 19). */
@@ -119,14 +125,47 @@ export function wholeOf(body: JsonBody): Json {
 
 const BYTE_ORDER_MARK = 0xfeff
 
+const isJson = (content_type: string) => /^[^;]*json/i.test(content_type)
+const isForm = (content_type: string) => /^multipart\/form-data/i.test(content_type)
+/** JSON of more than one value. */
+const LINES = /^[^;]*(?:jsonl|ndjson|jsonlines|json-seq)/i
+
+/**
+ * True for a content type that is read; another is left on the wire. What a route of JSON takes is JSON (400): a provider may read it as such
+ * whatever it is called, and nobody would have judged it.
+ */
+export function isRead(content_type: string, endpoint: Endpoint | undefined): boolean {
+  if (endpoint?.body !== 'json') return isJson(content_type) || isForm(content_type)
+  if (content_type && !isJson(content_type))
+    throw new Refusal('body.content_type', {content_type: content_type.slice(0, 100), expected: 'application/json'})
+  return true
+}
+
+/** A body of a content type that is read. To a path that the table does not know JSON may also be another than an object. */
+export function readAs(bytes: Buffer, content_type: string, endpoint: Endpoint | undefined): Body {
+  if (endpoint?.body !== 'json' && isForm(content_type)) return readForm(bytes, content_type)
+  if (endpoint || (!LINES.test(content_type) && beginsObject(bytes))) return readJson(bytes, endpoint)
+  return {kind: 'other', bytes}
+}
+
+function beginsObject(bytes: Buffer): boolean {
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  while (BLANKS.has(bytes[at]!)) at++
+  return bytes[at] === OPEN_BRACE
+}
+
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+const OPEN_BRACE = 0x7b
+
 /** A form, and the plain field that names its model. */
-export function readForm(bytes: Buffer, contentType: string): FormBody {
+function readForm(bytes: Buffer, contentType: string): FormBody {
   const field = formField(bytes, contentType, 'model')
   return {kind: 'form', bytes, model_field: field, model: field?.value ?? null}
 }
 
 /** The bytes of a read body with another model and other members set, added or left out; the same bytes when nothing changes. */
-export function rewritten(body: JsonBody | FormBody, model: string | null, edits: Edits | null): Buffer {
+export function rewritten(body: JsonBody | FormBody | OtherBody, model: string | null, edits: Edits | null): Buffer {
+  if (body.kind === 'other') return body.bytes
   if (body.kind === 'form') {
     return body.model_field && model !== null && model !== body.model ? withField(body.bytes, body.model_field, model) : body.bytes
   }

@@ -1,4 +1,5 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
+import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
 import {isGooglePath} from './doors.ts'
@@ -63,6 +64,11 @@ const GOOGLE_STATUS: Readonly<Record<number, string>> = {
   499: 'CANCELLED',
   501: 'UNIMPLEMENTED',
   503: 'UNAVAILABLE',
+}
+
+/** What a refusal tells in headers (name, value, ...) beside its body. */
+export function refusalHeaders(fault: Refusal, prefix: string): string[] {
+  return fault.code === 'body.encoding' ? ['accept-encoding', REQUEST_ENCODINGS] : rateHeaders(fault, prefix)
 }
 
 /** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */

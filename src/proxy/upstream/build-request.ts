@@ -240,6 +240,9 @@ function headersOf(
   else if (body.kind === 'json') headers['content-type'] = 'application/json'
   if (body.kind === 'stream' && incoming.headers['content-length'] !== undefined)
     headers['content-length'] = incoming.headers['content-length']
+  const encoding = incoming.headers['content-encoding']
+  if (encoding !== undefined && body.kind === 'stream') headers['content-encoding'] = encoding
+  else if (encoding !== undefined) delete headers['content-encoding'] // it was decoded
   for (const name of provider.hands_on ?? []) {
     const value = incoming.headers[name]
     if (typeof value === 'string') headers[name] = value
@@ -252,7 +255,7 @@ function bodyOf({body, incoming}: Call, target: Target, model: string | null, is
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
   if (body.kind === 'stream') return flowing(messageOf(incoming)) as unknown as Readable
   const {edits, params} = target
-  if (body.kind === 'form' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
+  if (body.kind !== 'json' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
   if (params.drop_params?.some(path => /[.[]/.test(path))) return reshaped(body, target, model, is_metered)
   const all = new Map<string, string | undefined>()
   for (const [key, value] of Object.entries(params.default_params ?? {})) {

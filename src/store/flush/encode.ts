@@ -96,6 +96,7 @@ function detailOf(log: LogRecord): Detail {
     last_byte_ms: log.last_byte_ms,
     overhead_ms: log.overhead_ms,
     keeps_bodies: log.keeps_bodies,
+    request_encoding: log.request_encoding,
     prompt: log.prompt,
     hook_results: log.hook_results,
   }

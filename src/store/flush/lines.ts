@@ -59,5 +59,14 @@ export type RowValues = readonly [
 /** A `LogRecord` without what its row says in columns. */
 export type Detail = Omit<
   LogRecord,
-  'id' | 'span_id' | 'created_at' | 'response_status' | 'metadata' | 'cache_status' | 'retry_count' | 'prompt' | 'hook_results'
-> & {readonly [K in 'prompt' | 'hook_results']: LogRecord[K] | undefined}
+  | 'id'
+  | 'span_id'
+  | 'created_at'
+  | 'response_status'
+  | 'metadata'
+  | 'cache_status'
+  | 'retry_count'
+  | 'request_encoding'
+  | 'prompt'
+  | 'hook_results'
+> & {readonly [K in 'request_encoding' | 'prompt' | 'hook_results']: LogRecord[K] | undefined}

@@ -1,3 +1,5 @@
+import {dispositionParameter} from './multipart-head.ts'
+
 /** What is wrong with a form, in words for its sender. */
 export class FormFault extends Error {
   constructor(reason: string) {
@@ -34,32 +36,13 @@ export async function* readParts(source: AsyncIterable<Uint8Array>, content_type
     const content = reader.untilMark()
     const disposition = /^content-disposition:\s*form-data\s*;?([^\r\n]*)/im.exec(head)?.[1] ?? ''
     yield {
-      name: parameter(disposition, 'name') ?? '',
-      file_name: parameter(disposition, 'filename'),
+      name: dispositionParameter(disposition, 'name') ?? '',
+      file_name: dispositionParameter(disposition, 'filename'),
       content_type: /^content-type:\s*([^\r\n]+)/im.exec(head)?.[1]?.trim() ?? null,
       content,
     }
     // What nobody wanted of it; `content` itself may have been left, and then gives no more.
     if (!reader.is_at_mark) await reader.skip()
-  }
-}
-
-/** Browsers and libraries write a quote in a name as `%22` (WHATWG HTML, multipart form data). */
-function parameter(disposition: string, name: string): string | null {
-  const star = new RegExp(`(?:^|;)\\s*${name}\\*=utf-8''([^;\\s]+)`, 'i').exec(disposition)?.[1]
-  if (star !== undefined) return decoded(star)
-  const plain = new RegExp(`(?:^|;)\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(disposition)
-  if (!plain) return null
-  return Buffer.from(plain[1]?.replace(/\\(.)/g, '$1') ?? plain[2]!, 'latin1')
-    .toString('utf8')
-    .replaceAll('%22', '"')
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }
 

@@ -1,38 +1,68 @@
-/** Where a plain form field's value stands in a multipart body. */
-export interface FieldSpan {
-  readonly value: string
+import {dispositionParameter, plainParameter} from './multipart-head.ts'
+
+/** A part of a form that was read whole: what its head says, and where its content stands. */
+export interface FormSpan {
+  readonly name: string
+  /** The same for readers that know of no other character sets; it differs from `name` where a head gives both. */
+  readonly plain_name: string
+  /** Null for a plain field. */
+  readonly file_name: string | null
+  readonly content_type: string | null
+  /** Its content has a coding of its own. */
+  readonly is_coded: boolean
   readonly start: number
   readonly end: number
 }
 
+const MAX_PART_HEAD = 16 << 10
+const MAX_PARTS = 1000
+const PLAIN_CODINGS = /^(?:7bit|8bit|binary)$/i
+
 /**
- * The first form field called `name` in a `multipart/form-data` body (RFC 7578); parts with a file name are passed over.
- * Undefined when there is none or the body is not well formed: the provider judges the form.
+ * The parts of a `multipart` body (RFC 2046, 7578). Null where it is not well formed: two readers could find different parts in it.
  */
-export function formField(body: Buffer, contentType: string, name: string): FieldSpan | undefined {
-  const boundary = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType)
-  if (!boundary) return undefined
-  const mark = Buffer.from(`--${boundary[1] ?? boundary[2]}`)
-  let at = body.indexOf(mark)
-  while (at >= 0) {
-    const head = at + mark.length + 2
-    const start = body.indexOf('\r\n\r\n', head - 2)
-    if (start < 0 || start - head > MAX_PART_HEAD) return undefined
-    const next = body.indexOf(mark, start + 4)
-    if (next < 0) return undefined
-    const disposition = /content-disposition:\s*form-data\s*;([^\r\n]*)/i.exec(body.toString('latin1', head - 2, start))?.[1] ?? ''
-    const named = /(?:^|;)\s*name="([^"]*)"/i.exec(disposition)?.[1] ?? /(?:^|;)\s*name=([^\s;"]+)/i.exec(disposition)?.[1]
-    if (named === name && !/(?:^|;)\s*filename\*?=/i.test(disposition)) {
-      return {value: body.toString('utf8', start + 4, next - 2), start: start + 4, end: next - 2}
-    }
-    at = next
+export function formParts(body: Buffer, content_type: string): readonly FormSpan[] | null {
+  const named = [...content_type.matchAll(/;\s*boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/gi)]
+  if (named.length !== 1) return null
+  const first = Buffer.from(`--${named[0]![1] ?? named[0]![2]}`, 'latin1')
+  const mark = Buffer.concat([LINE_END, first])
+  let at = body.subarray(0, first.length).equals(first) ? first.length : behind(body.indexOf(mark), mark)
+  const parts: FormSpan[] = []
+  while (at >= 0 && parts.length < MAX_PARTS) {
+    if (body.toString('latin1', at, at + 2) === '--') return parts
+    const head_end = body.indexOf(HEAD_END, at)
+    if (head_end < 0 || head_end - at > MAX_PART_HEAD) return null
+    const head = body.toString('latin1', at, head_end)
+    const start = head_end + HEAD_END.length
+    // an empty part ends with the line end that ends its head
+    const end = body.indexOf(mark, start - LINE_END.length)
+    if (!HEAD.test(head) || end < 0) return null
+    const dispositions = head.match(/^content-disposition:.*$/gim) ?? []
+    if (dispositions.length > 1) return null
+    const disposition = dispositions[0] ?? ''
+    const coding = /^content-transfer-encoding:\s*(\S*)/im.exec(head)?.[1]
+    parts.push({
+      name: dispositionParameter(disposition, 'name') ?? '',
+      plain_name: plainParameter(disposition, 'name') ?? '',
+      file_name: dispositionParameter(disposition, 'filename'),
+      content_type: /^content-type:\s*([^\r\n]+)/im.exec(head)?.[1]?.trim() ?? null,
+      is_coded: coding !== undefined && !PLAIN_CODINGS.test(coding),
+      start: Math.min(start, end),
+      end,
+    })
+    at = end + mark.length
   }
-  return undefined
+  return null
 }
 
-const MAX_PART_HEAD = 16 << 10
+const LINE_END = Buffer.from('\r\n')
+const HEAD_END = Buffer.from('\r\n\r\n')
+/** Blanks behind the boundary, and lines each of which is a field, none of them folded. */
+const HEAD = /^[ \t]*(?:\r\n[!#$%&'*+\-.^_`|~\w]+:[^\r\n]*)*$/
 
-/** `body` with a field's value replaced, every other byte as it was. */
-export function withField(body: Buffer, {start, end}: FieldSpan, value: string): Buffer {
+const behind = (at: number, mark: Buffer) => (at < 0 ? -1 : at + mark.length)
+
+/** `body` with the content of a part replaced, every other byte as it was. */
+export function withField(body: Buffer, {start, end}: Pick<FormSpan, 'start' | 'end'>, value: string): Buffer {
   return Buffer.concat([body.subarray(0, start), Buffer.from(value), body.subarray(end)])
 }

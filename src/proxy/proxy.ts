@@ -7,6 +7,7 @@ import type {ClientResponse} from '../base/ingress/response.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
+import type {Endpoint} from '../schema/endpoints.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
 import {enterTarget} from './call/operation.ts'
@@ -153,10 +154,16 @@ async function findRouting(call: Call, state: CallState, plane: Plane, prompts: 
   const {root} = routing.plan
   const target = root.kind === 'leaf' ? await plans.target(routing, root, incoming, caller) : null
   if (target) enterTarget(call, target)
-  const is_read = root.kind === 'branch' || root.target.retry || (await readsBody(call, target!, services))
+  const is_read =
+    root.kind === 'branch' || root.target.retry || namesItsModel(incoming.route.endpoint) || (await readsBody(call, target!, services))
   call.body = is_read ? await readBody(call, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
+}
+
+/** Forms of calls that cost something are read as JSON is: their model stands in the body. Files, whose length nobody bounds, pass by. */
+function namesItsModel(endpoint: Endpoint | undefined): boolean {
+  return endpoint?.body === 'multipart' && endpoint.name !== 'uploadFile'
 }
 
 /** A body that passes by otherwise: the models allowed there, or what the config sets, make it to be read. */

@@ -96,7 +96,7 @@ function judged(
   if (target instanceof Refusal) return {refusal: target, provider: '', model: null, label: ''}
   try {
     checkManaged(target, call.created_at_ms)
-    const body: FormBody = {kind: 'form', bytes: NOTHING, model_field: undefined, model}
+    const body: FormBody = {kind: 'form', bytes: NOTHING, parts: null, model_field: undefined, model}
     checkModel(target, {body, incoming, caller, operation: null, is_passthrough: false})
     return {refusal: null, ...named(target, model)}
   } catch (fault) {

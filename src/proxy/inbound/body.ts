@@ -5,7 +5,7 @@ import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
 import {type Edits, edited, type Span, topLevel} from '../../base/json.ts'
 import type {KeyFault} from '../../base/json-keys.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
-import {type FieldSpan, formField, withField} from '../../base/multipart.ts'
+import {type FormSpan, formParts, withField} from '../../base/multipart.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {Endpoint} from '../../schema/endpoints.ts'
 
@@ -31,7 +31,9 @@ export interface JsonBody {
 export interface FormBody {
   readonly kind: 'form'
   readonly bytes: Buffer
-  readonly model_field: FieldSpan | undefined
+  /** Null where it is not well formed: the provider judges it. */
+  readonly parts: readonly FormSpan[] | null
+  readonly model_field: FormSpan | undefined
   readonly model: string | null
 }
 
@@ -157,10 +159,13 @@ function beginsObject(bytes: Buffer): boolean {
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const OPEN_BRACE = 0x7b
 
-/** A form, and the plain field that names its model. */
-function readForm(bytes: Buffer, contentType: string): FormBody {
-  const field = formField(bytes, contentType, 'model')
-  return {kind: 'form', bytes, model_field: field, model: field?.value ?? null}
+/** A form, and the plain field that names its model: one, or providers could read another than we do. */
+function readForm(bytes: Buffer, content_type: string): FormBody {
+  const parts = formParts(bytes, content_type)
+  const models = parts?.filter(({name, plain_name}) => name === 'model' || plain_name === 'model') ?? []
+  if (models.length > 1) throw new Refusal('body.duplicate_key', {key: 'model'})
+  const field = models.find(({file_name}) => file_name === null)
+  return {kind: 'form', bytes, parts, model_field: field, model: field ? bytes.toString('utf8', field.start, field.end) : null}
 }
 
 /** The bytes of a read body with another model and other members set, added or left out; the same bytes when nothing changes. */

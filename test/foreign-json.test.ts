@@ -19,6 +19,7 @@ const STRING = 'one string, which has no depth'
 const PARSES: Readonly<Record<string, string>> = {
   'src/base/json-object.ts': 'the parser',
   'src/base/json-keys.ts': STRING,
+  'src/base/json-strings.ts': STRING,
   'src/base/json.ts': STRING,
   'src/cache/canonical.ts': STRING,
   'src/guardrails/json-strings.ts': STRING,
@@ -34,6 +35,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/proxy/lookups/': COLUMN,
   'src/schema/deferred.ts': COLUMN,
   'src/schema/limits.ts': COLUMN,
+  'src/schema/model-lists.ts': COLUMN,
   'src/schema/organisations.ts': COLUMN,
   'src/admin/': COLUMN,
   'src/store/': COLUMN,

@@ -29,7 +29,16 @@ export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent |
   if (framing !== 'aws_event_stream') {
     const values = new JsonValueFramer(raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MAX_EVENT_BYTES)
     const check = () => values.fault === null || emit(NOT_JSON)
-    return {push: chunk => void (values.push(chunk), check()), end: () => void (values.end(), check())}
+    return {
+      push(chunk) {
+        values.push(chunk)
+        check()
+      },
+      end() {
+        values.end()
+        check()
+      },
+    }
   }
   const messages = new AwsEventStream(message => emit(readEvent(message)))
   return {push: chunk => messages.push(chunk), end: () => undefined}

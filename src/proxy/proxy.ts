@@ -186,7 +186,7 @@ async function readsBody(
 /** What no table knows may execute a model all the same: its name stands in the body. */
 function isShortJson({method, headers}: InboundRequest): boolean {
   const length = Number(headers['content-length'] ?? Infinity)
-  return method !== 'GET' && length <= SHORT_BYTES && /json/i.test(headers['content-type'] ?? '')
+  return method !== 'GET' && length <= SHORT_BYTES && /json/i.test(headers['content-type'] ?? '') && !headers['content-encoding']
 }
 
 const SHORT_BYTES = 1 << 20

@@ -71,15 +71,11 @@ test.each(Object.entries(HOSTILE))('Gemini’s usage that is %s is none', (_kind
 
 test('a stream that tells ever other fields keeps few of them', () => {
   let so_far: RawObject | null = null
-  let longest_ms = 0
   for (let event = 0; event < 2000; event++) {
     const fields = Object.fromEntries(Array.from({length: 60}, (_, at) => [`f${event}_${at}`, {[`g${event}`]: 1}]))
-    const began = performance.now()
     so_far = mergeRawUsage(so_far, {prompt_tokens: event, prompt_tokens_details: fields, ...fields})
-    longest_ms = Math.max(longest_ms, performance.now() - began)
   }
   expect(so_far!.prompt_tokens).toBe(1999)
   expect(Object.keys(so_far!).length).toBeLessThanOrEqual(64)
   expect(Object.keys(so_far!.prompt_tokens_details as object).length).toBeLessThanOrEqual(64)
-  expect(longest_ms).toBeLessThan(20)
 })

@@ -108,3 +108,8 @@ test('what calls itself over JSON has a bound', () => {
   const known = Object.entries(WALKS).flatMap(([file, names]) => Object.keys(names).map(name => `${file} ${name}`))
   expect(walks.toSorted()).toEqual(known.toSorted())
 })
+
+test('text of others goes into a URL by the function that refuses half a character', () => {
+  const encoding = code.filter(({file, text}) => file.startsWith('src/providers/') && text.includes('encodeURIComponent'))
+  expect(encoding.map(({file}) => file)).toEqual([])
+})

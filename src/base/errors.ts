@@ -34,6 +34,7 @@ export const REFUSALS = {
   'body.content_type': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The content type {content_type} is not accepted here; send {expected}.'},
   'body.encoding': {status: 415, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The content encoding {encoding} is not accepted here; send one or two of {expected}, or none.'},
   'body.not_encoded': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body cannot be decoded: it is not whole, or not {encoding}, as its content-encoding says.'},
+  'text.half_character': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{what} holds half a character (a surrogate without the other of its pair), which no URL can hold. Send whole Unicode characters.'},
   'header.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The header {header} is not valid: {reason}.'},
   'provider.missing': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is named. Send {prefix}-provider, {prefix}-config, or a model such as @my-provider/model.'},
   'provider.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'No provider is called {provider}.{hint}'},

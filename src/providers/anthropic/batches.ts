@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
@@ -26,7 +27,7 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
   }),
   listBatches: (input, {ask}) =>
     listed(input, async (token, size) => {
-      const after = token === null ? '' : `&after_id=${encodeURIComponent(token)}`
+      const after = token === null ? '' : `&after_id=${uriPart(token)}`
       const {data, has_more, last_id} = await (await ask({method: 'GET', path: `/messages/batches?limit=${size}${after}`})).json()
       const items = (Array.isArray(data) ? data : []).map(each => batchObject(batchOf(object(each))))
       return {items, next: has_more === true && typeof last_id === 'string' ? last_id : null}

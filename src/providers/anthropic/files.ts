@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {StoredFile} from '../../schema/file-store.ts'
 import {formOf} from '../jobs/form.ts'
@@ -28,7 +29,7 @@ export const files: Partial<Record<EndpointName, ProviderOperation>> = {
     const purpose = input.query.get('purpose')
     return listed(input, async (token, size) => {
       if (token === null) return {items: purpose === null || purpose === 'batch' ? kept : [], next: purpose === 'batch' ? null : ''}
-      const after = token === '' ? '' : `&after_id=${encodeURIComponent(token)}`
+      const after = token === '' ? '' : `&after_id=${uriPart(token)}`
       const {data, has_more, last_id} = await (
         await ask({method: 'GET', path: `/files?limit=${size}${after}`, headers: beta(input)})
       ).json()

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import type {Json, Translated, TranslationContext} from '../translation.ts'
 import {UnsupportedInput} from '../translation.ts'
 
@@ -45,7 +46,7 @@ export function placed(messages: Json, request: Json, context: TranslationContex
 /** A model as one part of a path, which it can neither leave nor leave empty. */
 function segment(model: string): string {
   if (/^\.{0,2}$/.test(model)) throw new UnsupportedInput('model', 'expected the name of a model')
-  return encodeURIComponent(model)
+  return uriPart(model, 'The model')
 }
 
 /** Names of beta features, from a list or from words with commas between them. They go into a header, so they are words and nothing else. */

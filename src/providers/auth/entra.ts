@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
 import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
@@ -73,7 +74,7 @@ async function client(mode: string, scope: string, options: Options, {fetch, now
         ? {client_assertion_type: ASSERTION, client_assertion: (await azure.federated_token!()).trim()}
         : {client_secret: secret}
     const body = new URLSearchParams({client_id, scope, ...proof, grant_type: 'client_credentials'}).toString()
-    const url = `${azure_authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`
+    const url = `${azure_authority}/${uriPart(tenant)}/oauth2/v2.0/token`
     return readToken(await fetch({method: 'POST', url, headers: FORM, body}), 'Microsoft Entra ID', now_ms())
   })
 }
@@ -84,7 +85,7 @@ async function managed(scope: string, options: Options, {fetch, now_ms, identity
   if (!/^(?:https|api):\/\/[\w.:/-]+$/.test(resource))
     throw new WrongOption('azure_entra_scope', 'a scope such as https://cognitiveservices.azure.com/.default')
   const client_id = optionIn(options, 'azure_managed_client_id') ?? identity.azure?.managed_client_id
-  const query = `&resource=${encodeURIComponent(resource)}${client_id ? `&client_id=${encodeURIComponent(client_id)}` : ''}`
+  const query = `&resource=${uriPart(resource)}${client_id ? `&client_id=${uriPart(client_id)}` : ''}`
   return tokens.get(loginKey('managed', resource, client_id), async () => {
     const service = identity.azure?.app_service
     const reply = service

@@ -1,4 +1,5 @@
 import {object, parsed} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {type GoogleFederation, LoginFault, type Logins} from './login.ts'
 import {readToken} from './oauth.ts'
 import {type AwsCredentials, sign} from './sigv4.ts'
@@ -32,7 +33,7 @@ export async function federatedToken(federation: GoogleFederation, on: Logins): 
 async function impersonated(account: string, token: string, {fetch}: Logins): Promise<CachedToken<string>> {
   const {status, body} = await fetch({
     method: 'POST',
-    url: `${IAM}/${encodeURIComponent(account)}:generateAccessToken`,
+    url: `${IAM}/${uriPart(account)}:generateAccessToken`,
     headers: {...JSON_TYPE, authorization: `Bearer ${token}`},
     body: JSON.stringify({scope: [SCOPE], lifetime: LIFE}),
   })
@@ -66,5 +67,5 @@ async function callerIdentity({audience, aws_region: region}: GoogleFederation, 
     key: key === 'authorization' ? 'Authorization' : key,
     value,
   }))
-  return encodeURIComponent(JSON.stringify({url: `https://${host}?${CALLER}`, method: 'POST', headers}))
+  return uriPart(JSON.stringify({url: `https://${host}?${CALLER}`, method: 'POST', headers}))
 }

@@ -1,4 +1,5 @@
 import {parsed} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
@@ -35,7 +36,7 @@ export function azurePath({endpoint, path, query, model}: EndpointRequest, optio
   if (endpoint === 'realtime') return `${path}${withParameter(withoutParameter(dated, 'model'), 'deployment', deployment_id)}`
   if (!OF_A_DEPLOYMENT.has(endpoint)) return path + dated
   if (deployment_id === '') throw new WrongOption('azure_deployment_id', 'a deployment, or a model that names one')
-  return `/deployments/${encodeURIComponent(deployment_id)}${path}${dated}`
+  return `/deployments/${uriPart(deployment_id)}${path}${dated}`
 }
 
 /** The undated version reads the deployment from the body's model; the dated ones have it in the path. */

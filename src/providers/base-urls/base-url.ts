@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {RequestAuth} from '../auth/login.ts'
 import type {OutgoingHeaders} from '../headers.ts'
@@ -73,5 +74,5 @@ export function withParameter(query: string, name: string, value: string): strin
     .slice(1)
     .split('&')
     .some(part => part.split('=', 1)[0] === name)
-  return has ? query : `${query === '' ? '?' : `${query}&`}${name}=${encodeURIComponent(value)}`
+  return has ? query : `${query === '' ? '?' : `${query}&`}${name}=${uriPart(value)}`
 }

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import type {OutgoingHeaders} from '../headers.ts'
 import type {OptionName} from '../option-table.ts'
 import {type Options, optionIn} from '../options.ts'
@@ -31,7 +32,7 @@ export function huggingfacePlace(options: Options): string {
 export function databricksPath({endpoint, query}: EndpointRequest, options: Options): string | undefined {
   const name = optionIn(options, 'databricks_serving_endpoint_name')
   const of_a_model = endpoint === 'chatComplete' || endpoint === 'complete' || endpoint === 'embed'
-  return name === undefined || !of_a_model ? undefined : `/${encodeURIComponent(name)}/invocations${query}`
+  return name === undefined || !of_a_model ? undefined : `/${uriPart(name, 'The model')}/invocations${query}`
 }
 
 /** Engines that serve OpenAI's routes below `/v1` and routes of their own beside it: a base URL with or without `/v1` is meant alike. */

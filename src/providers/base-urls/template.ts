@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {OPTIONS, type OptionName} from '../option-table.ts'
 import {isOption, type Options, optionIn, optionNeeded} from '../options.ts'
 import type {Provider} from '../provider.ts'
@@ -24,7 +25,7 @@ export function template(
     part.replace(/\{(\w+)\}/g, (_, name: string) => write(value(options, name as OptionName)))
   return {
     base_url_template: text,
-    baseUrlOf: options => `${scheme}://${filled(host, options, hostPart)}${filled(path, options, encodeURIComponent)}`,
+    baseUrlOf: options => `${scheme}://${filled(host, options, hostPart)}${filled(path, options, uriPart)}`,
   }
 }
 

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {serviceAccount} from '../auth/google.ts'
 import {GRAMMARS, MissingOption, type Options, optionIn, WrongOption} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
@@ -26,13 +27,13 @@ export function vertexPublisher(model: string): {readonly publisher: string; rea
 /** `/v1/projects/{project}/locations/{region}`; `version` where another one is needed. The project may be the service account's. */
 export function vertexParent(options: Options, version = 'v1'): string {
   const api_version = optionIn(options, 'vertex_api_version') ?? version
-  return `/${encodeURIComponent(api_version)}/projects/${encodeURIComponent(projectIn(options))}/locations/${regionIn(options)}`
+  return `/${uriPart(api_version)}/projects/${uriPart(projectIn(options))}/locations/${regionIn(options)}`
 }
 
 /** The same for ranking, which is served globally or by regions together. */
 export function vertexRanking(options: Options): string {
   const region = regionIn(options)
-  return `/v1/projects/${encodeURIComponent(projectIn(options))}/locations/${MULTI.has(region) ? region : 'global'}`
+  return `/v1/projects/${uriPart(projectIn(options))}/locations/${MULTI.has(region) ? region : 'global'}`
 }
 
 /** The options with the project of the service account, where none was named. */
@@ -48,7 +49,7 @@ export function vertexProxyPath({path, query}: EndpointRequest): string | undefi
 /** A model as one segment: `name@version` keeps its at sign. */
 export function vertexModel(name: string): string {
   if (!GRAMMARS.segment[0].test(name)) throw new WrongOption('model', GRAMMARS.segment[1])
-  return encodeURIComponent(name).replaceAll('%40', '@')
+  return uriPart(name, 'The model').replaceAll('%40', '@')
 }
 
 function regionIn(options: Options): string {

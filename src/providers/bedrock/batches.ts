@@ -1,4 +1,5 @@
 import {object, parseJson} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
@@ -81,7 +82,7 @@ function batchOf(job: Json): BatchFacts {
     id,
     status: known(STATUSES, status, 'in_progress'),
     endpoint: PATHS[endpointOfJob(job.modelInvocationType, model)],
-    input_file_id: typeof input === 'string' ? encodeURIComponent(input) : '',
+    input_file_id: typeof input === 'string' ? uriPart(input) : '',
     model,
     created_at: seconds(job.submitTime),
     ended_at: seconds(job.endTime),

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {Upstream} from '../operation.ts'
 import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
@@ -16,7 +17,7 @@ export function bedrockJobs({one, all, member}: JobKind, {ask}: Upstream): Cloud
       ;(await ask({method: 'POST', path: `${jobPath(one, id)}/stop`})).drop()
     },
     async page(token, size) {
-      const next = token === null ? '' : `&nextToken=${encodeURIComponent(token)}`
+      const next = token === null ? '' : `&nextToken=${uriPart(token)}`
       const path = `/${all}?maxResults=${size}&sortBy=CreationTime&sortOrder=Descending${next}`
       const response = await (await ask({method: 'GET', path})).json()
       return {items: jobsIn(response[member]), next: typeof response.nextToken === 'string' ? response.nextToken : null}
@@ -32,13 +33,13 @@ export async function createdJob({one}: JobKind, body: Json, {ask}: Upstream): P
 /** A job's id: its ARN, percent-encoded. */
 export function idOfJob({jobArn}: Json): string {
   if (typeof jobArn !== 'string') throw new InvalidResponse('expected a jobArn')
-  return encodeURIComponent(jobArn)
+  return uriPart(jobArn)
 }
 
 /** A job by its ARN, or by the last part of it. */
 function jobPath(kind: string, id: string): string {
   if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..')) throw new UnsupportedInput('id', 'expected the ARN of a job')
-  return `/${kind}/${encodeURIComponent(id)}`
+  return `/${kind}/${uriPart(id)}`
 }
 
 /** Names of jobs take letters, digits and inner hyphens, and each may be had once. */

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {type TranslationContext, UnsupportedInput} from '../translation.ts'
 
 /** Places that a cross-region inference profile names before the vendor (Bedrock user guide, "Supported inference profiles"). */
@@ -30,7 +31,7 @@ export function modelPath(context: TranslationContext, operation: string): strin
   if (model.length > 2048 || !/^[\w][\w.:/-]*$/.test(model) || model.includes('..')) {
     throw new UnsupportedInput('model', 'expected the id or the ARN of an Amazon Bedrock model')
   }
-  return `/model/${encodeURIComponent(model)}/${operation}`
+  return `/model/${uriPart(model, 'The model')}/${operation}`
 }
 
 /** `arn:{partition}:bedrock:{region}:{account}:{kind}/{name}[/...]`. */

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {seconds, whole} from '../jobs/objects.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
 import type {ObjectStore, ObjectUri, StoredObject} from '../jobs/store.ts'
@@ -127,7 +128,7 @@ function pathOf({bucket, key}: ObjectUri): string {
 
 /** As AWS signs it: all but letters, digits and `-._~`. */
 function encoded(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+  return uriPart(text).replace(/[!'()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 function dropped(reply: UpstreamReply): void {

@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {tuneErrands} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt} from '../jobs/objects.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
@@ -70,7 +71,7 @@ function outputUri(input: OperationInput, {bucket}: ObjectUri): string {
 function factsOf(job: Json): TuneFacts {
   const {baseModelArn, status, failureMessage} = job
   const id = idOfJob(job)
-  const uri = (value: unknown) => (typeof value === 'string' ? encodeURIComponent(value) : null)
+  const uri = (value: unknown) => (typeof value === 'string' ? uriPart(value) : null)
   const {validators} = object(job.validationDataConfig)
   const {epochCount, batchSize, learningRateMultiplier} = object(job.hyperParameters)
   const model = job.outputModelArn ?? job.customModelArn

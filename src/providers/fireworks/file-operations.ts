@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {formOf} from '../jobs/form.ts'
 import {
   fileObject,
@@ -175,7 +176,7 @@ function resource({context}: OperationInput, kind: string, reference: string): s
 
 function path(input: OperationInput, kind: string, id?: string): string {
   const account = optionNeeded(input.context.options, 'fireworks_account_id')
-  return id === undefined ? `/accounts/${encodeURIComponent(account)}/${kind}` : `/${resource(input, kind, id)}`
+  return id === undefined ? `/accounts/${uriPart(account)}/${kind}` : `/${resource(input, kind, id)}`
 }
 
 function page(token: string | null, size: number): URLSearchParams {

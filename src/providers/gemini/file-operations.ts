@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {relatedOf} from '../jobs/form.ts'
 import {
   type BatchFacts,
@@ -62,7 +63,7 @@ export const geminiErrands: ProviderOperations = {
         throw new UnsupportedInput('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
       if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model: Gemini runs one for all rows')
       const input = segment(needed(body, 'input_file_id', 'expected the id of a file'), 'files')
-      const path = `/v1beta/models/${encodeURIComponent(context.model.replace(/^models\//, ''))}:batchGenerateContent`
+      const path = `/v1beta/models/${uriPart(context.model.replace(/^models\//, ''), 'The model')}:batchGenerateContent`
       const displayName = textAt(body, 'job_name') ?? `gateway-${context.call_id}`
       const batch = {batch: {displayName, inputConfig: {fileName: `files/${input}`}}}
       const facts = batchOf(await (await ask({method: 'POST', path, body: batch})).json())

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {word} from './read.ts'
 
@@ -13,7 +14,7 @@ export const STUDIO: GeminiHost = {
   is_vertex: false,
   path(_context, model, action) {
     const [kind, name] = model.startsWith('tunedModels/') ? ['tunedModels', model.slice('tunedModels/'.length)] : ['models', model]
-    return `/v1beta/${kind}/${encodeURIComponent(name)}:${action}`
+    return `/v1beta/${kind}/${uriPart(name, 'The model')}:${action}`
   },
 }
 
@@ -31,13 +32,13 @@ export const VERTEX: GeminiHost = {
       const value = (Object.hasOwn(options, name) ? word(options[name]) : null) ?? usual
       if (value === undefined) throw new UnsupportedInput(name, 'is needed to call Vertex AI')
       if (!SEGMENT.test(value)) throw new UnsupportedInput(name, 'expected letters, digits, dots, colons and dashes')
-      return encodeURIComponent(value)
+      return uriPart(value)
     }
     const project = segment('vertex_project_id')
     const region = segment('vertex_region', 'us-central1')
     const publisher = segment('vertex_publisher', 'google')
     const place = `/${segment('vertex_api_version', 'v1')}/projects/${project}/locations/${region}`
-    return `${place}/publishers/${publisher}/models/${encodeURIComponent(model)}:${action}`
+    return `${place}/publishers/${publisher}/models/${uriPart(model, 'The model')}:${action}`
   },
 }
 

@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
 import {MissingOption} from '../options.ts'
@@ -121,7 +122,7 @@ export function placeIn(
 
 /** One path segment, whatever the key holds. */
 export function idOf(scheme: string, {bucket, key, model}: ObjectUri): string {
-  return encodeURIComponent(`${scheme}://${bucket}/${key}${model === null ? '' : MODEL_MARK + model}`)
+  return uriPart(`${scheme}://${bucket}/${key}${model === null ? '' : MODEL_MARK + model}`)
 }
 
 export function uriOf(scheme: string, {bucket, key}: Pick<ObjectUri, 'bucket' | 'key'>): string {

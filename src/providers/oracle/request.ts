@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {type ChatMessage, imageIn, isThought, messagesIn, mostTokens, partsIn, pick, stopsIn, unsupportedPart} from '../unified/read.ts'
 import {answeredIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
@@ -37,7 +38,7 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
     ...(context.is_stream ? {streamOptions: {isIncludeUsage: true}} : {}),
   }
   return {
-    path: `/${encodeURIComponent(oracle_api_version || '20231130')}/actions/chat`,
+    path: `/${uriPart(oracle_api_version || '20231130')}/actions/chat`,
     body: {
       compartmentId: oracle_compartment_id,
       servingMode: is_dedicated

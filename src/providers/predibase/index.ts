@@ -1,3 +1,4 @@
+import {uriPart} from '../../base/uri-part.ts'
 import {type Dialect, type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
@@ -18,7 +19,7 @@ function request(input: Json, context: TranslationContext): Translated {
 }
 
 function segment(value: unknown, field: string): string {
-  if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return encodeURIComponent(value)
+  if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return uriPart(value)
   throw new UnsupportedInput(field, field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model')
 }
 

@@ -1,4 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
@@ -130,7 +131,7 @@ export function modelPath({model, provider}: TranslationContext): string {
   if (segments.some(segment => segment === '' || segment === '.' || segment === '..')) {
     throw new UnsupportedInput('model', `expected the name of a model of ${provider}`)
   }
-  return segments.map(segment => encodeURIComponent(segment).replaceAll('%40', '@')).join('/')
+  return segments.map(segment => uriPart(segment, 'The model').replaceAll('%40', '@')).join('/')
 }
 
 /** A provider's answer, which must be a JSON object. */

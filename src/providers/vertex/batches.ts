@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {word} from '../gemini/read.ts'
 import {batchErrands} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
@@ -79,7 +80,7 @@ function batchOf(job: Json): BatchFacts {
     id,
     status: known(STATUSES, job.state, 'in_progress'),
     endpoint: PATHS.chatComplete,
-    input_file_id: input === null ? '' : encodeURIComponent(input),
+    input_file_id: input === null ? '' : uriPart(input),
     model: modelOf(job.model),
     created_at: seconds(job.createTime),
     in_progress_at: seconds(job.startTime),

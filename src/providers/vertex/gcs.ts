@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {word} from '../gemini/read.ts'
 import {seconds, whole} from '../jobs/objects.ts'
 import type {ObjectStore, ObjectUri, StoredObject} from '../jobs/store.ts'
@@ -22,7 +23,10 @@ export function gcsStore({ask}: Upstream): ObjectStore {
         }
       }
       const {bucket, key} = place
-      const path = `/${encodeURIComponent(bucket)}/${key.split('/').map(encodeURIComponent).join('/')}`
+      const path = `/${uriPart(bucket)}/${key
+        .split('/')
+        .map(part => uriPart(part))
+        .join('/')}`
       const reply = await ask({side: GCS, method: 'PUT', path, headers: {'content-type': content_type}, body: counted()})
       reply.drop()
       return bytes
@@ -38,7 +42,7 @@ export function gcsStore({ask}: Upstream): ObjectStore {
     },
     async list(bucket, prefix, token, size) {
       const query = new URLSearchParams({prefix, maxResults: String(size), ...(token && {pageToken: token})})
-      const path = `/storage/v1/b/${encodeURIComponent(bucket)}/o?${query}`
+      const path = `/storage/v1/b/${uriPart(bucket)}/o?${query}`
       const {items, nextPageToken} = await (await ask({side: GCS, method: 'GET', path})).json()
       return {items: (Array.isArray(items) ? items : []).map(item => storedOf(object(item))), next: word(nextPageToken)}
     },
@@ -50,5 +54,5 @@ function storedOf({name, size, timeCreated}: Json): StoredObject {
 }
 
 function pathOf({bucket, key}: ObjectUri): string {
-  return `/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}`
+  return `/storage/v1/b/${uriPart(bucket)}/o/${uriPart(key)}`
 }

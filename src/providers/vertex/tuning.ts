@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {word} from '../gemini/read.ts'
 import {tuneErrands} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, seconds, type TuneFacts, type TuneStatus, textAt, whole} from '../jobs/objects.ts'
@@ -53,7 +54,7 @@ function factsOf(job: Json): TuneFacts {
   const {epochCount, learningRateMultiplier} = object(spec.hyperParameters)
   const {totalBillableTokenCount} = object(object(job.tuningDataStats).supervisedTuningDataStats)
   const tuned = object(job.tunedModel)
-  const uri = (value: unknown) => (word(value) === null ? null : encodeURIComponent(word(value)!))
+  const uri = (value: unknown) => (word(value) === null ? null : uriPart(word(value)!))
   return {
     id,
     status: known(STATUSES, job.state, 'running'),

@@ -1,6 +1,7 @@
 import {isList, type JsonObject, type JsonPath, type JsonValue, listOf, own, withAll} from '../../guardrails/json.ts'
 import {isLeftAlone} from '../../guardrails/left-alone.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import {nestedPieces} from './nested-pieces.ts'
 
 /** A piece of text in an event of a stream: which of the answer's texts it belongs to, and where it stands. */
 export interface Delta {
@@ -31,9 +32,10 @@ export function deltasOf(endpoint: EndpointName, event: JsonObject): readonly De
     case 'promptComplete':
       return chat(event)
     case 'complete':
-      return listOf(own(event, 'choices')).flatMap((choice, place) =>
-        piece(event, ['choices', place, 'text'], `text ${indexOf(choice, place)}`),
-      )
+      return listOf(own(event, 'choices')).flatMap((choice, place) => {
+        const known = piece(event, ['choices', place, 'text'], `text ${indexOf(choice, place)}`)
+        return [...known, ...nestedPieces(event, ['choices', place], String(indexOf(choice, place)), {known, skipped: NO_TEXTS})]
+      })
     case 'messages':
       return message(event)
     case 'createModelResponse':
@@ -64,7 +66,7 @@ function chat(event: JsonObject): readonly Delta[] {
     // What a provider adds of its own, such as a reasoning by another name, comes in pieces as well.
     const texts = keysOf(delta).filter(key => !TAKEN.has(key) && /^\w{1,40}$/.test(key))
     const within = (list: string, each: (item: JsonValue, at: number) => readonly Delta[]) => listOf(own(delta, list)).flatMap(each)
-    return [
+    const known = [
       ...texts.flatMap(key => piece(event, [...path, key], `${key} ${index}`)),
       ...within('content', (_, at) => piece(event, [...path, 'content', at, 'text'], `content ${index}`)),
       ...within('content_blocks', (block, at) =>
@@ -79,17 +81,27 @@ function chat(event: JsonObject): readonly Delta[] {
       ...piece(event, [...path, 'function_call', 'arguments'], `arguments ${index}.only`),
       ...piece(event, [...path, 'audio', 'transcript'], `transcript ${index}`),
     ]
+    return isPlain(delta) ? known : [...known, ...nestedPieces(event, path, String(index), {known})]
   })
 }
 
 function message(event: JsonObject): readonly Delta[] {
   const key = event.type === 'content_block_delta' ? 'delta' : event.type === 'content_block_start' ? 'content_block' : null
   if (!key) return []
-  return [
+  const known = [
     ...piece(event, [key, 'text'], `text ${event.index}`),
     ...piece(event, [key, 'thinking'], `thinking ${event.index}`),
     ...piece(event, [key, 'partial_json'], `arguments ${event.index}`),
   ]
+  return key === 'delta' ? [...known, ...nestedPieces(event, [key], String(event.index), {known})] : known
+}
+
+/** Members of a choice that repeat its text in tokens, or end it. */
+const NO_TEXTS: ReadonlySet<string> = new Set(['logprobs', 'finish_reason', 'stop_reason'])
+
+/** True for a delta of nothing but texts, as most are: all of it is known. */
+function isPlain(delta: JsonValue | undefined): boolean {
+  return keysOf(delta).every(key => !TAKEN.has(key) && typeof own(delta, key) !== 'object' && /^\w{1,40}$/.test(key))
 }
 
 const RESPONSE_DELTAS: Readonly<Record<string, string>> = {

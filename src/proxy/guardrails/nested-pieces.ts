@@ -1,0 +1,51 @@
+import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from '../../guardrails/json.ts'
+import {isLeftAlone} from '../../guardrails/left-alone.ts'
+import type {Delta} from './deltas.ts'
+
+/** Deeper than this no provider streams a text; of an event with more strings the rest is judged as strings of their own. */
+const DEEPEST = 12
+const MOST_PIECES = 256
+const LONGEST_SLOT = 256
+
+/**
+ * The strings below `root` that no rule of a dialect names, each as a piece of the text that the same place has in all events: a provider may
+ * stream a text under any member. Elements of a list are told apart by their own `index`, else by their place. Words that a dialect
+ * gives, ids and data in base64 are no pieces (`left-alone.ts`), nor what stands under a key of `skipped`.
+ */
+export function nestedPieces(
+  event: JsonObject,
+  root: JsonPath,
+  group: string,
+  {known, skipped = NOTHING}: {readonly known: readonly Delta[]; readonly skipped?: ReadonlySet<string>},
+): readonly Delta[] {
+  let value: JsonValue | undefined = event
+  for (const key of root) value = own(value, key)
+  if (value === undefined) return []
+  const found: Delta[] = []
+  const taken = new Set(known.flatMap(({path}) => (path ? [path.join(BETWEEN)] : [])))
+  walk(value, root, [], '', undefined)
+  return found
+
+  function walk(each: JsonValue, path: JsonPath, place: readonly string[], key: string, holder: JsonValue | undefined) {
+    if (found.length >= MOST_PIECES || path.length - root.length > DEEPEST) return
+    if (typeof each === 'string') {
+      const slot = `${NESTED} ${group}.${place.join('/')}`
+      if (each === '' || slot.length > LONGEST_SLOT || taken.has(path.join(BETWEEN)) || isLeftAlone(each, key, holder)) return
+      found.push({slot, path, text: each})
+    } else if (isList(each)) {
+      each.forEach((item, at) =>
+        walk(item, [...path, at], [...place, String(own(item, 'index') ?? at)], key, isObject(item) ? item : holder),
+      )
+    } else if (isObject(each)) {
+      for (const name of Object.keys(each)) {
+        const part = each[name]
+        if (part !== undefined && !skipped.has(name)) walk(part, [...path, name], [...place, name], name, each)
+      }
+    }
+  }
+}
+
+/** The kind of such texts. */
+export const NESTED = 'nested'
+const BETWEEN = '\n'
+const NOTHING: ReadonlySet<string> = new Set()

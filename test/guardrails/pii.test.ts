@@ -99,6 +99,8 @@ const TABLE: Readonly<
       ['to=bob@example.com&x=1', 'bob@example.com'],
       ['邮箱是li@example.com，谢谢', 'li@example.com'],
       ['bob＠example.com', 'bob＠example.com'],
+      ['ada@mail.example.pdf', 'ada@mail.example'],
+      ['scan of ada@mail.example.co.uk.JPEG', 'ada@mail.example.co.uk'],
     ],
     none: [
       ...[
@@ -106,6 +108,8 @@ const TABLE: Readonly<
         'pkg@1.2.3',
         'lib@v1.beta',
         'icon@2x.png',
+        'sprite@home.min.js',
+        'photo@summer.png',
         '@scope/name',
         'ssh deploy@web.example.com',
         'ssh -i key.pem -v deploy@web.example.com',

@@ -11,9 +11,10 @@ export const emails: Detector = function* (page) {
   let seen = 0
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     if (++seen % PAUSE === 0) yield undefined
-    const end = domainEnd(text, at + 1)
-    work.spend(end - at)
-    if (!isDomain(text.slice(at + 1, end))) continue
+    const most = domainEnd(text, at + 1)
+    work.spend(most - at)
+    const end = addressEnd(text, at + 1, most)
+    if (end < 0) continue
     const start = localStart(text, at, end)
     work.spend(at - start)
     if (start === at || isLogin(page, start, end)) continue
@@ -42,6 +43,19 @@ function isDomainSign(text: string, at: number, is_wide: boolean): boolean {
   }
   return code >= WIDE ? is_wide && /[\p{L}\p{M}]/u.test(text[at]!) : /[\p{L}\p{M}]/u.test(text[at]!)
 }
+
+/** Where an address ends whose domain reaches to `end` at most; -1: it is none. A file may be called after one: `ada@mail.example.pdf`. */
+function addressEnd(text: string, from: number, end: number): number {
+  const domain = text.slice(from, end)
+  if (isDomain(domain)) return end
+  const dot = domain.lastIndexOf('.')
+  const stem = domain.slice(0, dot)
+  if (dot < 0 || !FILES.has(domain.slice(dot + 1).toLowerCase()) || STEMS.test(stem)) return -1
+  return isDomain(stem) ? from + dot : -1
+}
+
+/** Ends of names of files in front of their ending, which are no domains: `sprite@home.min.js`. */
+const STEMS = /\.(?:min|test|spec|bundle|module|config|final|draft|copy|old|new|orig|tar|prod|dev|local)$/i
 
 /** Endings of files that are no top-level domains. */
 const FILES = new Set(

@@ -17,16 +17,11 @@ const BYTES_AT_ONCE = 256 << 10
 type Due = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end'
 
 /**
- * Tells each string of JSON, keys and values, in the order in which they stand, without building anything of it: one pass with pauses, as deep as
- * all readers read. Values may follow one another, as in lines of JSON. What the strictest reader would not take as JSON is a fault: another
- * reader could find strings in it that are not told here.
+ * Each string of JSON, keys and values, in the order in which they stand, without building anything of it: one pass, as deep as all readers read.
+ * Undefined is a place to pause at. Values may follow one another, as in lines of JSON. What a strict reader would not take for JSON is a fault:
+ * another reader could find strings in it that do not come here.
  */
-export function* walkStrings(
-  bytes: Buffer,
-  from: number,
-  to: number,
-  tell: (string: StringAt) => void,
-): Generator<undefined, WalkFault | null> {
+export function* walkStrings(bytes: Buffer, from: number, to: number): Generator<StringAt | undefined, WalkFault | null> {
   /** For each open list and object, whether it is an object. */
   const objects: boolean[] = []
   let due: Due = 'value'
@@ -46,7 +41,7 @@ export function* walkStrings(
       const end = stringEnd(bytes, at, to)
       const is_key: boolean = due === 'key' || due === 'key or end'
       if (end < 0 || due === 'colon' || due === 'comma or end') return 'not_json'
-      tell({start: at, end, is_key})
+      yield {start: at, end, is_key}
       due = is_key ? 'colon' : after(objects)
       if (!is_key && objects.length === 0) values++
       at = end

@@ -1,15 +1,13 @@
-import {setImmediate} from 'node:timers/promises'
 import {constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress} from 'node:zlib'
 import {decodersFor, encodingOf} from './content-encoding.ts'
 import {Refusal} from './errors.ts'
+import {joined} from './joined.ts'
 
 /** What an `accept-encoding` of ours names: the codings of requests that are decoded. */
 export const REQUEST_ENCODINGS = 'gzip, br, deflate, zstd'
 
 const MAX_CODINGS = 2
 const PIECE_BYTES = 64 << 10
-/** So much is copied at once before others have their turn. */
-const COPIED_AT_ONCE_BYTES = 4 << 20
 /** A decoder sets its window aside before it has made anything; of this coding none needs a larger one (RFC 9659). */
 const ZSTD_WINDOW_LOG = 23
 
@@ -52,21 +50,7 @@ async function decoded(bytes: Buffer, decoder: Decoder, encoding: string, limit_
   } finally {
     decoder.destroy()
   }
-  return parts.length === 1 ? parts[0]! : joined(parts, length)
-}
-
-/** In one piece, others having their turn meanwhile. */
-async function joined(parts: readonly Buffer[], length: number): Promise<Buffer> {
-  const whole = Buffer.allocUnsafeSlow(length)
-  let at = 0
-  let pause_at = COPIED_AT_ONCE_BYTES
-  for (const part of parts) {
-    at += part.copy(whole, at)
-    if (at < pause_at) continue
-    pause_at += COPIED_AT_ONCE_BYTES
-    await setImmediate()
-  }
-  return whole
+  return joined(parts)
 }
 
 /** The coding means zlib's format (RFC 9110, 8.4.1.2); some senders leave its head out. */

@@ -76,6 +76,8 @@ export interface CheckOptions<Shape extends z.ZodRawShape> {
   readonly kind?: 'mutator'
   /** Runs on every route, not on those with a text alone. */
   readonly everywhere?: true
+  /** It asks a service: of the partner's, or the user's. */
+  readonly is_service?: true
   /** Other names: of the check, and of its parameters. Case never matters. */
   readonly aliases?: readonly string[]
   readonly parameter_aliases?: Readonly<Record<string, string>>
@@ -85,6 +87,10 @@ export interface CheckOptions<Shape extends z.ZodRawShape> {
    * has to see the whole.
    */
   part?(parameters: Parameters<Shape>): boolean
+  /** True when it only says what may not be there, so that any string can be judged by it; by default it asks for more. */
+  forbids?(parameters: Parameters<Shape>): boolean
+  /** True when it takes out what it finds. */
+  redacts?(parameters: Parameters<Shape>): boolean
   /** Why these parameters cannot be meant together, or undefined. */
   refuse?(parameters: Parameters<Shape>): string | undefined
   run(view: View, parameters: Parameters<Shape>, context: CheckContext): Verdict | Promise<Verdict>
@@ -98,6 +104,9 @@ export interface Prepared {
   readonly fail_on_error: boolean
   /** What fails a part of an answer fails the whole of it. */
   readonly judges_parts: boolean
+  /** It only says what may not be there. */
+  readonly forbids: boolean
+  readonly redacts: boolean
   run(view: View, context: CheckContext): Verdict | Promise<Verdict>
 }
 
@@ -108,6 +117,7 @@ export interface Check {
   readonly sides: readonly Side[]
   readonly kind: 'guardrail' | 'mutator'
   readonly everywhere: boolean
+  readonly is_service: boolean
   readonly aliases: readonly string[]
   /** Strict: an unknown key is refused. */
   readonly parameters: z.ZodType
@@ -123,7 +133,18 @@ const common = {failOnError: z.boolean().default(false).describe('An error of th
 
 /** A check as the engine and the documentation see it: its parameters read by its own schema, whatever their case. */
 export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>): Check {
-  const {id, title, about, sides, kind = 'guardrail', everywhere = false, aliases = [], shape, parameter_aliases = {}} = options
+  const {
+    id,
+    title,
+    about,
+    sides,
+    kind = 'guardrail',
+    everywhere = false,
+    is_service = false,
+    aliases = [],
+    shape,
+    parameter_aliases = {},
+  } = options
   const schema = z.strictObject({...shape, ...common})
   const names = new Map(Object.keys(schema.shape).map(name => [name.toLowerCase(), name]))
   for (const [alias, name] of Object.entries(parameter_aliases)) names.set(alias.toLowerCase(), name)
@@ -133,7 +154,7 @@ export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>)
     return markOf(of, key) === value
   }
   const made: Check = {
-    ...{id, title, about, sides, kind, everywhere, aliases},
+    ...{id, title, about, sides, kind, everywhere, is_service, aliases},
     parameters: schema,
     isSecret: marked('writeOnly', true),
     isAddress: marked('format', 'uri'),
@@ -147,7 +168,16 @@ export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>)
       const refusal = options.refuse?.(parameters)
       if (refusal) return refusal
       const judges_parts = options.part?.(parameters) ?? false
-      return {check: made, fail_on_error: failOnError, judges_parts, run: (view, context) => options.run(view, parameters, context)}
+      const forbids = options.forbids?.(parameters) ?? false
+      const redacts = options.redacts?.(parameters) ?? false
+      return {
+        check: made,
+        fail_on_error: failOnError,
+        judges_parts,
+        forbids,
+        redacts,
+        run: (view, context) => options.run(view, parameters, context),
+      }
     },
   }
   return made

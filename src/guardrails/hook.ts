@@ -25,6 +25,8 @@ export interface Hook {
   readonly guardrail_version_id: string | null
   readonly stream_mode: StreamMode
   readonly stream_window_chars: number
+  /** Checks that ask a service do so on every route. */
+  readonly every_route: boolean
 }
 
 export interface HookCheck {
@@ -67,7 +69,8 @@ export function makeHook(input: unknown, {registry, path, ...options}: MakeOptio
     faults.push({path, message: explain(read.error, RawHook, input, {root: 'the hook'})})
     return undefined
   }
-  const {checks, id, type, guardrail_version_id, stream_mode, stream_window_chars, deny, async, sequential, ...after} = read.data
+  const {checks, id, type, guardrail_version_id, stream_mode, stream_window_chars, every_route, deny, async, sequential, ...after} =
+    read.data
   const before = faults.length
   const enabled = checks.flatMap((each, index) => {
     // As it was written: the schema's own copy has lost a key that is called __proto__, which is to be refused.
@@ -90,6 +93,7 @@ export function makeHook(input: unknown, {registry, path, ...options}: MakeOptio
     guardrail_version_id: guardrail_version_id ?? null,
     stream_mode: stream_mode ?? 'after',
     stream_window_chars: stream_window_chars ?? DEFAULT_STREAM_WINDOW_CHARS,
+    every_route: every_route ?? false,
   }
 }
 

@@ -29,7 +29,8 @@ export function rewriting(by: (text: string, called: string) => SlicedWork<strin
       else known.set(called, new Map([[text, put]]))
     }
     yield
-    const after = view.rewrite((text, called) => known.get(called)?.get(text) ?? text)
+    const put = (text: string, called: string) => known.get(called)?.get(text) ?? text
+    const after = view.rewriting ? yield* view.rewriting(put) : view.rewrite(put)
     made.set(view, after)
     return after
   }

@@ -1,5 +1,5 @@
 import {isoTime} from '../base/clock.ts'
-import type {CheckResult, HookFeedback, HookResult} from '../schema/guardrails.ts'
+import type {CheckResult, HookFeedback, HookResult, SkipReason} from '../schema/guardrails.ts'
 import {type CheckContext, excerpt, type Transform, type Verdict} from './check.ts'
 import {CheckFault} from './fault.ts'
 import type {Hook, HookCheck} from './hook.ts'
@@ -67,11 +67,12 @@ export async function runHooks(hooks: readonly Hook[], view: View, context: Chec
 
 async function runHook(hook: Hook, view: View, context: CheckContext): Promise<Ran> {
   const {id, type, deny, async, guardrail_version_id} = hook
-  if (isSkipped(hook, context)) return {result: {id, type, skipped: true}, transforms: [], headers: {}, restores: []}
+  const skipped = skippedBecause(hook, view, context)
+  if (skipped) return {result: {id, type, skipped: true, ...reasonOf(skipped)}, transforms: [], headers: {}, restores: []}
   const began_ms = context.now_ms()
   const ran = hook.sequential
     ? await inTurn(hook, view, context)
-    : await Promise.all(hook.checks.map(each => runCheck(each, view, context)))
+    : await Promise.all(hook.checks.map(each => runCheck(each, hook, view, context)))
   const checks = ran.map(({result}) => (async ? {...result, transformed: false} : result))
   const verdict = checks.every(passes)
   return {
@@ -94,12 +95,37 @@ async function runHook(hook: Hook, view: View, context: CheckContext): Promise<R
   }
 }
 
+/** Why a hook or a check does not run. */
+type Skipped = 'route' | SkipReason
+
 /** Skipped hooks never deny: the route or the answer has nothing for them, or they would change what is not waited for. */
-function isSkipped({type, async, checks}: Hook, {endpoint, side, response_status}: CheckContext): boolean {
-  if (type === 'mutator' && (async || endpoint === 'embed')) return true
-  if (side === 'output' && response_status !== 200) return true
-  return !isGuarded(endpoint, side) && !checks.some(({prepared}) => prepared.check.everywhere && side === 'input')
+function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped | null {
+  const {type, async, checks} = hook
+  if (type === 'mutator' && (async || context.endpoint === 'embed')) return 'route'
+  if (context.side === 'output' && context.response_status !== 200) return 'route'
+  const reasons = checks.map(each => checkSkippedBecause(each, hook, view, context))
+  return reasons.includes(null) ? null : (reasons.find(reason => reason !== 'route') ?? 'route')
 }
+
+/** Of a body that is nothing but strings only what forbids is judged: what a text must have, any string of it may lack. */
+function checkSkippedBecause(
+  {prepared}: HookCheck,
+  {every_route}: Pick<Hook, 'every_route'>,
+  {kind}: View,
+  {side, endpoint}: CheckContext,
+): Skipped | null {
+  const {check} = prepared
+  if (!check.sides.includes(side)) return 'route'
+  if (check.everywhere) return null
+  if (kind === 'none') return 'route'
+  const is_known = isGuarded(endpoint, side)
+  const judges_strings = prepared.forbids || (check.is_service && every_route)
+  if (kind === 'unread') return is_known || judges_strings ? 'unreadable' : 'not_text'
+  if (kind === 'strings') return judges_strings ? null : 'not_text'
+  return check.kind === 'mutator' && endpoint === 'embed' ? 'route' : null
+}
+
+const reasonOf = (skipped: Skipped) => (skipped === 'route' ? {} : {reason: skipped})
 
 interface RanCheck {
   readonly result: CheckResult
@@ -109,22 +135,24 @@ interface RanCheck {
 }
 
 /** Each check sees what those before it made of the body. */
-async function inTurn({checks}: Hook, view: View, context: CheckContext): Promise<readonly RanCheck[]> {
+async function inTurn(hook: Hook, view: View, context: CheckContext): Promise<readonly RanCheck[]> {
   const ran: RanCheck[] = []
   let now = view
-  for (const each of checks) {
-    const next = await runCheck(each, now, context)
+  for (const each of hook.checks) {
+    const next = await runCheck(each, hook, now, context)
     if (next.transform) now = await next.transform.apply(now)
     ran.push(next)
   }
   return ran
 }
 
-async function runCheck({id, prepared}: HookCheck, view: View, context: CheckContext): Promise<RanCheck> {
+async function runCheck(each: HookCheck, hook: Hook, view: View, context: CheckContext): Promise<RanCheck> {
+  const {id, prepared} = each
   const began_ms = context.now_ms()
   const base = {created_at: isoTime(began_ms), log: null, fail_on_error: prepared.fail_on_error}
-  if (!runsHere(prepared.check, context))
-    return {result: {id, verdict: true, data: null, execution_time: 0, transformed: false, ...base, skipped: true}}
+  const skipped = checkSkippedBecause(each, hook, view, context)
+  if (skipped)
+    return {result: {id, verdict: true, data: null, execution_time: 0, transformed: false, ...base, skipped: true, ...reasonOf(skipped)}}
   let verdict: Verdict
   let transform: Transform | undefined
   try {
@@ -152,13 +180,9 @@ async function runCheck({id, prepared}: HookCheck, view: View, context: CheckCon
   }
 }
 
-function runsHere({sides, everywhere, kind}: HookCheck['prepared']['check'], {endpoint, side}: CheckContext): boolean {
-  return sides.includes(side) && (everywhere || isGuarded(endpoint, side)) && !(kind === 'mutator' && endpoint === 'embed')
-}
-
 function seeing(view: View, context: CheckContext): CheckContext {
   const before = context.side === 'input' ? context.request : context.response
-  const is_changed = before !== null && view !== before && view.body !== before.body
+  const is_changed = before !== null && view !== before && (view.kind === 'strings' || view.body !== before.body)
   if (context.side === 'output') return {...context, response: view}
   return {...context, request: view, is_request_transformed: context.is_request_transformed || is_changed}
 }

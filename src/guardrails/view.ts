@@ -15,6 +15,8 @@ export interface BodyString {
 
 /** The strings of a body, whatever its dialect. A view never changes: what rewrites gives a new one, or the same when nothing was rewritten. */
 export interface View {
+  /** How it was read: in the words of its route, or as nothing but strings. `unread`: nobody reads it; `none`: there is nothing to read. */
+  readonly kind: 'dialect' | 'strings' | 'unread' | 'none'
   readonly endpoint: EndpointName
   readonly side: Side
   readonly body: JsonValue
@@ -27,6 +29,8 @@ export interface View {
   readonly beside: string
   /** Each of the strings replaced where it stands by what `by` makes of it; all else stays as it is. */
   rewrite(by: ByString): View
+  /** The same with pauses, where there may be many. */
+  rewriting?(by: ByString): Generator<undefined, View>
   withBody(body: JsonValue): View
 }
 
@@ -36,6 +40,7 @@ export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): Vie
   let strings: readonly BodyString[] | undefined
   let beside: string | undefined
   const view: View = {
+    kind: isGuarded(endpoint, side) ? 'dialect' : 'none',
     endpoint,
     side,
     body,
@@ -64,6 +69,11 @@ export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): Vie
     withBody: put => viewOf(endpoint, side, put),
   }
   return view
+}
+
+/** What there is of a body that is not there, or that nobody reads. */
+export function nothingOf(endpoint: EndpointName, side: Side, kind: 'unread' | 'none'): View {
+  return {...viewOf(endpoint, side, null), kind}
 }
 
 function stringsIn(body: JsonValue, endpoint: EndpointName, side: Side): readonly BodyString[] {

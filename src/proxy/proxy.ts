@@ -15,7 +15,7 @@ import {hasBody, readBody} from './call/read-body.ts'
 import {CallRegistry} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {CallState} from './call/state.ts'
-import type {Body} from './inbound/body.ts'
+import {type Body, streamBody} from './inbound/body.ts'
 import {slugInPath} from './inbound/doors.ts'
 import {asRefusal, errorResponse, refusalHeaders} from './inbound/error-response.ts'
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
@@ -156,7 +156,7 @@ async function findRouting(call: Call, state: CallState, plane: Plane, prompts: 
   if (target) enterTarget(call, target)
   const is_read =
     root.kind === 'branch' || root.target.retry || namesItsModel(incoming.route.endpoint) || (await readsBody(call, target!, services))
-  call.body = is_read ? await readBody(call, state, services) : hasBody(incoming) ? {kind: 'stream'} : {kind: 'none'}
+  call.body = is_read ? await readBody(call, state, services) : hasBody(incoming) ? streamBody() : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }

@@ -31,6 +31,8 @@ export const GuardrailActions = z.strictObject({
   onFail: outcome.optional(),
   stream_mode: z.enum(STREAM_MODES).optional(),
   stream_window_chars: z.int().min(1).max(100_000).optional(),
+  /** Its services are asked on every route with a body, not on those of known dialects alone. */
+  every_route: z.boolean().optional(),
 })
 export type GuardrailActions = z.output<typeof GuardrailActions>
 
@@ -66,7 +68,11 @@ export interface CheckResult {
   readonly fail_on_error: boolean
   /** The check does not run on this route or this side. */
   readonly skipped?: true
+  readonly reason?: SkipReason
 }
+
+/** `not_text`: the dialect of the body is not known, and the check asks for more than strings. `unreadable`: nobody can read it, or this part of it. */
+export type SkipReason = 'not_text' | 'unreadable'
 
 /** One hook's part of `hook_results`. */
 export interface RanHook {
@@ -92,6 +98,9 @@ export interface SkippedHook {
   readonly id: string
   readonly type: 'guardrail' | 'mutator'
   readonly skipped: true
+  readonly reason?: SkipReason
+  /** What could not be read: the name of a part of a form, `body` for all of it. */
+  readonly part?: string
   readonly stream_mode?: StreamMode
 }
 

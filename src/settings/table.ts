@@ -173,6 +173,8 @@ export const SETTINGS = {
   MAX_JSON_PAYLOAD_SIZE_IN_MB: {kind: whole(1, 1024, 'megabytes'), fallback: '64', group: 'Timeouts and sizes', meaning: 'Largest request body that is parsed (413 above it); streamed pass-through has no limit.'},
 
   EPHEMERAL_KEYS: {kind: word('auto', 'allow', 'deny'), fallback: 'auto', group: 'Calls and configs', meaning: 'Operations with which a provider hands the client a credential or an address of its own, past every limit, list and log. auto: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call; allow; deny.'},
+  GUARDRAIL_MAX_BODY_MB: {kind: whole(1, 1024, 'megabytes'), fallback: '16', group: 'Calls and configs', meaning: 'Longest body that guardrails read. A longer one cannot be read (UNREADABLE_BODIES).'},
+  UNREADABLE_BODIES: {kind: word('allow', 'deny'), fallback: 'allow', group: 'Calls and configs', meaning: 'Calls with files, sound or other bodies that guardrails cannot read. allow: they pass, and the log says skipped; deny: 446, while a guardrail that denies or redacts is attached.'},
   STREAM_USAGE: {kind: word('auto', 'exact', 'metered'), fallback: 'auto', group: 'Calls and configs', meaning: 'Streams. exact: every byte unchanged; metered: requests usage from the provider and hides that event; auto: metered for calls under a cost or token limit.'},
   HEADERS_TO_METADATA: {kind: headerNames, fallback: '', group: 'Calls and configs', meaning: 'Request headers copied into the metadata of a call, with lower-case names.'},
   MAX_ROOT_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '100', group: 'Calls and configs', meaning: 'Maximum number of targets at the root of a config.'},

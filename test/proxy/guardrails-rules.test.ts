@@ -108,12 +108,14 @@ describe('types of request', () => {
     expect([reply.statusCode, routed.a.heard.length]).toEqual([446, 0])
   })
 
-  test('other checks of a route without texts are skipped, and the log says so', async () => {
-    const config = {...A, input_guardrails: [forbids('a', {deny: true})], output_guardrails: [forbids('b', {deny: true})]}
+  test('checks that ask for more than strings are skipped on a route without texts, and the log says so', async () => {
+    const counts = {'default.wordCount': {minWords: 100}, deny: true}
+    const config = {...A, input_guardrails: [counts], output_guardrails: [forbids('b', {deny: true})]}
     const told = await routed.ask(config, {path: '/v1/images/generations', body: {model: 'm', prompt: 'a'}})
     expect(told.status).toBe(200)
     expect(told.text).not.toContain('hook_results')
-    expect(logged(told)).toMatchObject({before_request_hooks: [{skipped: true}], after_request_hooks: [{skipped: true}]})
+    const before_request_hooks = [{skipped: true, reason: 'not_text'}]
+    expect(logged(told)).toMatchObject({before_request_hooks, after_request_hooks: [{skipped: true}]})
   })
 })
 

@@ -34,6 +34,8 @@ export const pii = check({
   },
   parameter_aliases: {classes: 'categories'},
   part: ({not}) => !not,
+  forbids: ({not}) => !not,
+  redacts: ({redact}) => redact,
   refuse({redact, reversible, not}) {
     if (reversible && !redact)
       return 'parameters.reversible: expected `redact` to be true as well, for without it there is nothing to put back'
@@ -55,9 +57,15 @@ function* judging(view: View, parameters: Parameters, context: CheckContext): Sl
   const before = parts?.get(parameters) as Before | undefined
   const given = before?.given ?? (yield* vaultFor(context))
   const looked = lookedAt(categories)
-  for (const {text} of view.strings) given.reserve(text)
+  for (const [index, {text}] of view.strings.entries()) {
+    if (index % TEXTS_AT_ONCE === TEXTS_AT_ONCE - 1) yield
+    given.reserve(text)
+  }
   const spans: (readonly PiiSpan[])[] = []
-  for (const {text, called} of view.strings) spans.push(yield* looked.at(text, called))
+  for (const [index, {text, called}] of view.strings.entries()) {
+    if (index % TEXTS_AT_ONCE === TEXTS_AT_ONCE - 1) yield
+    spans.push(yield* looked.at(text, called))
+  }
   const learnt = before?.learnt ?? new Map<string, readonly string[]>()
   const known = redact ? knownValues(view.strings, spans, parts && behindJudged(learnt, before?.texts ?? [])) : undefined
   if (parts && redact) {

@@ -14,6 +14,7 @@ export const promptInjection = check({
     not,
   },
   part: ({not}) => !not,
+  forbids: ({not}) => !not,
   parameter_aliases: {prompt_injection_threshold: 'threshold'},
   run: (view, parameters) => inTimeSlices(judging(view, parameters)),
 })

@@ -20,6 +20,8 @@ export const regexMatch = check({
   },
   // The pattern asks for the end, which is not known yet.
   part: ({rule, not}) => not && !rule.source.includes('$'),
+  forbids: ({not, redact}) => not || redact,
+  redacts: ({redact}) => redact,
   parameter_aliases: {redactText: 'replacement', inverse: 'not'},
   run: (view, parameters) => inTimeSlices(matching(view, parameters)),
 })

@@ -19,6 +19,8 @@ export const regexReplace = check({
     failOnDetection: z.boolean().default(false).describe('Fails when the text matched.'),
   },
   part: ({rule}) => !rule.source.includes('$'),
+  forbids: () => true,
+  redacts: () => true,
   parameter_aliases: {replacement: 'redactText'},
   run: (view, parameters) => inTimeSlices(replacing(view, parameters)),
 })

@@ -16,6 +16,7 @@ export const webhook = check({
   title: 'Webhook',
   about: 'Passes if your service returns a positive verdict. The service can also return a body that replaces the request or the response.',
   sides: ['input', 'output'],
+  is_service: true,
   shape: {
     webhookURL: urlParameter('Where to ask. The call is a POST of JSON; redirections are not followed.'),
     headers: headersParameter,

@@ -88,7 +88,7 @@ const LONGEST_LABEL = 100
 export function partner<Shape extends z.ZodRawShape, Name extends string>(options: PartnerOptions<Shape, Name>): PartnerCheck {
   const {id, title, about, sides, kind, aliases = [], parameter_aliases = {}, timeout_ms = TIMEOUT_MS} = options
   const made = check({
-    ...{id, title, about, sides, aliases, parameter_aliases, ...(kind ? {kind} : {})},
+    ...{id, title, about, sides, is_service: true as const, aliases, parameter_aliases, ...(kind ? {kind} : {})},
     shape: {...options.shape, credentials: credentialsParameter(options.credentials), timeout: timeoutParameter(timeout_ms)},
     async run(view, input, context) {
       const {credentials, timeout, ...parameters} = input as unknown as {credentials: PartnerCredentials; timeout: number}

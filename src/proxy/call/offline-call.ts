@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {openModelList} from '../../identity/model-lists.ts'
 import type {RoutingFacts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
-import {type Body, isRead, readAs} from '../inbound/body.ts'
+import {type Body, isRead, readAs, streamBody} from '../inbound/body.ts'
 import {type InboundRequest, parseRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
 import type {Caller, ProxyServices} from '../services.ts'
@@ -89,5 +89,5 @@ function bodyOf({route, headers}: InboundRequest, bytes: Buffer | null): Body {
     return {kind: 'none'}
   }
   const type = headers['content-type'] ?? ''
-  return isRead(type, route.endpoint) ? readAs(bytes, type, route.endpoint) : {kind: 'stream'}
+  return isRead(type, route.endpoint) ? readAs(bytes, type, route.endpoint) : streamBody()
 }

@@ -3,6 +3,7 @@ import {keyFault} from '../../base/json-keys.ts'
 import {parsed, TooDeep} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
+import {BytesView} from '../../guardrails/bytes-view.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
@@ -10,23 +11,27 @@ import type {Restore} from '../../guardrails/pii/restore.ts'
 import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
 import {isGuarded} from '../../guardrails/texts.ts'
-import {type View, viewOf} from '../../guardrails/view.ts'
+import {inTimeSlices} from '../../guardrails/time-slices.ts'
+import {nothingOf, type View, viewOf} from '../../guardrails/view.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails, Judged, Whole} from '../call/call-guardrails.ts'
+import {readPassing} from '../call/read-body.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
-import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
+import {type Body, type JsonBody, readAs, readJson, wholeOf} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import type {ProxyServices} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
-import {isStrict, writtenText} from '../upstream/translate.ts'
+import {isStrict, JSON_TYPE, writtenText} from '../upstream/translate.ts'
 import {withResults} from './hook-results.ts'
 import {loggedResults} from './logged-results.ts'
+import {readStrings, WHOLE_BODY} from './request-strings.ts'
 import {restored} from './stream-restorer.ts'
+import {isProtective, unreadHooks, withUnread} from './unread.ts'
 
 /** What guardrails know of the place that a call goes to. */
 type Place = Pick<Target, 'params' | 'model' | 'strict'> & {readonly provider: Pick<Target['provider'], 'slug'>}
@@ -37,7 +42,7 @@ export async function evaluateRequest(
   call: Call,
   place: Place,
   services: ProxyServices,
-): Promise<JsonBody | null> {
+): Promise<Body | null> {
   if (!guards) return null
   const guarded = new GuardedVisit(guards, call, place, services)
   call.guardrails = guarded
@@ -52,6 +57,7 @@ class GuardedVisit implements CallGuardrails {
   readonly #call: Call
   readonly #target: Place
   readonly #services: GuardrailServices
+  readonly #all: ProxyServices
   #before: readonly HookResult[] = []
   #after: readonly HookResult[] = []
   #is_failed_before = false
@@ -74,32 +80,57 @@ class GuardedVisit implements CallGuardrails {
     this.#call = call
     this.#target = target
     this.#services = services.guardrails!
+    this.#all = services
+  }
+
+  get #denies_unreadable(): boolean {
+    return this.#all.settings.unreadable_bodies === 'deny'
   }
 
   /** Judges the request; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
-  async judgeInput(): Promise<JsonBody | null> {
+  async judgeInput(): Promise<Body | null> {
     const {endpoint} = this
-    const {body, incoming} = this.#call
-    const is_read = body.kind === 'json' && isGuarded(endpoint, 'input')
-    const whole = is_read ? wholeOf(body) : null
-    if (is_read && this.guards.input.length > 0) readAlike(body)
-    const json = whole === null ? null : applyParams(whole, this.#target.params)
-    const view = viewOf(endpoint, 'input', json as JsonValue)
-    const outcome = await runHooks(this.guards.input, view, this.#context('input', json && view, null, null))
-    this.#before = outcome.results
+    const {view, unread} = await this.#readRequest()
+    const seen = view ?? nothingOf(endpoint, 'input', this.#call.body.kind === 'none' ? 'none' : 'unread')
+    const outcome = await runHooks(this.guards.input, seen, this.#context('input', view, null, null))
+    const unjudged = unread.length ? unreadHooks(this.guards.input, endpoint) : []
+    this.#before = unjudged.length ? withUnread(outcome.results, unjudged, unread) : outcome.results
     this.#is_failed_before = outcome.is_failed
     this.headers = outcome.headers
     this.restore = outcome.restore
-    this.#request = json && outcome.view
+    this.#request = view && outcome.view
     this.#is_request_transformed = outcome.is_transformed
     this.#later(outcome, added => {
       this.#before = [...this.#before, ...added]
     })
-    if (outcome.is_denied) throw this.denied()
+    if (outcome.is_denied || (this.#denies_unreadable && unjudged.some(isProtective))) throw this.denied()
     // An answer that has no text for them.
     if (!this.judges_answers) this.#after = this.guards.output.map(({id, type}) => ({id, type, skipped: true as const}))
     if (!outcome.is_transformed) return null
-    return readJson(Buffer.from(writtenText(outcome.view.body, this.#target.provider.slug)), incoming.route.endpoint)
+    const {route, headers} = this.#call.incoming
+    if (!(outcome.view instanceof BytesView))
+      return readJson(Buffer.from(writtenText(outcome.view.body, this.#target.provider.slug)), route.endpoint)
+    const bytes = await inTimeSlices(outcome.view.splicing())
+    return this.#call.body.kind === 'other' ? {kind: 'other', bytes} : readAs(bytes, headers['content-type'] ?? '', route.endpoint)
+  }
+
+  /** The request as its checks see it: in the words of its route, or string by string. It is read for them where it was to pass by. */
+  async #readRequest(): Promise<RequestRead> {
+    const call = this.#call
+    const {endpoint} = this
+    if (call.body.kind === 'none' || unreadHooks(this.guards.input, endpoint).length === 0) return NOTHING_READ
+    await readPassing(call, this.#all)
+    const {body} = call
+    const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
+    if (body.kind === 'json' && isGuarded(endpoint, 'input')) {
+      if (body.bytes.length > most_bytes) return {view: null, unread: [WHOLE_BODY]}
+      const whole = wholeOf(body)
+      readAlike(body)
+      return {view: viewOf(endpoint, 'input', applyParams(whole, this.#target.params) as JsonValue), unread: []}
+    }
+    if (!('bytes' in body)) return {view: null, unread: [WHOLE_BODY]}
+    const type = body.kind === 'json' ? JSON_TYPE : (call.incoming.headers['content-type'] ?? '')
+    return inTimeSlices(readStrings({endpoint, side: 'input'}, body.bytes, type, most_bytes))
   }
 
   get reads_answers(): boolean {
@@ -218,6 +249,13 @@ class GuardedVisit implements CallGuardrails {
     }
   }
 }
+
+interface RequestRead {
+  readonly view: View | null
+  readonly unread: readonly string[]
+}
+
+const NOTHING_READ: RequestRead = {view: null, unread: []}
 
 const KEY_FAULTS = {repeated: 'names twice', deep: 'is nested too deep at'} as const
 

@@ -10,7 +10,7 @@ import type {Json} from '../../providers/translation.ts'
 import type {Endpoint} from '../../schema/endpoints.ts'
 
 /** The body of a call: read (JSON, a form, or what is neither), still on the wire, or none. */
-export type Body = JsonBody | FormBody | OtherBody | {readonly kind: 'stream'} | {readonly kind: 'none'}
+export type Body = JsonBody | FormBody | OtherBody | StreamBody | {readonly kind: 'none'}
 
 export interface JsonBody {
   readonly kind: 'json'
@@ -41,6 +41,26 @@ export interface FormBody {
 export interface OtherBody {
   readonly kind: 'other'
   readonly bytes: Buffer
+}
+
+/** Still on the wire, but for what was taken of it to see what it is. */
+export interface StreamBody {
+  readonly kind: 'stream'
+  /** Its first bytes, where they were taken. */
+  lead: readonly Buffer[]
+  /** The same, once something had to read it. */
+  read: Body | null
+  /** It cannot be read: it is too long, or no text. */
+  is_unreadable: boolean
+}
+
+export function streamBody(): StreamBody {
+  return {kind: 'stream', lead: [], read: null, is_unreadable: false}
+}
+
+/** A body as it is now: one that was to pass by may have been read. */
+export function currentBody(body: Body): Body {
+  return body.kind === 'stream' ? (body.read ?? body) : body
 }
 
 /** Members that decide where a call goes and what it costs: each may stand once (core rule 19). */
@@ -127,8 +147,10 @@ export function wholeOf(body: JsonBody): Json {
 
 const BYTE_ORDER_MARK = 0xfeff
 
-const isJson = (content_type: string) => /^[^;]*json/i.test(content_type)
-const isForm = (content_type: string) => /^multipart\/form-data/i.test(content_type)
+/** A content type of JSON. */
+export const isJson = (content_type: string) => /^[^;]*json/i.test(content_type)
+/** A content type of a form. */
+export const isForm = (content_type: string) => /^multipart\/form-data/i.test(content_type)
 /** JSON of more than one value. */
 const LINES = /^[^;]*(?:jsonl|ndjson|jsonlines|json-seq)/i
 

@@ -6,7 +6,7 @@ import type {AttemptHost, RoutingDecision} from '../attempt/host.ts'
 import {DIRECT_ROUTE, type RouteInfo, type SpentAmounts} from '../call/call.ts'
 import {CallFacts} from '../call/routing-facts.ts'
 import type {StateOwner} from '../call/state.ts'
-import type {Body} from '../inbound/body.ts'
+import {type Body, currentBody} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {note} from '../records/settle.ts'
@@ -151,7 +151,7 @@ export class CallRunner implements AttemptHost, StateOwner {
   #newRun(): TargetRun {
     const {call, plane} = this.#planned
     if (call.attempts > 0 || this.#has_row) call.log_id = newTimeId(plane.services.now())
-    call.body = this.#body
+    call.body = currentBody(this.#body)
     call.guardrails = null
     return new TargetRun(this.#planned, this.#try, this)
   }

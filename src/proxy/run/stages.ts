@@ -55,10 +55,10 @@ function guard(run: TargetRun): MaybePromise<StageResult> {
   const {call, target, services} = run
   if (!target.guards) return undefined
   run.enter('guarding')
+  const before = call.body
   return evaluateRequest(target.guards, call, target, services).then(body => {
-    if (!body) return undefined
-    call.body = body
-    checkModel(target, call)
+    if (body) call.body = body
+    if (call.body !== before) checkModel(target, call)
     return undefined
   })
 }

@@ -253,7 +253,7 @@ function headersOf(
 
 function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): UpstreamRequest['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
-  if (body.kind === 'stream') return flowing(messageOf(incoming)) as unknown as Readable
+  if (body.kind === 'stream') return flowing(messageOf(incoming), body.lead) as unknown as Readable
   const {edits, params} = target
   if (body.kind !== 'json' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
   if (params.drop_params?.some(path => /[.[]/.test(path))) return reshaped(body, target, model, is_metered)
@@ -267,8 +267,9 @@ function bodyOf({body, incoming}: Call, target: Target, model: string | null, is
 }
 
 /** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
-async function* flowing(request: IncomingMessage): AsyncGenerator<Buffer> {
+async function* flowing(request: IncomingMessage, lead: readonly Buffer[]): AsyncGenerator<Buffer> {
   try {
+    yield* lead
     yield* request.iterator({destroyOnReturn: false}) as AsyncIterable<Buffer>
   } finally {
     request.resume()

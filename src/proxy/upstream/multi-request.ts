@@ -147,7 +147,7 @@ export class MultiRequest {
     if (body.kind !== 'stream') return null
     // The request outlives what is read of it: its connection still has to carry the answer.
     this.#request = messageOf(incoming).iterator({destroyOnReturn: false})
-    return readParts(this.#request, type)
+    return readParts(behind(body.lead, this.#request), type)
   }
 
   /** What is left of the request flows away: a client that still sends it would not read the answer. */
@@ -193,6 +193,11 @@ export function plainId(text: string): string {
 
 function bare(model: string): string {
   return splitModel(model)[1]
+}
+
+async function* behind(lead: readonly Buffer[], rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* lead
+  yield* rest
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {

@@ -1,0 +1,308 @@
+import {gzipSync} from 'node:zlib'
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
+import type {HookResults} from '../../src/schema/guardrails.ts'
+import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
+import {newTrace, type Routed, startRouting, type Told} from '../support/routing.ts'
+
+let routed: Routed
+let strict: Routed
+
+beforeAll(async () => {
+  routed = await startRouting({GUARDRAIL_MAX_BODY_MB: '1'})
+  strict = await startRouting({GUARDRAIL_MAX_BODY_MB: '1', UNREADABLE_BODIES: 'deny'})
+})
+beforeEach(() => {
+  for (const each of [routed, strict]) {
+    each.reset()
+    each.a.answer((_, response) => json(response, {object: 'whatever'}))
+  }
+})
+afterAll(() => Promise.all([routed.close(), strict.close()]))
+
+const A = {provider: '@a'}
+const DENY = {...A, input_guardrails: [{'default.contains': {words: ['forbidden'], operator: 'none'}, deny: true}]}
+const PII = {...A, input_guardrails: [{'default.pii': {redact: true}}]}
+const MAIL = 'ada@mail.example'
+const JSON_TYPE = 'application/json'
+const FORM = 'multipart/form-data; boundary=b'
+const field = (name: string, content: string, more = '', head = '') =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n${head}\r\n${content}\r\n`
+const end = '--b--\r\n'
+
+const logged = (told: Pick<Told, 'rows'>) => (told.rows[0] as unknown as {hook_results: HookResults}).hook_results
+
+async function ask(config: object, path: string, type: string, body: string | Buffer, headers: Record<string, string> = {}, at = routed) {
+  const trace_id = newTrace()
+  const reply = await at.gateway.call(path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    headers: {'content-type': type, 'x-gateway-trace-id': trace_id, 'x-gateway-config': JSON.stringify(config), ...headers},
+  })
+  const text = await reply.text()
+  const {rows, entries} = await at.recorded(trace_id)
+  return {status: reply.status, text, rows, entries, sent: at.a.heard.map(({body}) => body.toString())}
+}
+
+/** Each says the word once, whatever door it comes in by. */
+const DOORS: readonly (readonly [string, string, string, string])[] = [
+  ['pictures', '/v1/images/generations', JSON_TYPE, '{"model":"m","prompt":"a forbidden cat"}'],
+  ['speech', '/v1/audio/speech', JSON_TYPE, '{"model":"m","input":"forbidden","voice":"x"}'],
+  ['moderations', '/v1/moderations', JSON_TYPE, '{"input":["a","forbidden"]}'],
+  ['rerank', '/v1/rerank', JSON_TYPE, '{"model":"m","query":"q","documents":[{"text":"forbidden"}]}'],
+  ['documents', '/v1/ocr', JSON_TYPE, '{"model":"m","document":{"document_url":"https://forbidden.example"}}'],
+  [
+    'a unified path below /proxy',
+    '/v1/proxy/chat/completions',
+    JSON_TYPE,
+    '{"messages":[{"role":"user","content":"forbidden"},{"role":"user","content":"hi"}]}',
+  ],
+  ['an unknown path', '/v1/conversations', JSON_TYPE, '{"items":[{"deep":[{"deeper":"is forbidden"}]}]}'],
+  ['a native one', '/v1/proxy/models/gemini:generateContent', JSON_TYPE, '{"contents":[{"parts":[{"text":"forbidden"}]}]}'],
+  ['escapes', '/v1/proxy/x', JSON_TYPE, '{"a":"f\\u006frbid\\u0064en"}'],
+  ['a key', '/v1/proxy/x', JSON_TYPE, '{"forbidden":1}'],
+  ['the other of two', '/v1/proxy/x', JSON_TYPE, '{"a":"forbidden","a":"fine"}'],
+  ['JSON that stands as a string', '/v1/proxy/x', JSON_TYPE, '{"arguments":"{\\"a\\":\\"f\\\\u006frbidden\\"}"}'],
+  ['a list', '/v1/proxy/x', JSON_TYPE, '[["forbidden"]]'],
+  ['a string', '/v1/proxy/x', JSON_TYPE, '"forbidden"'],
+  ['lines', '/v1/proxy/x', 'application/x-ndjson', '{"a":1}\n{"b":"forbidden"}\n'],
+  ['a byte order mark', '/v1/proxy/x', JSON_TYPE, '\ufeff{"a":"forbidden"}'],
+  ['another content type', '/v1/proxy/api/generate', 'text/plain', '{"prompt":"f\\u006frbidden"}'],
+  ['no content type that says anything', '/v1/proxy/api/generate', 'application/octet-stream', ' {"prompt":"f\\u006frbidden"}'],
+  ['what curl calls it', '/v1/proxy/api/generate', 'application/x-www-form-urlencoded', '{"prompt":"f\\u006frbidden"}'],
+  ['a text', '/v1/proxy/x', 'text/plain', 'it is forbidden'],
+  ['a browser’s form', '/v1/proxy/x', 'application/x-www-form-urlencoded', 'a=1&b=it+is+f%6Frbidden'],
+  ['a name in it', '/v1/proxy/x', 'application/x-www-form-urlencoded', 'a=1&f%6Frbidden=1'],
+  ['a form', '/v1/images/edits', FORM, field('model', 'gpt-image-1') + field('prompt', 'a forbidden cat') + end],
+  ['a form of an unknown path', '/v1/proxy/videos', FORM, field('prompt', 'forbidden') + end],
+  ['a form that is uploaded', '/v1/files', FORM, field('purpose', 'forbidden') + end],
+  ['JSON in a form', '/v1/proxy/x', FORM, field('body', '{"a":"f\\u006frbidden"}', '', 'content-type: application/json\r\n') + end],
+  ['JSON in a plain field', '/v1/proxy/x', FORM, field('body', ' {"a":"f\\u006frbidden"}') + end],
+  ['the name of a field', '/v1/proxy/x', FORM, field('forbidden', '1') + end],
+  ['the name of a file', '/v1/proxy/x', FORM, field('file', '1', '; filename="forbidden.txt"') + end],
+  [
+    'parts of one another',
+    '/v1/proxy/upload',
+    'multipart/related; boundary=b',
+    '--b\r\ncontent-type: application/json\r\n\r\n{"a":"forbidden"}\r\n--b\r\ncontent-type: audio/wav\r\n\r\nRIFF\r\n--b--',
+  ],
+]
+
+describe('a check that forbids', () => {
+  test.each(DOORS)('denies %s before anything leaves', async (_, path, type, body) => {
+    const told = await ask(DENY, path, type, body)
+    expect([told.status, told.sent]).toEqual([446, []])
+    expect(JSON.parse(told.text)).toMatchObject({error: {type: 'hooks_failed'}})
+    expect(logged(told).before_request_hooks[0]).toMatchObject({verdict: false, deny: true})
+    expect(told.entries).toEqual([])
+  })
+
+  test.each(DOORS)('lets %s pass as it came where the word does not stand', async (_, path, type, body) => {
+    const fine = body.replace(/f(?:o|\\+u006f|%6F)rbid(?:d|\\u0064)en/, 'permitted')
+    const told = await ask(DENY, path, type, fine)
+    expect([told.status, told.sent]).toEqual([200, [fine]])
+  })
+
+  test.each(DOORS)('denies %s where its body is compressed', async (_, path, type, body) => {
+    const told = await ask(DENY, path, type, gzipSync(body), {'content-encoding': 'gzip'})
+    expect([told.status, told.sent]).toEqual([446, []])
+  })
+
+  test('lets the next target have what it does not deny, though the body was on the wire', async () => {
+    const config = {strategy: {mode: 'fallback'}, targets: [DENY, {provider: '@b'}]}
+    routed.b.answer((_, response) => json(response, {object: 'whatever'}))
+    for (const [type, body] of [
+      [JSON_TYPE, '{"a":"forbidden"}'],
+      ['text/plain', 'forbidden'],
+    ] as const) {
+      routed.b.heard.length = 0
+      const told = await ask(config, '/v1/proxy/x', type, body)
+      expect([told.status, routed.a.heard.length, routed.b.heard.map(heard => heard.body.toString())]).toEqual([200, 0, [body]])
+    }
+  })
+
+  test('denies what is only counted', async () => {
+    const body = '{"model":"m","messages":[{"role":"user","content":"forbidden"},{"role":"user","content":"hi"}]}'
+    expect((await ask(DENY, '/v1/messages/count_tokens', JSON_TYPE, body)).status).toBe(446)
+  })
+
+  test('is not run on base64, whatever its key is', async () => {
+    const base64 = Buffer.from('x'.repeat(900)).toString('base64')
+    const config = {...A, input_guardrails: [{'default.contains': {words: [base64.slice(0, 40)], operator: 'none'}, deny: true}]}
+    expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"${base64}"}`)).status).toBe(200)
+    expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"data:image/png;base64,${base64}"}`)).status).toBe(200)
+    expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"${base64} "}`)).status).toBe(446)
+    expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"${base64.slice(0, 1000)}"}`)).status).toBe(446)
+  })
+})
+
+describe('a redaction', () => {
+  test.each([
+    [
+      'JSON',
+      '/v1/proxy/x',
+      JSON_TYPE,
+      `{ "a" : "\\u0061 ${MAIL}",\n "n": 1.0, "b":["${MAIL}","x\\/y"]}`,
+      '{ "a" : "a <EMAIL_1>",\n "n": 1.0, "b":["<EMAIL_1>","x\\/y"]}',
+    ],
+    ['a key stays', '/v1/proxy/x', JSON_TYPE, `{"${MAIL}":"${MAIL}"}`, `{"${MAIL}":"<EMAIL_1>"}`],
+    ['JSON in JSON', '/v1/proxy/x', JSON_TYPE, `{"a":"{\\"b\\": \\"${MAIL}\\"}"}`, '{"a":"{\\"b\\": \\"<EMAIL_1>\\"}"}'],
+    ['lines', '/v1/proxy/x', 'application/jsonl', `{"a":"${MAIL}"}\n{"b":1}\n`, '{"a":"<EMAIL_1>"}\n{"b":1}\n'],
+    ['a text', '/v1/proxy/x', 'text/plain', `write to ${MAIL}`, 'write to <EMAIL_1>'],
+    [
+      'a browser’s form',
+      '/v1/proxy/x',
+      'application/x-www-form-urlencoded',
+      'a=%20&b=to+ada%40mail.example&c',
+      'a=%20&b=to+%3CEMAIL_1%3E&c',
+    ],
+    [
+      'a form',
+      '/v1/images/edits',
+      FORM,
+      field('model', 'gpt-image-1') + field('image', `\0${MAIL}`, '; filename="a.png"') + field('prompt', MAIL) + end,
+      field('model', 'gpt-image-1') + field('image', `\0${MAIL}`, '; filename="a.png"') + field('prompt', '<EMAIL_1>') + end,
+    ],
+    ['JSON in a form', '/v1/proxy/x', FORM, field('body', `{"a": "${MAIL}" }`) + end, field('body', '{"a": "<EMAIL_1>" }') + end],
+  ])('of %s changes exactly that string', async (_, path, type, body, left) => {
+    const told = await ask(PII, path, type, body)
+    expect([told.status, told.sent]).toEqual([200, [left]])
+    expect(logged(told).before_request_hooks[0]).toMatchObject({verdict: true, transformed: true})
+  })
+
+  test('of a form keeps the model that the config sets', async () => {
+    const config = {...PII, override_params: {model: 'gpt-image-1-mini'}}
+    const told = await ask(config, '/v1/images/edits', FORM, field('model', 'gpt-image-1') + field('prompt', MAIL) + end)
+    expect(told.sent).toEqual([field('model', 'gpt-image-1-mini') + field('prompt', '<EMAIL_1>') + end])
+  })
+})
+
+describe('a check that asks for more than strings', () => {
+  const hooks = [
+    {'default.wordCount': {minWords: 100}, deny: true, id: 'count'},
+    {'default.contains': {words: ['needed'], operator: 'all'}, deny: true, id: 'needs'},
+    {'default.contains': {words: ['x'], operator: 'none'}, 'default.endsWith': {suffix: 'z'}, deny: true, id: 'both'},
+  ]
+
+  test('is skipped with its reason, as a prefix is', async () => {
+    const config = {...A, input_guardrails: hooks, input_mutators: [{addPrefix: {prefix: 'now '}, id: 'prefix'}]}
+    const told = await ask(config, '/v1/proxy/y', JSON_TYPE, '{"prompt":"a"}')
+    expect([told.status, told.sent]).toEqual([200, ['{"prompt":"a"}']])
+    const [count, needs, both, prefix] = logged(told).before_request_hooks
+    expect([count, needs, prefix]).toEqual([
+      {id: 'count', type: 'guardrail', skipped: true, reason: 'not_text'},
+      {id: 'needs', type: 'guardrail', skipped: true, reason: 'not_text'},
+      {id: 'prefix', type: 'mutator', skipped: true, reason: 'not_text'},
+    ])
+    expect(both).toMatchObject({
+      verdict: true,
+      checks: [
+        {id: 'default.contains', verdict: true},
+        {id: 'default.endsWith', skipped: true, reason: 'not_text'},
+      ],
+    })
+    expect(JSON.stringify(both)).toContain('"skipped":true,"reason":"not_text"')
+  })
+
+  describe('of a service', () => {
+    let service: FakeProvider
+
+    beforeAll(async () => {
+      service = await fakeProvider((_, response) => json(response, {verdict: false}))
+    })
+    afterAll(() => service.close())
+
+    test('asks it only where the guardrail says so', async () => {
+      const guard = (more: object) => ({
+        ...A,
+        input_guardrails: [{webhook: {webhookURL: service.url, failOnError: true}, deny: true, ...more}],
+      })
+      expect((await ask(guard({}), '/v1/proxy/y', JSON_TYPE, '{"a":"b"}')).status).toBe(200)
+      const told = await ask(guard({every_route: true}), '/v1/proxy/y', JSON_TYPE, '{"a":"b"}')
+      expect([told.status, routed.a.heard.length]).toEqual([446, 1])
+    })
+  })
+})
+
+describe('what calls itself JSON or a form, and is none', () => {
+  test.each([
+    ['JSON with comments', JSON_TYPE, '{"a":1 /* "forbidden" */}'],
+    ['other quotes', JSON_TYPE, "['forbidden']"],
+    ['a form', JSON_TYPE, field('a', 'forbidden') + end],
+    ['JSON', FORM, '{"a":"forbidden"}'],
+    ['bare line feeds', FORM, (field('a', 'forbidden') + end).replaceAll('\r', '')],
+  ])('%s is refused', async (_, type, body) => {
+    const told = await ask(DENY, '/v1/proxy/x', type, body)
+    expect([told.status, told.sent]).toEqual([400, []])
+  })
+
+  test('JSON that is nested deeper than all readers read is refused', async () => {
+    const told = await ask(DENY, '/v1/proxy/x', JSON_TYPE, '['.repeat(300) + ']'.repeat(300))
+    expect([told.status, told.text.includes('nested deeper than the 256 levels')]).toEqual([400, true])
+  })
+})
+
+describe('what cannot be read', () => {
+  const long = `{"a":"${'long '.repeat(300_000)}"}`
+  const UNREAD: readonly (readonly [string, string, string, string | Buffer, string])[] = [
+    ['a file in a form', '/v1/images/edits', FORM, field('model', 'm') + field('image', '\0', '; filename="a.png"') + end, 'image'],
+    [
+      'a field with a coding',
+      '/v1/proxy/x',
+      FORM,
+      field('note', 'Zm9yYmlkZGVu', '', 'content-transfer-encoding: base64\r\n') + end,
+      'note',
+    ],
+    ['a field that is no text', '/v1/proxy/x', FORM, field('sound', '\0', '', 'content-type: audio/wav\r\n') + end, 'sound'],
+    ['bytes', '/v1/proxy/x', 'application/octet-stream', Buffer.from([0, 1, 2, 255]), 'body'],
+    ['sound', '/v1/proxy/x', 'audio/wav', 'RIFF', 'body'],
+    ['a text of another character set', '/v1/proxy/x', 'text/plain; charset=utf-16', 'abc', 'body'],
+    ['JSON that is too long', '/v1/proxy/x', JSON_TYPE, long, 'body'],
+    [
+      'JSON that is too long, on a route of its own',
+      '/v1/chat/completions',
+      JSON_TYPE,
+      `{"messages":[{"role":"user","content":${long.slice(5, -1)}}]}`,
+      'body',
+    ],
+    ['fields that are too long', '/v1/proxy/x', FORM, field('a', long) + end, 'body'],
+  ]
+
+  test.each(UNREAD)('%s passes, and the log says what was skipped', async (_, path, type, body, part) => {
+    for (const config of [DENY, PII]) {
+      routed.a.heard.length = 0
+      const told = await ask(config, path, type, body)
+      expect([told.status, routed.a.heard[0]!.body.equals(Buffer.from(body))]).toEqual([200, true])
+      expect(logged(told).before_request_hooks.at(-1)).toMatchObject({type: 'guardrail', skipped: true, reason: 'unreadable', part})
+    }
+  })
+
+  test.each(UNREAD)('%s is denied where the settings say so, while a guardrail denies or redacts', async (_, path, type, body, part) => {
+    for (const config of [DENY, PII]) {
+      const told = await ask(config, path, type, body, {}, strict)
+      expect([told.status, told.sent]).toEqual([446, []])
+      expect(JSON.stringify(JSON.parse(told.text).hook_results)).toContain(`"skipped":true,"reason":"unreadable","part":"${part}"`)
+    }
+    const reports = {...A, input_guardrails: [{'default.contains': {words: ['x'], operator: 'none'}}]}
+    const other = {...A, input_guardrails: [{'default.allowedRequestTypes': {blockedTypes: ['embed']}, deny: true}]}
+    for (const config of [reports, other, A]) expect((await ask(config, path, type, body, {}, strict)).status).toBe(200)
+  })
+
+  test('a body that comes in chunks is taken no further than guardrails read, and all of it leaves', async () => {
+    async function* chunks() {
+      for (let count = 0; count < 30; count++) yield Buffer.from(`{"a":"${'x '.repeat(50_000)}"}\n`)
+    }
+    const reply = await routed.gateway.call('/v1/proxy/x', {
+      method: 'POST',
+      body: chunks() as unknown as string,
+      headers: {'content-type': 'application/x-ndjson', 'x-gateway-config': JSON.stringify(DENY)},
+      duplex: 'half',
+    } as RequestInit & {headers: Record<string, string>})
+    expect([reply.status, routed.a.heard[0]!.body.length]).toEqual([200, 30 * 100_009])
+    await reply.text()
+  })
+
+  test('without a guardrail nothing is read, and nothing is said', async () => {
+    const told = await ask(A, '/v1/proxy/x', JSON_TYPE, '{"a":')
+    expect([told.status, told.sent, logged(told)]).toEqual([200, ['{"a":'], undefined])
+  })
+})

@@ -115,6 +115,11 @@ export function isOption(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name)
 }
 
+/** True for an option that providers of this kind read. */
+export function isOptionOf(slug: string, name: string): boolean {
+  return isOption(name) && OPTIONS[name].providers.includes(slug)
+}
+
 /** The options that a provider reads, in the table's order. */
 export function optionsFor(slug: string): readonly OptionName[] {
   return NAMES.filter(name => OPTIONS[name].providers.includes(slug))

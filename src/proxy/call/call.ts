@@ -72,6 +72,11 @@ export interface RouteInfo {
 
 export const DIRECT_ROUTE: RouteInfo = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
 
+/** What a target adds to what is told of the config. */
+export function withWarning(route: RouteInfo, warning: string): RouteInfo {
+  return {...route, warning: route.warning === null ? warning : `${route.warning}; ${warning}`}
+}
+
 const MASK = '***'
 const MAX_METADATA_LENGTH = 128
 

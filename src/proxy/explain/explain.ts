@@ -70,7 +70,7 @@ export function createExplainer(services: ProxyServices): Explainer {
         seed,
         at: question.at ?? null,
         config: configView(plan, selectors.config),
-        warnings: [...plan.warnings],
+        warnings: [...plan.warnings, ...new Set([...opened.values()].flatMap(({target}) => target?.warning ?? []))],
         call: callView(imagined, model),
         way: way((leaf, retry) => answerOf(answers, leaf.path, retry)),
         failing: way(leaf => failureOf(plan, leaf.path)),

@@ -207,6 +207,6 @@ export function release({admissions, target_admissions}: Call) {
 }
 
 export function ownHeaders(call: Call, target: Target | null, theirs: Record<string, string>, services: ProxyServices): string[] {
-  const route = target ? {...DIRECT_ROUTE, option_path: target.option_path} : DIRECT_ROUTE
+  const route = target ? {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning} : DIRECT_ROUTE
   return answerHeaders(call, target, theirs, {route, retry_attempt_count: 0, is_stream: false, rewrites: false, timing: null, services})
 }

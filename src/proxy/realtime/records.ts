@@ -128,7 +128,7 @@ function rowOf(call: Call, {target, upstream_url}: SessionInfo, end: TurnEnd, re
   const now = performance.now()
   const row = logOf(
     call,
-    {...DIRECT_ROUTE, option_path: target.option_path},
+    {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning},
     {
       response_status,
       is_stream: true,

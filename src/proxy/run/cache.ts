@@ -156,8 +156,8 @@ export function joinCache(call: Call, target: Target, out: UpstreamRequest, serv
  * A hash of what the caller, or its config, brings to be let in by the provider: the key, what a login is made of, and every header that
  * is a credential by its name. Null where it is the workspace's own that goes: all who may use it share its answers.
  */
-function ownCredential({incoming}: Call, {managed, key, options}: Target, {headers, login}: UpstreamRequest): string | null {
-  const is_ours = managed !== null && (key === null ? holdsCredential(managed.options) : key === managed.key)
+function ownCredential({incoming}: Call, {credential_of, key, options}: Target, {headers, login}: UpstreamRequest): string | null {
+  const is_ours = credential_of === 'integration' && (key !== null || holdsCredential(options))
   const sent = Object.entries(headers).filter(
     ([name, value]) => isCredential(name) && (!is_ours || name === 'cookie' || value === incoming.headers[name]),
   )

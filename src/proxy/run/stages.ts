@@ -2,6 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {Attempt} from '../attempt/attempt.ts'
 import {checkDelegation} from '../call/delegation.ts'
+import {withWarning} from '../call/call.ts'
 import {askedModel, checkModel} from '../call/model-access.ts'
 import {checkVersion, enterTarget} from '../call/operation.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
@@ -40,6 +41,7 @@ function resolve(run: TargetRun): MaybePromise<StageResult> {
   return keep(plane.plans.target(plan, step.target, call.incoming, call.caller), target => {
     run.target = target
     enterTarget(call, target)
+    if (target.warning !== null) run.route = withWarning(run.route, target.warning)
   })
 }
 

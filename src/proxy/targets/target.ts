@@ -2,13 +2,14 @@ import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
 import {baseUrl} from '../../providers/base-urls/base-url.ts'
-import {holdsCredential, mergedOptions, type Options, optionIn, optionsFor, optionsOfConfig, WrongOption} from '../../providers/options.ts'
+import {type Options, optionIn, optionsFor, WrongOption} from '../../providers/options.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
 import {resolveGuardrails, type TargetGuardrails} from './guardrails.ts'
+import {placeOf, type TargetPlace, withoutPlace} from './place.ts'
 
 /** What a request says of where it goes. */
 export interface TargetSelectors {
@@ -33,6 +34,10 @@ export interface Target {
   readonly key: string | null
   /** Headers of the integration and the config, lower case. */
   readonly headers: Readonly<OutgoingHeaders>
+  /** Whose credentials go there: the gateway's own identity is for those of an integration alone. */
+  readonly credential_of: TargetPlace['credential_of']
+  /** What headers asked for in vain; told to the client. */
+  readonly warning: string | null
   /** What the config does to a JSON body; the model apart. */
   readonly params: Pick<TargetSpec, 'default_params' | 'override_params' | 'drop_params'>
   /** `override_params` as changes to the bytes. */
@@ -62,7 +67,7 @@ export async function resolveTarget(
 ): Promise<Target> {
   const {target} = leaf
   const {prefix} = incoming.own
-  const {model: set_model, ...params} = target.override_params ?? {}
+  const {model: set_model, ...set_params} = target.override_params ?? {}
   const set_slug = typeof set_model === 'string' ? splitModel(set_model)[0] : null
   const header = nameOf(selectors.provider) ?? nameOf(selectors.virtual_key, true)
   const scopes = header && (set_slug ?? slug) !== null ? await scopesOf(header, caller, services) : NO_SCOPES
@@ -77,34 +82,28 @@ export async function resolveTarget(
   if (!name) throw new Refusal('provider.missing', {prefix})
   const managed = name.managed ? await findManaged(name.slug, caller, services) : null
   const provider = kindOf(managed?.kind ?? name.slug, services)
-  const named_host = selectors.custom_host ?? target.custom_host
-  if (
-    managed &&
-    (managed.key !== null || holdsCredential(managed.options)) &&
-    named_host !== undefined &&
-    named_host !== managed.custom_host &&
-    target.api_key === undefined
-  ) {
-    throw new Refusal('host.blocked', {reason: `the credential of @${managed.slug} goes to its own host alone`})
-  }
-  const custom_host = named_host ?? managed?.custom_host ?? undefined
-  const own = {...services.option_defaults, ...managed?.options, ...optionsOfConfig(target)}
-  const holds_credential = Boolean(managed?.key ?? target.api_key) || holdsCredential(own)
-  const options = mergedOptions(own, selectors.options, {holds_credential})
+  const place = placeOf(managed, {
+    kind: provider.slug,
+    node: target,
+    header_host: selectors.custom_host,
+    header_options: selectors.options,
+    defaults: services.option_defaults ?? {},
+    is_saved: config_id !== null,
+  })
+  const {custom_host, options} = place
   checkedOptions(provider, options)
+  const params = managed ? withoutPlace(set_params, provider.slug) : set_params
   const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
   return {
     provider,
     managed,
     config_id,
-    destination: provider.transport ? null : destinationOf(custom_host, managed, provider, services),
+    destination: provider.transport ? null : destinationOf(place, managed, provider, services),
     is_custom: custom_host !== undefined,
-    key: target.api_key ?? managed?.key ?? null,
-    headers: {
-      ...managed?.headers,
-      ...(target.openai_organization ? {'openai-organization': target.openai_organization} : {}),
-      ...(target.openai_project ? {'openai-project': target.openai_project} : {}),
-    },
+    key: place.key,
+    headers: place.headers,
+    credential_of: place.credential_of,
+    warning: place.warning,
     params: {...pick(target), ...(edits.length ? {override_params: params} : {})},
     edits: edits.length ? new Map(edits) : null,
     model: typeof set_model === 'string' ? modelFor(provider, set_model) : null,
@@ -159,7 +158,7 @@ function kindOf(slug: string, services: ProxyServices): Provider {
 }
 
 function destinationOf(
-  custom_host: string | undefined,
+  {custom_host, is_callers_host}: TargetPlace,
   managed: ManagedProvider | null,
   provider: Provider,
   services: ProxyServices,
@@ -167,7 +166,9 @@ function destinationOf(
   if (!custom_host)
     return provider.base_url && !provider.baseUrlOf && !provider.variant ? services.destination(provider.base_url, 'builtin') : null
   const trusted =
-    managed?.trusts_host && managed.custom_host ? {integration_id: managed.integration_id, host: managed.custom_host} : 'caller'
+    managed?.trusts_host && managed.custom_host && !is_callers_host
+      ? {integration_id: managed.integration_id, host: managed.custom_host}
+      : 'caller'
   return services.destination(custom_host, trusted)
 }
 

@@ -21,7 +21,7 @@ import {type InboundRequest, messageOf, type RequestCredentials} from '../inboun
 import type {ProxyServices} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
-import {authenticated, authorized, type PendingAuth} from './credentials.ts'
+import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
 import {MultiRequest, type OperationContext} from './multi-request.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written, writtenText} from './translate.ts'
 
@@ -199,13 +199,14 @@ export async function withCredentials(out: UpstreamRequest, {options}: Target, s
 /** The headers of a login for a request without a body; null where the key goes as it is. */
 export async function authHeaders(
   services: ProxyServices,
-  {provider, options, managed, destination}: Target,
+  target: Target,
   {path, headers}: {readonly path: string; readonly headers: OutgoingHeaders},
   key: string | null,
 ): Promise<OutgoingHeaders | null> {
+  const {provider, options, destination} = target
   const login = loginOf(provider, options)
   if (!login) return null
-  if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
+  checkOwnIdentity(login, target, provider)
   const host = destination ? new URL(destination.origin).host : ''
   return login.authorize({method: 'GET', host, path, headers, body: null}, key, options, services.logins)
 }

@@ -31,13 +31,18 @@ export function authenticated(
     incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
   const login = own ?? loginOf(provider, options)
   if (login) {
-    if (!managed && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: provider.slug})
+    checkOwnIdentity(login, target, provider)
     return {login, key}
   }
   if (key === null && !forwards_own && lacksKey(target, provider, credentials))
     throw new Refusal('provider.no_credentials', {provider: managed ? `@${managed.slug}` : provider.slug})
   if (!forwards_own) provider.auth.sign(headers, key, options)
   return null
+}
+
+/** Refuses the gateway's own identity to a login that no integration's row chose. */
+export function checkOwnIdentity(login: RequestAuth, {credential_of, options}: Target, {slug}: Provider): void {
+  if (credential_of !== 'integration' && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: slug})
 }
 
 /** The key of a target; else the client's own token, which is for the one place that the call names, never for several of a config. */

@@ -12,6 +12,8 @@ export interface SecretPlaces {
   readonly below: readonly string[]
   /** True for a text that is certainly a secret: it may not stand in a file as it is. */
   isSecret(path: Path): boolean
+  /** True when secrets would go elsewhere by `after`: the gateway then wants each of them again. */
+  moves?(before: Spec, after: Spec): boolean
 }
 
 const MASK = /^(?:.{3}•{5}.{4}|•{5})$/u
@@ -54,10 +56,12 @@ export interface SecretSources {
 
 /**
  * `spec` as it is sent: each reference resolved; one without a value, or with the value that is kept already, turned into the mask of what is
- * kept, which the gateway puts back. Refuses a secret that stands in the file itself, and a reference that nothing is known for.
+ * kept, which the gateway puts back. Refuses a secret that stands in the file itself, and a reference that nothing is known for: no value, or
+ * a mask for another place than it is kept for.
  */
 export function resolved(resource: Resource, places: SecretPlaces, current: Spec | undefined, sources: SecretSources): Spec {
   const {spec, file = 'the file'} = resource
+  const moves = current !== undefined && places.moves?.(current, spec) === true
   return mapTexts(spec, (text, path) => {
     if (!places.below.includes(String(path[0]))) return text
     const found = REFERENCE.exec(text)
@@ -71,14 +75,14 @@ export function resolved(resource: Resource, places: SecretPlaces, current: Spec
     const kept = valueAt(current, path)
     const is_kept = typeof kept === 'string' && MASK.test(kept)
     if (value === undefined) {
-      if (is_kept && standsAsItDid(spec, current, path)) return kept
+      if (is_kept && !moves && standsAsItDid(spec, current, path)) return kept
       throw usageFault(
         `${place}: ${text} has no value${is_kept ? ', and what stands beside it has changed' : ''}.`,
         'Set it, and apply again.',
       )
     }
     sources.seen.add(value)
-    const looks_kept = is_kept && mask(value) === kept && value.length >= 16 && !sources.rewrites
+    const looks_kept = is_kept && mask(value) === kept && value.length >= 16 && !sources.rewrites && !moves
     return looks_kept ? kept : value
   }) as Spec
 }

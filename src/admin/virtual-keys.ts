@@ -12,7 +12,7 @@ import type {EntityLimitStatus} from './limit-status.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {archived, changedColumns, commonView, listed, newProvider, params, reachProvider, shown} from './providers.ts'
 import {mappingsColumn, mappingsOf} from './secret-mappings.ts'
-import {invalid, isAdmin, workspaceOf} from './tenancy.ts'
+import {invalid, workspaceOf} from './tenancy.ts'
 
 const tag = 'Virtual-keys'
 
@@ -107,7 +107,7 @@ async function created(call: OperationCall<undefined, undefined, typeof VirtualK
     status: 'active',
     created_at: now,
     last_updated_at: now,
-    ...credentialColumns(app, owner, {key: body.key, configurations}, isAdmin(actor)),
+    ...credentialColumns(app, {...owner, is_hidden: 1}, {...body, configurations}, actor),
   }
   const row = await newProvider(db, hidden, {workspace_id, is_virtual_key: 1, slug: body.slug, fields: body, now})
   await insertIntegration(db, hidden)
@@ -137,7 +137,7 @@ async function changeCredentials(
   const shown = JSON.parse(integration.configurations) as Record<string, unknown>
   const settings = {...(body.model_config ?? shown), ...newerSettings(body)}
   const configurations = given.some(field => field === 'deploymentConfig' || field === 'model_config') ? settings : undefined
-  const columns = credentialColumns(app, integration, {key: body.key, configurations}, isAdmin(actor), integration)
+  const columns = credentialColumns(app, integration, {...body, configurations}, actor, integration)
   const mappings = body.secret_mappings && {secret_mappings: await mappingsColumn(db, integration, body.secret_mappings)}
   await updateIntegration(db, integration.id, {...columns, ...mappings, last_updated_at: now})
 }

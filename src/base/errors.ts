@@ -50,6 +50,7 @@ export const REFUSALS = {
   'provider.login_failed': {status: 502, admin: 'AB04', type: 'authentication_error', code: null, say: 'The credentials of {provider} could not be used: {reason}'},
   'provider.own_identity': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: 'The gateway’s own identity at {provider} is for its integrations alone; bring credentials, or name one as @slug.'},
   'provider.bound': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{option} in {where} says otherwise than the integration of @{provider}, whose credentials go to its own place alone. Leave {option} out, or name the kind {kind} in place of @{provider}, with credentials of your own.'},
+  'secret.required': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'secret_required', say: 'secret_required: {reason}. {remedy}'},
   'provider.no_host': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} has no address of its own. Give one as {prefix}-custom-host.'},
   'provider.unavailable': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} is not available in this version.'},
   'endpoint.later': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'Calls in Gemini’s words ({path}) reach Google’s models alone in this version; for {provider} use /v1/chat/completions.'},

@@ -8,6 +8,8 @@ export interface OptionRow {
   readonly secret?: true
   /** `host`: where a call goes. `login`: what it is signed with. None: something for the request alone. */
   readonly decides?: 'host' | 'login'
+  /** What an integration says of it, nobody says otherwise for its credentials; where it says nothing, a caller may. */
+  readonly stays?: true
   /** False for what no header of a request may say. */
   readonly in_header?: false
 }
@@ -51,7 +53,7 @@ export const OPTIONS = table({
   vertex_service_account_json: {takes: 'json', providers: VERTEX, secret: true, decides: 'login', does: 'The key file of a service account.'},
   vertex_api_version: {takes: 'segment', providers: VERTEX, does: 'Version of the API, if not the default.'},
   vertex_publisher: {takes: 'segment', providers: VERTEX, in_header: false, does: 'Publisher of the model, if not Google.'},
-  vertex_storage_bucket_name: {takes: 'segment', providers: VERTEX, does: 'Bucket for files and batches.'},
+  vertex_storage_bucket_name: {takes: 'segment', providers: VERTEX, stays: true, does: 'Bucket for files and batches.'},
   vertex_skip_ptu_cost_attribution: {takes: 'flag', providers: VERTEX, in_header: false, does: 'True if throughput is provisioned.'},
 
   aws_region: {takes: 'label', providers: AWS, decides: 'host', does: 'Region; default us-east-1.'},
@@ -63,10 +65,10 @@ export const OPTIONS = table({
   aws_external_id: {takes: 'line', providers: AWS, decides: 'login', does: 'External id that the role requires.'},
   aws_endpoint_domain: {takes: 'domain', providers: AWS, decides: 'host', in_header: false, does: 'Domain of the endpoints; default amazonaws.com.'},
   aws_bedrock_model: {takes: 'segment', providers: ['bedrock'], does: 'Model that a batch is for.'},
-  aws_s3_bucket: {takes: 'segment', providers: ['bedrock'], does: 'Bucket for files and batches.'},
+  aws_s3_bucket: {takes: 'segment', providers: ['bedrock'], stays: true, does: 'Bucket for files and batches.'},
   aws_s3_object_key: {takes: 'line', providers: ['bedrock'], does: 'Key of the object in it.'},
-  amz_server_side_encryption: {takes: 'line', providers: ['bedrock'], does: 'Encryption of uploaded objects.'},
-  amz_server_side_encryption_aws_kms_key_id: {takes: 'line', providers: ['bedrock'], does: 'KMS key of that encryption.'},
+  amz_server_side_encryption: {takes: 'line', providers: ['bedrock'], stays: true, does: 'Encryption of uploaded objects.'},
+  amz_server_side_encryption_aws_kms_key_id: {takes: 'line', providers: ['bedrock'], stays: true, does: 'KMS key of that encryption.'},
   amzn_sagemaker_custom_attributes: {takes: 'line', providers: SAGEMAKER, does: 'Sent as X-Amzn-SageMaker-Custom-Attributes.'},
   amzn_sagemaker_target_model: {takes: 'line', providers: SAGEMAKER, does: 'Sent as X-Amzn-SageMaker-Target-Model.'},
   amzn_sagemaker_target_variant: {takes: 'line', providers: SAGEMAKER, does: 'Sent as X-Amzn-SageMaker-Target-Variant.'},

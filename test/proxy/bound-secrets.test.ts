@@ -47,6 +47,7 @@ beforeAll(async () => {
       aws_auth_type: 'accessKey',
       aws_access_key_id: 'AKIAMANAGED',
       aws_secret_access_key: 'AWS-SECRET',
+      aws_s3_bucket: 'mine',
       aws_region: 'us-east-1',
     },
   })
@@ -77,6 +78,7 @@ describe('a config', () => {
     ['@entra', {azure_entra_tenant_id: 'other'}, 'azure_entra_tenant_id'],
     ['@aws', {aws_auth_type: 'serviceRole'}, 'aws_auth_type'],
     ['@aws', {aws_region: 'eu-west-1'}, 'aws_region'],
+    ['@aws', {aws_s3_bucket: 'other'}, 'aws_s3_bucket'],
     ['@hf', {override_params: {huggingface_base_url: 'https://127.0.0.1:1'}}, 'huggingface_base_url'],
     ['@oai', {override_params: {custom_host: 'https://127.0.0.1:1/v1'}}, 'custom_host'],
     ['@az', {api_key: 'mine', azure_resource_name: 'other'}, 'azure_resource_name'],

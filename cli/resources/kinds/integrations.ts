@@ -48,7 +48,7 @@ export const integration: ResourceKind = {
     '`workspaces` and `global_workspace_access`: who may use it. `secret_mappings` name secret references by slug. Creating an integration creates no provider: each provider has its own file.',
   create: 'integrations.create',
   fields,
-  secrets: credentialPlaces('configurations'),
+  secrets: credentialPlaces('ai_provider_id', 'configurations'),
   async read(place) {
     const {gateway, handleOf, knows} = place
     return eachOf(await everyRow(gateway, 'integrations.list'), async ({id, slug, workspace_id}) => {

@@ -1,4 +1,6 @@
+import {isObject} from '../../../src/base/json-object.ts'
 import {SECRET_SETTINGS, settingsOf} from '../../../src/providers/configurations.ts'
+import {movedBy} from '../../../src/providers/places.ts'
 import {find} from '../../../src/providers/registry.ts'
 import {hasMask} from '../../../src/schema/secrets.ts'
 import {CommandFault} from '../../fault.ts'
@@ -30,11 +32,14 @@ export const settingsField = (member: string): SpecField => ({
   },
 })
 
-/** A credential and its settings. */
-export const credentialPlaces = (member: string): SecretPlaces => ({
+/** A credential and its settings, of the kind of provider that `spec[kind]` names. */
+export const credentialPlaces = (kind: string, member: string): SecretPlaces => ({
   below: ['key', member],
   isSecret: path => path[0] === 'key' || (path[0] === member && SECRET_SETTINGS.includes(String(path[1]))),
+  moves: (before, after) => movedBy(String(after[kind]), settingsIn(before[member]), settingsIn(after[member])) !== null,
 })
+
+const settingsIn = (value: unknown) => (isObject(value) ? value : {})
 
 /** What is wrong in the kind of a provider, or in settings of it. */
 export function settingsFaults(spec: Readonly<Record<string, unknown>>, kind: string, member: string): string[] {
@@ -107,7 +112,7 @@ export const virtualKey: ResourceKind = {
   remark: '`secret_mappings` name secret references by slug.',
   create: 'virtual_keys.create',
   fields: keyFields,
-  secrets: credentialPlaces('model_config'),
+  secrets: credentialPlaces('provider', 'model_config'),
   async read(place) {
     const {gateway, handleOf} = place
     const rows = await everyRow(gateway, 'virtual_keys.list')

@@ -7,22 +7,11 @@ import {hasMask, mask, maskAll, restored} from '../../schema/secrets.ts'
 import {openCredentials, sealSecret} from '../../store/integrations.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
 import {parsed} from '../parsed.ts'
-import type {AdminServices} from '../services.ts'
-import {invalid} from '../tenancy.ts'
+import type {Actor, AdminServices} from '../services.ts'
+import {invalid, isAdmin} from '../tenancy.ts'
+import {type CredentialsInput, type CredentialsOwner, checkPlace} from './place-changes.ts'
 
 type Columns = Pick<IntegrationsTable, 'key_sealed' | 'key_masked' | 'configurations' | 'configurations_sealed' | 'trusts_host'>
-
-/** An integration as far as its credentials go; `ai_provider_id` is the kind. */
-export interface CredentialsOwner {
-  readonly id: string
-  readonly organisation_id: string
-  readonly ai_provider_id: string
-}
-
-export interface CredentialsInput {
-  readonly key?: string | null | undefined
-  readonly configurations?: Readonly<Record<string, unknown>> | undefined
-}
 
 /** The catalogue's name for the kind a client names; refuses one the catalogue does not have, with the nearest it has. */
 export function kindOf(named: string, field: string): string {
@@ -34,17 +23,22 @@ export function kindOf(named: string, field: string): string {
 
 /**
  * The columns that `given` changes, its secrets sealed and masked. A secret that comes back as its mask stays what it was `before`.
- * `trusted` callers (owners, admins, the operator) may name a private host, which the integration is then trusted for alone.
- * Refuses settings the kind does not have, a host that may not be called, and a mask that stands for nothing.
+ * Owners, admins and the operator may name a private host, which the integration is then trusted for alone. Refuses settings the kind
+ * does not have, a host that may not be called, a mask that stands for nothing, and another place for secrets that are not given again.
  */
 export function credentialColumns(
   app: AdminServices,
   owner: CredentialsOwner,
   given: CredentialsInput,
-  trusted: boolean,
+  actor: Actor,
   before?: IntegrationsTable,
 ): Partial<Columns> {
-  return {...keyColumns(app, owner, given.key, before), ...settingsColumns(app, owner, given.configurations, trusted, before)}
+  const columns = {
+    ...keyColumns(app, owner, given.key, before),
+    ...settingsColumns(app, owner, given.configurations, isAdmin(actor), before),
+  }
+  checkPlace(owner, given, columns, actor, before)
+  return columns
 }
 
 function keyColumns(

@@ -12,7 +12,7 @@ import {keepTags, readTags} from '../../store/tags.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
-import {invalid, isAdmin, namedWorkspace} from '../tenancy.ts'
+import {invalid, namedWorkspace} from '../tenancy.ts'
 import {effectiveAccess, limitViews} from './access.ts'
 import {credentialColumns, kindOf} from './credentials.ts'
 import {makeDefaultProvider} from './default-provider.ts'
@@ -125,7 +125,7 @@ async function created(call: OperationCall<undefined, undefined, typeof Integrat
     status: 'active',
     created_at: now,
     last_updated_at: now,
-    ...credentialColumns(app, owner, {key: body.key, configurations: body.configurations ?? {}}, isAdmin(actor)),
+    ...credentialColumns(app, owner, {...body, configurations: body.configurations ?? {}}, actor),
   }
   await store.insertIntegration(db, integration)
   if (workspace && body.create_default_provider)
@@ -160,7 +160,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Inte
     ...(body.description !== undefined && {description: body.description}),
     ...(body.tags !== undefined && {tags: keepTags(body.tags)}),
     ...(body.secret_mappings !== undefined && {secret_mappings: await mappingsColumn(db, before, body.secret_mappings)}),
-    ...credentialColumns(app, before, body, isAdmin(actor), before),
+    ...credentialColumns(app, before, body, actor, before),
     last_updated_at: now,
   })
   call.auditTarget(before.id, before.workspace_id)

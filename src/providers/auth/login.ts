@@ -27,6 +27,8 @@ export interface RequestAuth {
   chosen(options: Options): boolean
   /** True when the gateway's own identity is used: nothing that the caller of one request may choose. */
   usesOwnIdentity(options: Options): boolean
+  /** True when the provider's key is part of it; other logins leave the key out. */
+  readonly takes_key?: true
   /** The headers to set over the request's own. Throws `LoginFault`, `MissingOption` and `WrongOption`. */
   authorize(request: LoginRequest, key: string | null, options: Options, on: Logins): Promise<OutgoingHeaders>
 }

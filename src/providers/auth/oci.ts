@@ -13,6 +13,7 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 export const oci: RequestAuth = {
   says: 'Authorization: Signature, with the API key of a user (oracle_user …)',
   signs_body: true,
+  takes_key: true,
   chosen: options => optionIn(options, 'oracle_user') !== undefined || optionIn(options, 'oracle_fingerprint') !== undefined,
   usesOwnIdentity: () => false,
   async authorize(request, key, options, {now_ms}) {

@@ -33,7 +33,7 @@ or a path may contain only letters, digits and a few signs, so they cannot chang
 the base URL of any provider.
 
 Some authentication types use the gateway's own identity (\`managed\`, \`workload\`, \`gateway\`, \`serviceRole\`). They work in
-integrations and saved configs, and not in request headers. Settings define that identity ([settings.md](settings.md),
+integrations only. Settings define that identity ([settings.md](settings.md),
 cloud identity).`
 
 function section(provider: Provider): string {

@@ -110,7 +110,8 @@ function checkNode(managed: ManagedProvider, {kind, node, header_options, defaul
   const [of_header] = has_own_key ? differing(header_options, own).filter(ofKind) : []
   if (of_header) refuse(of_header, 'a header beside api_key')
   for (const [name, value] of Object.entries(node.override_params ?? {})) {
-    const is_bound = name === HOST ? !isSameHost(String(value), managed.custom_host) : ofKind(name) && decides(name) && own[name] !== value
+    const is_bound =
+      name === HOST ? !isSameHost(String(value), managed.custom_host) : ofKind(name) && isBound(name, own) && own[name] !== value
     if (is_bound) refuse(name, 'override_params')
   }
 }
@@ -119,9 +120,13 @@ function decides(name: string): boolean {
   return isOption(name) && OPTIONS[name].decides !== undefined
 }
 
-/** The options that decide host or login, and say otherwise than `own`. */
+function isBound(name: string, own: Options): boolean {
+  return decides(name) || (isOption(name) && OPTIONS[name].stays === true && own[name] !== undefined)
+}
+
+/** The options that decide host or login, or that the integration has said, and say otherwise than `own`. */
 function differing(said: Options, own: Options): string[] {
-  return Object.keys(said).filter(name => decides(name) && said[name] !== own[name])
+  return Object.keys(said).filter(name => isBound(name, own) && said[name] !== own[name])
 }
 
 function harmless(options: Options): Options {

@@ -79,12 +79,15 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
   '--no-allow-models': [ending([], 'models.allow', 'models.allow.0', 'models.allow.1')],
   '--no-deny-models': [ending([], 'models.deny.0')],
   '--key-file': [{...value('new.key', 'masked_key'), ends: 'always'}],
-  '--custom-host': [value('https://one.example.com/v1', 'configurations.custom_host', 'model_config.custom_host')],
+  // another place wants the key again
+  '--custom-host': [
+    value(['https://one.example.com/v1', '--key-file', 'new.key'], 'configurations.custom_host', 'model_config.custom_host', 'masked_key'),
+  ],
   '--set': [
     value('openai_project=one', 'configurations.openai_project', 'model_config.openai_project'),
     value('openai_organization=two', 'configurations.openai_organization', 'model_config.openai_organization'),
   ],
-  '--configurations': [ending('all.json', 'configurations', 'model_config')],
+  '--configurations': [ending(['all.json', '--key-file', 'new.key'], 'configurations', 'model_config', 'masked_key')],
   'workspaces update --input-guardrails': [],
   'workspaces update --output-guardrails': [],
   'workspaces update --no-input-guardrails': [ending([], 'defaults.input_guardrails')],
@@ -144,12 +147,12 @@ export const NAMED: Readonly<Record<string, (place: Furnished) => Named>> = {
   'virtual-keys update': ({virtual_key, workspace}) => ({
     name: virtual_key,
     view: `/virtual-keys/${virtual_key}?workspace_id=${workspace}`,
-    begin: {...LIMITED, model_config: {openai_project: 'before', openai_organization: 'before'}},
+    begin: {...LIMITED, key: 'sk-before-0123456789', model_config: {openai_project: 'before', openai_organization: 'before'}},
   }),
   'integrations update': ({integration}) => ({
     name: integration,
     view: `/integrations/${integration}`,
-    begin: {configurations: {openai_project: 'before', openai_organization: 'before'}},
+    begin: {key: 'sk-before-0123456789', configurations: {openai_project: 'before', openai_organization: 'before'}},
   }),
   'policies usage update': ({usage_policy}) => ({
     name: usage_policy,

@@ -1,0 +1,76 @@
+import {baseUrl, loginOf} from './base-urls/base-url.ts'
+import {SECRET_SETTINGS} from './configurations.ts'
+import {OPTIONS} from './option-table.ts'
+import {GRAMMARS, isOption, type Options, optionsOfSettings} from './options.ts'
+import {find} from './registry.ts'
+
+type Settings = Readonly<Record<string, unknown>>
+
+/**
+ * The first of an integration's settings that decides where its secrets go or what they log in to, and that `after` says otherwise than
+ * `before`; null where none does. A region among the vendor's own is no other place.
+ */
+export function movedBy(kind: string, before: Settings, after: Settings): string | null {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
+  const moved = names.filter(name => decidesPlace(name) && textOf(before[name]) !== textOf(after[name]))
+  return moved.find(name => !(name.endsWith('_region') && staysAtVendor(kind, name, before, after))) ?? null
+}
+
+/** Whether calls by these settings send the key of the integration, or log in by something else. */
+export function usesKey(kind: string, settings: Settings): boolean {
+  const login = loginFor(kind, settings)
+  return login === null || login.takes_key === true
+}
+
+/** Whether calls by these settings log in as the gateway itself. */
+export function usesHouse(kind: string, settings: Settings): boolean {
+  return loginFor(kind, settings)?.usesOwnIdentity(optionsIn(settings)) ?? false
+}
+
+/** Null where the key goes as it is, and for settings that no call can be made with. */
+function loginFor(kind: string, settings: Settings) {
+  const provider = find(kind)
+  try {
+    return provider ? loginOf(provider, optionsIn(settings)) : null
+  } catch {
+    return null
+  }
+}
+
+/** Secrets may be masks, which no option takes: that there is one is all that counts here. */
+function optionsIn(settings: Settings): Options {
+  const options = Object.entries(optionsOfSettings(settings))
+  return Object.fromEntries(options.map(([name, value]) => [name, SECRET_SETTINGS.includes(name) ? 'secret' : value]))
+}
+
+function decidesPlace(name: string): boolean {
+  if (name === 'custom_host') return true
+  return isOption(name) && OPTIONS[name].decides !== undefined && !SECRET_SETTINGS.includes(name)
+}
+
+/** A slash at the end leads nowhere else. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value.trim().replace(/\/$/, '') : JSON.stringify(value)
+}
+
+/** Whether the host stays below the domain that it was in when this region alone changes. */
+function staysAtVendor(kind: string, name: string, before: Settings, after: Settings): boolean {
+  const [one, other] = [before[name], after[name]].map(region => domainOf(kind, {...after, [name]: region}))
+  return one !== null && one === other
+}
+
+/** The vendor's domain: the last two labels of the host. Null where it cannot be told. */
+function domainOf(kind: string, settings: Settings): string | null {
+  const provider = find(kind)
+  const options = optionsIn(settings)
+  for (const [name, value] of Object.entries(options)) {
+    if (name.endsWith('_region') && !GRAMMARS.label[0].test(value)) return null
+  }
+  try {
+    const url = provider && baseUrl(provider, options)?.url
+    return url ? new URL(url).hostname.split('.').slice(-2).join('.') : null
+  } catch {
+    return null
+  }
+}

@@ -54,6 +54,7 @@ import type {
   LogLatenciesTable,
   LogObjectsTable,
   LogsTable,
+  SetAsideTable,
   UnpricedHourlyTable,
   UsageHourlyTable,
   WorkersTable,
@@ -119,6 +120,7 @@ export interface Database {
   'traffic.log_latencies': LogLatenciesTable
   'traffic.feedback': FeedbackTable
   'traffic.journal_marks': JournalMarksTable
+  'traffic.set_aside': SetAsideTable
   'traffic.policy_usage': PolicyUsageTable
   'traffic.policy_windows': PolicyUsageTable
   'traffic.cache_entries': CacheEntriesTable

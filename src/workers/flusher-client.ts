@@ -44,6 +44,7 @@ export class FlusherLink {
   #tick_ms = TICK_MS
   #sent_bytes = 0
   #sent_rows = 0
+  #set_aside = 0
   #cancel: (() => void) | undefined
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
   #closing = false
@@ -61,6 +62,11 @@ export class FlusherLink {
   /** How long something has been waiting for the database, in milliseconds; 0 when nothing is. */
   get lag_ms(): number {
     return this.#behind_since_ms === undefined ? 0 : Math.max(0, this.#options.now() - this.#behind_since_ms)
+  }
+
+  /** Records that the database did not take as they are. */
+  get set_aside(): number {
+    return this.#set_aside
   }
 
   /** The journal is written up to `mark`. */
@@ -203,7 +209,8 @@ export class FlusherLink {
   #hear(news: FlusherNews): void {
     const {bodies, log, now, onCommitted} = this.#options
     if (news.news === 'report') {
-      const {level, text, facts, fault} = news.report
+      const {level, text, facts, fault, sets_aside} = news.report
+      if (sets_aside) this.#set_aside++
       log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
       return
     }

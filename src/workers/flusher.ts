@@ -1,5 +1,5 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
-import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf} from '../store/flush/index.ts'
+import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf, type SetAsideRecord} from '../store/flush/index.ts'
 import {type JournalOwner, type JournalRecord, type JournalWarning, type Mark, readJournal, SegmentMissing} from '../store/journal/index.ts'
 import {JournalSlice} from './journal-slice.ts'
 import {JournalWalk} from './journal-walk.ts'
@@ -10,6 +10,8 @@ export interface FlusherReport {
   readonly text: string
   readonly facts?: Readonly<Record<string, string | number>>
   readonly fault?: unknown
+  /** A record was set aside. */
+  readonly sets_aside?: true
 }
 
 export interface FlusherOptions {
@@ -19,8 +21,8 @@ export interface FlusherOptions {
   /** Where the writer's mark stands in the database. */
   readonly mark: Mark
   readonly report: (report: FlusherReport) => void
-  /** Keeps the payload of a record that no ledger takes, for the operator to look into. */
-  readonly setAside: (id: string, payload: Buffer) => void
+  /** Keeps the payload of a record that no ledger takes, for the operator to look into; false where that failed. */
+  readonly setAside: (id: string, payload: Buffer) => boolean
   readonly sleep: (ms: number) => Promise<void>
 }
 
@@ -34,6 +36,9 @@ const QUIET_TRIES = 5
 const TRIES_PER_REPORT = 30
 /** Some three seconds: by then the writer has written a segment anew that was removed, if it can. */
 const MISSING_TRIES = 8
+
+type Note = (aside: SetAsideRecord) => void
+type Decode = (record: JournalRecord, note: Note) => FlushRecord | undefined
 
 interface Way {
   readonly walk: JournalWalk
@@ -55,6 +60,7 @@ export class Flusher {
   #attempted: Mark | undefined
   #turn: Promise<unknown> = Promise.resolve()
   readonly #reported = new Set<string>()
+  readonly #asides = new Map<string, SetAsideRecord>()
   /** How often in a row a segment was not there. */
   #missing = 0
 
@@ -171,14 +177,14 @@ export class Flusher {
   }
 
   /** What is behind `#read`. */
-  #slice(way: Way, most_records: number, decode = (record: JournalRecord) => this.#decode(record)): JournalSlice {
+  #slice(way: Way, most_records: number, decode: Decode = (record, note) => this.#decode(record, note)): JournalSlice {
     return new JournalSlice({...way, from: this.#read, most_records, most_bytes: SLICE_BYTES, decode})
   }
 
   /** Gives how many of its records could be read. `is_refused`: it is of one record, without its row, which the database refused. */
   async #apply(slice: JournalSlice, way: Way, is_refused = false): Promise<number> {
     try {
-      await this.#options.target.apply({from: this.#committed, records: slice, end: () => slice.end})
+      await this.#options.target.apply({from: this.#committed, records: slice, end: () => slice.end, asides: () => slice.asides})
     } catch (fault) {
       this.#attempted = slice.end
       const {seen, readable} = slice
@@ -193,10 +199,13 @@ export class Flusher {
 
   /** The money counts, though the log row be wrong. */
   #applyRefused(way: Way, fault: unknown, tries_money: boolean): Promise<number> {
-    const withoutRow = (record: JournalRecord) => {
-      const decoded = this.#decode(record)
-      if (decoded) this.#setAside({...record, id: nameOf(decoded)}, 'the database refuses it', fault)
-      return tries_money && decoded?.row && isEntry(decoded) ? {...decoded, row: null} : undefined
+    const withoutRow: Decode = (record, note) => {
+      const decoded = this.#decode(record, note)
+      if (!decoded) return undefined
+      const left = tries_money && decoded.row && isEntry(decoded) ? {...decoded, row: null} : undefined
+      const is_charged = left !== undefined || !isEntry(decoded)
+      note(this.#setAside({...record, id: nameOf(decoded)}, `the database refuses it${codeOf(fault)}`, is_charged, fault))
+      return left
     }
     return this.#apply(this.#slice(way, 1, withoutRow), way, true)
   }
@@ -207,20 +216,31 @@ export class Flusher {
     this.#read = to
   }
 
-  #decode(record: JournalRecord): FlushRecord | undefined {
+  #decode(record: JournalRecord, note: Note): FlushRecord | undefined {
     try {
       return decodeRecord(record.payload)
     } catch (fault) {
-      this.#setAside(record, fault instanceof SyntaxError ? 'it is not JSON' : (fault as Error).message)
+      note(this.#setAside(record, fault instanceof SyntaxError ? 'it is not JSON' : (fault as Error).message, false))
       return undefined
     }
   }
 
-  #setAside({id, payload, segment, end_position: position}: JournalRecord, why: string, fault?: unknown): void {
-    if (!this.#isNew(`aside ${segment} ${position}`)) return // read again after a failure
-    const text = `A record of the journal cannot be entered as it is and was set aside: ${why}.`
-    this.#options.setAside(id, payload)
-    this.#options.report({level: 'error', text, facts: {record: id, segment, position}, fault})
+  /** Keeps it and reports it once, however often it is read again after a failure. */
+  #setAside(
+    {id, payload, segment, end_position: position}: JournalRecord,
+    reason: string,
+    is_charged: boolean,
+    fault?: unknown,
+  ): SetAsideRecord {
+    const place = `${segment} ${position}`
+    const known = this.#asides.get(place)
+    const is_kept = known ? known.is_kept === 1 : this.#options.setAside(id, payload)
+    const set_aside_at = known?.set_aside_at ?? new Date().toISOString()
+    const aside = {segment, position, record: id, reason, is_charged: is_charged ? 1 : 0, is_kept: is_kept ? 1 : 0, set_aside_at}
+    this.#asides.set(place, aside)
+    const text = `A record of the journal cannot be entered as it is and was set aside: ${reason}.`
+    if (!known) this.#options.report({level: 'error', text, facts: {record: id, segment, position}, fault, sets_aside: true})
+    return aside
   }
 
   /** Once each: a warning stands in the journal until it is read past. */
@@ -236,6 +256,11 @@ export class Flusher {
 /** Whether `one` stands before `other` in the journal. */
 export function isBefore(one: Mark, other: Mark): boolean {
   return one.segment < other.segment || (one.segment === other.segment && one.position < other.position)
+}
+
+/** The database's own word for why, where it has one. */
+function codeOf(fault: unknown): string {
+  return fault instanceof Error && 'code' in fault && /^\w{1,64}$/.test(String(fault.code)) ? ` (${fault.code})` : ''
 }
 
 const isSame = (one: Mark, other: Mark) => one.segment === other.segment && one.position === other.position

@@ -38,6 +38,11 @@ export function journalMetrics(registry: Registry, status: () => RecordsStatus):
     each => each.rows_dropped,
   )
   counter(
+    'gateway_journal_records_set_aside_total',
+    'Records that the database did not take as they are; gateway ledger verify counts them.',
+    each => each.records_set_aside,
+  )
+  counter(
     'gateway_settlements_failed_total',
     'Attempts whose settlement could not be written; the next start counts them as recovered.',
     each => each.settlements_failed,

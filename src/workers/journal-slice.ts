@@ -1,4 +1,4 @@
-import type {FlushRecord} from '../store/flush/index.ts'
+import type {FlushRecord, SetAsideRecord} from '../store/flush/index.ts'
 import type {JournalRecord, Mark} from '../store/journal/index.ts'
 import type {JournalWalk} from './journal-walk.ts'
 
@@ -10,8 +10,8 @@ export interface JournalSliceOptions {
   readonly up_to: Mark | undefined
   readonly most_records: number
   readonly most_bytes: number
-  /** Undefined for what cannot be read. */
-  readonly decode: (record: JournalRecord) => FlushRecord | undefined
+  /** Undefined for what cannot be read; notes what is not entered as it is. */
+  readonly decode: (record: JournalRecord, note: (aside: SetAsideRecord) => void) => FlushRecord | undefined
 }
 
 /**
@@ -26,6 +26,8 @@ export class JournalSlice implements Iterable<FlushRecord> {
   readable = 0
   /** There is nothing behind it. */
   is_last = false
+  /** What of it is not entered as it is. */
+  asides: SetAsideRecord[] = []
   readonly #options: JournalSliceOptions
 
   constructor(options: JournalSliceOptions) {
@@ -39,6 +41,7 @@ export class JournalSlice implements Iterable<FlushRecord> {
     this.seen = 0
     this.readable = 0
     this.is_last = false
+    this.asides = []
     let bytes = 0
     while (this.seen < most_records && bytes < most_bytes) {
       const next = walk.next(this.end)
@@ -51,7 +54,7 @@ export class JournalSlice implements Iterable<FlushRecord> {
       if (!isForDatabase(next.record)) continue
       this.seen++
       bytes += next.record.payload.length
-      const decoded = decode(next.record)
+      const decoded = decode(next.record, aside => this.asides.push(aside))
       if (!decoded) continue
       this.readable++
       yield decoded

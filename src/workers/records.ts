@@ -43,6 +43,8 @@ export interface RecordsStatus extends JournalStatus, RecorderCounts {
   readonly body_bytes: number
   /** Log rows that lost their bodies for want of room. */
   readonly bodies_dropped: number
+  /** Records that the database did not take as they are, in this process. */
+  readonly records_set_aside: number
 }
 
 /** The way of every call into the ledger and the log: journal first, then the database, by a thread of its own. */
@@ -91,7 +93,7 @@ export async function startRecords({
   const writer = writerId(directory.folder, newId)
   const found = await openMark(store, writer, owner.epoch)
   const target = {...targetOf(store_options), binding: 'binding' in store_options ? store_options.binding : undefined}
-  const {applied, mark, open, warnings} = await applyPending({target, folder, owner, writer, mark: found, log})
+  const {applied, mark, open, warnings, set_aside} = await applyPending({target, folder, owner, writer, mark: found, log})
   const bodies = new BodyQueue(most_body_bytes)
   let retired = mark.segment
   let closed: Promise<void> | undefined
@@ -150,6 +152,7 @@ export async function startRecords({
       lag_ms: link.lag_ms,
       body_bytes: bodies.weight_bytes,
       bodies_dropped: bodies.dropped,
+      records_set_aside: set_aside + link.set_aside,
     }),
     flushed,
     retain: () => link.retain(),

@@ -6,7 +6,7 @@ import type {Log} from '../base/log.ts'
 import type {Intent, Settlement} from '../schema/records.ts'
 import {encodeSettlement, openTarget, type TargetOptions} from '../store/flush/index.ts'
 import {type Journal, type JournalOwner, type Mark, type RecoveredIntent, recover} from '../store/journal/index.ts'
-import {Flusher} from './flusher.ts'
+import {Flusher, type FlusherReport} from './flusher.ts'
 import {decodeIntent} from './intent-record.ts'
 import {setAsideIn} from './quarantine.ts'
 
@@ -37,19 +37,21 @@ export async function applyPending({
   writer,
   mark,
   log,
-}: ApplyPending): Promise<{applied: number; mark: Mark; open: readonly RecoveredIntent[]; warnings: readonly string[]}> {
+}: ApplyPending): Promise<{applied: number; mark: Mark; open: readonly RecoveredIntent[]; warnings: readonly string[]; set_aside: number}> {
   const {open, pending, warnings} = recover({folder, ...owner, mark})
   const sentences = warnings.map(({text}) => text)
   for (const sentence of sentences) log.warn(sentence)
-  if (pending === 0) return {applied: 0, mark, open, warnings: sentences}
+  if (pending === 0) return {applied: 0, mark, open, warnings: sentences, set_aside: 0}
   const target = await openTarget(options, writer, owner.epoch)
   try {
-    const report = ({level, text, facts, fault}: Parameters<ConstructorParameters<typeof Flusher>[0]['report']>[0]) => {
+    let set_aside = 0
+    const report = ({level, text, facts, fault, sets_aside}: FlusherReport) => {
+      if (sets_aside) set_aside++
       if (!sentences.includes(text)) log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
     }
     const flusher = new Flusher({target, folder, owner, mark, report, setAside: setAsideIn(folder, report), sleep: ms => sleep(ms)})
     const applied = await flusher.flush()
-    return {applied, mark: flusher.committed, open, warnings: sentences}
+    return {applied, mark: flusher.committed, open, warnings: sentences, set_aside}
   } finally {
     await target.close()
   }

@@ -136,7 +136,7 @@ describe.each(KINDS)('models without a price on %s', kind => {
     await insertHour(db, {...here, hour: '2026-03-01T04:00:00.000Z', model: '', provider: 'groq', unpriced: 1})
     await insertHour(db, {...here, hour: '2026-03-01T04:00:00.000Z', model: 'gpt-4o', unpriced: 2})
     await insertHour(db, {...here, hour: '2026-01-01T00:00:00.000Z', model: 'past', unpriced: 9})
-    const unit = {...here, api_key_id: 'key-1', provider: 'openai', model: 'gpt-4o', hour: '2026-03-01T04:00:00.000Z'}
+    const unit = {...here, api_key_id: 'key-1', provider: 'openai', model: 'gpt-4o', model_key: 'gpt-4o', hour: '2026-03-01T04:00:00.000Z'}
     await db
       .insertInto('traffic.unpriced_hourly')
       .values([

@@ -54,7 +54,7 @@ async function measure(what: string, traceId: (now_ms: number) => string): Promi
 
     const target = await openTarget({kind: 'sqlite', folder}, writer, owner.epoch)
     const sleep = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms))
-    const flusher = new Flusher({target, folder: journal_folder, owner, mark, report: console.error, setAside: console.error, sleep})
+    const flusher = new Flusher({target, folder: journal_folder, owner, mark, report: console.error, setAside: () => false, sleep})
     const flushing = process.cpuUsage()
     const began = performance.now()
     const applied = await flusher.flush(up_to)

@@ -62,9 +62,9 @@ function fill(db: Sqlite.Database, organisation_id: string, workspace_id: string
        from (select i, strftime('%Y-%m-%dT%H:%M:%S.000Z', ${FIRST} + i * ${HOURS * 3600 - 1} / @entries, 'unixepoch') as text from n) at`,
     ).run({entries, organisation_id, workspace_id})
     db.prepare(
-      `insert into traffic.usage_hourly (hour, organisation_id, workspace_id, api_key_id, provider_slug, provider, model, requests, failures,
+      `insert into traffic.usage_hourly (hour, organisation_id, workspace_id, api_key_id, provider_slug, provider, model, model_key, requests, failures,
          unpriced, prompt_tokens, completion_tokens, cost_nanousd)
-       select substr(admitted_at, 1, 13) || ':00:00.000Z', organisation_id, workspace_id, api_key_id, '', provider, model, count(*), 0, 0,
+       select substr(admitted_at, 1, 13) || ':00:00.000Z', organisation_id, workspace_id, api_key_id, '', provider, model, model, count(*), 0, 0,
          sum(prompt_tokens), sum(completion_tokens), sum(cost_nanousd)
        from traffic.ledger_entries group by 1, 3, 4, 6, 7`,
     ).run()

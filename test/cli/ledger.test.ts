@@ -55,6 +55,24 @@ describe('ledger verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ok: true, entries: 2, writers: 2, recovered: {entries: 1, cost_usd: '0.0000015'}, breaks: []})
   })
 
+  test('tells records that were set aside and kept, and holds', async () => {
+    const row = {writer: 'w', segment: 1, record: 'a:1', reason: 'it is not JSON', is_kept: 1, set_aside_at: '2026-03-04T05:06:07.008Z'}
+    const rows = [
+      {...row, position: 1, is_charged: 0},
+      {...row, position: 2, is_charged: 1},
+    ]
+    await onStore(store => store.db.insertInto('traffic.set_aside').values(rows).execute())
+    const found = await run(['ledger', 'verify', '--data-dir', data])
+    expect([found.code, found.stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        '2 records of the journal could not be entered as they are, the last at 2026-03-04T05:06:07.008Z; the cost of 1 is not in the ledger. They are kept in journal/set-aside.jsonl',
+      ),
+    ])
+    const {stdout} = await run(['ledger', 'verify', '--data-dir', data, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ok: true, set_aside: {records: 2, uncharged: 1}})
+  })
+
   test('exits 1 when it is broken, and names the first broken entry', async () => {
     await onStore(store => sql`update traffic.ledger_entries set cost_nanousd = 1 where call_id = 'call-1'`.execute(store.db))
     const said = await run(['ledger', 'verify', '--data-dir', data])

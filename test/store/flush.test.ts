@@ -85,6 +85,7 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({...detail, cache_status: 'HIT', retry_count: 3})
     expect(await sumsOf(database)).toEqual([
       {
+        model_key: 'gpt-4o-mini',
         hour: '2026-03-04T05:00:00.000Z',
         organisation_id: said.organisation_id,
         workspace_id: said.workspace_id,
@@ -277,7 +278,7 @@ describe.each(KINDS)('a flush into %s', kind => {
     await database.apply(said)
     expect((await entriesOf(database))[0]!.model).toBe('a\ufffdb\ufffdc')
     const [row] = await logsOf(database)
-    expect([row!.model, JSON.parse(row!.metadata)]).toEqual(['a\ufffdb\ufffdc', {'\0': '\ufffd'}])
+    expect([row!.model, JSON.parse(row!.metadata)]).toEqual(['a\ufffdb\ufffdc', {'\ufffd': '\ufffd'}])
     expect(JSON.parse(row!.detail)).toMatchObject({url: '/v1/\\u0000?\u2028'})
     expect((await verifyLedger(database.store)).breaks).toEqual([])
   })

@@ -2,6 +2,7 @@ import {readdirSync} from 'node:fs'
 import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
 import {MIGRATIONS, type Migration} from '../../migrations/index.ts'
+import {indexedText} from '../../src/base/stored-text.ts'
 import {MigrationFault, migrate, migrationState} from '../../src/store/migrate.ts'
 import {insertLog} from '../support/logs.ts'
 import {KINDS, testStore} from '../support/stores.ts'
@@ -63,6 +64,48 @@ describe.each(KINDS)('migrations on %s', kind => {
       {id: 'log-1', duration_ms: 13, cache_status: 'DISABLED'},
       {id: 'log-2', duration_ms: 7, cache_status: 'HIT'},
     ])
+    await close()
+  })
+
+  test('sums of models of any length keep their counts with the step that indexes models by their first bytes', async () => {
+    const {store, close} = await testStore(kind, {migrated: false})
+    const before = MIGRATIONS.findIndex(({name}) => name === '0024_model_keys')
+    await migrate(store, {now, steps: MIGRATIONS.slice(0, before)})
+    const models = ['gpt', '', 'm'.repeat(255), `${'m'.repeat(254)}\u00e9`, `${'m'.repeat(400)}a`, `${'m'.repeat(400)}b`]
+    const texts = {workspace_id: 'w', hour: '2026-01-01T00:00:00.000Z', provider: 'openai'}
+    const sums = {prompt_tokens: 5, completion_tokens: 6, cost_nanousd: 7}
+    const named = {organisation_id: 'o', api_key_id: 'k'}
+    for (const [at, model] of models.entries()) {
+      const requests = at + 1
+      const row = {...texts, model, requests}
+      const each = {
+        usage_hourly: {...row, ...named, ...sums, provider_slug: 's', failures: 1, unpriced: 2},
+        unpriced_hourly: {...row, ...named, unit: 'maps'},
+        log_hourly: {
+          ...{...row, ...sums, api_key_id: 'k', provider_slug: 's', config_id: '', cache_status: 'HIT'},
+          ...{grain: 1, status: 200, successes: 3, duration_ms: 9},
+        },
+        log_latencies: {...row, grain: 1, bucket: 4},
+      }
+      for (const [table, values] of Object.entries(each))
+        await sql`insert into ${sql.table(`traffic.${table}`)} (${sql.raw(Object.keys(values).join(', '))})
+          values (${sql.join(Object.values(values))})`.execute(store.db)
+    }
+    const kept = async () =>
+      Object.fromEntries(
+        await Promise.all(
+          (['usage_hourly', 'unpriced_hourly', 'log_hourly', 'log_latencies'] as const).map(async table => {
+            const rows = await store.db.selectFrom(`traffic.${table}`).selectAll().orderBy('requests').execute()
+            return [table, rows.map(({model_key: _, ...row}) => row)] as const
+          }),
+        ),
+      )
+    const old = await kept()
+    await migrate(store, {now})
+    expect(await kept()).toEqual(old)
+    const keys = await store.db.selectFrom('traffic.usage_hourly').select(['model', 'model_key']).orderBy('requests').execute()
+    expect(keys.map(({model_key}) => model_key)).toEqual(models.map(indexedText))
+    expect(new Set(keys.map(({model_key}) => model_key)).size).toBe(models.length)
     await close()
   })
 

@@ -144,6 +144,7 @@ async function spend(db: Db, {at, cost, tokens, ...scope}: Spent) {
     ...hourly,
     provider_slug: scope.provider_slug ?? '',
     hour: `${at.slice(0, 13)}:00:00.000Z`,
+    model_key: hourly.model ?? '',
     requests: 1,
     failures: 0,
     ...used,
@@ -152,7 +153,7 @@ async function spend(db: Db, {at, cost, tokens, ...scope}: Spent) {
     .insertInto('traffic.usage_hourly')
     .values(hour)
     .onConflict(conflict =>
-      conflict.columns(['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model']).doUpdateSet(e => ({
+      conflict.columns(['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model_key']).doUpdateSet(e => ({
         prompt_tokens: e('traffic.usage_hourly.prompt_tokens', '+', used.prompt_tokens),
         completion_tokens: e('traffic.usage_hourly.completion_tokens', '+', used.completion_tokens),
         cost_nanousd: e('traffic.usage_hourly.cost_nanousd', '+', used.cost_nanousd),

@@ -89,6 +89,6 @@ export async function insertHour(db: Db, row: Partial<UsageHourlyTable> & {hour:
   }
   await db
     .insertInto('traffic.usage_hourly')
-    .values({...plain, ...row})
+    .values({...plain, ...row, model_key: row.model ?? plain.model})
     .execute()
 }

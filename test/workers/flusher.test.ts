@@ -83,7 +83,7 @@ async function setUp() {
     owner: OWNER,
     mark: START,
     report: report => reports.push(report),
-    setAside: (id, payload) => aside.push(`${id} ${payload}`),
+    setAside: (id, payload) => aside.push(`${id} ${payload}`) > 0,
     sleep(ms) {
       slept.push(ms)
       return new Promise(resolve => setImmediate(resolve))

@@ -175,7 +175,7 @@ test('a settlement too large for the journal is written without its log row', as
   const records = await gateway.start()
   const ask = asking(records)
   await ask.begin('a')
-  expect(await ask.settle('a', {log: logRecord({id: 'a', url: 'x'.repeat(9_000_000)})})).toBeUndefined()
+  expect(await ask.settle('a', {log: logRecord({id: 'a', error: 'x'.repeat(9_000_000)})})).toBeUndefined()
   await records.flushed()
   expect(await outcomes(gateway)).toEqual(['a ok'])
   expect(await ids(gateway, 'logs')).toEqual([])

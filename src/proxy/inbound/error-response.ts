@@ -1,5 +1,6 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
+import {isValueFault} from '../../base/value-fault.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
 import {isGooglePath} from './doors.ts'
@@ -84,7 +85,8 @@ export function asUntranslatable(fault: Error, provider: string): Refusal {
   return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
-/** Any fault as a refusal: what is not one is our own error, with a fixed sentence. */
+/** Any fault as a refusal: what a store says of a value of the call (400); what is no refusal else is our own error, with a fixed sentence. */
 export function asRefusal(fault: unknown): Refusal {
-  return fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault})
+  if (fault instanceof Refusal) return fault
+  return new Refusal(isValueFault(fault) ? 'value.unfit' : 'internal', {}, {cause: fault})
 }

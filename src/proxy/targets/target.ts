@@ -1,6 +1,7 @@
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
+import {isShort, MAX_MODEL_BYTES} from '../../base/stored-text.ts'
 import {baseUrl} from '../../providers/base-urls/base-url.ts'
 import {type Options, optionIn, optionsFor, WrongOption} from '../../providers/options.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
@@ -209,11 +210,15 @@ function nameOf(name: string | null | undefined, managed = false): ProviderName 
   return name[0] === '@' ? {slug: name.slice(1), managed: true} : {slug: name, managed}
 }
 
-/** `@slug/rest` apart at the first slash; the rest may hold slashes and colons. No slug without the at sign. */
-export function splitModel(model: string): [slug: string | null, model: string] {
-  if (model[0] !== '@') return [null, model]
-  const slash = model.indexOf('/')
-  return slash < 0 ? [null, model] : [model.slice(1, slash), model.slice(slash + 1)]
+/**
+ * `@slug/rest` apart at the first slash; the rest may hold slashes and colons. No slug without the at sign. Refuses (400) a model that
+ * is too long to be one: every way to a target leads by here.
+ */
+export function splitModel(text: string): [slug: string | null, model: string] {
+  const slash = text[0] === '@' ? text.indexOf('/') : -1
+  const model = slash < 0 ? text : text.slice(slash + 1)
+  if (!isShort(model, MAX_MODEL_BYTES)) throw new Refusal('model.too_long', {limit_bytes: MAX_MODEL_BYTES})
+  return slash < 0 ? [null, model] : [text.slice(1, slash), model]
 }
 
 /** The model that `said` names at a provider: without the slug in front, unless the slug is part of the model's own name there. */

@@ -1,13 +1,13 @@
 import type {UsageHourlyTable} from '../tables/traffic.ts'
 
-/** What makes a row of the hourly sums the same row. */
+/** What makes a row of the hourly sums the same row; the model by its first bytes and its hash (`indexedText`), as indexes bound their rows. */
 export const SUM_KEY = [
   'hour',
   'workspace_id',
   'api_key_id',
   'provider_slug',
   'provider',
-  'model',
+  'model_key',
 ] as const satisfies readonly (keyof UsageHourlyTable)[]
 
 export const SUMMED = [
@@ -19,4 +19,4 @@ export const SUMMED = [
   'cost_nanousd',
 ] as const satisfies readonly (keyof UsageHourlyTable)[]
 
-export const SUM_COLUMNS = [...SUM_KEY, 'organisation_id', ...SUMMED] as const satisfies readonly (keyof UsageHourlyTable)[]
+export const SUM_COLUMNS = [...SUM_KEY, 'model', 'organisation_id', ...SUMMED] as const satisfies readonly (keyof UsageHourlyTable)[]

@@ -1,3 +1,4 @@
+import {cleaned, MAX_ID_BYTES, MAX_MODEL_BYTES, MAX_PATH_BYTES, storedMetadata, storedText} from '../../base/stored-text.ts'
 import {apiKeyIdOf} from '../../schema/principal.ts'
 import type {LogRecord, Settlement} from '../../schema/records.ts'
 import {INPUT_CLASSES, OUTPUT_CLASSES, type ServiceMode, type Usage} from '../../schema/usage.ts'
@@ -20,27 +21,31 @@ function linesOf(settlement: Settlement): string {
   return log ? `${entry}\n${JSON.stringify(rowOf(settlement, log))}\n${JSON.stringify(detailOf(log))}` : entry
 }
 
-/** NUL and halves of surrogate pairs, which no text column of PostgreSQL holds, become U+FFFD: clients choose metadata and models. */
+/** Whatever brought it: clients choose metadata and models. */
 function storable(_: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value
+  return typeof value === 'string' ? cleaned(value) : value
 }
+
+const name = (text: string) => storedText(text, MAX_ID_BYTES)
+const nameOrNull = (text: string | null) => (text === null ? null : storedText(text, MAX_ID_BYTES))
+const path = (text: string | null) => (text === null ? null : storedText(text, MAX_PATH_BYTES))
 
 function entryOf(settlement: Settlement): EntryValues {
   const {prompt_tokens, completion_tokens, usage} = counted(settlement.usage ?? {}, settlement)
   return [
     settlement.call_id,
     settlement.attempt,
-    settlement.trace_id,
+    name(settlement.trace_id),
     settlement.organisation_id,
     settlement.workspace_id,
-    apiKeyIdOf(settlement.principal),
-    settlement.user_id,
+    name(apiKeyIdOf(settlement.principal)),
+    nameOrNull(settlement.user_id),
     settlement.provider_id,
     settlement.provider_slug,
     settlement.integration_id,
     settlement.config_id,
     settlement.provider,
-    settlement.model,
+    settlement.model === null ? null : storedText(settlement.model, MAX_MODEL_BYTES),
     settlement.endpoint,
     settlement.admitted_at,
     settlement.settled_at,
@@ -60,10 +65,10 @@ function entryOf(settlement: Settlement): EntryValues {
 function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
   return [
     log.id,
-    log.span_id,
+    name(log.span_id),
     log.created_at,
     log.response_status,
-    JSON.stringify(log.metadata),
+    JSON.stringify(storedMetadata(log.metadata)),
     durationOf(log),
     log.cache_status,
     log.retry_count,
@@ -76,11 +81,11 @@ function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
 /** What no column of the row says. */
 function detailOf(log: LogRecord): Detail {
   return {
-    parent_span_id: log.parent_span_id,
-    span_name: log.span_name,
+    parent_span_id: nameOrNull(log.parent_span_id),
+    span_name: nameOrNull(log.span_name),
     method: log.method,
-    url: log.url,
-    upstream_url: log.upstream_url,
+    url: path(log.url) ?? '',
+    upstream_url: path(log.upstream_url),
     is_stream: log.is_stream,
     is_passthrough: log.is_passthrough,
     mode: log.mode,

@@ -1,3 +1,4 @@
+import {indexedText} from '../../base/stored-text.ts'
 import {addCount, latencyBucket} from '../../schema/latency.ts'
 import {isSuccess} from '../../schema/success.ts'
 import type {LogHourlyTable, LogLatenciesTable} from '../tables/traffic.ts'
@@ -12,7 +13,7 @@ export const LOG_SUM_KEY = [
   'api_key_id',
   'provider_slug',
   'provider',
-  'model',
+  'model_key',
   'config_id',
   'status',
   'cache_status',
@@ -27,18 +28,18 @@ export const LOG_SUMMED = [
   'duration_ms',
 ] as const satisfies readonly (keyof LogHourlyTable)[]
 
-export const LOG_SUM_COLUMNS = [...LOG_SUM_KEY, ...LOG_SUMMED] as const
+export const LOG_SUM_COLUMNS = [...LOG_SUM_KEY, 'model', ...LOG_SUMMED] as const
 
 export const LATENCY_KEY = [
   'workspace_id',
   'grain',
   'hour',
   'provider',
-  'model',
+  'model_key',
   'bucket',
 ] as const satisfies readonly (keyof LogLatenciesTable)[]
 
-export const LATENCY_COLUMNS = [...LATENCY_KEY, 'requests'] as const
+export const LATENCY_COLUMNS = [...LATENCY_KEY, 'model', 'requests'] as const
 
 /** A row that the log did not have before. */
 export interface NewRow {
@@ -148,7 +149,7 @@ function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
   let sum = sums.get(key)
   if (!sum) {
     const [api_key_id, provider_slug, provider, model, config_id] = names
-    const same = {workspace_id, grain, hour, api_key_id, provider_slug, provider, model, config_id}
+    const same = {workspace_id, grain, hour, api_key_id, provider_slug, provider, model, model_key: indexedText(model), config_id}
     const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
     sum = {...same, status, cache_status, ...counts}
     sums.set(key, sum)
@@ -169,5 +170,5 @@ function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour}: Alike, gr
   const key = `${workspace_id}\0${grain}\0${hour}\0${provider}\0${model}\0${bucket}`
   const sum = sums.get(key)
   if (sum) sum.requests += requests
-  else sums.set(key, {workspace_id, grain, hour, provider, model, bucket, requests})
+  else sums.set(key, {workspace_id, grain, hour, provider, model, model_key: indexedText(model), bucket, requests})
 }

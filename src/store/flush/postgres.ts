@@ -13,7 +13,16 @@ import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, 
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, type PolicySum, PolicySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {HourlySums} from './sums.ts'
-import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
+import {
+  ASIDE_COLUMNS,
+  type EarlierEntry,
+  earlierAttempts,
+  type FlushTarget,
+  isRowFault,
+  MarkMoved,
+  type Slice,
+  spentOver,
+} from './target.ts'
 import {UNPRICED_COLUMNS, UNPRICED_KEY, UnpricedSums} from './unpriced.ts'
 
 const BODY_ROWS = 500
@@ -30,6 +39,7 @@ const INSERT_ENTRIES = copy('ledger_entries', ENTRIES)
 const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do update set detail = excluded.detail returning id, xmax = 0 as is_new`
 const TELL_AGAIN = 'update traffic.logs set detail = $1 where id = $2'
 const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
+const INSERT_ASIDE = `${copy('set_aside', ['writer', ...ASIDE_COLUMNS])} on conflict do nothing`
 const add = (table: string, columns: readonly string[], key: readonly string[], summed: readonly string[]) =>
   `${copy(table, columns)} on conflict (${key}) do update set ${summed.map(column => `${column} = ${table}.${column} + excluded.${column}`)}`
 const ADD_SUMS = add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED)
@@ -55,14 +65,16 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
       if (!found) throw new MarkMoved(writer, {segment: 0, position: 0}, undefined)
       return {segment: found.segment, position: found.position}
     },
-    async apply({from, records: each, end}: Slice) {
+    async apply({from, records: each, end, asides}: Slice) {
       const records = [...each]
       const {segment, position} = end()
+      const aside = asides?.() ?? []
       await db.transaction().execute(async transaction => {
         const found = await readMark(transaction, ' for update')
         if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
         const {chain, inserted} = await insertEntries(transaction, records, writer, found.chain)
         await insertLogs(transaction, records, inserted)
+        if (aside.length > 0) await run(transaction, INSERT_ASIDE, [JSON.stringify(aside.map(each => ({...each, writer})))])
         await run(transaction, MOVE_MARK, [segment, position, chain, writer])
       })
     },

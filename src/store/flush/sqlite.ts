@@ -14,7 +14,16 @@ import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, PolicySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
 import {prepareCall} from './sqlite-call.ts'
 import {HourlySums} from './sums.ts'
-import {type EarlierEntry, earlierAttempts, type FlushTarget, isRowFault, MarkMoved, type Slice, spentOver} from './target.ts'
+import {
+  ASIDE_COLUMNS,
+  type EarlierEntry,
+  earlierAttempts,
+  type FlushTarget,
+  isRowFault,
+  MarkMoved,
+  type Slice,
+  spentOver,
+} from './target.ts'
 import {UNPRICED_COLUMNS, UNPRICED_KEY, UnpricedSums} from './unpriced.ts'
 
 /** 16 MB: pages that are written again and again are copied into the file less often. */
@@ -46,6 +55,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   const insertLog = raw.prepare(insert('logs', LOG_COLUMNS, '(id)'))
   const tellAgain = raw.prepare('update traffic.logs set detail = ? where id = ?')
   const insertFeedback = raw.prepare(insert('feedback', FEEDBACK_COLUMNS, '(id)'))
+  const insertAside = raw.prepare(insert('set_aside', ['writer', ...ASIDE_COLUMNS], '(writer, segment, position)'))
   const addLogSums = raw.prepare(add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED))
   const addLatencies = raw.prepare(add('log_latencies', LATENCY_COLUMNS, LATENCY_KEY, ['requests']))
   const earlier = raw.prepare(
@@ -80,7 +90,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     if (!is_new) tellAgain.run(row.detail, row.values[0])
     return is_new ? {entry, row, spent} : undefined
   }
-  const apply = ({from, records, end}: Slice, are_new: boolean) =>
+  const apply = ({from, records, end, asides}: Slice, are_new: boolean) =>
     transaction(() => {
       const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
       if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
@@ -112,6 +122,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       }
       addAll(sums)
       const {segment, position} = end()
+      for (const aside of asides?.() ?? []) insertAside.run(writer, ...ASIDE_COLUMNS.map(column => aside[column]))
       moveMark.run(segment, position, chain, writer)
     })
   const addAll = ({entries, unpriced, policies, rows}: Sums) => {

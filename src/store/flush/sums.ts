@@ -1,3 +1,4 @@
+import {indexedText} from '../../base/stored-text.ts'
 import type {LedgerLine} from './lines.ts'
 import type {FlushRecord} from './record.ts'
 
@@ -10,6 +11,7 @@ export interface HourlySum {
   readonly provider_slug: string
   readonly provider: string
   readonly model: string
+  readonly model_key: string
   requests: number
   failures: number
   unpriced: number
@@ -52,7 +54,7 @@ export class HourlySums {
     const provider_slug = entry.provider_slug ?? ''
     const model = entry.model ?? ''
     const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider_slug}\0${provider}\0${model}`
-    const names = {hour, organisation_id, workspace_id, api_key_id, provider_slug, provider, model}
+    const names = {hour, organisation_id, workspace_id, api_key_id, provider_slug, provider, model, model_key: indexedText(model)}
     const counts = {requests: 0, failures: 0, unpriced: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n}
     return getOrAdd(this.#sums, key, () => ({...names, ...counts}))
   }

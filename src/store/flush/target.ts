@@ -1,7 +1,9 @@
+import {isValueFault} from '../../base/value-fault.ts'
 import {addUsage, type Usage} from '../../schema/usage.ts'
 import type {PackedBodies} from '../bodies/index.ts'
 import type {Db} from '../database.ts'
 import type {Mark} from '../journal/index.ts'
+import type {SetAsideTable} from '../tables/traffic.ts'
 import {counted, type Unpriced} from './encode.ts'
 import type {LedgerLine} from './lines.ts'
 import {type FlushedRow, type FlushRecord, isCount, type RowCost} from './record.ts'
@@ -13,7 +15,22 @@ export interface Slice {
   readonly records: Iterable<FlushRecord>
   /** Known once all records were gone through. */
   end(): Mark
+  /** Those of them that are not entered as they are: known then too. */
+  asides?(): readonly SetAsideRecord[]
 }
+
+/** What the database keeps of a record that it does not take as it is: nothing that the record held. */
+export type SetAsideRecord = Omit<SetAsideTable, 'writer'>
+
+export const ASIDE_COLUMNS = [
+  'segment',
+  'position',
+  'record',
+  'reason',
+  'is_charged',
+  'is_kept',
+  'set_aside_at',
+] as const satisfies readonly (keyof SetAsideRecord)[]
 
 /** A database as a writer flushes into it, on a connection of its own (core rule 7). */
 export interface FlushTarget {
@@ -50,17 +67,19 @@ export class MarkMoved extends Error {
 }
 
 /**
- * Whether a database refused what one record holds (a type, a constraint), so that trying the same again cannot help. All else, such
+ * Whether a database refused what one record holds (a type, a constraint, a bound), so that trying the same again cannot help. All else, such
  * as a lock, a full disk or a lost connection, passes.
  */
 export function isRowFault(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false
   const code = 'code' in fault && typeof fault.code === 'string' ? fault.code : ''
-  if (fault instanceof TypeError || fault instanceof RangeError) return true
-  if (/^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)) return true
-  return /^2[23][0-9A-Z]{3}$/.test(code) && code !== UNIQUE_VIOLATION // a key taken in between is found by the next try
+  if (fault instanceof TypeError || fault instanceof RangeError || isValueFault(fault)) return true
+  if (code.startsWith('SQLITE_CONSTRAINT')) return true
+  return OF_ROW.test(code) && code !== UNIQUE_VIOLATION // a key taken in between is found by the next try
 }
 
+/** Classes of SQLSTATE about a row: cardinality, constraints, exceptions of functions and triggers, checks of views. */
+const OF_ROW = /^(?:21|23|38|39|44|P0)[0-9A-Z]{3}$/
 const UNIQUE_VIOLATION = '23505'
 
 /** A ledger entry as far as a log row sums it. */

@@ -1,3 +1,4 @@
+import {indexedText, MAX_ID_BYTES, storedText} from '../../base/stored-text.ts'
 import type {UnpricedHourlyTable} from '../tables/traffic.ts'
 import type {Unpriced} from './encode.ts'
 import type {FlushRecord} from './record.ts'
@@ -8,11 +9,16 @@ export const UNPRICED_KEY = [
   'workspace_id',
   'api_key_id',
   'provider',
-  'model',
+  'model_key',
   'unit',
 ] as const satisfies readonly (keyof UnpricedHourlyTable)[]
 
-export const UNPRICED_COLUMNS = [...UNPRICED_KEY, 'organisation_id', 'requests'] as const satisfies readonly (keyof UnpricedHourlyTable)[]
+export const UNPRICED_COLUMNS = [
+  ...UNPRICED_KEY,
+  'model',
+  'organisation_id',
+  'requests',
+] as const satisfies readonly (keyof UnpricedHourlyTable)[]
 
 /** Which classes of tokens and units of entries have no price, added one by one. Most entries have none, and cost nothing here. */
 export class UnpricedSums {
@@ -26,7 +32,17 @@ export class UnpricedSums {
     const model = entry.model ?? ''
     for (const unit of new Set(unpriced_units.map(kindOf))) {
       const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider}\0${model}\0${unit}`
-      const make = () => ({hour, organisation_id, workspace_id, api_key_id, provider, model, unit, requests: 0})
+      const make = () => ({
+        hour,
+        organisation_id,
+        workspace_id,
+        api_key_id,
+        provider,
+        model,
+        model_key: indexedText(model),
+        unit,
+        requests: 0,
+      })
       getOrAdd(this.#sums, key, make).requests++
     }
   }
@@ -39,5 +55,5 @@ export class UnpricedSums {
 
 /** Images have as many units as clients have words for quality and size. */
 function kindOf(unit: string): string {
-  return unit.startsWith('image:') ? 'image' : unit
+  return unit.startsWith('image:') ? 'image' : storedText(unit, MAX_ID_BYTES)
 }

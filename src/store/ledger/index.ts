@@ -1,10 +1,11 @@
 import type {Db, Store} from '../database.ts'
+import {countAsides} from './asides.ts'
 import {verifyChains} from './chains.ts'
 import {verifyLogs} from './logs.ts'
 import type {AtOnce, LedgerProgress, LedgerReport} from './report.ts'
 import {verifySums} from './sums.ts'
 
-export type {LedgerBreak, LedgerProgress, LedgerReport, Recovered} from './report.ts'
+export type {LedgerBreak, LedgerProgress, LedgerReport, Recovered, SetAsideSums} from './report.ts'
 
 /**
  * Holds the ledger against itself: the chain of every writer over all entries, then the hourly sums and the rows of the log against
@@ -29,6 +30,13 @@ async function verify(db: Db, atOnce: AtOnce, onProgress: (progress: LedgerProgr
   const {breaks, ...chains} = await verifyChains(db, done => onProgress({part: 'entries', done, total: Math.max(done, total)}))
   const sums = await verifySums(db, atOnce, (done, all) => onProgress({part: 'sums', done, total: all}))
   const logs = await verifyLogs(db, done => onProgress({part: 'logs', done, total: done}))
+  const aside = await countAsides(db)
   const order = breaks.toSorted((one, other) => (one.entry?.sequence ?? Infinity) - (other.entry?.sequence ?? Infinity))
-  return {...chains, sums: sums.report, logs: logs.report, breaks: [...order, ...sums.breaks, ...logs.breaks]}
+  return {
+    ...chains,
+    sums: sums.report,
+    logs: logs.report,
+    set_aside: aside.report,
+    breaks: [...order, ...aside.breaks, ...sums.breaks, ...logs.breaks],
+  }
 }

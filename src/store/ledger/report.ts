@@ -5,8 +5,8 @@ export type AtOnce = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Where the ledger does not hold. */
 export interface LedgerBreak {
-  /** A chain of hashes, an hourly sum, or a row of the log. */
-  readonly kind: 'chain' | 'sum' | 'log'
+  /** A chain of hashes, an hourly sum, a row of the log, or a record that was set aside and not kept. */
+  readonly kind: 'chain' | 'sum' | 'log' | 'record'
   /** Of a chain: the writer whose it is. */
   readonly writer: string | null
   /** The entry that is not what its writer linked; null where one is missing at the end, or where what breaks is no entry. */
@@ -39,8 +39,18 @@ export interface LedgerReport {
   readonly sums: {readonly checked: number; readonly from: string | null}
   /** The same of rows of the log. */
   readonly logs: {readonly checked: number; readonly from: string | null}
+  readonly set_aside: SetAsideSums
   /** In the order of the ledger; sums and rows after it. */
   readonly breaks: readonly LedgerBreak[]
+}
+
+/** Records of the journal that no database took as they are. */
+export interface SetAsideSums {
+  readonly records: number
+  /** Those of them whose cost the ledger does not have. */
+  readonly uncharged: number
+  /** The newest. */
+  readonly last_at: string | null
 }
 
 /** How far a verification has come. */

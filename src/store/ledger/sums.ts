@@ -1,11 +1,14 @@
 import {sql} from 'kysely'
 import type {Db} from '../database.ts'
-import {SUM_KEY, SUMMED} from '../flush/columns.ts'
+import {SUMMED} from '../flush/columns.ts'
 import {retainedSince} from '../retention-start.ts'
 import type {AtOnce, LedgerBreak, LedgerReport} from './report.ts'
 
+/** What makes two sums one; entries know the model as it is. */
+const KEY = ['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model'] as const
+
 /** Numbers as text: sums may be beyond 2^53. */
-type SumRow = Record<(typeof SUM_KEY)[number] | (typeof SUMMED)[number] | 'organisation_id', string>
+type SumRow = Record<(typeof KEY)[number] | (typeof SUMMED)[number] | 'organisation_id', string>
 
 const HOUR_MS = 3_600_000
 const SPAN_MS = 7 * 24 * HOUR_MS
@@ -79,7 +82,7 @@ async function sumsOf(db: Db, {workspace_id, from, to}: Span): Promise<Map<strin
   const columns = SUMMED.map(column => sql<string>`cast(${sql.ref(column)} as text)`.as(column))
   const rows = await db
     .selectFrom('traffic.usage_hourly')
-    .select([...SUM_KEY, 'organisation_id', ...columns])
+    .select([...KEY, 'organisation_id', ...columns])
     .where('workspace_id', '=', workspace_id)
     .where('hour', '>=', from)
     .where('hour', '<', to)
@@ -112,7 +115,7 @@ async function madeOf(db: Db, {workspace_id, from, to}: Span): Promise<Map<strin
   return byKey(rows as SumRow[])
 }
 
-const byKey = (rows: readonly SumRow[]) => new Map(rows.map(row => [SUM_KEY.map(column => row[column]).join('\0'), row]))
+const byKey = (rows: readonly SumRow[]) => new Map(rows.map(row => [KEY.map(column => row[column]).join('\0'), row]))
 
 /** A sentence of what is wrong with a sum; undefined when it is what its entries make. */
 function differ(kept: SumRow | undefined, made: SumRow | undefined): string | undefined {

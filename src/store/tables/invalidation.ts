@@ -65,6 +65,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   'traffic.log_latencies': [],
   'traffic.feedback': [],
   'traffic.journal_marks': [],
+  'traffic.set_aside': [],
   'traffic.policy_usage': [],
   'traffic.policy_windows': [],
   'traffic.cache_entries': [],

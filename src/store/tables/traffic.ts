@@ -104,6 +104,8 @@ export interface UsageHourlyTable {
   provider_slug: string
   provider: string
   model: string
+  /** As the index holds it (`indexedText`). */
+  model_key: string
   requests: number
   failures: number
   unpriced: number
@@ -120,6 +122,8 @@ export interface UnpricedHourlyTable {
   api_key_id: string
   provider: string
   model: string
+  /** As the index holds it (`indexedText`). */
+  model_key: string
   /** Of images `image`, whatever their quality and size. */
   unit: string
   requests: number
@@ -134,6 +138,8 @@ export interface LogHourlyTable {
   provider_slug: string
   provider: string
   model: string
+  /** As the index holds it (`indexedText`). */
+  model_key: string
   config_id: string
   status: number
   cache_status: string
@@ -152,6 +158,8 @@ export interface LogLatenciesTable {
   hour: string
   provider: string
   model: string
+  /** As the index holds it (`indexedText`). */
+  model_key: string
   bucket: number
   requests: number
 }
@@ -180,6 +188,21 @@ export interface JournalMarksTable {
   segment: number
   position: number
   chain: string
+}
+
+/** A record of the journal that the database did not take as it is. */
+export interface SetAsideTable {
+  writer: string
+  segment: number
+  /** Where the record ends. */
+  position: number
+  record: string
+  reason: string
+  /** 1 where what it cost stands in the ledger all the same. */
+  is_charged: number
+  /** 1 where the record itself was kept, beside the journal. */
+  is_kept: number
+  set_aside_at: string
 }
 
 /** One job in the background, as the process that has it last left it. Written by that process alone, while its lease lasts. */

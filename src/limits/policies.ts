@@ -1,5 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import type {EntityLimit} from './claims.ts'
+import {valueKeyOf} from './value-keys.ts'
 
 /** A policy, as its row holds it. */
 export interface Policy {
@@ -127,15 +128,19 @@ export function compilePolicies(policies: readonly Policy[]): Policies {
 const NO_NAMES: readonly string[] = []
 const NO_POLICIES: readonly Compiled[] = []
 
-/** `key:value` pairs of the groups, joined by `-`; null when the call has no value for one of them. */
+/** The name of the entity that a call is of; null when the call has no value for one of the groups. */
 export function valueKey(group_by: Policy['group_by'], facts: Pick<PolicyFacts, 'group'>): string | null {
-  let text = ''
+  if (group_by.length === 0) return ''
+  const values: string[] = []
   for (const {key} of group_by) {
     const value = facts.group(key)
     if (value === null) return null
-    text += `${text && '-'}${key}:${value}`
+    values.push(value)
   }
-  return text
+  return valueKeyOf(
+    group_by.map(({key}) => key),
+    values,
+  )
 }
 
 function compile(policy: Policy, place: number): Compiled {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
+import {isClean} from '../../src/base/stored-text.ts'
 import {compilePolicies, type Policy, type PolicyCondition, type PolicyFacts, valueKey} from '../../src/limits/policies.ts'
 
 let made = 0
@@ -94,6 +95,23 @@ test('a value key is the pairs of the groups in their order (reference: policies
   const said = facts({'metadata._user': 'bob', model: 'openai.gpt-x'})
   expect(valueKey([{key: 'metadata._user'}, {key: 'model'}], said)).toBe('metadata._user:bob-model:openai.gpt-x')
   expect(valueKey([{key: 'metadata.team'}], said)).toBe(null)
+})
+
+test('two lists of values never have one value key', () => {
+  const groups = [{key: 'metadata.a'}, {key: 'metadata.b'}]
+  const of = (a: string, b: string) => valueKey(groups, facts({'metadata.a': a, 'metadata.b': b}))!
+  expect(of('x-metadata.b:y', 'z')).not.toBe(of('x', 'y-metadata.b:z'))
+  expect(of('x:y', 'z-1')).toBe('metadata.a:x:y-metadata.b:z-1')
+  const part = fc.constantFrom('x', '-', 'metadata', '.b:', '-metadata.b:', ':', 'sha256:', '\0', '\ud800', 'l'.repeat(130))
+  const value = fc.array(part, {minLength: 1, maxLength: 4}).map(parts => parts.join(''))
+  const pair = fc.tuple(value, value)
+  fc.assert(
+    fc.property(pair, pair, (one, other) => {
+      expect(of(...one) === of(...other)).toBe(JSON.stringify(one) === JSON.stringify(other))
+      expect(isClean(of(...one)) && Buffer.byteLength(of(...one)) <= 1_024).toBe(true)
+    }),
+    {numRuns: 1_000},
+  )
 })
 
 test('says whether it has to read bodies', () => {

@@ -61,6 +61,20 @@ describe('a store that does not answer', () => {
   })
 })
 
+test('PostgreSQL that refuses a value: the call that has it is refused, and the next is answered', async () => {
+  let refuses = true
+  const faults: unknown[] = []
+  const reserve = async () => {
+    if (!refuses) return [{word: 'taken', now_ms: 5_000_000, places: []}] as const
+    throw Object.assign(new Error('unsupported Unicode escape sequence'), {code: '22P05'})
+  }
+  const counters = createPostgresCounters({table: {...silentTable(), reserve}, now: () => 5_000_000, onFault: fault => faults.push(fault)})
+  await expect(counters.reserve('r1', [compatible, strict], soon())).rejects.toMatchObject({code: 'value.unfit', status: 400})
+  refuses = false
+  expect(await counters.reserve('r2', [compatible, strict], soon())).toEqual({outcome: 'taken', over: []})
+  expect(faults).toEqual([])
+})
+
 test('windows are cut by the clock of the store, not by that of a machine that is wrong', async () => {
   const local_ms = 5_000_000
   const table = {...silentTable(), reserve: async () => [{word: 'taken', now_ms: 9_000_000, places: []}] as const}

@@ -1,4 +1,6 @@
 import {SeenTime} from '../../base/clock.ts'
+import {Refusal} from '../../base/errors.ts'
+import {isValueFault} from '../../base/value-fault.ts'
 import type {Claim, Reserved} from './index.ts'
 import {unanswered} from './rules.ts'
 
@@ -60,6 +62,7 @@ export function createRemote({now, steady, timeout_ms = 250, onFault = () => und
       try {
         return await within(work(), claims.some(({mode}) => mode === 'strict') ? patient_ms : timeout_ms)
       } catch (fault) {
+        if (isValueFault(fault)) throw new Refusal('value.unfit', {}, {cause: fault}) // this call's own: the store is well
         silent_until_ms = now() + PAUSE_MS
         onFault(fault)
         return unanswered(claims)

@@ -78,7 +78,6 @@ export function withWarning(route: RouteInfo, warning: string): RouteInfo {
 }
 
 const MASK = '***'
-const MAX_METADATA_LENGTH = 128
 
 /** A call as it begins: admitted nowhere, nothing read of its body. */
 export function openCall(kind: CallKind, incoming: InboundRequest, caller: Caller, relay: ResponseWriter, services: ProxyServices): Call {
@@ -240,38 +239,38 @@ export function maskedUrl(url: string): string {
 
 /**
  * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later
- * ones win. Values are cut to 128 characters; what is not a JSON object counts as empty.
+ * ones win; what is not a JSON object counts as empty. As it came: what conditions, routing and keys of counters are made from. Rows of the
+ * log have it bounded (`storedMetadata`).
  */
 export function metadataOf(incoming: InboundRequest, caller: Caller, services: ProxyServices): Record<string, string> {
-  const merged: Record<string, unknown> = {}
+  const merged: Record<string, string> = {}
   const {headers, own} = incoming
   if (typeof headers.baggage === 'string') {
     for (const pair of headers.baggage.split(',', 64)) {
       const [name, value] = pair.split(';', 1)[0]!.split('=', 2)
-      if (name && value) merged[name.trim()] = decoded(value.trim())
+      if (name && value) put(merged, name.trim(), decoded(value.trim()))
     }
   }
-  for (const name of services.settings.headers_to_metadata) if (typeof headers[name] === 'string') merged[name] = headers[name]
+  for (const name of services.settings.headers_to_metadata) if (typeof headers[name] === 'string') put(merged, name, headers[name])
   const text = own.values.metadata
   if (text) checkDepth(text, `The header ${own.prefix}-metadata`)
-  if (text) Object.assign(merged, parsedObject(text))
-  Object.assign(merged, caller.metadata)
-  const metadata: Record<string, string> = {}
-  for (const key in merged) {
-    const value = merged[key]
-    metadata[key.slice(0, MAX_METADATA_LENGTH)] = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(
-      0,
-      MAX_METADATA_LENGTH,
-    )
-  }
-  return metadata
+  if (text) for (const [name, value] of Object.entries(parsedObject(text) ?? {})) put(merged, name, value)
+  for (const name in caller.metadata) put(merged, name, caller.metadata[name])
+  return merged
+}
+
+function put(metadata: Record<string, string>, name: string, value: unknown) {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  // an assignment would set what the object inherits from
+  if (name === '__proto__') Object.defineProperty(metadata, name, {value: text, enumerable: true, configurable: true, writable: true})
+  else metadata[name] = text
 }
 
 /** The body's `user` fills `_user`, where no metadata has set it. */
 export function nameUser(call: Call): void {
   const {body, metadata} = call
   if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
-  call.metadata = {...metadata, _user: body.user.slice(0, MAX_METADATA_LENGTH)}
+  call.metadata = {...metadata, _user: body.user}
 }
 
 function decoded(text: string): string {

@@ -40,7 +40,7 @@ export class TargetFacts implements PolicyFacts {
         this.#models ??= this.#modelNames()
         return this.#models
       default:
-        return key.startsWith(METADATA) ? listed(metadata[key.slice(METADATA.length)]) : null
+        return listed(own(metadata, key))
     }
   }
 
@@ -65,7 +65,7 @@ export class TargetFacts implements PolicyFacts {
       case 'model':
         return this.#model === null ? null : `${provider.slug}.${this.#model}`
       default:
-        return (key.startsWith(METADATA) ? metadata[key.slice(METADATA.length)] : null) || null
+        return own(metadata, key) || null
     }
   }
 
@@ -76,6 +76,12 @@ export class TargetFacts implements PolicyFacts {
     const places = managed ? [managed.slug, provider.slug] : [provider.slug]
     return [...places.flatMap(place => [`@${place}/${model}`, `@${place}/*`]), model]
   }
+}
+
+/** What the call itself says under a key: objects inherit what no call brings, such as `constructor`. */
+function own(metadata: Call['metadata'], key: string): string | undefined {
+  const name = key.slice(METADATA.length)
+  return key.startsWith(METADATA) && Object.hasOwn(metadata, name) ? metadata[name] : undefined
 }
 
 function listed(value: string | undefined): readonly string[] | null {

@@ -1,4 +1,5 @@
 import {newSpanId, newTimeId} from '../../../base/ids.ts'
+import {storedMetadata} from '../../../base/stored-text.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {LogRecord, Settlement} from '../../../schema/records.ts'
 import {totals} from '../../../schema/usage.ts'
@@ -39,7 +40,12 @@ async function remember(
   {id, endpoint}: NonNullable<DeferredWork['begun']>,
   services: ProxyServices,
 ): Promise<void> {
-  const charge = {intent: {...intent, hold_nanousd: 0}, endpoint, span_id: call.incoming.trace.span_id, metadata: call.metadata}
+  const charge = {
+    intent: {...intent, hold_nanousd: 0},
+    endpoint,
+    span_id: call.incoming.trace.span_id,
+    metadata: storedMetadata(call.metadata),
+  }
   const call_id = newTimeId(services.now())
   await services.deferred.open({call_id, id, charge, has_entry: false}, new Date(services.now()).toISOString())
 }

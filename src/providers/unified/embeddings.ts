@@ -2,6 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import {readUsage} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {withUnknown} from './near-openai.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 
 /** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
@@ -26,12 +27,16 @@ export function encodingIn(request: Json): 'float' | 'base64' {
 
 /** The vectors of a list as OpenAI's: entries with an embedding, in the order of their index. */
 export function vectorsIn(list: unknown): readonly unknown[] {
+  return entriesIn(list).map(({embedding}) => embedding)
+}
+
+function entriesIn(list: unknown): readonly Json[] {
   const entries = arrayIn(list, 'data').map(object)
   const place = (at: number, {index}: Json) => (typeof index === 'number' ? index : at)
   return entries
-    .map((entry, at) => ({at: place(at, entry), embedding: entry.embedding}))
+    .map((entry, at) => ({at: place(at, entry), entry}))
     .sort((one, other) => one.at - other.at)
-    .map(({embedding}) => embedding)
+    .map(({entry}) => entry)
 }
 
 /** Usage as an answer in OpenAI's shape tells it; null where it does not. */
@@ -39,10 +44,18 @@ export function embedUsage(usage: unknown): Usage | null {
   return isObject(usage) ? readUsage(usage, 'embed') : null
 }
 
-/** The answer of a provider that lists its embeddings as OpenAI does. Throws `BadReply`. */
+/**
+ * The answer of a provider that lists its embeddings as OpenAI does: as it came, its own members too (Mistral's `id`, which its SDK requires),
+ * with what OpenAI's clients need beside. Throws `BadReply`.
+ */
 export function listedReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
-  const {data, model, usage} = objectIn(response)
-  return embeddingList(context, {vectors: vectorsIn(data), usage: embedUsage(usage), model: word(model)}, encodingIn(request))
+  const reply = objectIn(response)
+  const entries = entriesIn(reply.data)
+  const vectors = entries.map(({embedding}) => embedding)
+  const listed = embeddingList(context, {vectors, usage: embedUsage(reply.usage), model: word(reply.model)}, encodingIn(request))
+  const body = listed.body as Json
+  const data = (body.data as readonly Json[]).map((vector, at) => ({...vector, ...entries[at], ...vector}))
+  return {...listed, body: withUnknown({...body, data}, reply)}
 }
 
 /** OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`. */

@@ -36,7 +36,14 @@ export function nearReply(response: unknown, context: TranslationContext, {finis
     const reason = finishReason(finish_reason, {...OPENAI_FINISH, ...finish}, context.strict)
     return choiceOut(indexIn(index) ?? at, messageOut(pieces, calls, context.strict), reason, isObject(logprobs) ? logprobs : null)
   })
-  return {body: completion(context, {id: word(reply.id), model, choices: given, usage}), usage, model}
+  const body = completion(context, {id: word(reply.id), model, choices: given, usage})
+  return {body: withUnknown(body, reply), usage, model}
+}
+
+/** `body` with the members that only the provider's answer has, and what it counts beside OpenAI's words: what we do not know of it stays. */
+export function withUnknown(body: Json, reply: Json): Json {
+  const usage = isObject(body.usage) && {usage: {...body.usage, ...object(reply.usage), ...body.usage}}
+  return {...body, ...reply, ...body, ...usage}
 }
 
 /** The failure of an answer that is none: its own words, where it says that it failed. */

@@ -21,10 +21,10 @@ import {asRefusal, errorResponse, refusalHeaders} from './inbound/error-response
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
-import {note} from './records/settle.ts'
 import {CallRunner} from './run/call-runner.ts'
 import {listModels} from './run/list-models.ts'
 import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
+import {noteRefusal} from './run/refused-row.ts'
 import type {Plane} from './run/target-run.ts'
 import type {Caller, ProxyServices} from './services.ts'
 import {PlanCache, type ResolvedPlan} from './targets/plan-cache.ts'
@@ -222,7 +222,7 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
       : bareHeaders(incoming, request, services)
     if (incoming) headers.push(...refusalHeaders(fault, incoming.own.prefix))
     relay.refuse(errorResponse(fault, path), headers, !request.complete && fault.status !== 401)
-    if (call) note(call, target, fault, services, route, tries)
+    if (call) noteRefusal(call, fault, {target, route, tries}, services)
     services.metrics.ended({
       method: request.method ?? '',
       endpoint: call?.called_endpoint ?? 'proxy',

@@ -48,6 +48,7 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
     guards: {input: [], output: all, digest: ''},
     endpoint: 'chatComplete',
     headers: {},
+    has_judged: true,
     is_stream: true,
     reads_answers: true,
     judges_answers: true,

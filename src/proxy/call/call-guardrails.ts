@@ -28,6 +28,8 @@ export interface Judged {
 export interface CallGuardrails {
   readonly guards: TargetGuardrails
   readonly endpoint: EndpointName
+  /** True once the request was judged: its body is as the guardrails left it. */
+  readonly has_judged: boolean
   /** Headers that checks add for the provider. */
   readonly headers: Readonly<Record<string, string>>
   /** True when the answer came as a stream, so that the log says how it was judged. */

@@ -35,6 +35,10 @@ export interface Call {
   readonly is_passthrough: boolean
   readonly relay: ResponseWriter
   metadata: Readonly<Record<string, string>>
+  /** True where `metadata._user` is the body's `user`: what is redacted there is redacted wherever it is kept. */
+  has_user_of_body: boolean
+  /** True where an attached check redacts, and the body was never put through it: nothing of it is kept. */
+  is_unjudged: boolean
   readonly keeps_bodies: boolean
   readonly auth_ms: number
   body: Body
@@ -95,6 +99,8 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     is_passthrough: !incoming.route.endpoint,
     relay,
     metadata: metadataOf(incoming, caller, services),
+    has_user_of_body: false,
+    is_unjudged: false,
     keeps_bodies: incoming.own.values.debug !== 'false',
     auth_ms: performance.now() - incoming.started,
     body: {kind: 'none'},
@@ -177,7 +183,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     option_path: route.option_path,
     request_bytes: 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0),
     response_bytes: ending.response_bytes,
-    metadata: call.metadata,
+    metadata: keptMetadata(call),
     error: ending.error,
     warning: route.warning,
     auth_ms: toMicroseconds(call.auth_ms),
@@ -271,6 +277,15 @@ export function nameUser(call: Call): void {
   const {body, metadata} = call
   if (body.kind !== 'json' || body.user === null || metadata._user !== undefined) return
   call.metadata = {...metadata, _user: body.user}
+  call.has_user_of_body = true
+}
+
+/** The metadata as it may be kept: limits and routes know the user as the client wrote it, rows as the guardrails left it. */
+export function keptMetadata({metadata, body, has_user_of_body, is_unjudged}: Call): Readonly<Record<string, string>> {
+  if (!has_user_of_body) return metadata
+  const {_user: user, ...others} = metadata
+  if (is_unjudged || body.kind !== 'json' || body.user === null) return others
+  return body.user === user ? metadata : {...others, _user: body.user}
 }
 
 function decoded(text: string): string {
@@ -290,7 +305,7 @@ export function bodiesOf(
   if (!call.keeps_bodies) return null
   const most = services.settings.log_body_max_bytes
   const {body, incoming} = call
-  const request_body = body.kind === 'json' ? body.bytes : null
+  const request_body = body.kind === 'json' && !call.is_unjudged ? body.bytes : null
   const named = incoming.own.values['sensitive-headers']
   const sensitive = named ? new Set([...services.masked, ...named.split(',').map(name => name.trim().toLowerCase())]) : services.masked
   return {

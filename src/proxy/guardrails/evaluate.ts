@@ -70,6 +70,7 @@ class GuardedVisit implements CallGuardrails {
   /** What checks keep of an answer that comes in parts. */
   #parts = new Map<object, unknown>()
   headers: Readonly<Record<string, string>> = {}
+  has_judged = false
   restore: Restore | null = null
   is_stream = false
 
@@ -103,9 +104,19 @@ class GuardedVisit implements CallGuardrails {
     this.#later(outcome, added => {
       this.#before = [...this.#before, ...added]
     })
-    if (outcome.is_denied || (this.#denies_unreadable && unjudged.some(isProtective))) throw this.denied()
+    const left = await this.#bodyLeft(outcome)
+    this.has_judged = true
+    if (outcome.is_denied || (this.#denies_unreadable && unjudged.some(isProtective))) {
+      if (left) this.#call.body = left // what its row keeps
+      throw this.denied()
+    }
     // An answer that has no text for them.
     if (!this.judges_answers) this.#after = this.guards.output.map(({id, type}) => ({id, type, skipped: true as const}))
+    return left
+  }
+
+  /** The body as the checks left it; null where they changed nothing. */
+  async #bodyLeft(outcome: PhaseOutcome): Promise<Body | null> {
     if (!outcome.is_transformed) return null
     const {route, headers} = this.#call.incoming
     if (!(outcome.view instanceof BytesView))

@@ -22,6 +22,11 @@ export function isProtective({async, deny, checks}: Hook): boolean {
   return !async && (deny || checks.some(({prepared}) => prepared.redacts))
 }
 
+/** True where a check takes out of requests what it finds. */
+export function redactsRequests(guards: {readonly input: readonly Hook[]} | null): boolean {
+  return guards !== null && guards.input.some(({async, checks}) => !async && checks.some(({prepared}) => prepared.redacts))
+}
+
 /** The results with what those hooks could not read: by itself where they had nothing else to judge, else beside what they say of the rest. */
 export function withUnread(results: readonly HookResult[], unjudged: readonly Hook[], parts: readonly string[]): readonly HookResult[] {
   const ids = new Set(unjudged.map(({id}) => id))

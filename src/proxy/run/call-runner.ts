@@ -153,6 +153,7 @@ export class CallRunner implements AttemptHost, StateOwner {
     if (call.attempts > 0 || this.#has_row) call.log_id = newTimeId(plane.services.now())
     call.body = currentBody(this.#body)
     call.guardrails = null
+    call.is_unjudged = false
     return new TargetRun(this.#planned, this.#try, this)
   }
 

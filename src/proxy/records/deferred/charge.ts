@@ -3,6 +3,7 @@ import {storedMetadata} from '../../../base/stored-text.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {LogRecord, Settlement} from '../../../schema/records.ts'
 import {totals} from '../../../schema/usage.ts'
+import {keptMetadata} from '../../call/call.ts'
 import type {ProxyServices} from '../../services.ts'
 import {chargedIn} from '../price.ts'
 import {toldOfResponses} from './background-responses.ts'
@@ -44,7 +45,7 @@ async function remember(
     intent: {...intent, hold_nanousd: 0},
     endpoint,
     span_id: call.incoming.trace.span_id,
-    metadata: storedMetadata(call.metadata),
+    metadata: storedMetadata(keptMetadata(call)),
   }
   const call_id = newTimeId(services.now())
   await services.deferred.open({call_id, id, charge, has_entry: false}, new Date(services.now()).toISOString())

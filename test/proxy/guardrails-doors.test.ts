@@ -51,10 +51,10 @@ const DOORS: readonly (readonly [string, string, string, string])[] = [
   ['rerank', '/v1/rerank', JSON_TYPE, '{"model":"m","query":"q","documents":[{"text":"forbidden"}]}'],
   ['documents', '/v1/ocr', JSON_TYPE, '{"model":"m","document":{"document_url":"https://forbidden.example"}}'],
   [
-    'a unified path below /proxy',
+    'a unified path below /proxy, whose last message is judged as on the route itself',
     '/v1/proxy/chat/completions',
     JSON_TYPE,
-    '{"messages":[{"role":"user","content":"forbidden"},{"role":"user","content":"hi"}]}',
+    '{"messages":[{"role":"user","content":"hi"},{"role":"user","content":"forbidden"}]}',
   ],
   ['an unknown path', '/v1/conversations', JSON_TYPE, '{"items":[{"deep":[{"deeper":"is forbidden"}]}]}'],
   ['a native one', '/v1/proxy/models/gemini:generateContent', JSON_TYPE, '{"contents":[{"parts":[{"text":"forbidden"}]}]}'],

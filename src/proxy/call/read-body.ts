@@ -27,7 +27,13 @@ export async function readBody(call: Call, state: CallState, services: ProxyServ
     bytes = await state.wait('reading_body', decodedRequest(bytes, encoding, limit_mb))
     call.request_encoding = encoding
   }
-  return readAs(bytes, is_json ? 'application/json' : type, route.endpoint)
+  try {
+    return readAs(bytes, is_json ? 'application/json' : type, route.endpoint)
+  } catch (fault) {
+    // What no table knows may take what is no JSON, whatever it is called.
+    if (call.is_passthrough && !call.operation && fault instanceof Refusal && fault.code === 'body.not_json') return {kind: 'other', bytes}
+    throw fault
+  }
 }
 
 function bytesOf(request: ClientRequest, limit_mb: number, state: CallState): Buffer | Promise<Buffer> {

@@ -95,6 +95,107 @@ function indexed(model: string): string {
   return `${model.slice(0, read)}~${hash('sha256', model, 'hex')}`
 }
 
+/** Shared counters say whose entity they count, so that those of one policy are bounded; their sums stay at 64 bits. */
+export const boundedCounters: Migration = {
+  name: '0024_bounded_counters',
+  area: 'traffic',
+  async up(db, kind) {
+    if (kind === 'sqlite') return // its counters are in memory
+    await sql`alter table traffic.counters add column policy_id text`.execute(db)
+    await sql`update traffic.counters set policy_id = substring(key from '^[a-z]+/[a-z]+/[0-9]+/policy/([^/]+)/')`.execute(db)
+    await index(db, kind, 'traffic.counters', ['policy_id'], {where: 'policy_id is not null'})
+    await sql.raw(RESERVE).execute(db)
+    await sql.raw(SETTLE).execute(db)
+  },
+}
+
+/** As in 0004, with the policy of a claim, and with `full` where no further counter of it may be made. Answers also which were made. */
+const RESERVE = `
+create or replace function traffic.reserve_counters(reservation text, claims jsonb, until_ms bigint) returns jsonb language plpgsql as $$
+declare
+  now_ms constant bigint := extract(epoch from clock_timestamp()) * 1000;
+  deadline bigint := until_ms;
+  claim record;
+  before bigint;
+  refused bigint;
+  over_places bigint[] := '{}';
+  missing_places bigint[] := '{}';
+  made_places bigint[] := '{}';
+  left_places bigint[] := '{}';
+  full_place bigint;
+  made bigint;
+begin
+  if deadline is null then
+    select max(h.deadline_ms) into deadline from (
+      select deadline_ms from traffic.counter_holds where id = reservation order by key for update
+    ) h;
+    if deadline is null or deadline <= now_ms then
+      return jsonb_build_object('word', 'unknown', 'now_ms', now_ms, 'places', '[]'::jsonb);
+    end if;
+  end if;
+  for claim in
+    select c.place - 1 as place, c.item->>'key' as key, (c.item->>'most')::numeric as most, (c.item->>'ends_at_ms')::bigint as ends_at_ms,
+      (c.item->>'rebuilds')::boolean as rebuilds, (c.item->>'shadow')::boolean as shadow, c.item->>'group' as policy_id,
+      coalesce((c.item->>'makes')::boolean, true) as makes
+    from jsonb_array_elements(claims) with ordinality as c(item, place)
+    order by (c.item->>'key') collate "C"
+  loop
+    if not claim.rebuilds and claim.makes then
+      insert into traffic.counters (key, used, ends_at_ms, policy_id) values (claim.key, 0, claim.ends_at_ms, claim.policy_id)
+        on conflict (key) do nothing;
+      get diagnostics made = row_count;
+      if made > 0 then made_places := made_places || claim.place; end if;
+    end if;
+    select used into before from traffic.counters where key = claim.key for update;
+    if not found and not claim.rebuilds then
+      left_places := left_places || claim.place;
+      if claim.shadow then over_places := over_places || claim.place; else full_place := least(full_place, claim.place); end if;
+    elsif not found then
+      missing_places := missing_places || claim.place;
+    elsif before > claim.most then
+      if claim.shadow then over_places := over_places || claim.place; else refused := least(refused, claim.place); end if;
+    end if;
+  end loop;
+  if cardinality(missing_places) > 0 then
+    return jsonb_build_object('word', 'missing', 'now_ms', now_ms, 'places', to_jsonb(missing_places), 'made', to_jsonb(made_places));
+  end if;
+  if refused is not null then
+    return jsonb_build_object('word', 'refused', 'now_ms', now_ms, 'places', jsonb_build_array(refused), 'made', to_jsonb(made_places));
+  end if;
+  if full_place is not null then
+    return jsonb_build_object('word', 'full', 'now_ms', now_ms, 'places', jsonb_build_array(full_place), 'made', to_jsonb(made_places));
+  end if;
+  update traffic.counters set used = least(9223372036854775807::numeric, used::numeric + (c.item->>'amount')::bigint)::bigint
+    from jsonb_array_elements(claims) as c(item) where key = c.item->>'key';
+  insert into traffic.counter_holds (id, key, type, amount, deadline_ms)
+    select reservation, c.item->>'key', c.item->>'type', (c.item->>'amount')::bigint, deadline
+    from jsonb_array_elements(claims) with ordinality as c(item, place)
+    where not c.place - 1 = any(left_places)
+    order by 2
+    on conflict (id, key) do update set amount = traffic.counter_holds.amount + excluded.amount;
+  return jsonb_build_object('word', 'taken', 'now_ms', now_ms, 'places', to_jsonb(over_places), 'made', to_jsonb(made_places));
+end $$`
+
+/** As in 0004, up to 64 bits. */
+const SETTLE = `
+create or replace function traffic.settle_counters(reservation text, tokens bigint, cost_nanousd bigint, releases boolean) returns boolean language plpgsql as $$
+declare
+  hold record;
+  known boolean := false;
+begin
+  for hold in select key, type, amount from traffic.counter_holds where id = reservation order by key for update loop
+    known := true;
+    update traffic.counters set used = greatest(0, least(9223372036854775807::numeric, used::numeric - hold.amount + case
+      when releases then 0
+      when hold.type = 'tokens' then tokens
+      when hold.type = 'cost' then cost_nanousd
+      else hold.amount
+    end))::bigint where key = hold.key;
+  end loop;
+  delete from traffic.counter_holds where id = reservation;
+  return known;
+end $$`
+
 const keyOf = ({key}: SumsTable) => key.map(column => (column === 'model' ? 'model_key' : column))
 
 async function altered(db: Kysely<unknown>, table: SumsTable) {

@@ -21,7 +21,7 @@ import {unpricedUnits} from './0020_unpriced_units.ts'
 import {counterRevisions} from './0021_counter_revisions.ts'
 import {deferredAsks} from './0022_deferred_asks.ts'
 import {modelLists} from './0023_model_lists.ts'
-import {modelKeys, setAside} from './0024_bounded_text.ts'
+import {boundedCounters, modelKeys, setAside} from './0024_bounded_text.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -55,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   counterRevisions,
   deferredAsks,
   modelLists,
+  boundedCounters,
   modelKeys,
   setAside,
 ]

@@ -44,7 +44,7 @@ import {type Records, startRecords} from '../workers/records.ts'
 import {cloudIdentity, credentialOrigins, placeDefaults} from './cloud-identity.ts'
 import {deferredBook} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
-import {driftMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
+import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 
 /** What serves calls, put together. */
@@ -142,6 +142,7 @@ export async function openDataPlane({
       onDrift: corrected => tellDrift(log, corrected),
     },
     onShadow: ({label}, call_id) => log.info({limit: label, call_id}, 'a shadow limit was passed'),
+    onFull: entitiesMetric(registry),
     onFault: fault => log.error({fault}, 'a limit could not be kept up'),
   })
   driftMetric(registry, limits)

@@ -22,6 +22,16 @@ export function tellDrift(log: Log, corrected: readonly Corrected[]): void {
   log.warn({counters: corrected.length, differed}, 'counters of limits differed from the ledger, and were put right')
 }
 
+/** Counts the calls of new entities that a policy had no room for. */
+export function entitiesMetric(registry: Registry): () => void {
+  const refused = new Counter({
+    name: 'gateway_policy_entities_refused_total',
+    help: 'Calls of new entities that were refused, for their policy counts as many entities as it can.',
+    registers: [registry],
+  })
+  return () => refused.inc()
+}
+
 export function driftMetric(registry: Registry, {reconciler}: Pick<Limits, 'reconciler'>): void {
   if (!reconciler) return
   new Counter({

@@ -47,6 +47,7 @@ export const REFUSALS = {
   'integration.rate_reached': {status: 429, admin: 'AB06', type: 'integration_rate_limit_error', code: null, say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.{hint}'},
   'policy.exhausted': {status: 412, admin: 'AB03', type: 'usage_limits_policy_exhaust_error', code: '06', say: 'The usage limit of the policy {policy} is used up.{standing}{hint}'},
   'policy.rate_reached': {status: 429, admin: 'AB06', type: 'rate_limits_policy_exhaust_error', code: null, say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.{hint}'},
+  'policy.entities_exhausted': {status: 429, admin: 'AB06', type: 'policy_entities_exhausted', code: 'policy_entities_exhausted', say: 'The policy {policy} counts as many entities as it can, so no call of a further one is let through.{ends}'},
   'provider.no_credentials': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} needs credentials: send Authorization: Bearer, or name a managed provider as @slug.'},
   'provider.login_failed': {status: 502, admin: 'AB04', type: 'authentication_error', code: null, say: 'The credentials of {provider} could not be used: {reason}'},
   'provider.own_identity': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: 'The gateway’s own identity at {provider} is for its integrations alone; bring credentials, or name one as @slug.'},

@@ -1,5 +1,5 @@
 import type {StoredUsageLimit} from '../schema/limits.ts'
-import {counterKey, type EntityLimit, type LimitClaim, labelOf} from './claims.ts'
+import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from './claims.ts'
 import {atEntry} from './enforcement.ts'
 import {periodOf} from './periods.ts'
 
@@ -21,6 +21,7 @@ export function budgetClaim(of: EntityLimit, limit: StoredUsageLimit, time_ms: n
     limit: limit.type === 'cost' ? nanoDollars(limit.credit_limit) : BigInt(limit.credit_limit),
     ends_at_ms,
     rebuilds: true,
+    group: groupOf(of),
     of,
     kind: 'budget',
     counts: limit.type,

@@ -40,6 +40,11 @@ export function labelOf(amount: number, things: string, period: string, {entity,
   return `${amount} ${amount === 1 ? things.slice(0, -1) : things} ${period} of ${NOUNS[entity]} ${name}`
 }
 
+/** What counters of entities are bounded together by: their policy. */
+export function groupOf({entity, id}: EntityLimit): string | undefined {
+  return entity === 'policy' ? id.slice(0, id.indexOf('/')) : undefined
+}
+
 /** The key of a counter begins with what it counts, so that replay knows what to add without asking anybody (core rule 11). */
 export function counterKey(type: Counted, period: string, since_ms: number, {entity, id}: EntityLimit): string {
   return `${type}/${period}/${since_ms}/${entity}/${id}`
@@ -82,6 +87,12 @@ export function refusalFrom(counters: Pick<Counters, 'read'>, claim: LimitClaim,
   } catch {
     return refusalOf(claim, time_ms, null)
   }
+}
+
+/** Why a call of a new entity of a policy is not let through: the policy counts as many as it can. */
+export function fullOf({of, ends_at_ms}: LimitClaim): Refusal {
+  const ends = Number.isFinite(ends_at_ms) ? ` The first of them end at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}.` : ''
+  return new Refusal('policy.entities_exhausted', {policy: of.name, ends})
 }
 
 function refusalOf(claim: LimitClaim, time_ms: number, used: bigint | null): Refusal {

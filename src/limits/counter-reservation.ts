@@ -2,7 +2,7 @@ import {Refusal} from '../base/errors.ts'
 import type {MaybePromise} from '../base/maybe-promise.ts'
 import type {Actual, Reserved} from '../ports/counters/index.ts'
 import type {SettlingOn} from './admission.ts'
-import {type LimitClaim, refusalFrom} from './claims.ts'
+import {fullOf, type LimitClaim, refusalFrom} from './claims.ts'
 import type {ReservationRequest} from './reserve.ts'
 
 export interface HoldParts extends SettlingOn {
@@ -91,6 +91,8 @@ export class CounterReservation {
         return null
       case 'refused':
         return refusalFrom(this.#parts.counters, reserved.claim, this.#parts.counters.time(this.#parts.now()))
+      case 'full':
+        return fullOf(reserved.claim)
       case 'closed':
         return new Refusal('limit.unavailable', {limit: reserved.claim.label})
       default:
@@ -115,6 +117,7 @@ export class CounterReservation {
   #grow(work: Promise<Refusal | null>): Promise<Refusal | null> {
     const growing = work
       .catch(fault => {
+        if (fault instanceof Refusal) return fault
         this.#parts.onFault(fault)
         return new Refusal('limit.unavailable', {limit: this.#request.claims[0]!.label})
       })

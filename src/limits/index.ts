@@ -27,6 +27,8 @@ export interface LimitsOptions {
   readonly enabled: boolean
   /** Called with each shadow limit that a call was over. */
   readonly onShadow?: (limit: LimitClaim, call_id: string) => void
+  /** Called with each limit of a policy that had no room for a further entity. */
+  readonly onFull?: (limit: LimitClaim) => void
   /** Called with what went wrong beside a call: a settlement or a rebuild that failed. */
   readonly onFault?: (fault: unknown) => void
   /** Keeps counters equal to the ledger; without it they are as they were restored and settled. */
@@ -97,12 +99,12 @@ const REMEMBERED_MS = 60 * 60 * 1000
 
 /** Admission to everything that is limited, over the counters of the installation. */
 export function createLimits(options: LimitsOptions): Limits {
-  const {counters, usage, now, enabled, onShadow, onFault = () => undefined, reconcile, flushed = async () => undefined} = options
+  const {counters, usage, now, enabled, onShadow, onFull, onFault = () => undefined, reconcile, flushed = async () => undefined} = options
   const claimsOf = createClaims()
   const onDoubt = (claims: readonly LimitClaim[]) => reconciler?.doubt(claims.filter(({rebuilds}) => rebuilds))
   const rebuild = createRebuild({counters, usage, flushed, onRestored: onDoubt, onFault})
   const reconciler = reconcile && createReconciler({...reconcile, counters, flushed, used: rebuild.usedAsFlushed, counterOf, now, onFault})
-  const reserve = createReserve({counters, rebuild, onShadow})
+  const reserve = createReserve({counters, rebuild, onShadow, onFull})
   const settling = {counters, onFault, onDoubt}
   const holds = {...settling, reserve, now}
   let admissions = 0

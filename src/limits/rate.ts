@@ -1,5 +1,5 @@
 import type {RateLimit} from '../schema/limits.ts'
-import {counterKey, type EntityLimit, type LimitClaim, labelOf} from './claims.ts'
+import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from './claims.ts'
 import {atEntry} from './enforcement.ts'
 import type {Period} from './periods.ts'
 
@@ -33,6 +33,7 @@ export function rateClaim(of: EntityLimit, {type, unit, value, enforcement}: Rat
     limit: BigInt(value),
     ends_at_ms,
     rebuilds: false,
+    group: groupOf(of),
     of,
     kind: 'rate',
     counts: type,

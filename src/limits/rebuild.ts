@@ -53,7 +53,7 @@ export function createRebuild({
     const name = `${generation} ${claim.key}`
     let base = reading.get(name)
     if (!base) {
-      base = bounded(used(claim)).then(sum => ({key: claim.key, used: sum, ends_at_ms: claim.ends_at_ms}))
+      base = bounded(used(claim)).then(sum => ({key: claim.key, used: sum, ends_at_ms: claim.ends_at_ms, group: claim.group}))
       reading.set(name, base)
       const forget = () => reading.delete(name)
       base.then(forget, forget)

@@ -1,7 +1,7 @@
 import {Refusal} from '../base/errors.ts'
 import type {MaybePromise} from '../base/maybe-promise.ts'
 import type {Counters, Reserved} from '../ports/counters/index.ts'
-import {type LimitClaim, refusalFrom} from './claims.ts'
+import {fullOf, type LimitClaim, refusalFrom} from './claims.ts'
 import type {Rebuild} from './rebuild.ts'
 
 /** A request to the counters for one call. */
@@ -18,6 +18,7 @@ export interface ReserveOptions {
   readonly counters: Counters
   readonly rebuild: Rebuild
   readonly onShadow: ((limit: LimitClaim, call_id: string) => void) | undefined
+  readonly onFull: ((limit: LimitClaim) => void) | undefined
 }
 
 /** How often counters may be missing again, once restored, before the store counts as silent. */
@@ -25,12 +26,14 @@ const MAX_REBUILDS = 3
 
 /**
  * Claims all or none, and gives the claims that were made. Counters that are missing are restored from the ledger first; what cannot be
- * restored fails open, or closed when it is strict. Refuses with the limit that is reached (429, 412), or that cannot be held now (503).
+ * restored fails open, or closed when it is strict. Refuses with the limit that is reached (429, 412), that has no room for another entity
+ * (429), or that cannot be held now (503).
  */
 export function createReserve({
   counters,
   rebuild,
   onShadow,
+  onFull,
 }: ReserveOptions): (request: ReservationRequest) => MaybePromise<readonly LimitClaim[]> {
   function decide(request: ReservationRequest, reserved: Reserved<LimitClaim>, rebuilds: number): MaybePromise<readonly LimitClaim[]> {
     switch (reserved.outcome) {
@@ -41,6 +44,9 @@ export function createReserve({
         return refuse(reserved.claim, request.time_ms)
       case 'missing':
         return afterRebuild(request, reserved.claims, reserved.generation, rebuilds)
+      case 'full':
+        onFull?.(reserved.claim)
+        throw fullOf(reserved.claim)
       case 'closed':
         throw new Refusal('limit.unavailable', {limit: reserved.claim.label})
       default:

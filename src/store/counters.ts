@@ -10,6 +10,10 @@ export interface CounterClaim {
   readonly ends_at_ms: number | null
   readonly rebuilds: boolean
   readonly shadow: boolean
+  /** The policy whose entity it counts. */
+  readonly group: string | null
+  /** False where no further counter of that policy may be made. */
+  readonly makes: boolean
 }
 
 export interface CounterReservationRow {
@@ -24,10 +28,12 @@ export interface CounterSettlement {
 }
 
 export interface CounterAnswer {
-  readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
+  readonly word: 'taken' | 'refused' | 'missing' | 'full' | 'unknown'
   /** The clock of the database. */
   readonly now_ms: number
   readonly places: readonly number[]
+  /** The claims whose counters were made. */
+  readonly made?: readonly number[]
 }
 
 export interface CounterStanding {
@@ -60,10 +66,12 @@ export function counterTable(db: Db) {
       return new Map(rows.map(row => [row.key, BigInt(row.used)]))
     },
     /** Adds counters that are not there; the others stay as they are. */
-    async insert(counters: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]) {
+    async insert(
+      counters: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null; readonly group: string | null}[],
+    ) {
       await sql`
-        insert into traffic.counters (key, used, ends_at_ms, revision)
-        select key, used, ends_at_ms, nextval('traffic.counter_revisions') from unnest(${columnOf(counters, 'key')}::text[], ${columnOf(counters, 'used')}::bigint[], ${columnOf(counters, 'ends_at_ms')}::bigint[]) as c(key, used, ends_at_ms)
+        insert into traffic.counters (key, used, ends_at_ms, policy_id, revision)
+        select key, used, ends_at_ms, policy_id, nextval('traffic.counter_revisions') from unnest(${columnOf(counters, 'key')}::text[], ${columnOf(counters, 'used')}::bigint[], ${columnOf(counters, 'ends_at_ms')}::bigint[], ${columnOf(counters, 'group')}::text[]) as c(key, used, ends_at_ms, policy_id)
         order by key collate "C"
         on conflict (key) do nothing`.execute(db)
     },
@@ -71,7 +79,7 @@ export function counterTable(db: Db) {
     async add(changes: readonly {readonly key: string; readonly amount: number}[]) {
       await sql`
         with locked as (select key from traffic.counters where key = any(${columnOf(changes, 'key')}) order by key for update)
-        update traffic.counters as c set used = c.used + change.amount
+        update traffic.counters as c set used = least(${MOST}::numeric, c.used::numeric + change.amount)::bigint
         from unnest(${columnOf(changes, 'key')}::text[], ${columnOf(changes, 'amount')}::bigint[]) as change(key, amount)
         where c.key = change.key and c.key in (select key from locked)`.execute(db)
     },
@@ -92,9 +100,26 @@ export function counterTable(db: Db) {
     /** Adds to a counter of that revision, and gives it the next; false when it has another. */
     async correct(key: string, amount: bigint, revision: string): Promise<boolean> {
       const {numAffectedRows} = await sql`
-        update traffic.counters set used = greatest(0, used + ${String(amount)}::bigint), revision = nextval('traffic.counter_revisions')
+        update traffic.counters set used = greatest(0, least(${MOST}::numeric, used::numeric + ${String(amount)}::bigint))::bigint, revision = nextval('traffic.counter_revisions')
         where key = ${key} and revision = ${revision}::bigint`.execute(db)
       return numAffectedRows === 1n
+    },
+    /** How many counters each policy has. */
+    async sizes(): Promise<ReadonlyMap<string, number>> {
+      const {rows} = await sql<{policy_id: string; counters: number}>`
+        select policy_id, count(*) as counters from traffic.counters where policy_id is not null group by policy_id`.execute(db)
+      return new Map(rows.map(({policy_id, counters}) => [policy_id, counters]))
+    },
+    /** Forgets counters of policies: those that ended before, and the oldest that the ledger can restore and nothing is held of. */
+    async makeRoom(ended_before_ms: number, restorable: number, policy_id: string | null) {
+      await sql`delete from traffic.counters where key in (
+        select key from traffic.counters where policy_id is not null and ends_at_ms < ${ended_before_ms}
+        limit ${ROOM_AT_ONCE} for update skip locked)`.execute(db)
+      if (restorable < 1) return
+      await sql`delete from traffic.counters where key in (
+        select key from traffic.counters where policy_id is not null and (${policy_id}::text is null or policy_id = ${policy_id})
+        and revision is not null and key not in (select key from traffic.counter_holds where amount > 0)
+        order by revision limit ${Math.min(restorable, ROOM_AT_ONCE)} for update skip locked)`.execute(db)
     },
     /** Forgets counters and holds that ended before; rows that someone uses now are left for the next time. */
     async sweep(counters_before_ms: number, holds_before_ms: number) {
@@ -105,6 +130,10 @@ export function counterTable(db: Db) {
     },
   }
 }
+
+/** Sums stay there. */
+const MOST = '9223372036854775807'
+const ROOM_AT_ONCE = 10_000
 
 function columnOf<T>(rows: readonly T[], name: keyof T): (string | null)[] {
   return rows.map(row => (row[name] === null ? null : String(row[name])))

@@ -34,6 +34,8 @@ function table(on: Machine): CounterTable {
     restored: async () => [],
     standings: async () => new Map(),
     correct: async () => false,
+    sizes: async () => new Map(),
+    makeRoom: async () => undefined,
     sweep: async () => undefined,
   }
 }

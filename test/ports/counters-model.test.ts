@@ -172,6 +172,10 @@ describe('counters in memory', () => {
     counters.restore([{key: 'budget', used: 4n, ends_at_ms: budget.ends_at_ms}], 'process')
     for (const n of [1, 2, 3]) counters.reserve(`r${n}`, [claim(`k${n}`)], NOW)
     expect(counters.read(['budget', 'k1', 'k2', 'k3'])).toEqual([null, 1n, 1n, 1n])
+    // what limits a key finds room also where nothing may go
+    expect(counters.reserve('r4', [claim('k4')], NOW)).toMatchObject({outcome: 'taken'})
+    expect(counters.reserve('p', [claim('entity', {group: 'policy'})], NOW)).toMatchObject({outcome: 'full'})
+    expect(counters.read(['k1', 'k2', 'k3', 'k4', 'entity'])).toEqual([1n, 1n, 1n, 1n, null])
     expect(counters.reserve('r', [budget], NOW)).toMatchObject({outcome: 'missing', claims: [budget]})
   })
 

@@ -204,6 +204,8 @@ function silentTable(): CounterTable {
     restored: async () => [],
     standings: async () => new Map(),
     correct: async () => false,
+    sizes: async () => new Map(),
+    makeRoom: async () => undefined,
     sweep: async () => undefined,
   }
 }

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto'
 import {Redis} from 'iovalkey'
+import type {CounterBounds} from '../../src/ports/counters/bounded.ts'
 import type {Claim, Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {createPostgresCounters} from '../../src/ports/counters/postgres.ts'
@@ -26,7 +27,7 @@ export interface TestCounters {
 }
 
 /** New counters, all missing. */
-export async function testCounters(kind: Kind): Promise<TestCounters> {
+export async function testCounters(kind: Kind, bounds: Partial<CounterBounds> = {}): Promise<TestCounters> {
   const opened: Counters[] = []
   const keep = (counters: Counters) => {
     opened.push(counters)
@@ -34,13 +35,13 @@ export async function testCounters(kind: Kind): Promise<TestCounters> {
   }
   const shared = {now: Date.now, timeout_ms: 10_000}
   if (kind === 'memory') {
-    const counters = createMemoryCounters()
+    const counters = createMemoryCounters(bounds)
     counters.time(Date.now())
     return {counters, again: async () => counters, close: async () => undefined}
   }
   if (kind === 'redis') {
     const tag = `test-${randomBytes(6).toString('hex')}`
-    const again = async () => keep(await openRedisCounters({url: redis_url!, tag, ...shared}))
+    const again = async () => keep(await openRedisCounters({url: redis_url!, tag, ...shared, ...bounds}))
     const close = async () => {
       for (const each of opened) await each.close()
       await wipe(tag)
@@ -48,7 +49,7 @@ export async function testCounters(kind: Kind): Promise<TestCounters> {
     return {counters: await again(), again, close}
   }
   const {store, close} = await testStore('postgres')
-  const again = async () => createPostgresCounters({table: counterTable(store.db), ...shared})
+  const again = async () => createPostgresCounters({table: counterTable(store.db), ...shared, ...bounds})
   return {counters: await again(), again, close}
 }
 

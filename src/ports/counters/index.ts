@@ -22,6 +22,8 @@ export interface Claim {
   readonly ends_at_ms: number
   /** True when a missing counter is not zero but unknown, and has to be restored from the ledger first (core rule 11). */
   readonly rebuilds: boolean
+  /** Counters of one group are bounded in number: those of a policy, which calls name the entities of. */
+  readonly group?: string | undefined
 }
 
 /** What a call used in the end. */
@@ -38,6 +40,8 @@ export type Reserved<C extends Claim> =
   | {readonly outcome: 'missing'; readonly claims: readonly C[]; readonly generation: string}
   /** The first claim, in the order given, that did not fit. */
   | {readonly outcome: 'refused'; readonly claim: C}
+  /** No further counter finds room in this one's group: calls of the entities that it counts already go on. */
+  | {readonly outcome: 'full'; readonly claim: C}
   /** Nothing to extend: no reservation of this id is open. */
   | {readonly outcome: 'unknown'}
   /** The store did not answer in time. `open`: no claim is strict, the call may go on. `closed`: this one is. */
@@ -49,6 +53,7 @@ export interface Base {
   readonly key: string
   readonly used: bigint
   readonly ends_at_ms: number
+  readonly group?: string | undefined
 }
 
 /** How a restored counter stands at one moment. */

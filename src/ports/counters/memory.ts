@@ -1,40 +1,31 @@
 import {SeenTime} from '../../base/clock.ts'
 import {IdMap} from '../../base/id-map.ts'
-import type {Base, Claim, Counters, CounterValue, Reserved} from './index.ts'
-import {CORRECTABLE_MS, correction, most} from './rules.ts'
-
-interface Counter {
-  used: bigint
-  /** Of one that was restored. */
-  revision: number | null
-  held: bigint
-  readonly ends_at_ms: number
-}
+import {BoundedMap, type CounterBounds} from './bounded.ts'
+import type {Claim, Counters, CounterValue, Reserved} from './index.ts'
+import {BOUNDS, CORRECTABLE_MS, correction, most} from './rules.ts'
 
 interface Reservation {
   claims: readonly Claim[]
   readonly deadline_ms: number
 }
 
-export interface MemoryCountersOptions {
-  readonly most_counters?: number
+export interface MemoryCountersOptions extends Partial<CounterBounds> {
   /** A clock that nobody sets; milliseconds. */
   readonly steady?: () => number
 }
 
 const GENERATION = 'process'
 const TAKEN = {outcome: 'taken', over: []} as const
-/** Entries looked at, in each map, at every reservation: more than one makes room faster than it is taken. */
+/** Reservations looked at, at every reservation: more than one makes room faster than it is taken. */
 const SWEPT_AT_ONCE = 2
 
 /**
- * Counters of this process, answered at once. Exact while no more than `most_counters` are live; beyond that the oldest are
- * forgotten, so that budgets are rebuilt from the ledger and windows begin anew.
+ * Counters of this process, answered at once. Exact whatever their number: at the bounds budgets are forgotten, which the ledger rebuilds,
+ * and no window ever begins anew.
  */
-export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCountersOptions = {}): Counters {
-  const counters = new Map<string, Counter>()
+export function createMemoryCounters({steady, ...bounds}: MemoryCountersOptions = {}): Counters {
+  const counters = new BoundedMap({...BOUNDS, ...bounds})
   const reservations = new IdMap<Reservation>()
-  const sweepCounters = sweeper(counters, counter => counter.ends_at_ms)
   const seen = new SeenTime(steady)
   let time_ms = 0
   let revisions = 0
@@ -42,7 +33,7 @@ export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCo
   return {
     time: now_ms => (time_ms = seen.at(now_ms)),
     reserve(id, claims, deadline_ms) {
-      sweepCounters(time_ms)
+      counters.sweep(time_ms)
       reservations.sweep(SWEPT_AT_ONCE, ({deadline_ms}) => deadline_ms + CORRECTABLE_MS <= time_ms)
       const reserved = take(claims)
       if (reserved.outcome !== 'taken') return reserved
@@ -75,7 +66,8 @@ export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCo
     },
     read: keys => keys.map(key => counters.get(key)?.used ?? null),
     restore(bases) {
-      for (const base of bases) if (!counters.has(base.key)) create(base, ++revisions)
+      for (const base of bases)
+        if (!counters.has(base.key) && counters.makesRoom(base, 1, bases, time_ms)) counters.create(base, ++revisions)
     },
     adjust(changes) {
       for (const {key, amount} of changes) add(key, amount)
@@ -96,18 +88,26 @@ export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCo
     let over: C[] | undefined
     let missing: C[] | undefined
     let refused: C | undefined
+    let full: C | undefined
+    let fresh = 0
     for (const claim of claims) {
       const used = counters.get(claim.key)?.used
-      if (used === undefined && claim.rebuilds) missing = [...(missing ?? []), claim]
+      if (used === undefined && !counters.makesRoom(claim, ++fresh, claims, time_ms)) {
+        if (claim.mode === 'shadow') over = [...(over ?? []), claim]
+        else full ??= claim
+      } else if (used === undefined && claim.rebuilds) missing = [...(missing ?? []), claim]
       else if ((used ?? 0n) <= most(claim)) continue
       else if (claim.mode === 'shadow') over = [...(over ?? []), claim]
       else refused ??= claim
     }
     if (missing) return {outcome: 'missing', claims: missing, generation: GENERATION}
     if (refused) return {outcome: 'refused', claim: refused}
-    for (const {key, amount, ends_at_ms} of claims) {
-      if (!counters.has(key)) create({key, used: BigInt(amount), ends_at_ms}, null)
-      else if (amount > 0) takeFrom(key, amount)
+    if (full) return {outcome: 'full', claim: full}
+    for (const claim of claims) {
+      const {key, amount, ends_at_ms, group} = claim
+      if (counters.has(key)) takeFrom(key, amount)
+      else if (!over?.includes(claim) || counters.makesRoom(claim, 1, claims, time_ms))
+        counters.create({key, used: BigInt(amount), ends_at_ms, group}, null)
     }
     return over ? {outcome: 'taken', over} : TAKEN
   }
@@ -117,6 +117,7 @@ export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCo
   }
 
   function takeFrom(key: string, amount: number) {
+    if (amount === 0) return
     const counter = counters.get(key)!
     counter.used += BigInt(amount)
     if (counter.revision !== null) counter.held += BigInt(amount)
@@ -130,11 +131,6 @@ export function createMemoryCounters({most_counters = 500_000, steady}: MemoryCo
   function standingOf(key: string): CounterValue | null {
     const counter = counters.get(key)
     return counter && counter.revision !== null ? {used: counter.used, held: counter.held, revision: String(counter.revision)} : null
-  }
-
-  function create({key, used, ends_at_ms}: Base, revision: number | null) {
-    if (counters.size >= most_counters) counters.delete(counters.keys().next().value!)
-    counters.set(key, {used, held: 0n, revision, ends_at_ms})
   }
 
   function add(key: string, amount: number) {
@@ -151,20 +147,4 @@ function merged(held: readonly Claim[], more: readonly Claim[]): Claim[] {
   const all = new Map(held.map(claim => [claim.key, claim]))
   for (const claim of more) all.set(claim.key, {...claim, amount: claim.amount + (all.get(claim.key)?.amount ?? 0)})
   return [...all.values()]
-}
-
-/** Forgets what has ended, a few entries at a time: no call ever pays for a walk over all of them. */
-function sweeper<T>(map: Map<string, T>, endOf: (value: T) => number): (time_ms: number) => void {
-  let entries = map.entries()
-  return time_ms => {
-    for (let n = 0; n < SWEPT_AT_ONCE; n++) {
-      const next = entries.next()
-      if (next.done) {
-        entries = map.entries()
-        return
-      }
-      const [key, value] = next.value
-      if (endOf(value) <= time_ms) map.delete(key)
-    }
-  }
 }

@@ -1,8 +1,10 @@
 import {IdMap} from '../../base/id-map.ts'
 import {Gather} from './batching.ts'
-import type {Actual, Claim, Counters, CounterValue, Reserved} from './index.ts'
+import type {CounterBounds} from './bounded.ts'
+import {GroupSizes} from './group-sizes.ts'
+import type {Actual, Base, Claim, Counters, CounterValue, Reserved} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
-import {CORRECTABLE_MS, most} from './rules.ts'
+import {BOUNDS, CORRECTABLE_MS, most, most64} from './rules.ts'
 
 /** A reservation as the statement takes it; with no deadline, more under one that is open. */
 interface ReservationRow {
@@ -15,14 +17,17 @@ interface ReservationRow {
     readonly ends_at_ms: number | null
     readonly rebuilds: boolean
     readonly shadow: boolean
+    readonly group: string | null
+    readonly makes: boolean
   }[]
   readonly deadline_ms: number | null
 }
 
 interface Answer {
-  readonly word: 'taken' | 'refused' | 'missing' | 'unknown'
+  readonly word: 'taken' | 'refused' | 'missing' | 'full' | 'unknown'
   readonly now_ms: number
   readonly places: readonly number[]
+  readonly made?: readonly number[]
 }
 
 /** The statements, as the store says them (`counterTable`). Each does all its work in one, in that order. */
@@ -30,11 +35,15 @@ export interface CounterTable {
   reserve(rows: readonly ReservationRow[]): Promise<readonly Answer[]>
   settle(rows: readonly {readonly id: string; readonly actual: Actual | null}[]): Promise<readonly boolean[]>
   read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
-  insert(rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null}[]): Promise<void>
+  insert(
+    rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null; readonly group: string | null}[],
+  ): Promise<void>
   add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
   restored(): Promise<readonly string[]>
   standings(keys: readonly string[]): Promise<ReadonlyMap<string, CounterValue>>
   correct(key: string, amount: bigint, revision: string): Promise<boolean>
+  sizes(): Promise<ReadonlyMap<string, number>>
+  makeRoom(ended_before_ms: number, restorable: number, group: string | null): Promise<void>
   sweep(counters_before_ms: number, holds_before_ms: number): Promise<void>
 }
 
@@ -46,17 +55,22 @@ const LINGER_MS = 60 * 60 * 1000
 /** Reservations whose counters are remembered, so that they are settled together. */
 const MAX_KNOWN = 100_000
 
+export interface PostgresCountersOptions extends RemoteOptions, Partial<CounterBounds> {
+  readonly table: CounterTable
+}
+
 /**
  * Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. Claims of the same counters go
  * together, those alone: two statements that lock several sets of rows in several orders would wait for each other.
  */
-export function createPostgresCounters({table, ...options}: RemoteOptions & {readonly table: CounterTable}): Counters {
+export function createPostgresCounters({table, ...options}: PostgresCountersOptions): Counters {
   const remote = createRemote(options)
   const reserving = new Gather(table.reserve, remote.timeout_ms)
   const settling = new Gather(table.settle, remote.timeout_ms)
   /** The counters of open reservations, as one text. */
   const groups = new IdMap<string>()
   let sweeps_at_ms = options.now() + SWEEP_EVERY_MS
+  const sizes = new GroupSizes({table, ...BOUNDS, ...options})
 
   return {
     time: remote.time,
@@ -73,7 +87,8 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
       return keys.map(key => used.get(key) ?? null)
     },
     async restore(bases) {
-      if (bases.length > 0) await remote.within(table.insert(bases.map(base => ({...base, ends_at_ms: endOf(base)}))))
+      if (bases.length > 0) await remote.within(table.insert(bases.map(rowOf)))
+      for (const {group} of bases) sizes.made(group)
     },
     async adjust(changes) {
       if (changes.length > 0) await remote.within(table.add(changes))
@@ -97,15 +112,19 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
       ends_at_ms: endOf(claim),
       rebuilds: claim.rebuilds,
       shadow: claim.mode === 'shadow',
+      group: claim.group ?? null,
+      makes: !sizes.isFull(claim.group) || claim.rebuilds,
     }))
     const group = claims.map(({key}) => key).join('\n')
     if (groups.size < MAX_KNOWN && deadline_ms !== null) groups.set(id, group)
-    const {word, now_ms, places} = await reserving.ask(group, {id, claims: rows, deadline_ms})
+    const {word, now_ms, places, made = []} = await reserving.ask(group, {id, claims: rows, deadline_ms})
     if (word !== 'taken' && deadline_ms !== null) groups.take(id)
     remote.heard(now_ms)
+    for (const place of made) sizes.made(claims[place]!.group)
     const named = places.toSorted((a, b) => a - b).map(place => claims[place]!)
     if (word === 'taken') return {outcome: 'taken', over: named}
     if (word === 'refused') return {outcome: 'refused', claim: named[0]!}
+    if (word === 'full') return {outcome: 'full', claim: named[0]!}
     return word === 'missing' ? {outcome: 'missing', claims: named, generation: GENERATION} : {outcome: 'unknown'}
   }
 
@@ -117,8 +136,10 @@ export function createPostgresCounters({table, ...options}: RemoteOptions & {rea
     if (options.now() < sweeps_at_ms) return
     sweeps_at_ms = options.now() + SWEEP_EVERY_MS
     const now_ms = remote.time(options.now())
+    sizes.refresh()
     table.sweep(now_ms - LINGER_MS, now_ms - CORRECTABLE_MS).catch(fault => options.onFault?.(fault))
   }
 }
 
+const rowOf = ({key, used, ends_at_ms, group}: Base) => ({key, used: most64(used), ends_at_ms: endOf({ends_at_ms}), group: group ?? null})
 const endOf = ({ends_at_ms}: {readonly ends_at_ms: number}): number | null => (Number.isFinite(ends_at_ms) ? Math.trunc(ends_at_ms) : null)

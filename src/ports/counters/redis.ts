@@ -1,11 +1,12 @@
 import {randomBytes} from 'node:crypto'
 import {Redis, type RedisOptions} from 'iovalkey'
+import type {CounterBounds} from './bounded.ts'
 import type {Claim, Counters, Reserved} from './index.ts'
 import {ADJUST, CORRECT, RESERVE, RESTORE, type Script, SETTLE, STANDINGS} from './redis-scripts.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
-import {CORRECTABLE_MS, most} from './rules.ts'
+import {BOUNDS, CORRECTABLE_MS, most, most64} from './rules.ts'
 
-export interface RedisCountersOptions extends RemoteOptions {
+export interface RedisCountersOptions extends RemoteOptions, Partial<CounterBounds> {
   /** `redis://` or `rediss://`, with user, password and database where there are any. */
   readonly url: string
   readonly tls?: RedisOptions['tls']
@@ -27,6 +28,7 @@ const MAX_GENERATIONS = 3
  * Resolves also while the server cannot be reached: the claims then fail open or closed, until it can.
  */
 export async function openRedisCounters({url, tls, tag = 'gateway', ...options}: RedisCountersOptions): Promise<Counters> {
+  const {most_counters, most_of_group} = {...BOUNDS, ...options}
   const remote = createRemote(options)
   const connection_ms = options.timeout_ms ?? 1_000
   const redis = new Redis(url, {
@@ -45,6 +47,8 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
   await remote.within(greet()).catch(() => undefined)
 
   const named = (key: string) => `{${tag}}:${generation}:${key}`
+  const all = () => `{${tag}}:groups:${generation}`
+  const groupName = (group: string | undefined) => (group === undefined ? '' : `{${tag}}:group:${generation}:${group}`)
   const reservation = (id: string) => `{${tag}}:reservation:${id}`
   const forgottenAt = (ends_at_ms: number) => Math.trunc(Math.min(ends_at_ms, remote.time(options.now()) + IDLE_MS) + LINGER_MS)
 
@@ -61,8 +65,9 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
       return values.map(value => (value === null ? null : BigInt(value)))
     },
     async restore(bases, under) {
-      const args = bases.flatMap(({used, ends_at_ms}) => [`${used}`, forgottenAt(ends_at_ms)])
-      if (under === generation) await run(RESTORE, [marker, ...bases.map(({key}) => named(key))], [under, ...args])
+      const args = bases.flatMap(({used, ends_at_ms, group}) => [`${most64(used)}`, forgottenAt(ends_at_ms), groupName(group)])
+      const keys = [marker, all(), ...bases.map(({key}) => named(key))]
+      if (under === generation) await run(RESTORE, keys, [under, most_of_group, most_counters, ...args])
     },
     async adjust(changes) {
       const keys = changes.map(({key}) => named(key))
@@ -100,15 +105,20 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
   }
 
   async function take<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number | null): Promise<Reserved<C>> {
-    const each = claims.flatMap(claim => [claim.type, claim.amount, `${most(claim)}`, forgottenAt(claim.ends_at_ms), kind(claim)])
     const deadline = deadline_ms === null ? ['1', 0, 0] : ['0', Math.trunc(deadline_ms), Math.trunc(deadline_ms) + CORRECTABLE_MS]
     for (let tries = 0; tries < MAX_GENERATIONS; tries++) {
-      const keys = [marker, reservation(id), ...claims.map(({key}) => named(key))]
-      const answer = await ask(keys, [generation, randomBytes(8).toString('hex'), ...deadline, ...each])
+      const keys = [marker, reservation(id), all(), ...claims.map(({key}) => named(key))]
+      const each = claims.flatMap(claim => [
+        ...[claim.type, claim.amount, `${most(claim)}`, forgottenAt(claim.ends_at_ms), kind(claim)],
+        groupName(claim.group),
+      ])
+      const next = randomBytes(8).toString('hex')
+      const answer = await ask(keys, [generation, next, ...deadline, most_of_group, most_counters, ...each])
       const {word, list} = answer
       if (word === 'taken') return {outcome: 'taken', over: list.map(place => claims[Number(place) - 1]!)}
       if (word === 'refused') return {outcome: 'refused', claim: claims[Number(list[0]) - 1]!}
       if (word === 'missing') return {outcome: 'missing', claims: list.map(place => claims[Number(place) - 1]!), generation}
+      if (word === 'full') return {outcome: 'full', claim: claims[Number(list[0]) - 1]!}
       if (word === 'unknown') return {outcome: 'unknown'}
       generation = String(list[0])
     }

@@ -1,4 +1,12 @@
+import type {CounterBounds} from './bounded.ts'
 import type {Actual, Claim, Counted, Reserved} from './index.ts'
+
+/** How many counters there may be in all, and of one policy. */
+export const BOUNDS: CounterBounds = {most_counters: 500_000, most_of_group: 100_000}
+
+/** As much as a shared store holds. */
+export const most64 = (used: bigint): bigint => (used > MOST_64 ? MOST_64 : used)
+const MOST_64 = 2n ** 63n - 1n
 
 /** How long after its deadline a reservation can still be corrected by its true settlement. */
 export const CORRECTABLE_MS = 24 * 60 * 60 * 1000

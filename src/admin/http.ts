@@ -4,6 +4,7 @@ import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
 import {checkDepth, wayToNeverKey} from '../base/json-shape.ts'
+import {storeRefusal} from '../base/store-fault.ts'
 import {may} from '../identity/may.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {findNul} from '../schema/nul.ts'
@@ -362,6 +363,7 @@ function parseJson(text: string): unknown {
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply, services: AdminServices) {
   const refusal = error instanceof Refusal ? error : refusalOf(error, request, services)
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (refusal.retry_after_s !== null) reply.header('retry-after', refusal.retry_after_s)
   const isBare = refusal.status === 404 && visits.get(request)?.operation.bare_404
   const error_body = isBare ? {error: refusal.message} : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}}
   return reply.code(refusal.status).send(error_body)
@@ -374,6 +376,8 @@ function refusalOf(error: FastifyError, request: FastifyRequest, services: Admin
     return new Refusal('body.content_type', {content_type: request.headers['content-type'] ?? '(none)', expected: 'application/json'})
   }
   if (isTooLong(error)) return new Refusal('read.too_long', {}, {cause: error})
+  const store = storeRefusal(error)
+  if (store) return store
   if (error.code?.startsWith('FST_ERR_CTP')) return new Refusal('body.not_json', {reason: 'it is not as long as content-length says'})
   const visit = visits.get(request)
   services.failed?.(error, {operation: visit?.operation.id ?? 'unknown', request_id: visit?.request_id ?? 'unknown'})

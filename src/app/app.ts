@@ -5,6 +5,7 @@ import {mountAdmin} from '../admin/http.ts'
 import {ExportJobs} from '../admin/log-exports/jobs.ts'
 import {OPERATIONS, OPERATOR_OPERATIONS} from '../admin/registry.ts'
 import type {Actor, AdminServices} from '../admin/services.ts'
+import {after} from '../base/after.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Log} from '../base/log.ts'
 import {sqliteBinding, version} from '../base/runtime.ts'
@@ -34,6 +35,7 @@ import {type LogStore, openLogStore} from './log-store.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {openSources, prepareSources} from './price-sources.ts'
 import {reload} from './reload.ts'
+import {Revocations} from './revocations.ts'
 import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
 
@@ -79,8 +81,6 @@ export interface App {
   close(): Promise<void>
 }
 
-const POLL_MS = {sqlite: 100, postgres: 1000} as const
-
 /**
  * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator: DataDirFault,
  * MigrationFault, SealFault.
@@ -114,9 +114,19 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     opened.push(sources)
     const {pricing} = sources
     if (role === 'server') await prepareSources(pricing, store.db)
+    const revocations = new Revocations({
+      store,
+      log,
+      after,
+      ...revocationLimits(settings),
+      steady: options.steady ?? (() => performance.now()),
+    })
     const plane =
       role === 'server'
-        ? await openDataPlane({settings, directory, store, store_options, seal, pricing, log, ...clock, binding, ports: options.ports})
+        ? await openDataPlane({
+            ...{settings, directory, store, store_options, seal, pricing, log, ...clock, binding, revocations},
+            ports: options.ports,
+          })
         : undefined
     if (plane) opened.push(plane)
     const explaining = openExplaining({settings, store, seal, now, prices: pricing})
@@ -154,7 +164,10 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     const operator = operatorServer(store, services, settings, log)
     opened.push(operator)
     if (role === 'operator') await operator.open()
-    if (plane) opened.push(watch(store, () => forget(ANYTHING), log))
+    if (plane) {
+      opened.push({close: async () => revocations.close()})
+      await revocations.start(() => forget(ANYTHING))
+    }
     if (options.demo && role === 'server') await makeDemo(async request => call(await operator.open(), request))
     const governor = plane && openGovernor(settings, log)
     const server =
@@ -205,6 +218,10 @@ function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, bi
 function storeOptions(settings: Settings, {folder}: DataDir, role: AppOptions['role'], binding: object | undefined): StoreOptions {
   const database = databaseSettings(settings)
   return database ? {kind: 'postgres', ...database} : {kind: 'sqlite', folder, role, binding}
+}
+
+function revocationLimits({db_query_timeout_ms, caller_cache_max_stale_s}: Settings) {
+  return {query_timeout_ms: db_query_timeout_ms, max_stale_s: caller_cache_max_stale_s}
 }
 
 function openSeal(settings: Settings, directory: DataDir, role: AppOptions['role']): Seal {
@@ -340,28 +357,4 @@ async function call(server: FastifyInstance, {method, url, body, organisation}: 
   })
   const is_json = String(reply.headers['content-type']).startsWith('application/json')
   return {status: reply.statusCode, body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body}
-}
-
-/** Another process wrote (a command, another gateway): what is remembered is dropped. */
-function watch(store: Store, forget: () => void, log: Log) {
-  let known: number | undefined
-  let ended = false
-  let timer: NodeJS.Timeout
-  const look = async () => {
-    try {
-      const version = await store.dataVersion()
-      if (known !== undefined && version !== known) forget()
-      known = version
-    } catch (fault) {
-      log.warn({fault}, 'the database could not be asked for changes')
-    }
-    if (!ended) timer = setTimeout(look, POLL_MS[store.kind]).unref()
-  }
-  timer = setTimeout(look, 0).unref()
-  return {
-    async close() {
-      ended = true
-      clearTimeout(timer)
-    },
-  }
 }

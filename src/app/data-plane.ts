@@ -45,7 +45,9 @@ import {cloudIdentity, credentialOrigins, placeDefaults} from './cloud-identity.
 import {deferredBook} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
+import type {Revocations} from './revocations.ts'
 import {administeredBy, corsHeaders} from './server.ts'
+import {storeMetrics} from './store-metrics.ts'
 
 /** What serves calls, put together. */
 export interface DataPlane {
@@ -74,6 +76,7 @@ export interface DataPlaneParts {
   /** The clock of the machine, by which others judge signatures and tokens. */
   readonly wall: () => number
   readonly binding: object | undefined
+  readonly revocations: Revocations
   /** Wraps what the data plane stands on: tests answer late, as another machine would. */
   readonly ports?: ((services: ProxyServices) => ProxyServices) | undefined
 }
@@ -89,6 +92,7 @@ export async function openDataPlane({
   now,
   wall,
   binding,
+  revocations,
   ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
   const catalogue = bundledCatalogue()
@@ -104,6 +108,7 @@ export async function openDataPlane({
   circuitMetric(registry, circuits, now)
   const records = await startRecords({directory, store_options, store, log, now, settings})
   journalMetrics(registry, () => records.status())
+  storeMetrics(registry, store, revocations)
   const egress = openEgress(settings)
   const counters = await openCounters({
     redis_url: settings.redis_url,
@@ -123,6 +128,7 @@ export async function openDataPlane({
     db: store.db,
     seal,
     has_policies: settings.policy_enabled,
+    revocations,
     modelsOf: kind =>
       catalogue
         .list()
@@ -220,7 +226,7 @@ export async function openDataPlane({
       proxy.draining
         ? 'the gateway is shutting down'
         : records.status().accepting
-          ? null
+          ? revocations.silence
           : 'the journal cannot be written: see the log; usually the disk of the data directory is full, or its folder journal was removed',
     async close() {
       await proxy.drain(0)

@@ -12,7 +12,7 @@ export const REFUSALS = {
   'key.admin_inference': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'An admin key cannot call models. Use a workspace key.'},
   'key.rate_reached': {status: 429, admin: 'AB06', type: 'rate_limit_exceeded', code: '05', say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.{hint}'},
   'workspace.exhausted': {status: 412, admin: 'AB03', type: 'workspace_exhaust_error', code: '04', say: 'The usage limit of the workspace {workspace} is used up.{standing}{hint}'},
-  'limit.unavailable': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The limit {limit} is strict and cannot be held now, so no call is let through.'},
+  'limit.unavailable': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, retry_after_s: 2, say: 'The limit {limit} is strict and cannot be held now, so no call is let through.'},
   'limit.unpriced': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'The model {model} of {provider} has no price, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
   'limit.unpriced_unit': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'This call may use {units} of {model} at {provider}, which has no price, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
   'delegation.refused': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: '{operation} hands the client a credential of the provider, with which it goes past every limit, list and log, and {reason}.'},
@@ -80,6 +80,9 @@ export const REFUSALS = {
   'connections.address_full': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The gateway has as many connections of this address as it takes, {limit} (MAX_CONNECTIONS_PER_ADDRESS); use those that are open.'},
   'read.too_long': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'This takes longer than a read may. Ask for a shorter time, or add filters.'},
   'log_store.failed': {status: 503, admin: 'AB04', type: 'storage_error', code: null, say: 'The bodies of calls cannot be read now. {reason}'},
+  'store.silent': {status: 503, admin: 'AB04', type: 'storage_error', code: null, retry_after_s: 2, say: 'The {store} does not answer now. Try again shortly; a change that was under way may have been made.'},
+  'store.unwritable': {status: 503, admin: 'AB04', type: 'storage_error', code: null, retry_after_s: 2, say: 'The database cannot be written now: {reason}. Nothing was changed.'},
+  'callers.stale': {status: 503, admin: 'AB04', type: 'storage_error', code: null, retry_after_s: 2, say: 'The database did not say for {limit_s} seconds (CALLER_CACHE_MAX_STALE_S) which keys are revoked, so no call is let in. Try again shortly.'},
   'journal.full': {status: 503, admin: 'AB04', type: 'storage_error', code: null, say: 'The gateway cannot record calls now (its journal cannot be written), so it takes none. Free disk space on the data directory.'},
   draining: {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, say: 'The gateway is shutting down; send the call again.'}, 'route.unknown': {status: 404, admin: 'AB08', type: 'invalid_request_error', code: null, say: 'Nothing is served at {path}. Calls go to /v1/...'},
   'route.method': {status: 405, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{method} is not served at {path}. To reach a provider endpoint of this name use /v1/proxy{rest}.'},
@@ -99,6 +102,8 @@ interface Refusable {
   readonly admin: `AB0${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`
   readonly type: string
   readonly code: string | null
+  /** When to come back, where it does not depend on the case. */
+  readonly retry_after_s?: number
   readonly say: string
 }
 
@@ -125,5 +130,11 @@ export class Refusal extends Error {
 
   get codes(): Refusable {
     return REFUSALS[this.code]
+  }
+
+  /** Seconds until it is worth trying again; null where that is not known. */
+  get retry_after_s(): number | null {
+    const {retry_after_s} = this.details
+    return typeof retry_after_s === 'number' ? retry_after_s : (this.codes.retry_after_s ?? null)
   }
 }

@@ -20,6 +20,7 @@ export interface DatabaseSettings {
     readonly key: string | undefined
   }
   readonly pool_size: number
+  readonly query_timeout_ms: number
 }
 
 /** The PostgreSQL database to use; undefined means SQLite in the data directory. It holds secrets: do not print it. */
@@ -28,6 +29,7 @@ export function databaseSettings(settings: Settings): DatabaseSettings | undefin
   const shared = {
     ssl: {mode: settings.db_ssl, ca: settings.db_ssl_ca, cert: settings.db_ssl_cert, key: settings.db_ssl_key},
     pool_size: settings.db_pool_size,
+    query_timeout_ms: settings.db_query_timeout_ms,
   }
   if (database_url) return {connection: {connectionString: database_url}, ...shared}
   if (host && user && database) return {connection: {host, port, user, password, database}, ...shared}

@@ -119,6 +119,8 @@ export const SETTINGS = {
   DB_SSL_CERT: {kind: CERTIFICATE, group: 'Database', secret: true, path: true, meaning: 'Client certificate for the database.'},
   DB_SSL_KEY: {kind: PRIVATE_KEY, group: 'Database', secret: true, path: true, meaning: 'Private key of DB_SSL_CERT.'},
   DB_POOL_SIZE: {kind: whole(1, 1000, 'connections'), fallback: '12', group: 'Database', meaning: 'Maximum number of connections of one process to PostgreSQL.'},
+  DB_QUERY_TIMEOUT_MS: {kind: milliseconds, fallback: '5000', group: 'Database', meaning: 'How long calls and the administration wait for an answer of PostgreSQL or Redis, or for the ledger to be written; after it 503, and a connection that carried nothing is given up. Lists and reports on PostgreSQL wait 60 seconds.'},
+  CALLER_CACHE_MAX_STALE_S: {kind: whole(0, 86_400, 'seconds'), fallback: '60', group: 'Database', meaning: 'How long callers, providers, configs and guardrails are used from memory while the database does not say what was revoked; after it calls get 503. While it answers, a revocation acts within a second.'},
 
   REDIS_URL: {kind: url('a URL such as redis://user:password@host:6379/0 (rediss:// for TLS)', ['redis:', 'rediss:'], {credentials: true}), group: 'Redis', secret: true, meaning: 'Redis for counters and cache shared by several processes; unset: memory of the process.'},
 

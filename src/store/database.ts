@@ -176,7 +176,11 @@ export interface Store {
   onWrite(listener: (invalidation: Invalidation) => void): void
   /** A transaction that may run any statement and notes nothing: for migrations, before anything is remembered. */
   migrate<T>(work: (transaction: Db) => Promise<T>): Promise<T>
-  /** A number that moves when another process wrote; our own writes do not move it. */
-  dataVersion(): Promise<number>
+  /** A number that moves when another process wrote; on SQLite our own writes do not move it. Waits no longer than `within_ms`. */
+  dataVersion(within_ms?: number): Promise<number>
+  /** Calls `listener` when a server answers again that did not: others may have written meanwhile. */
+  onReconnect(listener: () => void): void
+  /** How many waits for an answer were given up, each with its connection. */
+  givenUp(): number
   close(): Promise<void>
 }

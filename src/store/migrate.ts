@@ -1,6 +1,7 @@
+import {setTimeout as sleep} from 'node:timers/promises'
 import {type Kysely, sql} from 'kysely'
 import {MIGRATIONS, type Migration} from '../../migrations/index.ts'
-import type {Store} from './database.ts'
+import type {Db, Store} from './database.ts'
 
 /** The database was written by a newer version, or a step failed; nothing of that step was kept. */
 export class MigrationFault extends Error {}
@@ -68,7 +69,7 @@ async function appliedIn(store: Store, area: keyof typeof AREAS): Promise<string
 async function locked<T>(store: Store, work: () => Promise<T>): Promise<T> {
   if (store.kind === 'sqlite') return work()
   return store.db.connection().execute(async connection => {
-    await sql`select pg_advisory_lock(${LOCK})`.execute(connection)
+    await lock(connection)
     try {
       return await work()
     } finally {
@@ -76,3 +77,14 @@ async function locked<T>(store: Store, work: () => Promise<T>): Promise<T> {
     }
   })
 }
+
+/** Asks again and again: a statement that waited for the lock would wait for longer than a statement may. */
+async function lock(connection: Db): Promise<void> {
+  for (;;) {
+    const {rows} = await sql<{is_ours: boolean}>`select pg_try_advisory_lock(${LOCK}) as is_ours`.execute(connection)
+    if (rows[0]?.is_ours) return
+    await sleep(LOCK_AGAIN_MS)
+  }
+}
+
+const LOCK_AGAIN_MS = 50

@@ -35,7 +35,7 @@ const POSTGRES_CONNECTIONS = 2
 export async function openReads(options: StoreOptions, log: Pick<Log, 'error'>): Promise<Reads> {
   if (options.kind === 'postgres') {
     const {openPostgres} = await import('../store/dialect/postgres.ts')
-    const {db, close} = await openPostgres({...options, pool_size: POSTGRES_CONNECTIONS, statement_timeout_ms: MAX_MS})
+    const {db, close} = await openPostgres({...options, pool_size: POSTGRES_CONNECTIONS}, 'lists')
     return {db, close}
   }
   const setup: ReaderSetup = {target: {folder: options.folder}}

@@ -4,6 +4,7 @@ import type {AddressInfo} from 'node:net'
 import type {Dispatcher} from 'undici'
 import {afterEach, expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
+import {StoreSilent} from '../../src/base/store-fault.ts'
 import {openLogins} from '../../src/providers/auth/login.ts'
 import {find} from '../../src/providers/registry.ts'
 import {createProxy} from '../../src/proxy/proxy.ts'
@@ -147,6 +148,15 @@ test('a fault of our own behind the hijack is answered, told in a fixed sentence
   const reply = await call()
   expect(reply.status).toBe(500)
   expect(await reply.text()).not.toContain('secret detail')
+})
+
+test('a store that does not answer is no fault of our own: 503, and when to come again', async () => {
+  const {call} = await plane({findCaller: () => Promise.reject(new StoreSilent('PostgreSQL', 'no answer came'))})
+  const reply = await call()
+  expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await reply.json()).toMatchObject({
+    error: {type: 'storage_error', message: expect.stringContaining('The database does not answer now')},
+  })
 })
 
 test('a fault while the answer is under way settles the call and cuts the connection', async () => {

@@ -83,10 +83,12 @@ test('the database settings hand on what the driver needs', () => {
     connection: {connectionString: POSTGRES.DATABASE_URL},
     ssl: {mode: 'DISABLED'},
     pool_size: 12,
+    query_timeout_ms: 5000,
   })
   expect(databaseSettings(read({env: parts}).settings)).toEqual({
     connection: {host: 'h', port: 6000, user: 'u', password: 'p', database: 'd'},
     ssl: {mode: 'VERIFY_CA', ca: CERTIFICATE},
     pool_size: 12,
+    query_timeout_ms: 5000,
   })
 })

@@ -29,7 +29,7 @@ export function rewriteResponse(
         fault => done(asRefusal(fault)),
       )
     } catch (fault) {
-      done(fault instanceof Refusal ? fault : new Refusal('internal', {}, {cause: fault}))
+      done(asRefusal(fault))
     }
   })
 

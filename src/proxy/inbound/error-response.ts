@@ -1,5 +1,6 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
+import {storeRefusal} from '../../base/store-fault.ts'
 import {isValueFault} from '../../base/value-fault.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
@@ -31,11 +32,10 @@ export function errorResponse(fault: Refusal, path: string): ErrorResponse {
   if (fault instanceof GuardrailDenial) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.codes
   const error = {message: fault.message, type, param: null, code}
-  const retry = fault.details.retry_after_s
   return {
     status: fault.status,
     body: JSON.stringify(envelope(fault, error, admin, path)),
-    retry_after_s: typeof retry === 'number' ? retry : null,
+    retry_after_s: fault.retry_after_s,
     closes: fault.code === 'client.slow',
   }
 }
@@ -85,8 +85,12 @@ export function asUntranslatable(fault: Error, provider: string): Refusal {
   return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
-/** Any fault as a refusal: what a store says of a value of the call (400); what is no refusal else is our own error, with a fixed sentence. */
+/**
+ * Any fault as a refusal: an outage of a store is told as such (503), what a store says of a value of the call too (400); what is no refusal else is
+ * our own error, with a fixed sentence.
+ */
 export function asRefusal(fault: unknown): Refusal {
   if (fault instanceof Refusal) return fault
-  return new Refusal(isValueFault(fault) ? 'value.unfit' : 'internal', {}, {cause: fault})
+  if (isValueFault(fault)) return new Refusal('value.unfit', {}, {cause: fault})
+  return storeRefusal(fault) ?? new Refusal('internal', {}, {cause: fault})
 }

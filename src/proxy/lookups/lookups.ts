@@ -35,7 +35,17 @@ export interface DirectoryOptions {
   readonly has_policies: boolean
   /** Models that the price list knows for a kind of provider. */
   readonly modelsOf: (kind: string) => readonly string[]
+  /** Whether it is known what other processes revoked: asked for every caller, since nothing that is remembered is used without one. */
+  readonly revocations?: RevocationsKnown
 }
+
+export interface RevocationsKnown {
+  readonly holds: boolean
+  /** Resolves when they are known; refuses where they were not for too long. */
+  ready(): Promise<void>
+}
+
+const ALWAYS: RevocationsKnown = {holds: true, ready: async () => undefined}
 
 const KNOWN_KEYS = 20_000
 const KNOWN_WORKSPACES = 2_000
@@ -44,7 +54,7 @@ const OF_POLICIES: ReadonlySet<CacheName> = new Set(['policies', 'configs'])
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
-export function createLookups({db, seal, has_policies, modelsOf}: DirectoryOptions): Lookups {
+export function createLookups({db, seal, has_policies, modelsOf, revocations = ALWAYS}: DirectoryOptions): Lookups {
   const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()
@@ -59,6 +69,8 @@ export function createLookups({db, seal, has_policies, modelsOf}: DirectoryOptio
     else unknown.set(key_hash, true)
     return caller
   }
+
+  const remembered = (key_hash: string) => callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
 
   const loadPolicies = async (workspace_id: string): Promise<Policies | null> => {
     const born = generation
@@ -83,7 +95,7 @@ export function createLookups({db, seal, has_policies, modelsOf}: DirectoryOptio
       const found = policies.get(workspace_id)
       return found ? found.policies : loadOnce(workspace_id)
     },
-    findCaller: key_hash => callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash)),
+    findCaller: key_hash => (revocations.holds ? remembered(key_hash) : revocations.ready().then(() => remembered(key_hash))),
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)

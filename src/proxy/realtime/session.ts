@@ -1,8 +1,9 @@
 import type {Duplex} from 'node:stream'
-import {Refusal} from '../../base/errors.ts'
+import type {Refusal} from '../../base/errors.ts'
 import {CLOSE, type Closing, closeFrame, readClose, type SocketFault, textFrame, type WirePiece} from '../../base/websocket/index.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
+import {asRefusal} from '../inbound/error-response.ts'
 import type {ProxyServices} from '../services.ts'
 import {Conversation} from './conversation.ts'
 import {Estimate} from './estimate.ts'
@@ -227,7 +228,7 @@ export class RealtimeSession implements LiveCall {
   #failed(cause: unknown) {
     const {services, facts} = this.#parts
     services.log.error({fault: cause, trace_id: facts.call.incoming.trace.trace_id}, 'a session failed inside the gateway')
-    this.#refuse(new Refusal('internal', {}, {cause}))
+    this.#refuse(asRefusal(cause))
   }
 
   /** A turn is refused: the client gets an event, and the close code. */

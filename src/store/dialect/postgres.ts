@@ -3,6 +3,9 @@ import {Kysely, PostgresDialect} from 'kysely'
 import pg from 'pg'
 import type {Database, Db, Store} from '../database.ts'
 import {notedWrites} from '../noted-writes.ts'
+import {boundedPool} from './bounded-pool.ts'
+import {unreachable} from './postgres-faults.ts'
+import {RevisionReader} from './revision-reader.ts'
 
 /** Plain data, so that it can be handed to another thread. */
 export interface PostgresOptions {
@@ -12,9 +15,14 @@ export interface PostgresOptions {
     | Readonly<Record<'host' | 'user' | 'database', string> & {port: number; password: string | undefined}>
   readonly ssl?: SslOptions
   readonly pool_size: number
-  /** Statements that take longer are ended by the server. */
-  readonly statement_timeout_ms?: number
+  /** How long calls and the administration wait for an answer (DB_QUERY_TIMEOUT_MS). @default 5000 */
+  readonly query_timeout_ms?: number
+  /** The same for lists, reports and the ledger's writer. @default 60000 */
+  readonly list_timeout_ms?: number
 }
+
+/** Who waits. */
+export type Patience = 'calls' | 'lists'
 
 export interface SslOptions {
   /** As the setting DB_SSL says: the names are MySQL's, which operators of the compatible product know. */
@@ -24,35 +32,50 @@ export interface SslOptions {
   readonly key?: string | undefined
 }
 
+export const QUERY_TIMEOUT_MS = 5_000
+const LIST_TIMEOUT_MS = 60_000
+/** A step of a migration may build an index over all rows there are. */
+const MIGRATION_MS = 3_600_000
+
 /** Opens a pool on PostgreSQL; tables of `traffic` stand in a schema of that name. */
-export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const pool = new pg.Pool({
-    ...options.connection,
-    ssl: await sslOf(options),
-    max: options.pool_size,
-    ...(options.statement_timeout_ms === undefined ? {} : {statement_timeout: options.statement_timeout_ms}),
-    types: TYPES,
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-  })
-  pool.on('error', () => undefined) // a broken idle connection is replaced by the pool
-  // one that breaks in use fails its query; without a listener it would end the process as well
-  pool.on('connect', client => client.on('error', () => undefined))
+export async function openPostgres(options: PostgresOptions, patience: Patience = 'calls'): Promise<Store> {
+  const {query_timeout_ms: brief_ms = QUERY_TIMEOUT_MS, list_timeout_ms = LIST_TIMEOUT_MS} = options
+  const config = {...options.connection, ssl: await sslOf(options, brief_ms), types: TYPES, keepAlive: true}
+  const listeners: (() => void)[] = []
+  let is_lost = false
+  const told = {
+    onLost: () => {
+      is_lost = true
+    },
+    onMade: () => {
+      if (is_lost) for (const listener of listeners) listener()
+      is_lost = false
+    },
+  }
+  const for_lists = patience === 'lists'
+  const pool = boundedPool(
+    {...config, max: options.pool_size},
+    {brief_ms, most_ms: for_lists ? Math.max(brief_ms, list_timeout_ms) : brief_ms, for_lists, ...told},
+  )
   const db: Db = new Kysely<Database>({dialect: new PostgresDialect({pool})})
+  const revisions = new RevisionReader(config, {brief_ms, onSilent: pool.renew})
+  let migrations: Db | undefined
   const transact = <T>(work: (transaction: Db) => Promise<T>): Promise<T> => db.transaction().execute(work)
   return {
     kind: 'postgres',
     db,
     ...notedWrites(transact),
-    migrate: transact,
-    async dataVersion() {
-      const {revision} = await db
-        .selectFrom('revisions')
-        .select(e => e.fn.sum<number>('revision').as('revision'))
-        .executeTakeFirstOrThrow()
-      return Number(revision ?? 0)
+    migrate(work) {
+      const slow = () => boundedPool({...config, max: 1}, {brief_ms, most_ms: MIGRATION_MS, ...told})
+      migrations ??= new Kysely<Database>({dialect: new PostgresDialect({pool: slow()})})
+      return migrations.transaction().execute(work)
     },
-    close: () => db.destroy(),
+    dataVersion: (within_ms = brief_ms) => revisions.read(within_ms),
+    onReconnect: listener => void listeners.push(listener),
+    givenUp: () => pool.given_up + revisions.given_up,
+    async close() {
+      await Promise.all([revisions.close(), db.destroy(), migrations?.destroy()])
+    },
   }
 }
 
@@ -69,12 +92,12 @@ function exact(text: string): number | bigint {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? number : BigInt(text)
 }
 
-async function sslOf({connection, ssl}: PostgresOptions): Promise<false | ConnectionOptions> {
+async function sslOf({connection, ssl}: PostgresOptions, within_ms: number): Promise<false | ConnectionOptions> {
   if (!ssl || ssl.mode === 'DISABLED') return false
   const own = {ca: ssl.ca, cert: ssl.cert, key: ssl.key}
   switch (ssl.mode) {
     case 'PREFERRED':
-      return (await offersTls(connection)) ? {...own, rejectUnauthorized: false} : false
+      return (await offersTls(connection, within_ms)) ? {...own, rejectUnauthorized: false} : false
     case 'REQUIRED':
       return {...own, rejectUnauthorized: false}
     case 'VERIFY_CA':
@@ -84,14 +107,15 @@ async function sslOf({connection, ssl}: PostgresOptions): Promise<false | Connec
   }
 }
 
-async function offersTls(connection: PostgresOptions['connection']): Promise<boolean> {
-  const client = new pg.Client({...connection, ssl: {rejectUnauthorized: false}})
+async function offersTls(connection: PostgresOptions['connection'], within_ms: number): Promise<boolean> {
+  const client = new pg.Client({...connection, ssl: {rejectUnauthorized: false}, connectionTimeoutMillis: within_ms})
+  client.on('error', () => undefined)
   try {
     await client.connect()
     return true
   } catch (error) {
     if (error instanceof Error && /does not support SSL/.test(error.message)) return false
-    throw error
+    throw unreachable(error)
   } finally {
     await client.end().catch(() => undefined)
   }

@@ -56,6 +56,8 @@ export function openSqlite(options: SqliteOptions): Store {
     async dataVersion() {
       return poll.pragma('main.data_version', {simple: true}) as number
     },
+    onReconnect: () => undefined,
+    givenUp: () => 0,
     async close() {
       await last
       poll.close()

@@ -56,7 +56,7 @@ const MOVE_MARK = 'update traffic.journal_marks set segment = $1, position = $2,
 
 /** Flushes into PostgreSQL, a statement for all rows of a table. The mark's row is held while a slice is applied. */
 export async function openPostgresTarget(options: PostgresOptions, writer: string, epoch: number): Promise<FlushTarget> {
-  const {db, close} = await openPostgres({...options, pool_size: 1})
+  const {db, close} = await openPostgres({...options, pool_size: 1}, 'lists')
   const readMark = async (db: Db, lock = '') => (await run<Mark & {chain: string}>(db, MARK + lock, [writer, epoch])).rows[0]
   return {
     db,

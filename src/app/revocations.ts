@@ -1,0 +1,131 @@
+import type {After} from '../base/after.ts'
+import {Refusal} from '../base/errors.ts'
+import type {Log} from '../base/log.ts'
+import {StoreSilent} from '../base/store-fault.ts'
+import type {Store} from '../store/database.ts'
+
+export interface RevocationsOptions {
+  readonly store: Pick<Store, 'kind' | 'dataVersion' | 'onReconnect'>
+  readonly log: Pick<Log, 'warn' | 'info'>
+  /** A clock that nobody sets; milliseconds. */
+  readonly steady: () => number
+  readonly after: After
+  /** DB_QUERY_TIMEOUT_MS. */
+  readonly query_timeout_ms: number
+  /** CALLER_CACHE_MAX_STALE_S. */
+  readonly max_stale_s: number
+}
+
+/** Between two looks. With the patience of the first, and a second connection, a revocation is known within a second. */
+const EVERY_MS = {sqlite: 100, postgres: 300} as const
+/** How long the first look at a silent store waits; each one after it that fails waits twice as long as the one before. */
+const FIRST_PATIENCE_MS = 300
+/** A look ends within a second of the one before, or this process did not run: what it holds is not used before it has looked again. */
+const PAUSE_MS = 1_000
+
+/**
+ * Whether this process knows which keys, providers, configs and guardrails were revoked or changed by another. It looks several times a second, and
+ * has everything forgotten that may be old. While it cannot look, what is held may be used for CALLER_CACHE_MAX_STALE_S.
+ */
+export class Revocations {
+  readonly #options: RevocationsOptions
+  #forget: () => void = () => undefined
+  #known: number | undefined
+  /** Up to then what is held may be used; of `steady`. */
+  #until_ms = Number.NEGATIVE_INFINITY
+  #read_ms: number
+  #failures = 0
+  #silence: string | null = null
+  #looking: Promise<void> | undefined
+  #cancel: () => void = () => undefined
+  #closed = false
+
+  constructor(options: RevocationsOptions) {
+    this.#options = options
+    this.#read_ms = options.steady()
+  }
+
+  /** Looks from now on; resolves with the first look, whatever came of it. `forget` drops all that is held. */
+  async start(forget: () => void): Promise<void> {
+    this.#forget = forget
+    this.#options.store.onReconnect(() => {
+      this.#until_ms = Number.NEGATIVE_INFINITY
+      this.#soon(0)
+    })
+    await this.#look()
+  }
+
+  /** One comparison, for every call: true while what is held may be used. */
+  get holds(): boolean {
+    return this.#options.steady() < this.#until_ms
+  }
+
+  /** Resolves when what is held may be used. Refuses (`callers.stale`) when it was not known for too long what is revoked. */
+  async ready(): Promise<void> {
+    if (this.#failures === 0 || this.#until_ms === Number.NEGATIVE_INFINITY) await this.#look()
+    if (!this.holds) throw new Refusal('callers.stale', {limit_s: this.#options.max_stale_s})
+  }
+
+  /** Why the database is out of reach, as /readyz says it; null while it answers. */
+  get silence(): string | null {
+    if (this.#silence === null) return null
+    const stale = this.holds ? '' : ', and it is not known what was revoked for longer than CALLER_CACHE_MAX_STALE_S'
+    return `the database does not answer: ${this.#silence}${stale}`
+  }
+
+  /** How old what is held may be, in milliseconds. */
+  get age_ms(): number {
+    return Math.max(0, this.#options.steady() - this.#read_ms)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancel()
+  }
+
+  /** One look at a time: whoever comes meanwhile waits for it. */
+  #look(): Promise<void> {
+    this.#cancel()
+    this.#looking ??= this.#read().finally(() => {
+      this.#looking = undefined
+      this.#soon(this.#failures === 1 ? 0 : EVERY_MS[this.#options.store.kind])
+    })
+    return this.#looking
+  }
+
+  #soon(ms: number): void {
+    this.#cancel()
+    if (!this.#closed) this.#cancel = this.#options.after(ms, () => void this.#look())
+  }
+
+  async #read(): Promise<void> {
+    const {store, steady, query_timeout_ms, max_stale_s} = this.#options
+    const asked_ms = steady()
+    try {
+      const patience_ms = Math.min(query_timeout_ms, FIRST_PATIENCE_MS * 2 ** Math.min(this.#failures, 20))
+      const version = await store.dataVersion(patience_ms)
+      if (version !== this.#known) this.#forget()
+      this.#known = version
+      this.#read_ms = asked_ms
+      this.#until_ms = asked_ms + Math.max(max_stale_s * 1_000, PAUSE_MS)
+      this.#answered()
+    } catch (fault) {
+      this.#failures++
+      this.#until_ms = this.#read_ms + max_stale_s * 1_000
+      this.#failed(fault)
+    }
+  }
+
+  /** The first that fails may have met a connection that was cut; the next has another. */
+  #failed(fault: unknown): void {
+    if (this.#failures < 2 || this.#silence !== null) return
+    this.#silence = fault instanceof StoreSilent ? fault.reason : 'it cannot say what was revoked'
+    this.#options.log.warn({fault}, 'the database does not answer; callers that are known go on for CALLER_CACHE_MAX_STALE_S')
+  }
+
+  #answered(): void {
+    if (this.#silence !== null) this.#options.log.info('the database answers again')
+    this.#failures = 0
+    this.#silence = null
+  }
+}

@@ -1,0 +1,36 @@
+import {Counter, Gauge, type Registry} from 'prom-client'
+import type {Store} from '../store/database.ts'
+import type {Revocations} from './revocations.ts'
+
+/** Tells whether the database answers, and how old the news of revocations is. */
+export function storeMetrics(
+  registry: Registry,
+  store: Pick<Store, 'givenUp'>,
+  revocations: Pick<Revocations, 'silence' | 'age_ms'>,
+): void {
+  new Gauge({
+    name: 'gateway_database_answers',
+    help: '1 while the database answers; at 0 /readyz is 503.',
+    registers: [registry],
+    collect() {
+      this.set(revocations.silence === null ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'gateway_revocations_age_seconds',
+    help: 'How long ago it was last read what other processes revoked or changed.',
+    registers: [registry],
+    collect() {
+      this.set(revocations.age_ms / 1000)
+    },
+  })
+  new Counter({
+    name: 'gateway_database_given_up_total',
+    help: 'Waits for the database that were given up at their deadline, each with its connection.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(store.givenUp())
+    },
+  })
+}

@@ -1,0 +1,80 @@
+import {StoreSilent, StoreUnwritable} from '../../base/store-fault.ts'
+
+/**
+ * What PostgreSQL said, or what became of the connection, in the classes that all planes tell apart: silent, unwritable, and any other error,
+ * which is an answer and stays as it is. `is_lost`: the connection broke, so nothing that it threw is an answer.
+ */
+export function classified(error: unknown, is_lost: boolean): unknown {
+  if (error instanceof StoreSilent || error instanceof StoreUnwritable) return error
+  const code = codeOf(error)
+  const full = UNWRITABLE[code]
+  if (full) return new StoreUnwritable(full, {cause: error})
+  const said = SILENT.find(([pattern]) => pattern.test(code))?.[1]
+  if (said ?? is_lost) return new StoreSilent('PostgreSQL', said ?? silenceOf(error), {cause: error})
+  return error
+}
+
+/** Why no connection could be had, whatever it was: without one nothing was done. */
+export function unreachable(error: unknown): StoreSilent {
+  return error instanceof StoreSilent ? error : new StoreSilent('PostgreSQL', silenceOf(error), {cause: error})
+}
+
+/** Codes of PostgreSQL (manual, appendix A) that say "not now" in place of an answer. */
+const SILENT: readonly (readonly [RegExp, string])[] = [
+  [/^08/, 'the connection failed'],
+  [/^57P0[123]$/, 'it is starting or stopping'],
+  [/^53300$/, 'it takes no more connections (max_connections)'],
+  [/^53/, 'it has no resources left'],
+  [/^25P0[34]$/, 'it ended a transaction that took too long'],
+]
+
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  53100: 'its disk is full',
+  25006: 'it may only be read, as a standby',
+}
+
+/** Faults that an operator mends; the second word names what. */
+const REASONS: readonly (readonly [RegExp, string, StartCure])[] = [
+  [/ECONNREFUSED/, 'nothing listens at its address', 'address'],
+  [/ENOTFOUND|EAI_AGAIN/, 'its host name is not known', 'address'],
+  [/ENETUNREACH|EHOSTUNREACH/, 'no network leads to its address', 'address'],
+  [/ENOENT/, 'its socket is not there', 'address'],
+  [/^3D000/, 'there is no database of that name', 'database'],
+  [/no encryption|no pg_hba\.conf entry/i, 'pg_hba.conf there lets nobody in from here in this way', 'both'],
+  [/^28/, 'it refuses the user or the password', 'user'],
+  [/password must be a string/i, 'it asks for a password', 'user'],
+  [/URI malformed/i, 'a percent sign in the address is not written as %25', 'address'],
+  [/does not support SSL/i, 'it offers no TLS', 'tls'],
+  [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME|EPROTO|ERR_SSL|ERR_TLS/i, 'its certificate or its TLS is not accepted', 'tls'],
+  [/time(?:d )?out|timeout|ETIMEDOUT/i, 'no answer came in time', 'address'],
+  [/ECONNRESET|EPIPE|terminated|closed|not queryable/i, 'the connection was cut', 'address'],
+]
+
+type StartCure = 'address' | 'database' | 'user' | 'tls' | 'both'
+
+function silenceOf(error: unknown): string {
+  return SILENT.find(([pattern]) => pattern.test(codeOf(error)))?.[1] ?? known(error)?.[1] ?? 'the connection failed'
+}
+
+function known(error: unknown) {
+  const code = codeOf(error)
+  const message = error instanceof Error ? error.message : ''
+  // what was said comes before the code that it was said under
+  return REASONS.find(([pattern]) => pattern.test(message) || pattern.test(code))
+}
+
+/** What an operator can do where a start finds no database: names the setting. */
+export function cureOf({cause}: StoreSilent): string {
+  const cure = known(cause)?.[2]
+  if (cure === 'tls') return 'Mend DB_SSL or DB_SSL_CA.'
+  if (cure === 'both') return 'Mend DB_SSL, the user in DATABASE_URL (or DB_USER), or pg_hba.conf.'
+  if (cure === 'database') return 'Create it, or mend the name in DATABASE_URL (or DB_NAME).'
+  if (cure === 'user') return 'Mend user and password in DATABASE_URL (or DB_USER and DB_PASS).'
+  return 'Start PostgreSQL, or mend DATABASE_URL (or DB_HOST and DB_PORT).'
+}
+
+/** The code of PostgreSQL or of the system; that of the first where several addresses were tried. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -14,7 +14,7 @@ import {checkMemory} from '../guardrails/check-environment.ts'
 import {createLimits, type Limits} from '../limits/index.ts'
 import {openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
-import {bundledCatalogue} from '../pricing/catalogue.ts'
+import {bundledModels} from '../pricing/catalogue.ts'
 import {cost} from '../pricing/cost.ts'
 import {PriceMemory} from '../pricing/memory.ts'
 import type {Pricing} from '../pricing/open.ts'
@@ -95,7 +95,6 @@ export async function openDataPlane({
   revocations,
   ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
-  const catalogue = bundledCatalogue()
   const memory = new PriceMemory(pricing, now)
   const registry = new Registry()
   collectProcessMetrics(registry, 'node_')
@@ -129,11 +128,8 @@ export async function openDataPlane({
     seal,
     has_policies: settings.policy_enabled,
     revocations,
-    modelsOf: kind =>
-      catalogue
-        .list()
-        .filter(price => price.provider === kind)
-        .map(price => price.model),
+    kind: findKind,
+    pricedModels: bundledModels,
   })
   const limits = createLimits({
     counters,
@@ -171,7 +167,8 @@ export async function openDataPlane({
     findConfig: known.findConfig,
     findPrompt: known.findPrompt,
     findPartial: known.findPartial,
-    providerSlugs: known.providerSlugs,
+    listedProviders: known.listedProviders,
+    pricedModels: bundledModels,
     kind: findKind,
     destination: (text, asker) =>
       egress.destination(

@@ -57,7 +57,7 @@ type Needed = Pick<
 >
 
 function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Needed {
-  const known = createLookups({db: store.db, seal, has_policies: false, modelsOf: () => []})
+  const known = createLookups({db: store.db, seal, has_policies: false, kind: findKind, pricedModels: () => []})
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
   return {
     settings,

@@ -1,12 +1,13 @@
 import {anyGlob} from '../base/glob.ts'
 import {readModelList} from '../schema/model-lists.ts'
 
-/** Whose list of models a call is held to, in words, and what it lets through. */
+/** Whose list of models a call is held to, in words, and what is on it. Plain data, as all that is known of a caller. */
 export interface ModelList {
   /** `the API key blue`. */
   readonly whose: string
-  /** `slug`: of the managed provider that is called; null for one that is named by its kind. The model is without it. */
-  allows(model: string, slug: string | null): boolean
+  /** Null: all that is not denied. */
+  readonly allow: readonly string[] | null
+  readonly deny: readonly string[]
 }
 
 export const keyWords = (name: string) => `the API key ${name}`
@@ -15,32 +16,43 @@ export const workspaceWords = (name: string) => `the workspace ${name}`
 /** Null where the column holds no list. */
 export function openModelList(whose: string, column: string | null | undefined): ModelList | null {
   const list = readModelList(column)
-  if (!list) return null
-  const allowed = list.allow && matcher(list.allow)
-  const denied = matcher(list.deny)
-  return {
-    whose,
-    allows(model, slug) {
-      const bare = folded(model)
-      const qualified = slug === null ? null : folded(`@${slug}/${model}`)
-      return !denied(bare, qualified) && (allowed?.(bare, qualified) ?? true)
-    },
-  }
+  return list && {whose, ...list}
+}
+
+/** Whether a list lets a model through, by its name at the provider. `slug`: of the managed provider; null for one that is named by its kind. */
+export function isOnList(list: ModelList, model: string, slug: string | null): boolean {
+  const {allowed, denied} = compiled.get(list) ?? compile(list)
+  const bare = folded(model)
+  const qualified = slug === null ? null : folded(`@${slug}/${model}`)
+  return !denied(bare, qualified) && (allowed?.(bare, qualified) ?? true)
+}
+
+interface Compiled {
+  readonly allowed: Matcher | null
+  readonly denied: Matcher
 }
 
 type Matcher = (bare: string, qualified: string | null) => boolean
 
-/** A glob with a slug is held against the name with the slug; the name itself may begin with an at sign too (`@cf/meta/…`). */
-function matcher(globs: readonly string[]): Matcher {
-  const [of_provider, of_any] = [globs.filter(isQualified), globs.filter(glob => !isQualified(glob))]
-  const [isQualifiedMatch, isMatch] = [of_provider, of_any].map(some => (some.length ? anyGlob(some.map(folded)) : NEVER)) as [Test, Test]
-  return (bare, qualified) =>
-    isMatch(bare) || (bare[0] === '@' && isQualifiedMatch(bare)) || (qualified !== null && isQualifiedMatch(qualified))
+/** Each list once: every call of its key is held to it. */
+const compiled = new WeakMap<ModelList, Compiled>()
+
+function compile(list: ModelList): Compiled {
+  const made = {allowed: list.allow && matcher(list.allow), denied: matcher(list.deny)}
+  compiled.set(list, made)
+  return made
 }
 
-type Test = (text: string) => boolean
-const NEVER: Test = () => false
-const isQualified = (glob: string) => glob[0] === '@'
+/** A glob with a slug is held against the name with the slug; the name itself may begin with an at sign too (`@cf/meta/…`). */
+function matcher(globs: readonly string[]): Matcher {
+  const isQualified = testOf(globs.filter(glob => glob[0] === '@'))
+  const isBare = testOf(globs.filter(glob => glob[0] !== '@'))
+  return (bare, qualified) => isBare(bare) || (bare[0] === '@' && isQualified(bare)) || (qualified !== null && isQualified(qualified))
+}
+
+function testOf(globs: readonly string[]): (text: string) => boolean {
+  return globs.length ? anyGlob(globs.map(folded)) : () => false
+}
 
 /** Engines that take a name in any case take it for the same model. */
 function folded(text: string): string {

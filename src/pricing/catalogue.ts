@@ -88,6 +88,12 @@ export function bundledCatalogue(): Catalogue {
   return opened
 }
 
+/** The models of a kind of provider in it, without making their prices. */
+export function bundledModels(kind: string): readonly string[] {
+  const {models} = bundled_file as unknown as CatalogueFile
+  return Object.hasOwn(models, kind) ? Object.keys(models[kind]!) : []
+}
+
 interface Shelf {
   find(model: string): Price | undefined
   all(): readonly Price[]

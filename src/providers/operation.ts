@@ -61,6 +61,8 @@ export interface ProviderRequest {
   readonly side?: string
   /** Where the path is the unified one of this endpoint: the provider's own is called. */
   readonly endpoint?: EndpointName
+  /** Beside `endpoint`: without its question mark. */
+  readonly query?: string
   /** Lower case. */
   readonly headers?: Readonly<Record<string, string>>
   /** JSON to be written out, bytes, or a stream that is sent as it comes. */

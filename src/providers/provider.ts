@@ -2,6 +2,7 @@ import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {RequestAuth} from './auth/login.ts'
 import type {OutgoingHeaders} from './headers.ts'
+import type {ModelLister} from './models/listed.ts'
 import type {ProviderOperations} from './operation.ts'
 import type {Options} from './options.ts'
 import type {Dialect} from './translation.ts'
@@ -78,6 +79,10 @@ export interface Provider {
   readonly modelOfDeployment?: (deployment: string, options: Options) => string | undefined
   /** Headers that options make; they win over `headers`. Throws as `place`. */
   readonly headersOf?: (options: Options) => OutgoingHeaders
+  /** How its models are listed, where that is not OpenAI's `GET /models`. */
+  readonly models?: ModelLister
+  /** An engine of one's own: its host alone knows its models. */
+  readonly is_engine?: true
   /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
   readonly hands_on?: readonly string[]
   /** Another way to authenticate, chosen by options. */

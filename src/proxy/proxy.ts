@@ -22,7 +22,7 @@ import {type InboundRequest, messageOf, parseRequest, readCredentials} from './i
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {CallRunner} from './run/call-runner.ts'
-import {listModels} from './run/list-models.ts'
+import {ModelLists} from './run/list-models.ts'
 import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
 import {noteRefusal} from './run/refused-row.ts'
 import type {Plane} from './run/target-run.ts'
@@ -47,6 +47,7 @@ export interface CallProxy {
 export function createProxy(services: ProxyServices): CallProxy {
   const plans = new PlanCache(services)
   const prompts = new Prompts(services)
+  const models = new ModelLists(services, plans)
   const registry = new CallRegistry(count => services.metrics.live(count))
   const realtime = createRealtime({
     services,
@@ -58,7 +59,7 @@ export function createProxy(services: ProxyServices): CallProxy {
     handleUpgrade: realtime.handleUpgrade,
     handle(request, response) {
       const relay = new ResponseWriter(response, registry)
-      void proxy(request, relay, {services, plans, registry}, prompts)
+      void proxy(request, relay, {services, plans, registry}, {prompts, models})
     },
     forget() {
       plans.forget()
@@ -102,9 +103,15 @@ async function firstTarget(plans: PlanCache, incoming: InboundRequest, caller: C
 
 const SCOPE = 'completions.write'
 
+/** What some calls are read with. */
+interface Side {
+  readonly prompts: Prompts
+  readonly models: ModelLists
+}
+
 /** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
-async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane, prompts: Prompts): Promise<void> {
-  const {services, plans, registry} = plane
+async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane, {prompts, models}: Side): Promise<void> {
+  const {services, registry} = plane
   let incoming: InboundRequest | undefined
   let call: Call | undefined
   let state: CallState | undefined
@@ -121,9 +128,12 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
     const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted = admission instanceof Promise ? await state.wait('admitting_caller', admission, late => late?.release()) : admission
     if (admitted) call.admissions.push(admitted)
-    if (incoming.route.endpoint?.listed && !plans.isNamed(incoming, caller)) {
-      await listModels(call, services)
-      return void state.settle()
+    if (models.takes(incoming)) {
+      const list = await state.wait('resolving', models.answer(call))
+      if (list) {
+        models.send(call, list)
+        return void state.settle()
+      }
     }
     if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
     const routing = await findRouting(call, state, plane, prompts)

@@ -103,6 +103,29 @@ export interface ManagedProvider {
   readonly limits: readonly EntityLimit[]
 }
 
+/** A provider as lists of models tell of it. */
+export interface ProviderModels {
+  readonly slug: string
+  readonly kind: string
+  /** Another after each change of its place or its credential. */
+  readonly version: string
+  readonly expires_at: string | null
+  /** True where only its host knows its models: `models` are then those that the integration names. */
+  readonly asks_host: boolean
+  readonly models: readonly OfferedModel[]
+  /** Models of the host that the integration does not name are allowed, but for those that are `disabled`. */
+  readonly allow_all_models: boolean
+  readonly disabled: ReadonlySet<string>
+}
+
+export interface OfferedModel {
+  readonly slug: string
+  /** The model that it is made of. */
+  readonly base?: string
+  /** The integration's own price. */
+  readonly price?: Price
+}
+
 /** What was claimed for one call, and the way to give it back or to make it true. */
 export interface Admission {
   readonly counter_keys: readonly string[]
@@ -190,9 +213,10 @@ export interface ProxyServices {
   /** The version that is meant of a prompt of the caller's workspace; undefined when it has none. */
   findPrompt(caller: Caller, named: string, meant: NamedPrompt['meant']): Promise<FoundPrompt | undefined>
   findPartial(caller: Caller, ref: PartialRef): Promise<string | undefined>
-  providerSlugs(
-    workspace_id: string,
-  ): Promise<readonly {readonly slug: string; readonly kind: string; readonly models: readonly string[]}[]>
+  /** The providers of a workspace that have what calls need, with the models that lists tell of. */
+  listedProviders(workspace_id: string): readonly ProviderModels[] | Promise<readonly ProviderModels[]>
+  /** Models that the price list knows for a kind of provider. */
+  pricedModels(kind: string): readonly string[]
   kind(slug: string): Provider | undefined
   destination(text: string, asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin'): Destination
   dispatcher(destination: Destination, workspace_id: string): Dispatcher

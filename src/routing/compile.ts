@@ -2,7 +2,7 @@ import {parseQuery} from '../schema/config-conditions.ts'
 import type {BreakerSaid, CacheSaid, RetrySaid} from '../schema/config-rules.ts'
 import {MIN_COOLDOWN_MS, RETRIED, STICKY_TTL_S} from '../schema/config-rules.ts'
 import {CONFIG_LIMITS, type ConfigIssue, type GatewayConfig, type Strategy} from '../schema/configs.ts'
-import {holdsOf, textOf} from './conditions.ts'
+import {holdsOf, modelsIn, textOf} from './conditions.ts'
 import type {Branch, BreakerRule, CacheRule, ConditionalBranch, Plan, PlanNode, RetryRule, TargetSpec} from './plan.ts'
 
 /**
@@ -16,7 +16,8 @@ export function compile(
 ): Plan {
   const {config_id, warnings = []} = about
   const root = compileNode(config, 'config', {inherited: {}, breaker: null, is_saved: config_id !== null})
-  return freeze({root, config_id, warnings: warnings.map(({path, message}) => `${path}: ${message}`)})
+  const lists_integrated = config.fetch_integrated_models === true
+  return freeze({root, config_id, warnings: warnings.map(({path, message}) => `${path}: ${message}`), lists_integrated})
 }
 
 /** What goes down to a node from those above it. */
@@ -104,7 +105,7 @@ function conditional(
     const query = parseQuery(condition.query, path, found)
     if (!query) throw new Error(`${path}.strategy holds a condition that cannot be read`)
     // biome-ignore lint/suspicious/noThenProperty: an index, as the plan has it; it is never awaited.
-    return {holds: holdsOf(query), then: place(condition.then), text: textOf(query)}
+    return {holds: holdsOf(query), then: place(condition.then), text: textOf(query), models: modelsIn(query)}
   })
   return {conditions, otherwise: strategy.default === undefined ? null : place(strategy.default)}
 }

@@ -32,6 +32,15 @@ export function textOf(query: Query): string {
   return parts.join(query.kind === 'all' ? ' and ' : ' or ')
 }
 
+/** The names of models that a query says to be the call's: those that a list of models may tell of. */
+export function modelsIn(query: Query): readonly string[] {
+  if (query.kind !== 'compared') return query.of.flatMap(modelsIn)
+  if (query.from !== 'params' || query.key !== 'model') return []
+  const {operator, operand} = query
+  const named = operator === '$eq' ? [operand] : operator === '$in' ? operand : []
+  return named.filter(name => typeof name === 'string')
+}
+
 function comparison(condition: Compared): (value: ScalarValue) => boolean {
   switch (condition.operator) {
     case '$eq':

@@ -7,6 +7,8 @@ export interface Plan {
   readonly config_id: string | null
   /** Keys that are known and have no effect (decisions: configs); shown in `x-gateway-config-warning`. */
   readonly warnings: readonly string[]
+  /** A list of models is that of the integrations, also where one target could be asked for its own. */
+  readonly lists_integrated: boolean
 }
 
 export type PlanNode = PlanTarget | Branch
@@ -67,8 +69,13 @@ export interface LoadBalanceBranch extends BranchCommon {
 
 export interface ConditionalBranch extends BranchCommon {
   readonly mode: 'conditional'
-  /** In order; the first that holds wins. `then` is an index of `children`. */
-  readonly conditions: readonly {readonly holds: (facts: RoutingFacts) => boolean; readonly then: number; readonly text: string}[]
+  /** In order; the first that holds wins. `then` is an index of `children`; `models` are names of models that it compares with. */
+  readonly conditions: readonly {
+    readonly holds: (facts: RoutingFacts) => boolean
+    readonly then: number
+    readonly text: string
+    readonly models: readonly string[]
+  }[]
   /** An index of `children`; null: no match is refused. */
   readonly otherwise: number | null
 }

@@ -49,7 +49,7 @@ export interface ConfigTarget extends Credentials {
   readonly output_mutators?: readonly (string | Opaque)[]
   readonly default_input_guardrails?: readonly (string | Opaque)[]
   readonly default_output_guardrails?: readonly (string | Opaque)[]
-  /** `/models` lists the catalogue. */
+  /** `/models` lists the models of the integrations that the targets name. */
   readonly fetch_integrated_models?: boolean
 }
 

@@ -25,6 +25,7 @@ export const REQUEST_HEADERS = {
   'strict-open-ai-compliance': {role: 'behaviour', takes: 'boolean', does: '`false` lets a provider’s own extras through.'},
   'strict-openai-compliance': {role: 'behaviour', takes: 'boolean', does: 'The same, spelt otherwise.'},
   'refresh-prompt-cache': {role: 'route', takes: 'boolean', does: '`true` reads the prompt from the database, not from what the gateway remembers of it.'},
+  'fetch-integrated-models': {role: 'behaviour', takes: 'boolean', does: '`true` lists the models of the integrations that `/models` would otherwise ask one provider for.'},
   debug: {role: 'behaviour', takes: 'boolean', does: '`false` keeps no bodies in the log and caches nothing.'},
   beta: {role: 'behaviour', takes: 'names', does: 'Opt-in features; unknown ones have no effect.'},
   'file-purpose': {role: 'provider', takes: 'text', does: 'Purpose of an uploaded file, where the form does not say it before the file.'},

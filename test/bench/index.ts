@@ -80,6 +80,7 @@ async function bench(options: Options): Promise<void> {
       }),
     ),
     explain: await part('explain', () => script('explain.ts')),
+    models: await part('models', () => script('models.ts')),
     limits: await part('limits', () => script('limits.ts')),
     pricing: await part('pricing', () => script('pricing.ts', ...(options.is_binary ? ['--binary'] : []))),
     apply: await part('apply', () => script('apply.ts')),

@@ -9,6 +9,7 @@ export const PARTS = [
   'translate',
   'image',
   'explain',
+  'models',
   'pricing',
   'apply',
   'limits',

@@ -18,6 +18,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     starts,
     crash,
     explain,
+    models,
     analytics,
     limits,
     pricing,
@@ -78,6 +79,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   }
   if (limits) blocks.push(`### Limits\n\n\`\`\`text\n${limits.trim()}\n\`\`\``)
   if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
+  if (models) blocks.push(`### Lists of models\n\n\`\`\`text\n${models.trim()}\n\`\`\``)
   if (explain) blocks.push(`### Explain and replay\n\n\`\`\`text\n${explain.trim()}\n\`\`\``)
   if (pricing) blocks.push(`### Prices\n\n\`\`\`text\n${pricing.trim()}\n\`\`\``)
   if (apply) blocks.push(`### Resources in git\n\n\`\`\`text\n${apply.trim()}\n\`\`\``)

@@ -34,6 +34,7 @@ export interface Measured {
   readonly crash?: CrashReport | undefined
   /** As these benchmarks print it. */
   readonly explain?: string | undefined
+  readonly models?: string | undefined
   readonly pricing?: string | undefined
   readonly apply?: string | undefined
   readonly limits?: string | undefined

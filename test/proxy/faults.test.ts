@@ -81,7 +81,8 @@ async function plane(
     findConfig: async () => null,
     findPrompt: async () => undefined,
     findPartial: async () => undefined,
-    providerSlugs: async () => [],
+    listedProviders: async () => [],
+    pricedModels: () => [],
     kind: find,
     destination: () => ({
       origin: 'http://upstream.test',

@@ -48,10 +48,15 @@ const conditional =
     kind: 'branch',
     mode: 'conditional',
     children: placed(children, path),
-    conditions: thens.map((then, n) => ({holds: ({metadata}: RoutingFacts) => metadata.go === String(n), then, text: ''})),
+    conditions: thens.map((then, n) => ({holds: ({metadata}: RoutingFacts) => metadata.go === String(n), then, text: '', models: []})),
     otherwise,
   })
-const plan = (draft: Draft, config_id: string | null = null): Plan => ({root: draft('config'), config_id, warnings: []})
+const plan = (draft: Draft, config_id: string | null = null): Plan => ({
+  root: draft('config'),
+  config_id,
+  warnings: [],
+  lists_integrated: false,
+})
 
 const said = (status: number, more: Partial<TryResult> = {}): TryResult => ({
   status,
@@ -307,7 +312,7 @@ describe('a condition', () => {
   })
 
   test('that holds first wins', () => {
-    const met = (then: number) => ({holds: () => true, then, text: ''})
+    const met = (then: number) => ({holds: () => true, then, text: '', models: []})
     const root: ConditionalBranch = {
       ...common('config', {}),
       kind: 'branch',
@@ -316,7 +321,7 @@ describe('a condition', () => {
       conditions: [met(1), met(0)],
       otherwise: 0,
     }
-    expect(walk({root, config_id: null, warnings: []}, [said(200)]).asked).toBe('1')
+    expect(walk({root, config_id: null, warnings: [], lists_integrated: false}, [said(200)]).asked).toBe('1')
   })
 
   test('that none meets, without a default, is refused', () => {

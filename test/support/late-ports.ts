@@ -7,8 +7,8 @@ export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'
 /** Counters, ledger and directory, each answering a turn later and given copies: whoever counts on the same turn or on the same object is found. */
 export function latePorts(services: ProxyServices): ProxyServices {
   const {limits, recorder} = services
-  const {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, providerSlugs} = services
-  const directory = {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, providerSlugs}
+  const {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders} = services
+  const directory = {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders}
   return {
     ...services,
     ...(Object.fromEntries(Object.entries(directory).map(([name, port]) => [name, late(port as Port)])) as unknown as typeof directory),

@@ -1,3 +1,4 @@
+import {EXAMPLE_KIND} from '../../providers/example.ts'
 import {object} from './call-bodies.ts'
 
 const text = {type: 'string'}
@@ -166,8 +167,20 @@ export const Moderation: DocumentedReply = {
   },
 }
 
-const model = {id: '@openai-search/gpt-4o-mini', slug: 'gpt-4o-mini', canonical_slug: 'gpt-4o-mini', object: 'model'}
-export const Models = listed(object({'id!': text, 'object!': kind('model')}), model)
+const model = {
+  id: '@openai-search/gpt-4o-mini',
+  slug: 'gpt-4o-mini',
+  canonical_slug: 'gpt-4o-mini',
+  object: 'model',
+  created: 0,
+  owned_by: EXAMPLE_KIND,
+  max_output_tokens: 16_384,
+  pricing: {prompt: '0.00000015', completion: '0.0000006'},
+}
+export const Models = listed(
+  object({'id!': text, 'object!': kind('model'), 'created!': count, 'owned_by!': text, max_output_tokens: count}),
+  model,
+)
 
 const File = object({'id!': text, 'object!': kind('file'), bytes: count, created_at: count, filename: text, purpose: text})
 const file = {id: 'file-EXAMPLE', object: 'file', bytes: 1024, created_at: CREATED, filename: 'rows.jsonl', purpose: 'batch'}

@@ -10,6 +10,7 @@ import {template} from '../base-urls/template.ts'
 import {bedrockErrands} from '../bedrock/file-operations.ts'
 import {bedrock} from '../bedrock/index.ts'
 import {vendor} from '../bedrock/model.ts'
+import {anthropicModels, bedrockModels} from '../models/listers.ts'
 import {optionNeeded} from '../options.ts'
 import type {Provider} from '../provider.ts'
 import {azureAiRerank} from '../rerankers/azure-ai.ts'
@@ -35,6 +36,7 @@ const bedrockShared: More = {
   base_url_template: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
   login: awsSignature('bedrock'),
   operations: bedrockErrands,
+  models: bedrockModels,
 }
 
 /** Messages are Claude's alone; other models are called through chat. */
@@ -118,6 +120,7 @@ export const clouds: readonly Provider[] = [
     headers: messages_version,
     headersOf: options => ({'anthropic-workspace-id': optionNeeded(options, 'anthropic_aws_workspace_id')}),
     endpoints: [...MESSAGES, 'listModels'],
+    models: anthropicModels,
     translations: anthropic,
     pathOf: onceV1,
   }),

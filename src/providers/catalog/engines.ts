@@ -48,5 +48,5 @@ export const engines: readonly Provider[] = [
 ]
 
 function engine(slug: string, name: string, endpoints: readonly EndpointName[] | 'all', more: More = {}): Provider {
-  return compatibleRow(slug, name, null, endpoints, {...keyless, stream_usage: true, ...more})
+  return compatibleRow(slug, name, null, endpoints, {...keyless, is_engine: true, stream_usage: true, ...more})
 }

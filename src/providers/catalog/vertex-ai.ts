@@ -5,6 +5,7 @@ import {google} from '../auth/google.ts'
 import {vertexModel, vertexParent, vertexPlace, vertexProxyPath, vertexPublisher, withProject} from '../base-urls/vertex.ts'
 import {geminiOnVertex} from '../gemini/index.ts'
 import {mistral} from '../mistral/index.ts'
+import {vertexModels} from '../models/listers.ts'
 import {count} from '../openai/usage.ts'
 import type {Options} from '../options.ts'
 import type {Provider} from '../provider.ts'
@@ -24,6 +25,7 @@ const shared: More = {
   pathOf: vertexProxyPath,
   hands_on,
   operations: vertexErrands,
+  models: vertexModels,
 }
 
 const claude = nativeRow(SLUG, NAME, null, {

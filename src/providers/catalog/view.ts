@@ -39,8 +39,8 @@ export interface CatalogueOption {
 const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
 
 export function catalogueRow(provider: Provider): ProviderListing {
-  const {slug, name, auth, login, endpoints, translations, operations: errands, base_url_template: place_says, base_url} = provider
-  const in_calls = Object.keys(errands?.endpoints ?? {}) as EndpointName[]
+  const {slug, name, auth, login, endpoints, translations, models, operations: errands, base_url_template: place_says, base_url} = provider
+  const in_calls = [...Object.keys(errands?.endpoints ?? {}), ...(models ? ['listModels'] : [])] as EndpointName[]
   const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))
   const has = (endpoint: EndpointName) => translated.includes(endpoint) || supports(provider, endpoint)
   return {

@@ -13,8 +13,13 @@ const SHOWS = /chat-latest|non-reasoning|image|tts/
 
 /** The most tokens that a model answers with when the request sets no bound (`bin/outputs.ts`). */
 export function mostOutputTokens(model: string): number {
+  return listedOutputTokens(model) ?? UNLISTED_TOKENS
+}
+
+/** The same where somebody has listed the model. */
+export function listedOutputTokens(model: string): number | undefined {
   for (const name of outputNames(model)) if (Object.hasOwn(MOST, name)) return MOST[name]!
-  return UNLISTED_TOKENS
+  return undefined
 }
 
 /** True when a model uses up tokens that its stream does not show; `asks`: the request asks it to think. */

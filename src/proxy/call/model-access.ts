@@ -1,4 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
+import {isOnList} from '../../identity/model-lists.ts'
 import {hasOperation} from '../../providers/base-urls/base-url.ts'
 import type {Caller, ManagedProvider} from '../services.ts'
 import {modelFor, type Target} from '../targets/target.ts'
@@ -58,7 +59,7 @@ export function refusedBy(
 ): string | null {
   const {managed} = target
   if (managed && (managed.disabled.has(model) || managed.models?.has(model) === false)) return ofProvider(target)
-  return caller.models?.find(list => !list.allows(model, managed?.slug ?? null))?.whose ?? null
+  return caller.models?.find(list => !isOnList(list, model, managed?.slug ?? null))?.whose ?? null
 }
 
 type ModelsOfProvider = Pick<ManagedProvider, 'slug' | 'models' | 'disabled'>

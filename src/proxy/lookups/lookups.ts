@@ -7,7 +7,6 @@ import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
 import {optionsOfSettings} from '../../providers/options.ts'
 import {findKeyByHash, workedUntil} from '../../store/api-keys.ts'
-import {callableProviders} from '../../store/callable-providers.ts'
 import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
 import type {CacheName, Db, Invalidation} from '../../store/database.ts'
 import {integrationModels, openCredentials} from '../../store/integrations.ts'
@@ -15,14 +14,15 @@ import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-cal
 import {findProviderForCall} from '../../store/providers.ts'
 import {cachesOf} from '../../store/tables/invalidation.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
-import type {Caller, EntityLimit, ManagedProvider, ProxyServices} from '../services.ts'
+import type {Caller, EntityLimit, ManagedProvider, ProviderModels, ProxyServices} from '../services.ts'
+import {readListedProviders} from './listed-providers.ts'
 import {readPolicies} from './policies.ts'
 
 /** What calls need of the store, remembered until a change is announced. Everything is bounded. */
 export interface Lookups
   extends Pick<
     ProxyServices,
-    'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'providerSlugs'
+    'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'listedProviders'
   > {
   /** Drops what was remembered, as a write changed some of it. Policies are many: they stay unless they are concerned. */
   forget(changed: Invalidation): void
@@ -33,10 +33,10 @@ export interface DirectoryOptions {
   readonly seal: Seal
   /** False: no policy is found. */
   readonly has_policies: boolean
-  /** Models that the price list knows for a kind of provider. */
-  readonly modelsOf: (kind: string) => readonly string[]
   /** Whether it is known what other processes revoked: asked for every caller, since nothing that is remembered is used without one. */
   readonly revocations?: RevocationsKnown
+  readonly kind: ProxyServices['kind']
+  readonly pricedModels: ProxyServices['pricedModels']
 }
 
 export interface RevocationsKnown {
@@ -49,16 +49,22 @@ const ALWAYS: RevocationsKnown = {holds: true, ready: async () => undefined}
 
 const KNOWN_KEYS = 20_000
 const KNOWN_WORKSPACES = 2_000
+/** Of all workspaces whose lists are remembered together. */
+const KNOWN_MODELS = 200_000
 /** Policies name configs by their slugs. */
 const OF_POLICIES: ReadonlySet<CacheName> = new Set(['policies', 'configs'])
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
-export function createLookups({db, seal, has_policies, modelsOf, revocations = ALWAYS}: DirectoryOptions): Lookups {
+export function createLookups({db, seal, has_policies, kind, pricedModels, revocations = ALWAYS}: DirectoryOptions): Lookups {
   const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()
   const policies = new LRUCache<string, Found>({max: KNOWN_WORKSPACES})
+  const listed = new LRUCache<string, readonly ProviderModels[]>({
+    maxSize: KNOWN_MODELS,
+    sizeCalculation: providers => providers.reduce((sum, {models}) => sum + models.length, 1 + providers.length),
+  })
   let generation = 0
 
   const loadCaller = async (key_hash: string): Promise<Caller | null> => {
@@ -71,6 +77,13 @@ export function createLookups({db, seal, has_policies, modelsOf, revocations = A
   }
 
   const remembered = (key_hash: string) => callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
+
+  const loadListed = async (workspace_id: string): Promise<readonly ProviderModels[]> => {
+    const born = generation
+    const providers = await readListedProviders({db, seal, kind, modelsOf: pricedModels}, workspace_id)
+    if (born === generation) listed.set(workspace_id, providers)
+    return providers
+  }
 
   const loadPolicies = async (workspace_id: string): Promise<Policies | null> => {
     const born = generation
@@ -103,23 +116,12 @@ export function createLookups({db, seal, has_policies, modelsOf, revocations = A
     },
     findPrompt: (caller, named, meant) => findPromptForCall(db, caller, named, meant),
     findPartial: (caller, ref) => findPartialForCall(db, caller, ref),
-    async providerSlugs(workspace_id) {
-      const rows = await callableProviders(db, workspace_id)
-      return Promise.all(
-        rows.map(async ({slug, ai_provider_id, integration_id, allow_all_models}) => {
-          const named = await integrationModels(db, integration_id)
-          const enabled = named.filter(model => model.enabled === 1).map(model => model.slug)
-          const off = new Set(named.filter(model => model.enabled === 0).map(model => model.slug))
-          const models =
-            allow_all_models === 1 ? [...new Set([...enabled, ...modelsOf(ai_provider_id).filter(model => !off.has(model))])] : enabled
-          return {slug, kind: ai_provider_id, models}
-        }),
-      )
-    },
+    listedProviders: workspace_id => listed.get(workspace_id) ?? loadListed(workspace_id),
     forget({tables}) {
       generation++
       loading.clear()
       callers.clear()
+      listed.clear()
       unknown.clear()
       if (cachesOf(tables).some(cache => OF_POLICIES.has(cache))) policies.clear()
     },

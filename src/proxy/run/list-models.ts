@@ -1,68 +1,131 @@
 import {Refusal} from '../../base/errors.ts'
+import {modelListerOf} from '../../providers/models/index.ts'
+import {hasOwnPages, modelList, oneModel, shapeFor} from '../../providers/models/shapes.ts'
 import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
+import type {InboundRequest} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import {resolveGuardrails} from '../targets/guardrails.ts'
-
-interface Row {
-  readonly id: string
-  readonly slug: string
-  readonly canonical_slug: string
-  readonly object: 'model'
-}
+import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
+import {EngineLists} from './engine-lists.ts'
+import {type GatewayModel, gatewayModels} from './gateway-models.ts'
+import {hasSeveralTargets, ModelsOfPlan} from './models-of-plan.ts'
 
 /** The list is the gateway's own: what runs on every call is judged all the same. */
 const NOWHERE = {params: {}, model: null, strict: true, provider: {slug: 'gateway'}}
 const SORTS = ['name', 'provider', 'ai_service'] as const
+/** A condition on the path holds as it would for a chat. */
+const CHAT_PATH = '/v1/chat/completions'
+const ONE_MODEL = /^\/v1\/models\/([^?]+)/
 
-/** The models of the workspace's providers (reference: `/models` without a provider). Query: ai_service, provider, limit, offset, sort, order. */
-export async function listModels(call: Call, services: ProxyServices): Promise<void> {
-  await evaluateRequest(await resolveGuardrails({}, 'config', call.caller, services), call, NOWHERE, services)
-  const query = new URLSearchParams(call.incoming.route.query)
+/** Lists of models that the gateway itself makes: without a provider, and of configs with several targets. */
+export class ModelLists {
+  readonly #services: ProxyServices
+  readonly #plans: PlanCache
+  readonly #engines: EngineLists
+
+  constructor(services: ProxyServices, plans: PlanCache) {
+    this.#services = services
+    this.#plans = plans
+    this.#engines = new EngineLists(services)
+  }
+
+  /** Whether a request asks for models, or for one: `GET /models` and `GET /models/{id}`. */
+  takes({method, route, request}: InboundRequest): boolean {
+    return method === 'GET' && (route.endpoint?.listed === true || (!route.endpoint && ONE_MODEL.test(request.url ?? '')))
+  }
+
+  /** The body of the answer; null where the one provider that is named answers for itself. */
+  async answer(call: Call): Promise<Buffer | null> {
+    const {incoming, caller} = call
+    const services = this.#services
+    const plan = this.#plans.isNamed(incoming, caller) ? await this.#plans.find(incoming, caller, null) : null
+    if (plan && !(await this.#isOwn(plan, call))) return null
+    await evaluateRequest(await resolveGuardrails({}, 'config', caller, services), call, NOWHERE, services)
+    const query = new URLSearchParams(incoming.route.query)
+    const {matches, ordered, page} = readQuery(query)
+    const facts = {metadata: call.metadata, pathname: CHAT_PATH}
+    const asked = {
+      caller,
+      at_ms: incoming.at_ms,
+      plan: plan && new ModelsOfPlan(plan.plan, plan.selectors, facts),
+      wants: matches,
+    }
+    const {models, unanswered} = await gatewayModels(asked, this.#engines, services)
+    const shape = shapeFor({...incoming.own.values, ...incoming.headers})
+    const named = ONE_MODEL.exec(incoming.request.url ?? '')?.[1]
+    if (named !== undefined) return written(oneModel(shape, found(models, plainName(named))))
+    const rows = ordered(models)
+    const more = {total: rows.length, ...(unanswered.length > 0 && {unanswered})}
+    return written(modelList(shape, hasOwnPages(shape) ? rows : page(rows), query, more))
+  }
+
+  /** Ends a call with such an answer. */
+  send(call: Call, body: Buffer) {
+    const services = this.#services
+    const how = {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services}
+    call.relay.head(200, ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, {}, how)], false)
+    call.relay.end([body])
+    for (const admission of call.admissions) admission.settle({tokens: 0, cost_nanousd: 0})
+  }
+
+  /** Several targets have no list of their own together, and some kinds of providers have none at all. */
+  async #isOwn(routing: ResolvedPlan, {incoming, caller}: Call): Promise<boolean> {
+    const {plan} = routing
+    if (hasSeveralTargets(plan) || incoming.own.values['fetch-integrated-models'] === 'true') return true
+    if (!incoming.route.endpoint) return false // one model of one provider is asked for there
+    const {root} = plan
+    if (root.kind === 'branch') return false
+    const {managed, provider} = await this.#plans.target(routing, root, incoming, caller)
+    return managed !== null && modelListerOf(provider) === null
+  }
+}
+
+function found(models: readonly GatewayModel[], id: string): GatewayModel {
+  const model = models.find(each => each.id === id)
+  if (!model) throw new Refusal('model.unknown', {model: id.slice(0, 1024)})
+  return model
+}
+
+function plainName(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function written(json: object): Buffer {
+  return Buffer.from(JSON.stringify(json))
+}
+
+interface ListQuery {
+  matches(slug: string | null, kind: string): boolean
+  ordered(models: readonly GatewayModel[]): readonly GatewayModel[]
+  page(models: readonly GatewayModel[]): readonly GatewayModel[]
+}
+
+/** Query: ai_service, provider, limit, offset, sort, order (reference: `/models` without a provider). */
+function readQuery(query: URLSearchParams): ListQuery {
+  const [provider, ai_service] = [query.get('provider')?.replace(/^@/, ''), query.get('ai_service')?.replace(/^@/, '')]
   const sort = oneOf(query, 'sort', SORTS) ?? 'name'
   const descending = oneOf(query, 'order', ['asc', 'desc']) === 'desc'
   const offset = count(query, 'offset', Number.MAX_SAFE_INTEGER) ?? 0
   const limit = count(query, 'limit', 10_000)
-  const providers = await services.providerSlugs(call.caller.workspace_id)
-  const wanted = providers.filter(({slug, kind}) => matches(query.get('provider'), slug) && matches(query.get('ai_service'), kind))
-  const rows = wanted.flatMap(({slug, kind, models}) =>
-    models.map(model => ({
-      kind,
-      provider: slug,
-      row: {id: `@${slug}/${model}`, slug: model, canonical_slug: model, object: 'model'} satisfies Row,
-    })),
-  )
-  const by =
-    sort === 'name'
-      ? (each: (typeof rows)[number]) => each.row.slug
-      : sort === 'provider'
-        ? (each: (typeof rows)[number]) => each.provider
-        : (each: (typeof rows)[number]) => each.kind
-  rows.sort((one, other) => compare(by(one), by(other)) || compare(one.row.id, other.row.id))
-  if (descending) rows.reverse()
-  const data = rows.slice(offset, limit === undefined ? undefined : offset + limit).map(({row}) => row)
-  const body = Buffer.from(JSON.stringify({object: 'list', total: rows.length, data}))
-  call.relay.head(
-    200,
-    [
-      'content-type',
-      'application/json; charset=utf-8',
-      ...answerHeaders(
-        call,
-        null,
-        {},
-        {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services},
-      ),
-    ],
-    false,
-  )
-  call.relay.end([body])
-  for (const admission of call.admissions) admission.settle({tokens: 0, cost_nanousd: 0})
-}
-
-function matches(wanted: string | null, is: string): boolean {
-  return wanted === null || wanted.replace(/^@/, '') === is
+  const by = {
+    name: (each: GatewayModel) => each.model,
+    provider: (each: GatewayModel) => each.slug ?? '',
+    ai_service: (each: GatewayModel) => each.kind,
+  }[sort]
+  return {
+    matches: (slug, kind) => (provider === undefined || provider === slug) && (ai_service === undefined || ai_service === kind),
+    ordered(models) {
+      const rows = models.toSorted((one, other) => compare(by(one), by(other)) || compare(one.id, other.id))
+      return descending ? rows.reverse() : rows
+    },
+    page: models => models.slice(offset, limit === undefined ? undefined : offset + limit),
+  }
 }
 
 function compare(one: string, other: string): number {

@@ -25,6 +25,7 @@ const PLAIN: Plan = {
   root: {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}},
   config_id: null,
   warnings: [],
+  lists_integrated: false,
 }
 
 /** Remembers plans by what named them. `forget` is called when an integration, a provider or a config changed. */

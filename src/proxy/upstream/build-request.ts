@@ -7,6 +7,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
 import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
+import {modelListerOf} from '../../providers/models/index.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {UnsupportedInput} from '../../providers/translation.ts'
@@ -23,6 +24,7 @@ import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
 import {MultiRequest, type OperationContext} from './multi-request.ts'
+import {ownModels} from './own-models.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
@@ -102,7 +104,7 @@ function made(call: Call, target: Target, credentials: RequestCredentials, servi
   const model = askedModel(call, target)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
-  const errand = is_passthrough ? undefined : provider.operations?.endpoints[endpoint]
+  const errand = is_passthrough ? undefined : (provider.operations?.endpoints[endpoint] ?? listing(call, target, provider, services))
   if (errand) return errandOf(errand, {call, target, provider, model, credentials}, services)
   const words = translateRequest(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
@@ -150,6 +152,12 @@ function made(call: Call, target: Target, credentials: RequestCredentials, servi
 /** By a vendor's own path a client may write what the base has. */
 function pathOf(base_path: string, path: string, is_passthrough: boolean): string {
   return joinPath(base_path, is_passthrough ? withoutRepeat(base_path, path) : path)
+}
+
+/** A list of models is read whole: what the caller may not call is not in it. */
+function listing(call: Call, target: Target, provider: Provider, services: ProxyServices): ProviderOperation | undefined {
+  const lister = call.endpoint === 'listModels' ? modelListerOf(provider) : null
+  return lister ? ownModels(lister, {call, target}, services) : undefined
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */

@@ -6,8 +6,10 @@ import {FormFault, readParts} from '../../base/multipart-stream.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {supports, translationFor} from '../../providers/clients.ts'
+import {plainFault} from '../../providers/openai/fault.ts'
 import {type OperationInput, type ProviderOperation, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
+import type {Provider} from '../../providers/provider.ts'
 import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -84,7 +86,7 @@ export class MultiRequest {
         {status: fault.status, url: this.url, trace_id: call.incoming.trace.trace_id},
         'an errand ended with a call of it',
       )
-      return jsonAnswer(fault.status, errorBody(context, provider.operations!.fault(fault.status, fault.body, context)))
+      return jsonAnswer(fault.status, errorBody(context, faultsOf(provider)(fault.status, fault.body, context)))
     }
   }
 
@@ -165,6 +167,11 @@ export class MultiRequest {
     if (supports(provider, endpoint)) return null
     throw new UnsupportedInput('url', `the provider has no such endpoint (${endpoint})`)
   }
+}
+
+/** How a provider tells faults: a list of models may be all that it is asked for in calls of its own. */
+function faultsOf({operations, translations}: Provider) {
+  return operations?.fault ?? translations?.fault ?? plainFault
 }
 
 const NOTHING: Json = {}

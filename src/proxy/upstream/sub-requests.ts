@@ -98,14 +98,14 @@ export class SubRequests implements Upstream {
     return resolveDestination(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#services)
   }
 
-  #below({path, endpoint}: Pick<ProviderRequest, 'path' | 'endpoint'>): string {
-    return endpoint ? pathFor(this.#of.provider, this.#reach({path, endpoint}), this.#of.target.options) : path
+  #below({path, endpoint, query}: Pick<ProviderRequest, 'path' | 'endpoint' | 'query'>): string {
+    return endpoint ? pathFor(this.#of.provider, this.#reach({path, endpoint, ...(query && {query})}), this.#of.target.options) : path
   }
 
-  #reach({path, endpoint = 'proxy'}: Pick<ProviderRequest, 'path' | 'endpoint'>): EndpointRequest {
+  #reach({path, endpoint = 'proxy', query}: Pick<ProviderRequest, 'path' | 'endpoint' | 'query'>): EndpointRequest {
     const {target} = this.#of
     const base = target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}
-    return {endpoint, path, query: '', model: '', is_stream: false, ...base}
+    return {endpoint, path, query: query ? `?${query}` : '', model: '', is_stream: false, ...base}
   }
 
   async #headers(

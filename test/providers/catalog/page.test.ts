@@ -23,7 +23,7 @@ test('a row says what is native, what is translated and what comes by way of cha
     slug: 'anthropic',
     host: 'https://api.anthropic.com/v1',
     auth: ['X-API-Key: KEY'],
-    native: ['messages', 'messagesCountTokens', 'listModels'],
+    native: ['messages', 'messagesCountTokens'],
     translated: ['chatComplete', 'complete'],
     through_chat: ['createModelResponse'],
   })

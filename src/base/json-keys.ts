@@ -20,9 +20,26 @@ interface Open {
 
 /** The first such fault in `text`, which is JSON; null: there is none. One pass, however deep. */
 export function keyFault(text: string, deepest: number): KeyFault | null {
+  const finding = findingKeyFault(text, deepest)
+  for (;;) {
+    const step = finding.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Code units between two pauses. */
+const UNITS_AT_ONCE = 64 << 10
+
+/** The same with pauses. */
+export function* findingKeyFault(text: string, deepest: number): Generator<undefined, KeyFault | null> {
+  let pause_at = UNITS_AT_ONCE
   const open: Open[] = []
   let is_key = false
   for (let at = 0; at < text.length; at++) {
+    if (at >= pause_at) {
+      pause_at = at + UNITS_AT_ONCE
+      yield
+    }
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const end = endOf(text, at)

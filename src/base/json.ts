@@ -11,9 +11,15 @@ export interface Span {
 /**
  * The top-level members of a JSON object in `body`, found without building the object: numbers and order stay as they were sent.
  * A key of `once` that stands twice is refused (`body.duplicate_key`), for two readers could take it for two things.
- * Nested values are skipped, not checked, but for their depth: `most_depth`, what stands at the top being the first level.
+ * Nested values are skipped, not checked, but for their depth: `most_depth`, what stands at the top being the first level. `long`: where those
+ * end that are long, by where they begin.
  */
-export function topLevel(body: Buffer, once: ReadonlySet<string>, most_depth = Number.POSITIVE_INFINITY): Map<string, Span> {
+export function topLevel(
+  body: Buffer,
+  once: ReadonlySet<string>,
+  most_depth = Number.POSITIVE_INFINITY,
+  long?: ReadonlyMap<number, number>,
+): Map<string, Span> {
   const found = new Map<string, Span>()
   let at = space(body, body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)
   if (body[at] !== OPEN_BRACE) throw notJson('it does not begin with {')
@@ -27,7 +33,7 @@ export function topLevel(body: Buffer, once: ReadonlySet<string>, most_depth = N
     at = space(body, key_end)
     if (body[at] !== COLON) throw notJson(`a colon was expected at byte ${at}`)
     const start = space(body, at + 1)
-    const end = value(body, start, most_depth)
+    const end = long?.get(start) ?? value(body, start, most_depth)
     if (found.has(key) && once.has(key)) throw new Refusal('body.duplicate_key', {key})
     found.set(key, {key_at, start, end})
     at = space(body, end)
@@ -36,6 +42,35 @@ export function topLevel(body: Buffer, once: ReadonlySet<string>, most_depth = N
     at = space(body, at + 1)
   }
 }
+
+/** The ends of long nested values at the top level, for `topLevel` to skip: of a body of many megabytes they are found with pauses. */
+export function* longValues(body: Buffer, most_depth: number): Generator<undefined, ReadonlyMap<number, number>> {
+  const found = new Map<number, number>()
+  let depth = 0
+  let start = 0
+  let pause_at = BYTES_AT_ONCE
+  for (let at = 0; at < body.length; ) {
+    if (at >= pause_at) {
+      pause_at = at + BYTES_AT_ONCE
+      yield
+    }
+    const byte = body[at]
+    if (byte === QUOTE) {
+      at = string(body, at)
+      continue
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++depth > most_depth) throw tooDeep('The request body')
+      if (depth === 2) start = at
+    } else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 1 && at - start > SHORT_BYTES) found.set(start, at + 1)
+    at++
+  }
+  if (depth > 0) throw notJson('it is cut off')
+  return found
+}
+
+const BYTES_AT_ONCE = 256 << 10
+const SHORT_BYTES = 64 << 10
 
 /** A change to a body's top level: a value set or (undefined) left out. */
 export type Edits = ReadonlyMap<string, string | undefined>

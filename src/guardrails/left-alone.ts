@@ -74,6 +74,11 @@ function byKey(): Map<string, LeftAlone[]> {
   return by
 }
 
+/** Keys under which base64 stands, or `data:` URLs of it. */
+export const BASE64_KEYS: ReadonlySet<string> = new Set(
+  LEFT_ALONE.filter(({what, form}) => what === 'base64' || form === DATA_URL).flatMap(({keys}) => keys),
+)
+
 /** True for a string that no guardrail sees: `holder` has it under `key`, or has a list of such there. */
 export function isLeftAlone(text: string, key: string, holder: JsonValue | undefined): boolean {
   const rules = BY_KEY.get(key)

@@ -1,4 +1,5 @@
 import {isBase64, readString, type WalkFault, walkStrings} from '../base/json-strings.ts'
+import {BASE64_KEYS} from './left-alone.ts'
 
 /** A stretch of a body that holds strings: JSON, one text, or one text as forms of browsers write it. */
 export interface Region {
@@ -48,6 +49,25 @@ function* jsonStrings(bytes: Buffer, {start: from, end: to, called: outer}: Regi
     if (text !== '') yield {text, called: is_key ? '' : called, is_key, start, end}
   }
 }
+
+/** How many bytes of JSON in the words of its route are judged: pictures and sound under their own keys are not. */
+export function* judgedBytes(bytes: Buffer): Generator<undefined, number> {
+  let length = bytes.length
+  let called = ''
+  for (const string of walkStrings(bytes, 0, bytes.length)) {
+    if (string === undefined) {
+      yield
+      continue
+    }
+    const {start, end, is_key} = string
+    if (is_key) called = bytes.toString('latin1', start + 1, Math.min(end - 1, start + LONGEST_KEY))
+    else if (end - start > MIN_PICTURE && BASE64_KEYS.has(called) && (yield* isBase64(bytes, start, end))) length -= end - start
+  }
+  return length
+}
+
+const LONGEST_KEY = 32
+const MIN_PICTURE = 64 << 10
 
 /** How a region writes a text. */
 export function written(form: Region['form'], text: string): string {

@@ -287,6 +287,24 @@ describe('what cannot be read', () => {
     for (const config of [reports, other, A]) expect((await ask(config, path, type, body, {}, strict)).status).toBe(200)
   })
 
+  test('a picture in a chat does not make it too long', async () => {
+    const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(150_000)}`
+    const chat = (text: string) =>
+      JSON.stringify({
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {type: 'text', text},
+              {type: 'image_url', image_url: {url: picture}},
+            ],
+          },
+        ],
+      })
+    expect((await ask(DENY, '/v1/chat/completions', JSON_TYPE, chat('forbidden'))).status).toBe(446)
+    expect((await ask(DENY, '/v1/chat/completions', JSON_TYPE, chat('fine'), {}, strict)).status).toBe(200)
+  })
+
   test('a body that comes in chunks is taken no further than guardrails read, and all of it leaves', async () => {
     async function* chunks() {
       for (let count = 0; count < 30; count++) yield Buffer.from(`{"a":"${'x '.repeat(50_000)}"}\n`)

@@ -82,12 +82,16 @@ const MAX_DEPTH = 64
  * adds what a request's messages are framed with.
  */
 export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolean}): number | null {
+  if (body.length > MAX_PARSED_BYTES) return null
   const json = parsed(body.toString('utf8'))
   if (!isObject(json)) return null
   const heard = {tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0}
   for (const name of SPOKEN) if (Object.hasOwn(json, name)) hear(json[name], heard, 0)
   return heard.tokens
 }
+
+/** To parse a longer body would keep everybody waiting: its length says about as much. */
+const MAX_PARSED_BYTES = 8 << 20
 
 function hear(value: unknown, heard: {tokens: number}, depth: number): void {
   if (typeof value === 'string') {

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {ClientRequest} from '../../base/ingress/request.ts'
 import {joined} from '../../base/joined.ts'
 import {decodedRequest, requestEncoding} from '../../base/request-encoding.ts'
-import {type Body, isForm, isJson, isRead, readAs, readBytes, streamBody} from '../inbound/body.ts'
+import {type Body, isForm, isJson, isRead, LONG_BODY_BYTES, readAs, readBytes, readLongAs, streamBody} from '../inbound/body.ts'
 import {type InboundRequest, messageOf} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Call} from './call.ts'
@@ -27,8 +27,10 @@ export async function readBody(call: Call, state: CallState, services: ProxyServ
     bytes = await state.wait('reading_body', decodedRequest(bytes, encoding, limit_mb))
     call.request_encoding = encoding
   }
+  const read_as = is_json ? 'application/json' : type
   try {
-    return readAs(bytes, is_json ? 'application/json' : type, route.endpoint)
+    if (bytes.length > LONG_BODY_BYTES) return await state.wait('reading_body', readLongAs(bytes, read_as, route.endpoint))
+    return readAs(bytes, read_as, route.endpoint)
   } catch (fault) {
     // What no table knows may take what is no JSON, whatever it is called.
     if (call.is_passthrough && !call.operation && fault instanceof Refusal && fault.code === 'body.not_json') return {kind: 'other', bytes}
@@ -66,7 +68,7 @@ export async function readPassing(call: Call, {settings}: Pick<ProxyServices, 's
     bytes = await decodedRequest(bytes, encoding, max_json_payload_size_in_mb)
     call.request_encoding = encoding
   }
-  call.body = isJson(type) || isForm(type) ? readAs(bytes, type, undefined) : {kind: 'other', bytes}
+  call.body = isJson(type) || isForm(type) ? await readLongAs(bytes, type, undefined) : {kind: 'other', bytes}
   body.read = call.body
 }
 

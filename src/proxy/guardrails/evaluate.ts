@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {keyFault} from '../../base/json-keys.ts'
+import {findingKeyFault, keyFault} from '../../base/json-keys.ts'
 import {parsed, TooDeep} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
@@ -7,12 +7,15 @@ import {BytesView} from '../../guardrails/bytes-view.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
+import {readingJson} from '../../guardrails/json-text.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
+import {judgedBytes} from '../../guardrails/regions.ts'
 import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
 import {isGuarded} from '../../guardrails/texts.ts'
 import {inTimeSlices} from '../../guardrails/time-slices.ts'
 import {nothingOf, type View, viewOf} from '../../guardrails/view.ts'
+import type {Json} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
@@ -20,7 +23,7 @@ import type {Call} from '../call/call.ts'
 import type {CallGuardrails, Judged, Whole} from '../call/call-guardrails.ts'
 import {readPassing} from '../call/read-body.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
-import {type Body, type JsonBody, readAs, readJson, wholeOf} from '../inbound/body.ts'
+import {type Body, type JsonBody, LONG_BODY_BYTES, readAs, readJson, textOf, wholeOf} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import type {ProxyServices} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
@@ -134,9 +137,10 @@ class GuardedVisit implements CallGuardrails {
     const {body} = call
     const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
     if (body.kind === 'json' && isGuarded(endpoint, 'input')) {
-      if (body.bytes.length > most_bytes) return {view: null, unread: [WHOLE_BODY]}
-      const whole = wholeOf(body)
-      readAlike(body)
+      const is_long = body.bytes.length > most_bytes && (await inTimeSlices(judgedBytes(body.bytes))) > most_bytes
+      if (is_long) return {view: null, unread: [WHOLE_BODY]}
+      const whole = await parsedWhole(body)
+      await readAlike(body)
       return {view: viewOf(endpoint, 'input', applyParams(whole, this.#target.params) as JsonValue), unread: []}
     }
     if (!('bytes' in body)) return {view: null, unread: [WHOLE_BODY]}
@@ -270,9 +274,15 @@ const NOTHING_READ: RequestRead = {view: null, unread: []}
 
 const KEY_FAULTS = {repeated: 'names twice', deep: 'is nested too deep at'} as const
 
+/** The body parsed; a long one with pauses. */
+async function parsedWhole(body: JsonBody): Promise<Json> {
+  if (body.bytes.length > LONG_BODY_BYTES) body.whole ??= (await inTimeSlices(readingJson(textOf(body)))) as Json | undefined
+  return wholeOf(body)
+}
+
 /** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
-function readAlike(body: JsonBody) {
-  if (body.key_fault === undefined) body.key_fault = keyFault(body.bytes.toString(), DEEPEST)
+async function readAlike(body: JsonBody): Promise<void> {
+  if (body.key_fault === undefined) body.key_fault = await inTimeSlices(findingKeyFault(body.bytes.toString(), DEEPEST))
   const fault = body.key_fault
   if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
   if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})

@@ -2,10 +2,11 @@ import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {GIVEN_UP} from '../../base/ingress/govern.ts'
 import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
-import {type Edits, edited, type Span, topLevel} from '../../base/json.ts'
+import {type Edits, edited, longValues, type Span, topLevel} from '../../base/json.ts'
 import type {KeyFault} from '../../base/json-keys.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {type FormSpan, formParts, withField} from '../../base/multipart.ts'
+import {inTimeSlices} from '../../guardrails/time-slices.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {Endpoint} from '../../schema/endpoints.ts'
 
@@ -115,8 +116,8 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
  * What a JSON body says that the gateway must know: an object, and no policy member twice. Of the rest the top level alone is scanned, for
  * parsing it would cost more than all else that a call costs; what is wrong deeper down the provider says.
  */
-export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBody {
-  const members = topLevel(bytes, POLICY, MAX_JSON_DEPTH)
+export function readJson(bytes: Buffer, endpoint: Endpoint | undefined, long?: ReadonlyMap<number, number>): JsonBody {
+  const members = topLevel(bytes, POLICY, MAX_JSON_DEPTH, long)
   const model = member(bytes, members, 'model')
   const stream_options = member(bytes, members, 'stream_options')
   const user = member(bytes, members, 'user')
@@ -137,12 +138,17 @@ export function readJson(bytes: Buffer, endpoint: Endpoint | undefined): JsonBod
 export function wholeOf(body: JsonBody): Json {
   if (body.whole) return body.whole
   try {
-    const text = body.bytes.toString()
-    body.whole = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as Json
+    body.whole = JSON.parse(textOf(body)) as Json
     return body.whole
   } catch (cause) {
     throw new Refusal('body.not_json', {reason: 'it does not parse'}, {cause})
   }
+}
+
+/** Its text, without a byte order mark. */
+export function textOf({bytes}: JsonBody): string {
+  const text = bytes.toString()
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
 }
 
 const BYTE_ORDER_MARK = 0xfeff
@@ -165,10 +171,19 @@ export function isRead(content_type: string, endpoint: Endpoint | undefined): bo
   return true
 }
 
+/** The same of one that may be long: others have their turn while it is scanned. */
+export async function readLongAs(bytes: Buffer, content_type: string, endpoint: Endpoint | undefined): Promise<Body> {
+  if (isForm(content_type) || !beginsObject(bytes)) return readAs(bytes, content_type, endpoint)
+  return readAs(bytes, content_type, endpoint, await inTimeSlices(longValues(bytes, MAX_JSON_DEPTH)))
+}
+
+/** A longer body of JSON is scanned with pauses. */
+export const LONG_BODY_BYTES = 1 << 20
+
 /** A body of a content type that is read. To a path that the table does not know JSON may also be another than an object. */
-export function readAs(bytes: Buffer, content_type: string, endpoint: Endpoint | undefined): Body {
+export function readAs(bytes: Buffer, content_type: string, endpoint: Endpoint | undefined, long?: ReadonlyMap<number, number>): Body {
   if (endpoint?.body !== 'json' && isForm(content_type)) return readForm(bytes, content_type)
-  if (endpoint || (!LINES.test(content_type) && beginsObject(bytes))) return readJson(bytes, endpoint)
+  if (endpoint || (!LINES.test(content_type) && beginsObject(bytes))) return readJson(bytes, endpoint, long)
   return {kind: 'other', bytes}
 }
 

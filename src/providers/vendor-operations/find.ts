@@ -15,6 +15,8 @@ const PATTERNS: readonly Pattern[] = VENDOR_OPERATIONS.toSorted((one, other) => 
   return {operation, whole: new RegExp(`^${body}$`), end: operation.anywhere ? new RegExp(`${body}$`) : null}
 })
 
+const ofMethod = Map.groupBy(PATTERNS, ({operation}) => operation.method as string)
+
 /** What stands before an operation: versions, once or repeated, and names that some vendors put before OpenAI's words. */
 const PREFIX = /^(?:\/(?:v\d+(?:(?:alpha|beta)\d*)?|openai|api(?=\/v\d)|inference(?=\/v\d)))+(?=\/)/
 /** Paths differ by the ids in them; more than so many are not remembered. */
@@ -44,27 +46,23 @@ export function isGoogleOperation(method: string, path: string): boolean {
 function search(kind: string, method: string, path: string): CalledOperation | null {
   const plain = withoutRepeats(decoded(path))
   const bare = plain.replace(PREFIX, '')
-  const of_kind = ({operation}: Pattern) => operation.kinds !== 'all' && operation.kinds.includes(kind)
-  const of_all = ({operation}: Pattern) => operation.kinds === 'all'
-  return (
-    match(PATTERNS.filter(of_kind), method, plain, bare) ??
-    match(PATTERNS.filter(of_all), method, plain, bare) ??
-    matchEnd(PATTERNS.filter(of_all), method, bare)
-  )
+  const all = ofMethod.get(method) ?? []
+  const of_all = all.filter(({operation}) => operation.kinds === 'all')
+  const of_kind = all.filter(({operation}) => operation.kinds !== 'all' && operation.kinds.includes(kind))
+  return match(of_kind, plain, bare) ?? match(of_all, plain, bare) ?? matchEnd(of_all, bare)
 }
 
-function match(patterns: readonly Pattern[], method: string, plain: string, bare: string): CalledOperation | null {
+function match(patterns: readonly Pattern[], plain: string, bare: string): CalledOperation | null {
   for (const {operation, whole} of patterns) {
-    if (operation.method !== method) continue
     const found = whole.exec(bare) ?? whole.exec(plain)
     if (found) return called(operation, found)
   }
   return null
 }
 
-function matchEnd(patterns: readonly Pattern[], method: string, path: string): CalledOperation | null {
+function matchEnd(patterns: readonly Pattern[], path: string): CalledOperation | null {
   for (const {operation, end} of patterns) {
-    const found = end && operation.method === method ? end.exec(path) : null
+    const found = end?.exec(path)
     if (found) return called(operation, found)
   }
   return null

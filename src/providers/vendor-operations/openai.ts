@@ -31,6 +31,7 @@ export const openai: readonly VendorOperation[] = [
   ),
   ...placed('openai.responses.create', '/responses', (name, path) => generates(name, path, {endpoint: 'createModelResponse'})),
   executes('openai.moderations', '/moderations', {endpoint: 'moderate'}),
+  executes('openai.decisions', '/decisions'),
   executes('rerank', '/rerank', {endpoint: 'rerank', anywhere: true}),
   executes('ocr', '/ocr', {endpoint: 'ocr'}),
 
@@ -118,6 +119,7 @@ export const openai: readonly VendorOperation[] = [
   flagged('openai.evals.runs.create', '/evals/{id}/runs', {models: ['any'], is_indirect: true}),
   ...free('openai.evals.runs.list', 'GET', '/evals/{id}/runs'),
   ...free('openai.evals.runs', 'GET POST DELETE', '/evals/{id}/runs/{id}'),
+  ...free('openai.evals.runs.cancel', 'POST', '/evals/{id}/runs/{id}/cancel'),
   ...free('openai.evals.runs.output_items', 'GET', '/evals/{id}/runs/{id}/output_items'),
   ...free('openai.evals.runs.output_item', 'GET', '/evals/{id}/runs/{id}/output_items/{id}'),
   ...free('openai.skills.list', 'GET', '/skills'),

@@ -1,9 +1,11 @@
 import {anthropic} from './anthropic.ts'
+import {anthropicAgents} from './anthropic-agents.ts'
 import {bedrock} from './bedrock.ts'
 import {cohere} from './cohere.ts'
 import {engines} from './engines.ts'
 import {google} from './google.ts'
 import {openai} from './openai.ts'
+import {openaiAgents} from './openai-agents.ts'
 import type {VendorOperation} from './operation.ts'
 import {others} from './others.ts'
 
@@ -15,5 +17,7 @@ export const VENDOR_OPERATIONS: readonly VendorOperation[] = [
   ...others,
   ...engines,
   ...openai,
+  ...openaiAgents,
   ...anthropic,
+  ...anthropicAgents,
 ]

@@ -10,7 +10,7 @@ import {govern} from '../base/ingress/govern.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import {governorMetrics} from '../base/ingress/governor-metrics.ts'
 import type {Log} from '../base/log.ts'
-import {isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
+import {isOfAnthropicClient, isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
 import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
 import type {CallProxy} from '../proxy/proxy.ts'
 import type {Settings} from '../settings/index.ts'
@@ -98,10 +98,13 @@ function listener(settings: Settings, answer: RequestListener) {
   return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
 }
 
-/** Calls of unified routes go straight to the data plane: Fastify's routing and its objects would cost each a tenth of its time. */
+/**
+ * Calls of unified routes go straight to the data plane: Fastify's routing and its objects would cost each a tenth of its time. So do those of
+ * Anthropic's clients, of whose operations some stand at paths of our administration.
+ */
 function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
   return (request: IncomingMessage, response) => {
-    if (isUnified(request.method, request.url)) proxy.handle(request, response)
+    if (isUnified(request.method, request.url) || isOfAnthropicClient(request)) proxy.handle(request, response)
     else answer(request, response)
   }
 }

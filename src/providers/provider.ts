@@ -85,6 +85,8 @@ export interface Provider {
   readonly is_engine?: true
   /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
   readonly hands_on?: readonly string[]
+  /** The header by which this vendor's own clients are known: from them, files, models and the like mean the vendor's own operations. */
+  readonly own_clients_send?: string
   /** Another way to authenticate, chosen by options. */
   readonly login?: RequestAuth
   /** `GET /realtime` by WebSocket, at this path below the base URL. */

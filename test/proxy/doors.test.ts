@@ -317,3 +317,79 @@ test('doors 3: a deployment that the integration lists is the model that it list
   expect(provider.heard[0]!.path).toBe('/openai/deployments/my-dep/chat/completions?api-version=2024-10-21')
   expect(tokens((await gateway.logs())[0]!)).toEqual(['gpt-4o', IN, OUT])
 })
+
+describe('doors 9: from a vendor’s own client, paths mean the vendor’s own operations', () => {
+  const version = {'anthropic-version': '2023-06-01'}
+  const get = async (slug: string, path: string, headers: Record<string, string> = {}) => {
+    const response = await gateway.call(path, {headers: {'x-gateway-provider': `@${slug}`, ...headers}})
+    return {status: response.status, body: (await response.json()) as Record<string, unknown>}
+  }
+  const files = {data: [{id: 'file_1', type: 'file', size_bytes: 3, extra: 1}], has_more: false, first_id: 'file_1', last_id: 'file_1'}
+
+  test.each(['/v1/files', '/v1/skills', '/v1/messages/batches'])('%s is Anthropic’s as it came', async path => {
+    provider.answer((_, response) => json(response, files))
+    expect(await get('ant', `${path}?limit=3`, version)).toEqual({status: 200, body: files})
+    expect(provider.heard.map(({path}) => path)).toEqual([`${path}?limit=3`])
+    expect((await gateway.logs())[0]).toMatchObject({cost: 0, usage_source: 'none'})
+  })
+
+  test('without its header files are OpenAI’s', async () => {
+    provider.answer((_, response) => json(response, {...files, data: []}))
+    expect((await get('ant', '/v1/files')).body).toMatchObject({object: 'list', data: []})
+  })
+
+  test('an upload leaves as the client wrote it', async () => {
+    provider.answer((_, response) => json(response, files.data[0]))
+    const form = new FormData()
+    form.set('file', new File(['abc'], 'a.txt'))
+    const sent = new Request('http://127.0.0.1', {method: 'POST', body: form})
+    const headers = {...version, 'x-gateway-provider': '@ant', 'content-type': sent.headers.get('content-type')!}
+    const bytes = Buffer.from(await sent.arrayBuffer())
+    const response = await gateway.call('/v1/files', {method: 'POST', body: bytes, headers})
+    expect(await response.json()).toEqual(files.data[0])
+    expect(provider.heard[0]!.body.equals(bytes)).toBe(true)
+  })
+
+  test('the next target of another kind is asked in OpenAI’s words again', async () => {
+    provider.answer(({headers}, response) => json(response, {object: 'list', data: []}, headers['x-api-key'] ? 500 : 200))
+    const config = JSON.stringify({strategy: {mode: 'fallback'}, targets: [{provider: '@ant'}, {provider: '@oai'}]})
+    const {status, body} = await get('ant', '/v1/files', {...version, 'x-gateway-config': config})
+    expect([status, body]).toEqual([200, {object: 'list', data: []}])
+    const rows = await gateway.logs()
+    expect(rows.slice(0, 2).map(row => row.is_proxy_call)).toEqual([false, true])
+  })
+
+  test.each(['/v1/skills', '/v1/messages/batches', '/v1/messages/batches/b_1/results'])(
+    '%s is 501 for a kind without Messages',
+    async path => {
+      expect((await get('oai', path, version)).status).toBe(501)
+      expect(provider.heard).toEqual([])
+    },
+  )
+
+  test('Google’s client reads Google’s files', async () => {
+    provider.answer((_, response) => json(response, {files: [{name: 'files/f_1'}]}))
+    expect(await get('gem', '/v1/files', {'x-goog-api-client': 'google-genai-sdk/3.1.0'})).toEqual({
+      status: 200,
+      body: {files: [{name: 'files/f_1'}]},
+    })
+    expect(provider.heard[0]!.path).toBe('/v1beta/files')
+  })
+
+  test('a path of our administration too is Anthropic’s for its client, and ours for others', async () => {
+    provider.answer((_, response) => json(response, files))
+    expect((await get('ant', '/v1/deployments', version)).body).toEqual(files)
+    expect((await get('ant', '/v1/deployments')).body).not.toEqual(files)
+    expect((await get('ant', '/v1/proxy/deployments')).body).toEqual(files)
+    expect(provider.heard.map(({path}) => path)).toEqual(['/v1/deployments', '/v1/deployments'])
+  })
+})
+
+test('doors 7: tokens that are counted beforehand cost nothing, and a training that has no rate says so', async () => {
+  provider.answer((_, response) => json(response, claude))
+  await ask('ant', '/v1/messages/count_tokens', {model: 'claude-sonnet-4-5', ...messages})
+  expect((await gateway.logs())[0]).toMatchObject({cost: 0, req_units: 0, usage_source: 'none'})
+  provider.answer((_, response) => json(response, {id: 'ftjob-1', object: 'fine_tuning.job'}))
+  await ask('oai', '/v1/fine_tuning/jobs', {model: 'gpt-4o', training_file: 'file-1'})
+  expect((await gateway.logs())[0]).toMatchObject({cost: 0, usage_source: 'unmetered'})
+})

@@ -123,6 +123,7 @@ export const clouds: readonly Provider[] = [
     models: anthropicModels,
     translations: anthropic,
     pathOf: onceV1,
+    own_clients_send: 'anthropic-version',
   }),
   nativeRow('sagemaker', 'Amazon SageMaker', null, {
     baseUrlOf: sagemakerPlace,

@@ -32,7 +32,8 @@ export interface Call {
   /** What a path that is no unified route means at the current target; null for unified routes, and for what the table does not know. */
   operation: CalledOperation | null
   prompt: CalledPrompt | null
-  readonly is_passthrough: boolean
+  /** The body goes as it came, to a path of the provider's own; at the current target. */
+  is_passthrough: boolean
   readonly relay: ResponseWriter
   metadata: Readonly<Record<string, string>>
   /** True where `metadata._user` is the body's `user`: what is redacted there is redacted wherever it is kept. */

@@ -1,13 +1,14 @@
+import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 
 /**
  * Paths at the root that vendors' own clients send, and that lead to the data plane (decisions: root paths): Azure and Groq below `/openai`,
- * Google by its versions, Ollama below `/api`, Cohere's second version.
+ * Google by its versions and for what goes up and down, Ollama below `/api`, Cohere's second version.
  */
 const ROOT_DOORS = [
   /^\/openai\/(?:v1|deployments)\//,
   /^\/v1(?:beta1?|alpha)\//,
-  /^\/(?:upload|download)\/v1beta\//,
+  /^\/(?:upload|download)\/v1(?:beta1?|alpha)?\//,
   /^\/api\/(?:chat|generate|embed|embeddings|tags|show|ps|version)\/?$/,
   /^\/v2\/(?:chat|embed|rerank)\/?$/,
 ] as const
@@ -19,11 +20,16 @@ export const ROOT_PATTERNS = [
   '/v1beta/*',
   '/v1beta1/*',
   '/v1alpha/*',
-  '/upload/v1beta/*',
-  '/download/v1beta/*',
+  '/upload/*',
+  '/download/*',
   '/api/:operation',
   '/v2/:operation',
 ] as const
+
+/** True for a request of Anthropic's clients: where a path is of our administration too (`/deployments`), theirs is meant. */
+export function isOfAnthropicClient({headers, url = ''}: Pick<IncomingMessage, 'headers' | 'url'>): boolean {
+  return headers['anthropic-version'] !== undefined && url.startsWith('/v1/')
+}
 
 /** True for a path of the root that is a vendor's own. */
 export function isRootDoor(path: string): boolean {
@@ -47,7 +53,9 @@ export function plainPath(path: string): string {
 
 /** A path that is written in Google's words, whose clients read errors of Google's shape. */
 export function isGooglePath(path: string): boolean {
-  return /^\/(?:(?:upload|download)\/)?v1(?:beta1?|alpha)\//.test(path) || /:[a-z]\w*(?:Content|Contents|Tokens)$/i.test(path)
+  return (
+    /^\/(?:(?:upload|download)\/v1(?:beta1?|alpha)?|v1(?:beta1?|alpha))\//.test(path) || /:[a-z]\w*(?:Content|Contents|Tokens)$/i.test(path)
+  )
 }
 
 export interface PathSlug {

@@ -4,6 +4,7 @@ import {newSpanId, newTimeId} from '../../base/ids.ts'
 import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
 import {MAX_ID_BYTES, storedText} from '../../base/stored-text.ts'
 import {type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
+import {isOfAnthropicClient} from './doors.ts'
 import {type Route, route} from './routes.ts'
 
 /** A request as it came in: what it asks for, our headers, its place in a trace. Nothing is trusted yet. */
@@ -45,7 +46,7 @@ export function parseRequest(request: ClientRequest, now_ms: number, administere
     method,
     headers,
     own,
-    route: route(method, url, administered),
+    route: route(method, url, isOfAnthropicClient(request) ? never : administered),
     trace: readTrace(headers, own, `${method} ${url}`, now_ms),
     at_ms: now_ms,
     started: performance.now(),
@@ -102,6 +103,8 @@ function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: 
     span_name: short(values['span-name']) ?? (w3c ? storedText(request_line.split('?', 1)[0]!, MAX_ID_BYTES) : null),
   }
 }
+
+const never = () => false
 
 function short(text: string | undefined): string | undefined {
   return text ? storedText(text, MAX_ID_BYTES) : undefined

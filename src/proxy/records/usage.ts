@@ -28,8 +28,14 @@ const USES: ReadonlySet<EndpointName> = new Set([
 /** Endpoints that say text in tokens: what they used can be estimated from the text. */
 const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
 
-/** Endpoints that begin or end jobs, and take files: the usage that their answers tell is that of other calls. */
-const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set(['uploadFile', 'createBatch', 'cancelBatch', 'createFinetune', 'cancelFinetune'])
+/** Endpoints that begin or end jobs, take files or count beforehand: the usage that their answers tell is that of other calls. */
+const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set([
+  'messagesCountTokens',
+  'uploadFile',
+  'createBatch',
+  'cancelBatch',
+  'cancelFinetune',
+])
 /** Methods that use nothing up: they show what is there, or take it away. */
 export const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
 /** Where a response may be begun that is made in the background: it is charged once it ended. */
@@ -89,8 +95,8 @@ export interface AttemptUsage {
   readonly said_model: string | null
 }
 
-/** Endpoints whose replies may be subtitles, which tell nothing of how long the sound was. */
-const HEARS: ReadonlySet<EndpointName> = new Set(['createTranscription', 'createTranslation'])
+/** Endpoints that cost without telling how much: replies may be subtitles, which say nothing of how long the sound was; training has no rate. */
+const MAY_TELL_NOTHING: ReadonlySet<EndpointName> = new Set(['createTranscription', 'createTranslation', 'createFinetune'])
 const NO_BODY = Buffer.alloc(0)
 const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 
@@ -123,9 +129,9 @@ function wholeFacts({endpoint, plain, reply_headers}: EndedAttempt): ReplyFacts 
   return plain ? readReply(endpoint, plain) : NOTHING_SAID
 }
 
-/** True for work that costs, although nothing tells how much: sound as a subtitle, and what the table knows no rate for or does not know at all. */
+/** True for work that costs, although nothing tells how much, and for what the table knows no rate for or does not know at all. */
 function isUnmetered({endpoint, operation}: EndedAttempt): boolean {
-  return endpoint === 'proxy' || operation !== null || HEARS.has(endpoint)
+  return endpoint === 'proxy' || operation !== null || MAY_TELL_NOTHING.has(endpoint)
 }
 
 /** An answer names its mode of service; where it does not, the requested mode counts. */

@@ -152,7 +152,6 @@ const DATA = 'data:'
 const MARK = ';base64,'
 const LONGEST_DATA_HEAD = 256
 const LONGEST_ESCAPE = 6
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\0-\x1f]/g
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -12,8 +12,8 @@ const TRANSFER = /^\/(?:upload|download)\//
  */
 export function googlePath({endpoint, path, query, base_path}: EndpointRequest): string | undefined {
   if (endpoint !== 'proxy' || TRANSFER.test(path)) return undefined
-  const said = VERSIONS.exec(path)
-  const bare = said ? path.slice(said[0].length) : path
+  const version = VERSIONS.exec(path)
+  const bare = version ? path.slice(version[0].length) : path
   if (base_path !== undefined && VERSION_AT_END.test(base_path)) return bare + query
-  return `${said?.[1] ?? '/v1beta'}${bare}${query}`
+  return `${version?.[1] ?? '/v1beta'}${bare}${query}`
 }

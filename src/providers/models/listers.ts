@@ -1,4 +1,5 @@
 import {object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import {UpstreamFault} from '../operation.ts'
 import type {Json} from '../translation.ts'
 import {everyPage, firstCount, jsonOf, type ListedModel, type ModelLister, named, openaiRow, rowsIn, text} from './listed.ts'
@@ -89,7 +90,7 @@ function publisherRow({name, versionId}: Json, publisher: string): ListedModel |
 export const bedrockModels: ModelLister = async (_, {ask}) => {
   const models = rowsIn(await jsonOf(await ask({method: 'GET', path: '/foundation-models'})), 'modelSummaries')
   const profiles = await everyPage(async token => {
-    const next = token === null ? '' : `&nextToken=${encodeURIComponent(token)}`
+    const next = token === null ? '' : `&nextToken=${uriPart(token)}`
     const value = await jsonOf(await ask({method: 'GET', path: `/inference-profiles?maxResults=1000${next}`}))
     return {models: named(rowsIn(value, 'inferenceProfileSummaries'), profileRow), next: text(object(value).nextToken) ?? null}
   }).catch((fault: unknown) => {

@@ -40,14 +40,14 @@ export function faultOf({provider}: TranslationContext, error: RawError, otherwi
 
 /** The shapes that most providers tell errors in: OpenAI's, FastAPI's `detail`, a bare `message`, `error` or `title`. */
 export function anyError(body: Json): RawError {
-  let told = body
+  let current = body
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    const {error, detail, errors} = told
+    const {error, detail, errors} = current
     if (isObject(error)) return {message: error.message ?? error.detail, type: error.type, param: error.param, code: error.code}
     if (!Array.isArray(errors) || errors.length === 0)
-      return {message: told.message ?? detail ?? error ?? told.title, type: told.type, param: told.param, code: told.code}
+      return {message: current.message ?? detail ?? error ?? current.title, type: current.type, param: current.param, code: current.code}
     if (!isObject(errors[0])) return {message: errors}
-    told = errors[0]
+    current = errors[0]
   }
   return {}
 }
@@ -56,24 +56,24 @@ export function anyError(body: Json): RawError {
 function words(value: unknown): string {
   let values_left = MAX_VALUES
   let length_left = MAX_WORDS
-  return told(value, MAX_DEPTH)
+  return wordsOf(value, MAX_DEPTH)
 
-  function told(value: unknown, levels: number): string {
+  function wordsOf(value: unknown, levels: number): string {
     if (values_left-- <= 0 || length_left <= 0) return ''
     if (typeof value === 'string') return taken(value)
     if (levels === 0) return ''
     if (Array.isArray(value)) {
       const all: string[] = []
       for (const each of value.slice(0, MAX_LISTED)) {
-        const text = told(each, levels - 1)
+        const text = wordsOf(each, levels - 1)
         if (text) all.push(text)
       }
       return all.join('; ')
     }
     if (!isObject(value)) return ''
     const {loc, msg, message, detail} = value
-    const what = told(msg, levels - 1)
-    return what ? where(loc) + what : told(message ?? detail, levels - 1)
+    const what = wordsOf(msg, levels - 1)
+    return what ? where(loc) + what : wordsOf(message ?? detail, levels - 1)
   }
 
   function where(loc: unknown): string {

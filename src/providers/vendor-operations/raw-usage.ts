@@ -32,8 +32,8 @@ export function rawUsageOf(json: RawObject): RawUsage | null {
     if (usage.inputTokens !== undefined || usage.outputTokens !== undefined)
       return {words: 'converse', raw: {usage, tier: json.serviceTier}}
   }
-  const said = rawUsageIn(json) ?? cohereUsage(json, response)
-  if (said) return {words: 'openai', raw: said.tokens ? withTokens(said) : said}
+  const found = rawUsageIn(json) ?? cohereUsage(json, response)
+  if (found) return {words: 'openai', raw: found.tokens ? withTokens(found) : found}
   const metrics = json['amazon-bedrock-invocationMetrics']
   if (isObject(metrics)) return counts(metrics.inputTokenCount, metrics.outputTokenCount, metrics)
   if (json.prompt_eval_count !== undefined || json.eval_count !== undefined) return counts(json.prompt_eval_count, json.eval_count)
@@ -49,7 +49,7 @@ export function rawUsageOf(json: RawObject): RawUsage | null {
 export function laterUsage(earlier: RawUsage | null, later: RawUsage | null): RawUsage | null {
   if (!later || !earlier) return later ?? earlier
   if (later.words !== earlier.words) {
-    // Bedrock repeats in its own words what the model's vendor told in more detail.
+    // Bedrock repeats in its own words what the model's vendor counted in more detail.
     return earlier.words === 'openai' ? earlier : later
   }
   if (later.words === 'openai') return {words: 'openai', raw: mergeRawUsage(earlier.raw, later.raw)!}

@@ -1,16 +1,7 @@
 import {isList, type JsonObject, type JsonPath, type JsonValue, listOf, own, withAll} from '../../guardrails/json.ts'
 import {isLeftAlone} from '../../guardrails/left-alone.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {nestedPieces} from './nested-pieces.ts'
-
-/** A piece of text in an event of a stream: which of the answer's texts it belongs to, and where it stands. */
-export interface Delta {
-  /** The same for all pieces of one text: what it is, a space, and whose. */
-  readonly slot: string
-  /** Null: it is no piece, but a string of its own somewhere in the event. */
-  readonly path: JsonPath | null
-  readonly text: string
-}
+import {type Delta, nestedPieces} from './nested-pieces.ts'
 
 /** Kinds of texts that stand in an element of the answer under another name than their own. */
 const PLACES: Readonly<Record<string, JsonPath>> = {

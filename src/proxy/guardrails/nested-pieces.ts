@@ -1,6 +1,14 @@
 import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from '../../guardrails/json.ts'
 import {isLeftAlone} from '../../guardrails/left-alone.ts'
-import type {Delta} from './deltas.ts'
+
+/** A piece of text in an event of a stream: which of the answer's texts it belongs to, and where it stands. */
+export interface Delta {
+  /** The same for all pieces of one text: what it is, a space, and whose. */
+  readonly slot: string
+  /** Null: it is no piece, but a string of its own somewhere in the event. */
+  readonly path: JsonPath | null
+  readonly text: string
+}
 
 /** Deeper than this no provider streams a text; of an event with more strings the rest is judged as strings of their own. */
 const DEEPEST = 12
@@ -33,9 +41,8 @@ export function nestedPieces(
       if (each === '' || slot.length > LONGEST_SLOT || taken.has(path.join(BETWEEN)) || isLeftAlone(each, key, holder)) return
       found.push({slot, path, text: each})
     } else if (isList(each)) {
-      each.forEach((item, at) =>
-        walk(item, [...path, at], [...place, String(own(item, 'index') ?? at)], key, isObject(item) ? item : holder),
-      )
+      for (const [at, item] of each.entries())
+        walk(item, [...path, at], [...place, String(own(item, 'index') ?? at)], key, isObject(item) ? item : holder)
     } else if (isObject(each)) {
       for (const name of Object.keys(each)) {
         const part = each[name]

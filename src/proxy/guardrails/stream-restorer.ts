@@ -3,7 +3,8 @@ import {readFields} from '../../base/sse.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {type Delta, deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
+import {deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
+import type {Delta} from './nested-pieces.ts'
 import {eventBytes, type QueuedEvent} from './stream-rewriter.ts'
 
 /** A text of the stream, and an event that brought a piece of it: what is left of the text goes the same way. */

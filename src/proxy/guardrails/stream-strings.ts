@@ -3,7 +3,8 @@ import {DATA_KEYS} from '../../guardrails/strings.ts'
 import {slotsOf} from '../../guardrails/texts.ts'
 import {type BodyString, viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {type Delta, ECHO, withoutPieces} from './deltas.ts'
+import {ECHO, withoutPieces} from './deltas.ts'
+import type {Delta} from './nested-pieces.ts'
 
 /** Strings of an event that are no pieces: they repeat what was streamed, or hold what comes nowhere else, such as citations. */
 export function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): readonly BodyString[] {

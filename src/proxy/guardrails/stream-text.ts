@@ -5,7 +5,8 @@ import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/jso
 import {mapJsonStrings} from '../../guardrails/json-strings.ts'
 import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {answerOf, type Delta, deltasOf, isJsonSlot, isTokenSlot} from './deltas.ts'
+import {answerOf, deltasOf, isJsonSlot, isTokenSlot} from './deltas.ts'
+import type {Delta} from './nested-pieces.ts'
 import {kindsOf, othersOf, partedOf} from './stream-strings.ts'
 
 /** A longer text is judged by its end alone while it comes, and whole when it has come. */

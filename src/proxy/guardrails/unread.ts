@@ -24,7 +24,7 @@ export function isProtective({async, deny, checks}: Hook): boolean {
 
 /** True where a check takes out of requests what it finds. */
 export function redactsRequests(guards: {readonly input: readonly Hook[]} | null): boolean {
-  return guards !== null && guards.input.some(({async, checks}) => !async && checks.some(({prepared}) => prepared.redacts))
+  return guards?.input.some(({async, checks}) => !async && checks.some(({prepared}) => prepared.redacts)) ?? false
 }
 
 /** The results with what those hooks could not read: by itself where they had nothing else to judge, else beside what they say of the rest. */

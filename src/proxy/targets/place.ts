@@ -5,7 +5,7 @@ import type {OutgoingHeaders} from '../../providers/provider.ts'
 import type {TargetSpec} from '../../routing/plan.ts'
 import type {ManagedProvider} from '../services.ts'
 
-/** Where a target is, and what it is told there. What an integration holds is told to the place of the integration's own row alone. */
+/** Where a target is, and what it is sent there. What an integration holds is sent to the place of the integration's own row alone. */
 export interface TargetPlace {
   readonly custom_host: string | undefined
   readonly options: Options
@@ -15,11 +15,11 @@ export interface TargetPlace {
   readonly credential_of: 'integration' | 'caller'
   /** True when the host is not the integration's own: its trust does not hold there. */
   readonly is_callers_host: boolean
-  /** What headers asked for in vain. */
+  /** What headers named in vain. */
   readonly warning: string | null
 }
 
-/** What is said of a place beside the integration: by the node of a config, and by the headers of the call. */
+/** What a place is given beside the integration: by the node of a config, and by the headers of the call. */
 export interface SaidOfPlace {
   readonly kind: string
   readonly node: TargetSpec
@@ -32,10 +32,10 @@ export interface SaidOfPlace {
 }
 
 /** Binds what is held to where it may go. Refuses (`provider.bound`) a config that would take an integration's credentials elsewhere. */
-export function placeOf(managed: ManagedProvider | null, said: SaidOfPlace): TargetPlace {
-  if (!managed) return withoutIntegration(said)
-  checkNode(managed, said)
-  return said.node.api_key === undefined ? withIntegration(managed, said) : withOwnKey(managed, said)
+export function placeOf(managed: ManagedProvider | null, beside: SaidOfPlace): TargetPlace {
+  if (!managed) return withoutIntegration(beside)
+  checkNode(managed, beside)
+  return beside.node.api_key === undefined ? withIntegration(managed, beside) : withOwnKey(managed, beside)
 }
 
 /** Nothing of an integration: a config's credentials, or the client's token. */
@@ -124,9 +124,9 @@ function isBound(name: string, own: Options): boolean {
   return decides(name) || (isOption(name) && OPTIONS[name].stays === true && own[name] !== undefined)
 }
 
-/** The options that decide host or login, or that the integration has said, and say otherwise than `own`. */
-function differing(said: Options, own: Options): string[] {
-  return Object.keys(said).filter(name => isBound(name, own) && said[name] !== own[name])
+/** The options that decide host or login, or that the integration has too, and are otherwise than `own`. */
+function differing(beside: Options, own: Options): string[] {
+  return Object.keys(beside).filter(name => isBound(name, own) && beside[name] !== own[name])
 }
 
 function harmless(options: Options): Options {

@@ -10,7 +10,7 @@ import type {ProviderStream, Stream} from './stream.ts'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * A stream in a vendor's own words, asked for by the vendor's own path. Its bytes go on as they come; beside them its events are read for what
+ * A stream in a vendor's own words, called by the vendor's own path. Its bytes go on as they come; beside them its events are read for what
  * they tell of usage. `inner` follows the same bytes as an event stream in OpenAI's or Anthropic's words, whose last event is held; null
  * for other framings, which have no event that ends them.
  */
@@ -117,10 +117,10 @@ const BY_TYPE: readonly (readonly [RegExp, VendorFraming])[] = [
   [/^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|stream\+json)\b/i, 'lines'],
 ]
 
-/** How a reply to a vendor's own path streams; null where it is no stream. `said` is what the operation says of its own streams. */
-export function vendorFraming(said: VendorFraming | null, headers: Readonly<Record<string, string>>): VendorFraming | null {
+/** How a reply to a vendor's own path streams; null where it is no stream. `declared` is what the operation says of its own streams. */
+export function vendorFraming(declared: VendorFraming | null, headers: Readonly<Record<string, string>>): VendorFraming | null {
   const type = headers['content-type'] ?? ''
   for (const [pattern, framing] of BY_TYPE) if (pattern.test(type)) return framing
   const is_open = headers['content-length'] === undefined
-  return said === 'json_array' && is_open && /^application\/json\b/i.test(type) ? said : null
+  return declared === 'json_array' && is_open && /^application\/json\b/i.test(type) ? declared : null
 }

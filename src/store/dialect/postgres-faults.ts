@@ -1,7 +1,7 @@
 import {StoreSilent, StoreUnwritable} from '../../base/store-fault.ts'
 
 /**
- * What PostgreSQL said, or what became of the connection, in the classes that all planes tell apart: silent, unwritable, and any other error,
+ * What PostgreSQL answered, or what became of the connection, in the classes that all planes tell apart: silent, unwritable, and any other error,
  * which is an answer and stays as it is. `is_lost`: the connection broke, so nothing that it threw is an answer.
  */
 export function classified(error: unknown, is_lost: boolean): unknown {
@@ -9,8 +9,8 @@ export function classified(error: unknown, is_lost: boolean): unknown {
   const code = codeOf(error)
   const full = UNWRITABLE[code]
   if (full) return new StoreUnwritable(full, {cause: error})
-  const said = SILENT.find(([pattern]) => pattern.test(code))?.[1]
-  if (said ?? is_lost) return new StoreSilent('PostgreSQL', said ?? silenceOf(error), {cause: error})
+  const reason = SILENT.find(([pattern]) => pattern.test(code))?.[1]
+  if (reason ?? is_lost) return new StoreSilent('PostgreSQL', reason ?? silenceOf(error), {cause: error})
   return error
 }
 
@@ -59,7 +59,7 @@ function silenceOf(error: unknown): string {
 function known(error: unknown) {
   const code = codeOf(error)
   const message = error instanceof Error ? error.message : ''
-  // what was said comes before the code that it was said under
+  // the message comes before its code
   return REASONS.find(([pattern]) => pattern.test(message) || pattern.test(code))
 }
 

@@ -1,5 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import {newTimeId} from '../base/ids.ts'
+import {isSecretMember, maskedUrl} from '../base/masked-url.ts'
 import {SECRET_HEADERS} from '../schema/headers.ts'
 import type {AuditLogsTable} from '../store/tables/identity.ts'
 import type {AnyOperation} from './operation.ts'
@@ -41,7 +42,7 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
     request_id: deed.request_id,
     request_headers: JSON.stringify(maskedHeaders(deed.headers, deed.masked_headers)),
     request_body: deed.body === undefined ? null : cut(JSON.stringify(masked(deed.body))),
-    query_params: isEmpty(deed.query) ? null : cut(JSON.stringify(masked(deed.query))),
+    query_params: isEmpty(deed.query) ? null : cut(JSON.stringify(maskedQuery(deed.query))),
     status: deed.status,
     resource_type: operation.audit?.resource ?? 'unknown',
     resource_id: deed.resource_id,
@@ -61,22 +62,35 @@ export function isSecretName(name: string): boolean {
 }
 
 const USER_IN_URL = /(:\/\/)[^/\s@]+@/g
+const IS_URL = /^\s*[a-z][a-z\d+.-]*:\/\//i
+
+/** A text without the users of URLs in it; of one that is a URL, without the secrets of its query. */
+function plainOf(text: string): string {
+  const bare = text.replace(USER_IN_URL, `$1${MASK}@`)
+  return IS_URL.test(bare) ? maskedUrl(bare) : bare
+}
 
 /** Headers with the values of secret ones masked: those of the list, those named like one, those that `also` names. */
 export function maskedHeaders(headers: IncomingHttpHeaders, also: readonly string[]): Record<string, string> {
   const hidden = new Set(also.map(name => name.toLowerCase()))
   const secret = (name: string) => SECRET_HEADERS.has(name) || hidden.has(name) || SECRET_NAME.test(name) || name.endsWith('-config')
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, secret(name) ? MASK : String(value).replace(USER_IN_URL, `$1${MASK}@`)]),
-  )
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secret(name) ? MASK : plainOf(String(value))]))
 }
 
 /** A copy in which every text under a name that speaks of a secret is masked, however deep, and so are users in URLs. */
 export function masked(value: unknown, hides = false): unknown {
-  if (typeof value === 'string') return hides ? MASK : value.replace(USER_IN_URL, `$1${MASK}@`)
+  if (typeof value === 'string') return hides ? MASK : plainOf(value)
   if (Array.isArray(value)) return value.map(each => masked(each, hides))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, hides || SECRET_NAME.test(name))]))
+}
+
+/** The same of a parsed query, whose names are those of URLs. */
+function maskedQuery(query: unknown): unknown {
+  if (typeof query !== 'object' || query === null) return masked(query)
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, masked(value, SECRET_NAME.test(name) || isSecretMember(name))]),
+  )
 }
 
 function isEmpty(query: unknown): boolean {

@@ -1,5 +1,6 @@
 import {z} from 'zod'
 import {newSpanId, newTimeId} from '../base/ids.ts'
+import {maskedUrl} from '../base/masked-url.ts'
 import {cost} from '../pricing/cost.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {readReply} from '../providers/openai/reply.ts'
@@ -13,7 +14,6 @@ import {invalid, workspaceOf} from './tenancy.ts'
 const MAX_METADATA = 128
 const MAX_KEYS = 50
 const PLACE: ReadonlySet<string> = new Set(['trace_id', 'span_id', 'span_name', 'parent_span_id', 'user'])
-const SECRET_IN_URL = /([?&](?:key|api[-_]?key|access_token|token|sig|signature|x-amz-[^=&]*)=)[^&]*/gi
 
 /** Calls that were made without the gateway, for the log alone: they take nothing from any limit, and the ledger does not know them. */
 export const logInserts = [
@@ -95,7 +95,7 @@ function settlementOf(
 }
 
 function recordOf(id: string, created_at: string, {request, response, metadata}: LogInsert): LogRecord {
-  const url = request.url.replace(SECRET_IN_URL, '$1***')
+  const url = maskedUrl(request.url)
   return {
     id,
     created_at,

@@ -10,6 +10,7 @@ import {govern} from '../base/ingress/govern.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import {governorMetrics} from '../base/ingress/governor-metrics.ts'
 import type {Log} from '../base/log.ts'
+import {maskedUrl} from '../base/masked-url.ts'
 import {isOfAnthropicClient, isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
 import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
 import type {CallProxy} from '../proxy/proxy.ts'
@@ -82,7 +83,7 @@ export function createServer({
   // an unknown path is refused before a body is read
   server.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined))
   server.setErrorHandler((fault, request, reply) => {
-    log.error({fault, path: request.url.split('?', 1)[0]}, 'a request failed inside the gateway')
+    log.error({fault, path: maskedUrl(request.url.split('?', 1)[0]!)}, 'a request failed inside the gateway')
     return reply.code(500).send({success: false, data: {message: new Refusal('internal').message, errorCode: 'AB04'}})
   })
   return server

@@ -4,6 +4,7 @@ import {Refusal} from '../base/errors.ts'
 import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
+import {maskedUrl} from '../base/masked-url.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
@@ -218,13 +219,13 @@ interface Refused {
 }
 
 function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, tries = 0, relay, request, services}: Refused) {
-  const path = incoming?.route.path ?? (request.url ?? '').slice(3)
+  const path = incoming?.route.path ?? (request.url ?? '').slice(3).split('?', 1)[0]!
   if (fault.code === 'internal')
-    services.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path}, 'a call failed inside the gateway')
+    services.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path: maskedUrl(path)}, 'a call failed inside the gateway')
   else
     services.log.info(
-      {refused: fault.code, status: fault.status, method: request.method, path, trace_id: incoming?.trace.trace_id},
-      fault.message,
+      {refused: fault.code, status: fault.status, method: request.method, path: maskedUrl(path), trace_id: incoming?.trace.trace_id},
+      maskedUrl(fault.message),
     )
   try {
     const headers = call

@@ -1,3 +1,4 @@
+import {generateKeyPairSync} from 'node:crypto'
 import {OPTIONS} from '../../src/providers/option-table.ts'
 import {isOption} from '../../src/providers/options.ts'
 
@@ -17,6 +18,9 @@ const ENTRA = {
 const AWS_KEYS = {aws_access_key_id: 'SECRET-aws-id-0123456789', aws_secret_access_key: 'SECRET-aws-0123456789', aws_region: 'us-east-1'}
 const AWS = {aws_auth_type: 'accessKey', ...AWS_KEYS}
 const ROLE = {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::1:role/mine', aws_external_id: 'e', ...AWS_KEYS}
+
+/** Made anew each time: no key of a test is a key of anything. */
+export const PEM = generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey.export({type: 'pkcs8', format: 'pem'}).toString()
 
 /** An integration of each way to log in: its kind, its settings with every secret in them, and whether its key is sent. */
 export const PLACES: readonly {readonly name: string; readonly kind: string; readonly settings: Settings; readonly keyed: boolean}[] = [
@@ -49,6 +53,22 @@ export const PLACES: readonly {readonly name: string; readonly kind: string; rea
   {name: 'hf-own', kind: 'huggingface', settings: {huggingface_base_url: 'https://mine.example'}, keyed: true},
   {name: 'cortex', kind: 'cortex', settings: {snowflake_account: 'mine', snowflake_token_type: 'OAUTH'}, keyed: true},
   {
+    name: 'vertex-account',
+    kind: 'vertex-ai',
+    settings: {
+      vertex_auth_type: 'serviceAccount',
+      vertex_region: 'us-central1',
+      vertex_service_account_json: {client_email: 'SECRET-account@mine.example', private_key: PEM, project_id: 'mine'},
+    },
+    keyed: false,
+  },
+  {
+    name: 'cortex-pair',
+    kind: 'cortex',
+    settings: {snowflake_account: 'mine', snowflake_user: 'me', snowflake_private_key: PEM},
+    keyed: false,
+  },
+  {
     name: 'oracle',
     kind: 'oracle',
     settings: {
@@ -57,6 +77,7 @@ export const PLACES: readonly {readonly name: string; readonly kind: string; rea
       oracle_tenancy: 'ocid1.tenancy.oc1..mine',
       oracle_user: 'ocid1.user.oc1..mine',
       oracle_fingerprint: 'aa',
+      oracle_private_key: PEM,
     },
     keyed: true,
   },
@@ -82,3 +103,24 @@ export function otherValue(name: string): string {
   if (takes === 'ocid') return 'ocid1.tenancy.oc1..other'
   return 'other'
 }
+
+/** Integrations that log in as the gateway itself. */
+export const HOUSES: readonly {readonly name: string; readonly kind: string; readonly settings: Settings}[] = [
+  {name: 'house-aws', kind: 'bedrock', settings: {aws_auth_type: 'serviceRole', aws_region: 'us-east-1'}},
+  {
+    name: 'house-role',
+    kind: 'bedrock',
+    settings: {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::1:role/mine', aws_region: 'us-east-1'},
+  },
+  {name: 'house-azure', kind: 'azure-openai', settings: {azure_auth_mode: 'managed', ...AZURE}},
+  {
+    name: 'house-foundry',
+    kind: 'azure-ai',
+    settings: {azure_auth_mode: 'gateway', azure_foundry_url: 'https://mine.services.ai.azure.com'},
+  },
+  {
+    name: 'house-vertex',
+    kind: 'vertex-ai',
+    settings: {vertex_auth_type: 'workload', vertex_region: 'us-central1', vertex_project_id: 'mine'},
+  },
+]

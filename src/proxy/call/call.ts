@@ -2,6 +2,7 @@ import {isoTime} from '../../base/clock.ts'
 import {newTimeId} from '../../base/ids.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
+import {maskedUrl} from '../../base/masked-url.ts'
 import type {CacheStatus} from '../../cache/rules.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -185,7 +186,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     request_bytes: 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0),
     response_bytes: ending.response_bytes,
     metadata: keptMetadata(call),
-    error: ending.error,
+    error: ending.error === null ? null : maskedUrl(ending.error),
     warning: route.warning,
     auth_ms: toMicroseconds(call.auth_ms),
     plan_ms: toMicroseconds(call.plan_ms),
@@ -205,6 +206,8 @@ function toMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }
 
+const MAY_HOLD_QUERY = /[?#]|%(?:25)*(?:3f|23)/i
+
 /** Headers as they may be kept: ours and the well-known secrets masked, and those that the settings or the request name. */
 export function maskedHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -214,7 +217,9 @@ export function maskedHeaders(
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue
-    kept[name] = isSecret(name) || also.has(name) ? MASK : String(value)
+    const text = String(value)
+    // a referrer, a location: what stands in them is a URL
+    kept[name] = isSecret(name) || also.has(name) ? MASK : MAY_HOLD_QUERY.test(text) ? maskedUrl(text) : text
   }
   return kept
 }
@@ -233,16 +238,6 @@ export function isSecret(name: string): boolean {
 const SECRET_NAME = /(?:^|-)(?:api-?key|token|secret|password|private-key|credentials?)(?:-|$)/
 /** Our headers that may carry a credential inside: a config names keys, a service account is one. */
 const SECRET_OWN = /^x-(?:gateway|portkey)-(?:config|.*(?:-key|-secret|-token|-json|-key-id|-passphrase))$/
-
-/** A URL as it may be kept: values of query members that carry keys are masked. */
-export function maskedUrl(url: string): string {
-  const mark = url.indexOf('?')
-  if (mark < 0) return url
-  return (
-    url.slice(0, mark) +
-    url.slice(mark).replace(/([?&](?:key|api[-_]?key|access_token|token|sig|signature|x-amz-[^=&]*)=)[^&]*/gi, `$1${MASK}`)
-  )
-}
 
 /**
  * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later

@@ -1,4 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
+import {maskedUrl} from '../../base/masked-url.ts'
 import {seeded} from '../../base/seeded.ts'
 import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
@@ -99,7 +100,7 @@ function configView({config_id}: Plan, config: string | undefined): Explanation[
 
 function callView({call}: ImaginedCall, model: string | null): Explanation['call'] {
   const {incoming, endpoint, metadata, body} = call
-  const path = incoming.request.url ?? ''
+  const path = maskedUrl(incoming.request.url ?? '')
   return {method: incoming.method, path, endpoint, model, is_stream: body.kind === 'json' && body.stream, metadata}
 }
 

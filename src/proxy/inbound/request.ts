@@ -2,6 +2,7 @@ import type {IncomingHttpHeaders, IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
 import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
+import {maskedUrl} from '../../base/masked-url.ts'
 import {MAX_ID_BYTES, storedText} from '../../base/stored-text.ts'
 import {type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
 import {isOfAnthropicClient} from './doors.ts'
@@ -100,7 +101,7 @@ function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: 
     trace_id: short(values['trace-id']) ?? w3c?.[1] ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
     span_id: short(values['span-id']) ?? newSpanId(),
     parent_span_id: short(values['parent-span-id']) ?? w3c?.[2] ?? null,
-    span_name: short(values['span-name']) ?? (w3c ? storedText(request_line.split('?', 1)[0]!, MAX_ID_BYTES) : null),
+    span_name: short(values['span-name']) ?? (w3c ? storedText(maskedUrl(request_line.split('?', 1)[0]!), MAX_ID_BYTES) : null),
   }
 }
 

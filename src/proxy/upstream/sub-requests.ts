@@ -4,6 +4,7 @@ import {decodedBody} from '../../base/content-encoding.ts'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {parsedObject} from '../../base/json-object.ts'
+import {maskedUrl} from '../../base/masked-url.ts'
 import {pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import {type ProviderRequest, type Upstream, UpstreamFault, type UpstreamReply} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
@@ -58,7 +59,7 @@ export class SubRequests implements Upstream {
     const headers = await this.#headers(request, destination, path, body)
     const signal = request.tidies ? AbortSignal.timeout(LONGEST_TIDYING_MS) : this.#signal
     signal.throwIfAborted()
-    this.url = destination.origin + path.split('?', 1)[0]
+    this.url = maskedUrl(destination.origin + path.split('?', 1)[0])
     services.log.debug({method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id}, 'an errand calls')
     try {
       const reply = await services.dispatcher(destination, call.caller.workspace_id).request({

@@ -60,6 +60,10 @@ function say(report: LedgerReport, print: Printer) {
   if (print.json) return print.json_reply(replyOf(report))
   print.line(`${counted(entries, 'entry', 'entries')} of ${counted(writers, 'writer', 'writers')} ${breaks.length ? 'were read' : 'hold'}.`)
   if (sums.from) print.line(`${counted(sums.checked, 'hourly sum', 'hourly sums')} from ${sums.from} on were held against them.`)
+  if (sums.at_bound > 0)
+    print.line(
+      `${counted(sums.at_bound, 'of them stands', 'of them stand')} at the most that 64 bits hold; what was used beyond is in the entries alone.`,
+    )
   if (logs.from) print.line(`${counted(logs.checked, 'log row', 'log rows')} from ${logs.from} on were held against them.`)
   for (const {text} of breaks.slice(1)) print.line(text)
   if (set_aside.records > 0) print.line(asidesOf(set_aside))

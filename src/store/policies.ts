@@ -3,6 +3,7 @@ import type {Page, Paged} from '../schema/paging.ts'
 import {policyEntityId} from '../schema/policy-entities.ts'
 import type {Db} from './database.ts'
 import {containing, paged} from './rows.ts'
+import {saturatedSum, saturatedTotal} from './saturated.ts'
 import type {PoliciesTable} from './tables/policies.ts'
 
 export async function insertPolicy(db: Db, row: PoliciesTable) {
@@ -98,7 +99,7 @@ export async function policyUsedSince(db: Db, policy_id: string, value_key: stri
 }
 
 /** Sums travel as text: one may be beyond 2^53. */
-const SUM = sql<string>`cast(coalesce(sum(used), 0) as text)`.as('used')
+const SUM = saturatedSum(sql`used`).as('used')
 
 export interface EntityFilter {
   /** Budgets count since then; rates only in the window that began then. ISO 8601 UTC. */
@@ -186,5 +187,5 @@ function entitiesOf(db: Db, {id, kind}: Pick<PoliciesTable, 'id' | 'kind'>, sinc
     .leftJoin('policy_resets as r', join => join.onRef('r.policy_id', '=', 'u.policy_id').onRef('r.value_key', '=', 'u.value_key'))
     .where('u.policy_id', '=', id)
     .groupBy(['u.entity_id', 'u.value_key'])
-  return {entities, sum: sql`coalesce(sum(case when ${counts} then u.used else 0 end), 0)`}
+  return {entities, sum: saturatedTotal(sql`case when ${counts} then u.used else 0 end`)}
 }

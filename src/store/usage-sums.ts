@@ -1,6 +1,7 @@
 import {sql} from 'kysely'
 import type {UsageDimension} from '../schema/usage-dimensions.ts'
 import type {Db} from './database.ts'
+import {saturatedSum} from './saturated.ts'
 
 export interface UsageSumsFilter {
   readonly organisation_id: string
@@ -42,7 +43,7 @@ export async function usageSums(db: Db, by: readonly UsageDimension[], filter: U
   let query = db
     .selectFrom('traffic.usage_hourly')
     .select([...wanted].map((column, at) => columns[at]!.as(column)))
-    .select(SUMMED.map(column => sql<string>`cast(sum(${sql.ref(column)}) as text)`.as(column)))
+    .select(SUMMED.map(column => saturatedSum(sql.ref(column)).as(column)))
     .where('organisation_id', '=', filter.organisation_id)
     .where('hour', '>=', filter.from)
   if (filter.workspace_id !== undefined) query = query.where('workspace_id', '=', filter.workspace_id)

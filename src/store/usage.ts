@@ -2,6 +2,7 @@ import {sql} from 'kysely'
 import type {Db} from './database.ts'
 import {policyUsedSince} from './policies.ts'
 import {retainedSince} from './retention-start.ts'
+import {saturatedSum} from './saturated.ts'
 
 export interface EntityUsageScope {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
@@ -96,12 +97,17 @@ const NOTHING: LedgerUsage = {tokens: 0n, cost_nanousd: 0n}
 
 /** Sums travel as text: one may be beyond 2^53. */
 const SUMS = [
-  sql<string>`cast(coalesce(sum(prompt_tokens + completion_tokens), 0) as text)`.as('tokens'),
-  sql<string>`cast(coalesce(sum(cost_nanousd), 0) as text)`.as('cost_nanousd'),
+  saturatedSum(sql`prompt_tokens`).as('prompt_tokens'),
+  saturatedSum(sql`completion_tokens`).as('completion_tokens'),
+  saturatedSum(sql`cost_nanousd`).as('cost_nanousd'),
 ] as const
 
-function exactly({tokens, cost_nanousd}: {readonly tokens: string; readonly cost_nanousd: string}): LedgerUsage {
-  return {tokens: BigInt(tokens), cost_nanousd: BigInt(cost_nanousd)}
+function exactly({
+  prompt_tokens,
+  completion_tokens,
+  cost_nanousd,
+}: Readonly<Record<'prompt_tokens' | 'completion_tokens' | 'cost_nanousd', string>>): LedgerUsage {
+  return {tokens: BigInt(prompt_tokens) + BigInt(completion_tokens), cost_nanousd: BigInt(cost_nanousd)}
 }
 
 const integrationOf = (id: string) => id.split('/', 1)[0]!

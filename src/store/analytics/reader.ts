@@ -1,5 +1,6 @@
 import {type RawBuilder, sql} from 'kysely'
 import type {Db, Store} from '../database.ts'
+import {saturatedSum} from '../saturated.ts'
 
 /** A database to read from, and its kind. */
 export interface AnalyticsReader {
@@ -21,4 +22,4 @@ export function promptIn(kind: AnalyticsReader['kind']): RawBuilder<string> {
 export const WENT_WELL = sql<boolean>`((status = 101 or status between 200 and 299) and outcome not in ('failed', 'timeout'))`
 
 /** A sum that may be beyond 2^53 travels as text. */
-export const summed = (value: RawBuilder<unknown>) => sql<string>`cast(coalesce(sum(${value}), 0) as text)`
+export const summed = saturatedSum

@@ -4,7 +4,7 @@ import {isSuccess} from '../../schema/success.ts'
 import type {LogHourlyTable, LogLatenciesTable} from '../tables/traffic.ts'
 import type {LedgerLine} from './lines.ts'
 import type {FlushedRow, RowCost} from './record.ts'
-import {getOrAdd, hourOf, inOrder, isWithin} from './sums.ts'
+import {getOrAdd, hourOf, inOrder, isWithin, withBounds} from './sums.ts'
 
 export const LOG_SUM_KEY = [
   'workspace_id',
@@ -103,7 +103,7 @@ export class LogRowSums {
         for (const [bucket, requests] of alike.buckets) addLatency(latencies, alike, grain, bucket, requests)
       }
     }
-    return {hours: inOrder(hours), latencies: inOrder(latencies)}
+    return {hours: inOrder(hours).map(withBounds), latencies: inOrder(latencies)}
   }
 
   #of(row: NewRow): Alike {

@@ -1,4 +1,5 @@
 import {policyEntityId} from '../../schema/policy-entities.ts'
+import {addedSum, saturated} from '../saturated.ts'
 import type {FlushRecord} from './record.ts'
 import {getOrAdd, inOrder} from './sums.ts'
 
@@ -41,20 +42,22 @@ export class PolicySums {
 
   /** Each row once, in the order of their keys, so that two processes never wait in a ring. */
   get usage(): PolicySum[] {
-    return inOrder(this.#usage)
+    return inOrder(this.#usage).map(bounded)
   }
 
   get windows(): PolicySum[] {
-    return inOrder(this.#windows)
+    return inOrder(this.#windows).map(bounded)
   }
 }
 
+const bounded = (sum: PolicySum): PolicySum => ({...sum, used: saturated(sum.used)})
+
 /** The end of an insert into `traffic.policy_usage`, whose rows `table` names. */
 export const ADD_USAGE = (table: string) =>
-  `on conflict (policy_id, entity_id, since_at) do update set used = ${table}.used + excluded.used`
+  `on conflict (policy_id, entity_id, since_at) do update set used = ${addedSum(`${table}.used`, 'excluded.used')}`
 
 /** Of `traffic.policy_windows`: a later window takes the place of the one before, an earlier one is over. */
 export const ADD_WINDOW = (table: string) =>
   `on conflict (policy_id, entity_id) do update set
-    used = case when excluded.since_at > ${table}.since_at then excluded.used when excluded.since_at = ${table}.since_at then ${table}.used + excluded.used else ${table}.used end,
+    used = case when excluded.since_at > ${table}.since_at then excluded.used when excluded.since_at = ${table}.since_at then ${addedSum(`${table}.used`, 'excluded.used')} else ${table}.used end,
     since_at = case when excluded.since_at > ${table}.since_at then excluded.since_at else ${table}.since_at end`

@@ -4,6 +4,7 @@ import type {Db} from '../database.ts'
 import {openPostgres, type PostgresOptions} from '../dialect/postgres.ts'
 import type {Mark} from '../journal/index.ts'
 import {deleteOlder} from '../retention.ts'
+import {addedSum} from '../saturated.ts'
 import type {LogBodiesTable} from '../tables/traffic.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
@@ -41,7 +42,7 @@ const TELL_AGAIN = 'update traffic.logs set detail = $1 where id = $2'
 const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
 const INSERT_ASIDE = `${copy('set_aside', ['writer', ...ASIDE_COLUMNS])} on conflict do nothing`
 const add = (table: string, columns: readonly string[], key: readonly string[], summed: readonly string[]) =>
-  `${copy(table, columns)} on conflict (${key}) do update set ${summed.map(column => `${column} = ${table}.${column} + excluded.${column}`)}`
+  `${copy(table, columns)} on conflict (${key}) do update set ${summed.map(column => `${column} = ${addedSum(`${table}.${column}`, `excluded.${column}`)}`)}`
 const ADD_SUMS = add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED)
 const ADD_UNPRICED = add('unpriced_hourly', UNPRICED_COLUMNS, UNPRICED_KEY, ['requests'])
 const ADD_LOG_SUMS = add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED)

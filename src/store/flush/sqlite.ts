@@ -5,6 +5,7 @@ import {openPacks, PACKS_FOLDER} from '../bodies/index.ts'
 import type {Database} from '../database.ts'
 import {connect, type SqliteOptions} from '../dialect/sqlite.ts'
 import type {Mark} from '../journal/index.ts'
+import {addedSum} from '../saturated.ts'
 import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
@@ -183,5 +184,5 @@ function insert(table: string, columns: readonly string[], key: string): string 
 
 function add(table: string, columns: readonly string[], key: readonly string[], summed: readonly string[]): string {
   return `insert into traffic.${table} (${columns}) values (${columns.map(() => '?')})
-    on conflict (${key}) do update set ${summed.map(column => `${column} = ${column} + excluded.${column}`)}`
+    on conflict (${key}) do update set ${summed.map(column => `${column} = ${addedSum(column, `excluded.${column}`)}`)}`
 }

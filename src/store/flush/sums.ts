@@ -1,4 +1,5 @@
 import {indexedText} from '../../base/stored-text.ts'
+import {MOST_SUM, saturated} from '../saturated.ts'
 import type {LedgerLine} from './lines.ts'
 import type {FlushRecord} from './record.ts'
 
@@ -45,7 +46,7 @@ export class HourlySums {
 
   /** Each row once, in the order of their keys: two processes that add to the same rows never wait in a ring. */
   get rows(): HourlySum[] {
-    return inOrder(this.#sums)
+    return inOrder(this.#sums).map(withBounds)
   }
 
   #of(entry: LedgerLine): HourlySum {
@@ -76,6 +77,20 @@ function isOf(sum: HourlySum, entry: LedgerLine): boolean {
 export function isWithin(hour: string, time: string): boolean {
   for (let at = HOUR_CHARACTERS - 1; at >= 0; at--) if (hour.charCodeAt(at) !== time.charCodeAt(at)) return false
   return true
+}
+
+/** A slice may add more than a column holds. */
+export function withBounds<T extends {readonly prompt_tokens: bigint; readonly completion_tokens: bigint; readonly cost_nanousd: bigint}>(
+  sum: T,
+): T {
+  const {prompt_tokens, completion_tokens, cost_nanousd} = sum
+  if (prompt_tokens <= MOST_SUM && completion_tokens <= MOST_SUM && cost_nanousd <= MOST_SUM) return sum
+  return {
+    ...sum,
+    prompt_tokens: saturated(prompt_tokens),
+    completion_tokens: saturated(completion_tokens),
+    cost_nanousd: saturated(cost_nanousd),
+  }
 }
 
 export function getOrAdd<T>(sums: Map<string, T>, key: string, make: () => T): T {

@@ -108,7 +108,10 @@ export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): 
   if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')
   return {
     ...sum,
-    cost_nanousd: earlier.reduce((sum, each) => sum + each.cost_nanousd, entry.cost_nanousd),
+    cost_nanousd: Math.min(
+      Number.MAX_SAFE_INTEGER,
+      earlier.reduce((sum, each) => sum + each.cost_nanousd, entry.cost_nanousd),
+    ),
     unpriced: entry.unpriced || earlier.some(each => each.unpriced === 1) ? 1 : 0,
   }
 }

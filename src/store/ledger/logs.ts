@@ -80,7 +80,7 @@ function begins(row: Row, entries: readonly Entry[], first: number): boolean {
     const {prompt_tokens, completion_tokens, cost_nanousd} = entries[at]!
     sum.prompt_tokens += prompt_tokens
     sum.completion_tokens += completion_tokens
-    sum.cost_nanousd += cost_nanousd
+    sum.cost_nanousd = Math.min(Number.MAX_SAFE_INTEGER, sum.cost_nanousd + cost_nanousd)
     if (sum.cost_nanousd === row.cost_nanousd && sum.prompt_tokens === row.prompt_tokens && sum.completion_tokens === row.completion_tokens)
       return true
   }

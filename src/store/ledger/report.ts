@@ -36,7 +36,12 @@ export interface LedgerReport {
   readonly writers: number
   readonly recovered: Recovered
   /** Hourly sums that were held against their entries, and from when on (ISO 8601); null when there are none. */
-  readonly sums: {readonly checked: number; readonly from: string | null}
+  readonly sums: {
+    readonly checked: number
+    readonly from: string | null
+    /** Those that stand at what 64 bits hold: what more was used they do not say. */
+    readonly at_bound: number
+  }
   /** The same of rows of the log. */
   readonly logs: {readonly checked: number; readonly from: string | null}
   readonly set_aside: SetAsideSums

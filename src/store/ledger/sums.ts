@@ -2,6 +2,7 @@ import {sql} from 'kysely'
 import type {Db} from '../database.ts'
 import {SUMMED} from '../flush/columns.ts'
 import {retainedSince} from '../retention-start.ts'
+import {MOST_SUM, saturatedTotal} from '../saturated.ts'
 import type {AtOnce, LedgerBreak, LedgerReport} from './report.ts'
 
 /** What makes two sums one; entries know the model as it is. */
@@ -21,9 +22,10 @@ export async function verifySums(
   onSpan: (done: number, total: number) => void,
 ): Promise<{report: LedgerReport['sums']; breaks: readonly LedgerBreak[]}> {
   const bounds = await boundsOf(db)
-  if (!bounds) return {report: {checked: 0, from: null}, breaks: []}
+  if (!bounds) return {report: {checked: 0, from: null, at_bound: 0}, breaks: []}
   const breaks: LedgerBreak[] = []
   let checked = 0
+  let at_bound = 0
   const workspaces = await workspacesOf(db)
   const spans = workspaces.length * Math.ceil((bounds.to_ms - bounds.from_ms) / SPAN_MS)
   let done = 0
@@ -32,6 +34,7 @@ export async function verifySums(
       const span = {workspace_id, from: hourAt(from_ms), to: hourAt(Math.min(from_ms + SPAN_MS, bounds.to_ms))}
       const {kept, made} = await atOnce(async one => ({kept: await sumsOf(one, span), made: await madeOf(one, span)}))
       checked += kept.size
+      for (const row of kept.values()) if (BOUNDED.some(column => row[column] === String(MOST_SUM))) at_bound++
       for (const key of [...new Set([...kept.keys(), ...made.keys()])].sort()) {
         const text = differ(kept.get(key), made.get(key))
         if (text !== undefined && breaks.length < MAX_BREAKS) breaks.push({kind: 'sum', writer: null, entry: null, text})
@@ -39,7 +42,7 @@ export async function verifySums(
       onSpan(++done, spans)
     }
   }
-  return {report: {checked, from: hourAt(bounds.from_ms)}, breaks}
+  return {report: {checked, from: hourAt(bounds.from_ms), at_bound}, breaks}
 }
 
 interface Span {
@@ -98,9 +101,9 @@ async function madeOf(db: Db, {workspace_id, from, to}: Span): Promise<Map<strin
     requests: sql`count(*)`,
     failures: sql`sum(case when outcome <> 'ok' then 1 else 0 end)`,
     unpriced: sql`sum(unpriced)`,
-    prompt_tokens: sql`sum(prompt_tokens)`,
-    completion_tokens: sql`sum(completion_tokens)`,
-    cost_nanousd: sql`sum(cost_nanousd)`,
+    prompt_tokens: saturatedTotal(sql`prompt_tokens`),
+    completion_tokens: saturatedTotal(sql`completion_tokens`),
+    cost_nanousd: saturatedTotal(sql`cost_nanousd`),
   } satisfies Record<(typeof SUMMED)[number], unknown>
   const rows = await db
     .selectFrom('traffic.ledger_entries')
@@ -114,6 +117,8 @@ async function madeOf(db: Db, {workspace_id, from, to}: Span): Promise<Map<strin
     .execute()
   return byKey(rows as SumRow[])
 }
+
+const BOUNDED = ['prompt_tokens', 'completion_tokens', 'cost_nanousd'] as const
 
 const byKey = (rows: readonly SumRow[]) => new Map(rows.map(row => [KEY.map(column => row[column]).join('\0'), row]))
 

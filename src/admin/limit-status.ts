@@ -18,7 +18,7 @@ export type Budgeted = Omit<EntityLimit, 'rates'>
  * keep follows within a minute (core rule 1), so replies go by this.
  */
 export async function standingOf(app: AdminServices, of: Budgeted): Promise<EntityLimitStatus> {
-  const unused = unusedViews(of.usage)
+  const unused = unusedViews(of.usage, app.now().getTime())
   if (unused.length === 0) return {usage_limits: unused, is_exhausted: false}
   const readings = await readerOf(app).read({...of, rates: null})
   const usage_limits = unused.map(limit => {
@@ -42,8 +42,8 @@ export async function standingsOf<Row>(
 }
 
 /** Budgets of which nothing is used, as they are when they are made. */
-export function unusedViews(usage: string | null): readonly UsageLimitStanding[] {
-  return usageLimitViews(usage).map(limit => ({...limit, current_usage: 0, status: 'active'}))
+export function unusedViews(usage: string | null, now_ms: number): readonly UsageLimitStanding[] {
+  return usageLimitViews(usage, now_ms).map(limit => ({...limit, current_usage: 0, status: 'active'}))
 }
 
 /** Beside a gateway nobody knows its counters: budgets are read from the ledger, rates are not known. */

@@ -131,7 +131,7 @@ async function created(call: OperationCall<undefined, undefined, typeof Workspac
   for (const [index, id] of (body.users ?? []).entries()) await join(call, row, {id, role: 'member', field: `users[${index}]`})
   await offerGlobalIntegrations(db, row, now)
   about(row.id, row.id)
-  return view(row, unusedViews(row.usage_limits))
+  return view(row, unusedViews(row.usage_limits, Date.parse(now)))
 }
 
 async function updated(call: One<typeof WorkspaceUpdate>) {

@@ -1,7 +1,7 @@
 import type {StoredUsageLimit} from '../schema/limits.ts'
+import {periodOf} from '../schema/periods.ts'
 import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from './claims.ts'
 import {atEntry} from './enforcement.ts'
-import {periodOf} from './periods.ts'
 
 /**
  * What a call claims of a budget in the period of `time_ms`: nothing in advance (`atEntry` for a strict one). It is open while what was used is below the limit,

@@ -1,7 +1,7 @@
 import type {RateLimit} from '../schema/limits.ts'
+import type {Period} from '../schema/periods.ts'
 import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from './claims.ts'
 import {atEntry} from './enforcement.ts'
-import type {Period} from './periods.ts'
 
 const UNITS = {
   rpm: {length_ms: 60_000, per: 'minute'},

@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {keepRateLimits, RateLimit, readRateLimits, readUsageLimits, type StoredUsageLimit, UsageLimit} from './limits.ts'
+import {periodOf as runningPeriod} from './periods.ts'
 
 /**
  * Limits as updates give them. What is absent of one stays as it was, `null` clears. A list says all there are; one alone, not in a list,
@@ -106,7 +107,14 @@ function changedBudget(
   const whole = {type, credit_limit, alert_threshold, ...period, enforcement}
   const {error} = UsageLimit.safeParse(whole)
   if (error) throw asRefused(error, place, change, whole)
-  return [{...whole, started_at: own?.started_at ?? now}]
+  return [{...whole, started_at: own?.started_at ?? now, ...goingOn(own, period.next_usage_reset_at, now)}]
+}
+
+/** The period that runs goes on until a reset that is set: nothing before it counts anew, and nothing of it is forgotten. */
+function goingOn(own: StoredUsageLimit | undefined, next_usage_reset_at: string | null, now: string): {counts_from?: string} {
+  if (!own || next_usage_reset_at === null || next_usage_reset_at <= now) return {}
+  const {starts_at_ms} = runningPeriod(own, 'sunday', Date.parse(now))
+  return Number.isFinite(starts_at_ms) ? {counts_from: new Date(starts_at_ms).toISOString()} : {}
 }
 
 /** A period given in one of its two forms takes the place of the other. */

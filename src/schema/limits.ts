@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {periodOf} from './periods.ts'
 import {Time} from './times.ts'
 
 /** How a limit is held: after the fact (`compatible`, the default, never shown), exactly (`strict`), or only reported (decisions: limits and money). */
@@ -78,6 +79,7 @@ export const RateLimitView = z.strictObject({
 export interface StoredUsageLimit extends UsageLimit {
   readonly credit_limit: number
   readonly started_at: string
+  readonly counts_from?: string | undefined
 }
 
 /**
@@ -113,8 +115,13 @@ export function reactivates(before: string | null, after: string | null): boolea
   })
 }
 
-export function usageLimitViews(column: string | null): z.input<typeof UsageLimitView>[] {
-  return readUsageLimits(column).map(({started_at: _, enforcement, ...limit}) => ({...limit, ...unlessDefault(enforcement)}))
+/** A reset that was given and has come is followed by the next one. */
+export function usageLimitViews(column: string | null, now_ms: number): z.input<typeof UsageLimitView>[] {
+  return readUsageLimits(column).map(limit => {
+    const {started_at: _, counts_from: __, enforcement, next_usage_reset_at, ...rest} = limit
+    const next = next_usage_reset_at && new Date(periodOf(limit, 'sunday', now_ms).ends_at_ms).toISOString()
+    return {...rest, next_usage_reset_at: next, ...unlessDefault(enforcement)}
+  })
 }
 
 export function rateLimitViews(column: string | null): z.input<typeof RateLimitView>[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {periodOf, type Resets} from '../../src/limits/periods.ts'
+import {periodOf, type Resets} from '../../src/schema/periods.ts'
 
 const at = (text: string) => Date.parse(text)
 const iso = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 16) : 'ever')

@@ -103,7 +103,7 @@ describe('usage limits', () => {
     )
     fc.assert(
       fc.property(given, input => {
-        const views = usageLimitViews(keepUsageLimits(UsageLimits.parse(input), null, NOW))
+        const views = usageLimitViews(keepUsageLimits(UsageLimits.parse(input), null, NOW), Date.parse(NOW))
         const {enforcement = 'compatible', ...rest} = input
         expect(UsageLimitView.parse(views[0])).toMatchObject({...rest, type: 'cost'})
         expect(views[0]!.enforcement).toBe(enforcement === 'compatible' ? undefined : enforcement)

@@ -72,7 +72,7 @@ async function listed(call: OperationCall<typeof params>) {
   }))
   const workspaces = access.map(row => {
     const {usage_limits, rate_limits, last_reset_at: _, ...rest} = row
-    const limits = limitViews({usage_limits, rate_limits})
+    const limits = limitViews({usage_limits, rate_limits}, call.now)
     return {...rest, ...limits, usage_limits: limits.usage_limits && [...standings.get(row)!.usage_limits]}
   })
   return {total: workspaces.length, workspaces}
@@ -183,9 +183,9 @@ interface LimitColumns {
 }
 
 /** Limits as replies show them: null where there are none. */
-export function limitViews({usage_limits, rate_limits}: LimitColumns) {
+export function limitViews({usage_limits, rate_limits}: LimitColumns, now: string) {
   return {
-    usage_limits: usage_limits === null ? null : usageLimitViews(usage_limits),
+    usage_limits: usage_limits === null ? null : usageLimitViews(usage_limits, Date.parse(now)),
     rate_limits: rate_limits === null ? null : rateLimitViews(rate_limits),
   }
 }

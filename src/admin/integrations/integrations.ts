@@ -143,7 +143,7 @@ async function shown(call: OperationCall<typeof params>) {
     configurations: JSON.parse(integration.configurations) as Record<string, unknown>,
     global_workspace_access_settings: {
       enabled: integration.global_access_enabled === 1,
-      ...limitViews(globalAccess(integration.global_workspace_access)),
+      ...limitViews(globalAccess(integration.global_workspace_access), call.now),
     },
     allow_all_models: integration.allow_all_models === 1,
     workspace_count: access.filter(({enabled}) => enabled).length,

@@ -1,10 +1,10 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {nanoDollars} from '../../limits/budget.ts'
-import {type Period, periodOf} from '../../limits/periods.ts'
 import {readUsageLimits, type StoredUsageLimit} from '../../schema/limits.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty, listOf} from '../../schema/paging.ts'
+import {type Period, periodOf} from '../../schema/periods.ts'
 import {
   EntitiesQuery,
   keepUsageTerms,

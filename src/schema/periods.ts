@@ -10,6 +10,8 @@ export interface Resets {
   readonly periodic_reset_days: number | null
   readonly next_usage_reset_at: string | null
   readonly started_at: string
+  /** Of a budget whose `next_usage_reset_at` was set while it ran: when the period began that ran then, which goes on until that reset. */
+  readonly counts_from?: string | undefined
 }
 
 export type Weekday = 'sunday' | 'monday'
@@ -27,7 +29,10 @@ export function periodOf(resets: Resets, first_day: Weekday, now_ms: number): Pe
   const next_ms = resets.next_usage_reset_at === null ? null : dayOf(Date.parse(resets.next_usage_reset_at))
   const repeats = resets.periodic_reset !== null || resets.periodic_reset_days !== null
   if (!repeats) return {starts_at_ms: Number.NEGATIVE_INFINITY, ends_at_ms: Number.POSITIVE_INFINITY}
-  if (next_ms !== null && now_ms < next_ms) return {starts_at_ms: Number.NEGATIVE_INFINITY, ends_at_ms: next_ms}
+  if (next_ms !== null && now_ms < next_ms) {
+    const starts_at_ms = resets.counts_from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(resets.counts_from)
+    return {starts_at_ms, ends_at_ms: next_ms}
+  }
   if (resets.periodic_reset_days !== null)
     return everyDays(resets.periodic_reset_days, next_ms ?? dayOf(Date.parse(resets.started_at)), now_ms)
   const period = resets.periodic_reset === 'monthly' ? monthly(now_ms) : everyDays(7, FIRST[first_day] * DAY_MS, now_ms)

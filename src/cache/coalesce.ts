@@ -12,7 +12,7 @@ export interface Participant<A> {
   onAbandoned(): void
 }
 
-/** What a participant holds. After `complete`, `fail`, `passLead` or `leave` it does nothing. */
+/** What a participant holds. After `complete`, `fail`, `decline`, `passLead` or `leave` it does nothing. */
 export interface Participation<A> {
   /** At the beginning. A leader is not called by `onLead`; `alone` is neither waited for nor waiting. */
   readonly role: 'leader' | 'follower' | 'alone'
@@ -23,8 +23,10 @@ export interface Participation<A> {
   readonly followed: boolean
   /** The call was answered with what may be kept: everybody has it. */
   complete(answer: A): void
-  /** There is nothing to share (an error, an answer that may not be kept): the oldest follower leads, the others ask for themselves. */
+  /** There is no answer: the oldest follower leads in its place, the others go on waiting. */
   fail(): void
+  /** The answer is good and not to be shared, as that of no other is: the oldest follower leads, the others ask for themselves. */
+  decline(): void
   /** This one makes no call after all, for reasons of its own: the oldest follower leads in its place, the others go on waiting. */
   passLead(): void
   /**
@@ -55,7 +57,8 @@ export interface Coalescer<A> {
 
 /**
  * Makes one call of many that ask the same at the same time. A flight is owned by nobody (core rule 21): it goes on while anybody
- * takes part in it, whoever began it. Admission, guardrails and records are each caller's own.
+ * takes part in it, whoever began it; where its leader fails, one follower leads, so that a provider in trouble is asked by one at a
+ * time. Admission, guardrails and records are each caller's own.
  */
 export function createFlights<A>(options: FlightOptions): Coalescer<A> {
   const flights = new Map<string, CoalescedCall<A>>()
@@ -114,7 +117,7 @@ class CoalescedCall<A> {
     if ([...this.#leaders].every(({is_slow}) => is_slow)) this.#lead(member)
     else if (this.#followers.size < this.#max_followers) this.#wait(member)
     const role = member.state === 'leads' ? 'leader' : member.state === 'waits' ? 'follower' : 'alone'
-    const {isFollowed, complete, fail, passLead, leave} = this.#acts(member)
+    const {isFollowed, complete, fail, decline, passLead, leave} = this.#acts(member)
     return {
       role,
       get followed() {
@@ -122,6 +125,7 @@ class CoalescedCall<A> {
       },
       complete,
       fail,
+      decline,
       passLead,
       leave,
     }
@@ -135,7 +139,10 @@ class CoalescedCall<A> {
         if (asks()) this.#complete(member, answer)
       },
       fail: () => {
-        if (asks()) this.#fail(member)
+        if (asks()) this.#passLead(member)
+      },
+      decline: () => {
+        if (asks()) this.#decline(member)
       },
       passLead: () => {
         if (asks()) this.#passLead(member)
@@ -179,7 +186,7 @@ class CoalescedCall<A> {
       follower.participant.onLead()
     } catch (fault) {
       this.#onFault(fault)
-      this.#fail(follower)
+      this.#passLead(follower)
     }
   }
 
@@ -193,8 +200,7 @@ class CoalescedCall<A> {
     for (const each of slower) this.#tell(each, 'onAbandoned')
   }
 
-  #fail(member: Member<A>) {
-    if (!this.#leaders.has(member)) return
+  #decline(member: Member<A>) {
     this.#drop(member)
     if (this.#leaders.size > 0) return
     const [oldest, ...others] = this.#followers

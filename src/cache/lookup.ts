@@ -5,7 +5,7 @@ import type {Coalescer, Participation} from './coalesce.ts'
 export interface CacheListener {
   /** The answer was kept, or another's call has just brought it. */
   onHit(entry: CacheEntry): void
-  /** The provider is to be called; then `store`, `fail` or `passLead`. */
+  /** The provider is to be called; then `store`, `fail`, `decline` or `passLead`. */
   onMiss(): void
   /** Of a call that left and carried on: nobody waits any more, the provider's call is to be aborted. */
   onAbandoned(): void
@@ -21,8 +21,10 @@ export interface CacheLookup {
   readonly follows: boolean
   /** The provider's answer, which may be kept: keeps it, and gives it to all that wait. */
   store(entry: CacheEntry): void
-  /** The provider's answer may not be kept, or there is none. */
+  /** There is no answer of the provider. */
   fail(): void
+  /** The provider's answer is good, and may not be kept. */
+  decline(): void
   /** This call is not going to ask the provider after all (it was refused): another takes its place. */
   passLead(): void
   /** The client is gone. True when the provider's call has to be carried on, see `Participation.leave`. */
@@ -55,6 +57,7 @@ export function lookUp(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: Vis
       follows: false,
       store: () => undefined,
       fail: () => undefined,
+      decline: () => undefined,
       passLead: () => undefined,
       leave: () => false,
     }
@@ -92,6 +95,7 @@ export function lookUp(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: Vis
       participation.complete(entry)
     },
     fail: () => participation.fail(),
+    decline: () => participation.decline(),
     passLead: () => participation.passLead(),
     leave() {
       if (lookup !== 'under way') return participation.leave()

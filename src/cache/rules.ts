@@ -89,10 +89,17 @@ export function mayStore(endpoint: EndpointName, status: number, content_type: s
   if (status !== 200 || !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(content_type ?? '')) return false
   if (typeof answer !== 'object' || answer === null) return false
   if (Array.isArray(answer)) return endpoint === 'proxy'
-  const {error, status: state, type, choices} = answer as Readonly<Record<string, unknown>>
-  if ((error !== undefined && error !== null) || type === 'error') return false
-  if (Array.isArray(choices) && choices.some((choice: {finish_reason?: unknown} | null) => isFailure(choice?.finish_reason))) return false
+  if (tellsFailure(answer)) return false
+  const {status: state} = answer as Readonly<Record<string, unknown>>
   return endpoint !== 'createModelResponse' || state === undefined || state === 'completed' || state === 'incomplete'
+}
+
+/** True of the body of a 200 that says that the provider failed. */
+export function tellsFailure(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null) return false
+  const {error, type, choices, status} = answer as Readonly<Record<string, unknown>>
+  if ((error !== undefined && error !== null) || type === 'error' || status === 'failed') return true
+  return Array.isArray(choices) && choices.some((choice: {finish_reason?: unknown} | null) => isFailure(choice?.finish_reason))
 }
 
 /** True of a reason why an answer ended that is no end: `error`, `overloaded_error`, `TIMEOUT`, `insufficient_system_resource`. */

@@ -99,11 +99,32 @@ describe('a flight', () => {
     expect(flights.size).toBe(0)
   })
 
-  test('has a follower promoted when the first caller leaves and cannot carry on; the others ask too', () => {
-    const {crowd, join} = scene()
-    const callers = crowd(4)
+  test('has one follower promoted each time that its leader fails, also one that left; the others go on waiting', () => {
+    const {crowd, join, flights, time} = scene()
+    const callers = crowd(5)
     callers[0]!.seat.leave()
     callers[0]!.seat.fail()
+    expect(heardBy(callers)).toEqual(['', 'lead', '', '', ''])
+    const late = join()
+    expect(late.seat.role).toBe('follower')
+    callers[1]!.seat.fail()
+    callers[2]!.seat.complete('answer')
+    expect(heardBy([...callers, late])).toEqual(['', 'lead', 'lead', 'answer', 'answer', 'answer'])
+    expect({flights: flights.size, timers: time.set}).toEqual({flights: 0, timers: 0})
+  })
+
+  test('is over when the last of its callers fails', () => {
+    const {crowd, flights, time} = scene()
+    const callers = crowd(3)
+    for (const {seat} of callers) seat.fail()
+    expect(heardBy(callers)).toEqual(['', 'lead', 'lead'])
+    expect({flights: flights.size, timers: time.set}).toEqual({flights: 0, timers: 0})
+  })
+
+  test('has a follower promoted when an answer is good and may not be shared; the others ask too', () => {
+    const {crowd, join} = scene()
+    const callers = crowd(4)
+    callers[0]!.seat.decline()
     expect(heardBy(callers)).toEqual(['', 'lead', 'alone', 'alone'])
     const late = join()
     expect(late.seat.role).toBe('follower')
@@ -149,10 +170,10 @@ describe('a flight', () => {
     expect(heardBy([gone!, stays!])).toEqual(['', 'answer'])
   })
 
-  test('whose leader fails sends all to the provider, one of them as the new leader', () => {
+  test('whose answer may not be shared sends all to the provider, one of them as the new leader', () => {
     const {crowd, join, flights} = scene()
     const callers = crowd(100)
-    callers[0]!.seat.fail()
+    callers[0]!.seat.decline()
     expect(heardBy(callers)).toEqual(['', 'lead', ...Array(98).fill('alone')])
     const late = join()
     callers[2]!.seat.complete('not shared')
@@ -265,7 +286,8 @@ describe('a flight', () => {
     flights.join('k', throwing)
     const last = join()
     next.seat.fail()
-    expect(last.heard).toEqual(['alone'])
+    expect(last.heard).toEqual(['lead'])
+    last.seat.complete('answer')
     expect(faults.map(String)).toEqual(['Error: answer', 'Error: lead'])
     expect(flights.size).toBe(0)
   })

@@ -140,11 +140,20 @@ describe('calls at the cache', () => {
   test('whose leader has nothing to share ask for themselves, and nothing is kept', async () => {
     const calls = crowd(3)
     await store.answer()
-    calls[0]!.visit.fail()
+    calls[0]!.visit.decline()
     expect(heardBy(calls)).toEqual(['miss', 'miss', 'miss'])
     calls[2]!.visit.store(entry('mine'))
     calls[1]!.visit.fail()
     expect(come().visit.outcome).toMatchObject(entry('mine'))
+  })
+
+  test('whose leader fails have one that asks in its place', async () => {
+    const calls = crowd(3)
+    await store.answer()
+    calls[0]!.visit.fail()
+    expect(heardBy(calls)).toEqual(['miss', 'miss', ''])
+    calls[1]!.visit.store(entry('answer'))
+    expect(calls[2]!.heard).toEqual(['answer'])
   })
 
   test('that nobody waits for any more are aborted', async () => {

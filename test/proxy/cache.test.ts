@@ -225,6 +225,25 @@ test('when the first of many leaves and its call then fails, one of those that w
   expect(provider.heard).toHaveLength(2)
 })
 
+test.each([0, 1, 2])('of seven that ask the same at once, %i fail: each time one of those that wait asks again', async failing => {
+  const gate = Promise.withResolvers<void>()
+  let calls = 0
+  provider.answer(async (heard, response) => {
+    const fails = ++calls <= failing
+    await gate.promise
+    if (!fails) return answerEach(heard, response)
+    response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
+  })
+  const words = `seven, ${failing}`
+  const all = Array.from({length: 7}, () => ask(words))
+  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
+  gate.resolve()
+  const statuses = (await Promise.all(all)).map(({status}) => status)
+  expect(statuses.toSorted()).toEqual([...Array(7 - failing).fill(200), ...Array(failing).fill(500)])
+  expect(provider.heard).toHaveLength(failing + 1)
+})
+
 test('a caller that asks for a stream and then reads nothing holds up nobody who asks the same', async () => {
   const word = 'a word '
   const words = 40_000

@@ -39,6 +39,7 @@ export function explainCache(call: Call, target: Target, out: UpstreamRequest | 
           followed: false,
           complete: () => undefined,
           fail: () => undefined,
+          decline: () => undefined,
           passLead: () => undefined,
           leave: () => false,
         }

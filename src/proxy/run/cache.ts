@@ -3,7 +3,7 @@ import {parsed} from '../../base/json-object.ts'
 import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {behaviouralHeaders, cacheKey} from '../../cache/key.ts'
 import {type CacheListener, type CacheLookup, lookUp} from '../../cache/lookup.ts'
-import {decideCache, isStateful, isStreamed, mayStore} from '../../cache/rules.ts'
+import {decideCache, isStateful, isStreamed, mayStore, tellsFailure} from '../../cache/rules.ts'
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import {holdsCredential} from '../../providers/options.ts'
 import type {ResponseSink} from '../attempt/host.ts'
@@ -77,14 +77,16 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   observe(bytes: Buffer): void {
     this.#assembler?.push(bytes)
     this.#seen_bytes += bytes.length
-    if (this.#seen_bytes > MAX_FOLLOWED_BYTES) this.#lookup.fail()
+    if (this.#seen_bytes > MAX_FOLLOWED_BYTES) this.#lookup.decline()
   }
 
   /** The answer is whole; `plain` null: the stream that was seen. Keeps it where it may be kept. */
   keep(status: number, content_type: string | undefined, plain: Buffer | null): void {
     const body = plain ?? this.#assembler?.end() ?? null
     const type = plain ? content_type : 'application/json'
-    if (body && mayStore(this.#call.endpoint, status, type, parsed(body.toString()))) this.#lookup.store({body, stored_at_ms: this.#now()})
+    const answer = body && parsed(body.toString())
+    if (body && mayStore(this.#call.endpoint, status, type, answer)) this.#lookup.store({body, stored_at_ms: this.#now()})
+    else if (status < 300 && !tellsFailure(answer)) this.#lookup.decline()
     else this.#lookup.fail()
   }
 
@@ -92,13 +94,13 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   storeResponse({statuses, headers, stream, rewritten}: AttemptResult, plain: Buffer | null): void {
     const status = statuses.provider!
     const may_store = statuses.client === status && this.#call.guardrails?.keeps_streams !== false
-    if (stream) return may_store ? this.keep(status, undefined, null) : this.fail()
+    if (stream) return may_store ? this.keep(status, undefined, null) : this.#lookup.decline()
     if (!rewritten) return this.keep(status, headers['content-type'], plain)
     if (rewritten.kept) this.keep(status, rewritten.content_type, rewritten.kept)
-    else this.fail()
+    else this.#lookup.decline()
   }
 
-  /** No answer comes that may be kept. */
+  /** No answer comes. */
   fail(): void {
     this.#lookup.fail()
   }

@@ -100,9 +100,7 @@ export class TargetRun implements StagedRun {
     const {call} = this
     if (this.lookup?.leave()) this.lookup.passLead() // it was to lead just now
     this.lookup = null
-    // with its client gone nothing is known of the response: one of those that wait asks in its place
-    if (call.relay.gone) this.cache?.passLead()
-    else this.cache?.fail()
+    this.cache?.fail()
     this.cache = null
     call.reservation?.settle(NOTHING_USED)
     call.reservation = null

@@ -52,6 +52,8 @@ export interface AppOptions {
   /** One that nobody sets; milliseconds since whenever. */
   readonly steady?: () => number
   readonly ports?: DataPlaneParts['ports']
+  /** How long lists and reports wait for PostgreSQL. @default 60000 */
+  readonly list_timeout_ms?: number
 }
 
 /** A gateway put together: serving, or open for the operator's commands. */
@@ -81,6 +83,9 @@ export interface App {
   close(): Promise<void>
 }
 
+/** Who asks for it waits for a busy machine, too. */
+const FLUSHED_MS = 60_000
+
 /**
  * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator: DataDirFault,
  * MigrationFault, SealFault.
@@ -98,7 +103,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     for (const part of opened.splice(0).reverse()) await part.close()
   }
   try {
-    const store_options = storeOptions(settings, directory, role, binding)
+    const store_options = storeOptions(settings, directory, options, binding)
     const found = store_options.kind === 'sqlite' ? lookAt(directory, options, binding) : []
     const seal = openSeal(settings, directory, role)
     const store = await openStore(store_options)
@@ -195,7 +200,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
         return {url: settings.tls_key && settings.tls_cert ? url.replace('http:', 'https:') : url}
       },
       reload: next => reload(next, {kept, log, server: server?.server, governor}),
-      flushed: async () => plane?.records.flushed(),
+      flushed: async () => plane?.records.flushed(FLUSHED_MS),
       async drain() {
         void background?.schedule.close()
         if (plane && server) await shutDown({server, proxy: plane.proxy, limit_ms: settings.drain_timeout_ms})
@@ -215,9 +220,16 @@ function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, bi
   return role === 'server' ? [...begun_anew, ...checkAfterUncleanEnd(directory.folder, binding)] : begun_anew
 }
 
-function storeOptions(settings: Settings, {folder}: DataDir, role: AppOptions['role'], binding: object | undefined): StoreOptions {
+function storeOptions(
+  settings: Settings,
+  {folder}: DataDir,
+  {role, list_timeout_ms}: AppOptions,
+  binding: object | undefined,
+): StoreOptions {
   const database = databaseSettings(settings)
-  return database ? {kind: 'postgres', ...database} : {kind: 'sqlite', folder, role, binding}
+  return database
+    ? {kind: 'postgres', ...database, ...(list_timeout_ms !== undefined && {list_timeout_ms})}
+    : {kind: 'sqlite', folder, role, binding}
 }
 
 function revocationLimits({db_query_timeout_ms, caller_cache_max_stale_s}: Settings) {

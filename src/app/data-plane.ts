@@ -105,12 +105,14 @@ export async function openDataPlane({
   })
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
-  const records = await startRecords({directory, store_options, store, log, now, settings})
+  const wait_ms = settings.db_query_timeout_ms
+  const records = await startRecords({directory, store_options, store, log, now, settings, wait_ms, close_ms: 2 * wait_ms})
   journalMetrics(registry, () => records.status())
   storeMetrics(registry, store, revocations)
   const egress = openEgress(settings)
   const counters = await openCounters({
     redis_url: settings.redis_url,
+    silence_ms: settings.db_query_timeout_ms,
     table: store.kind === 'postgres' ? counterTable(store.db) : null,
     now,
     onFault: fault => log.error({fault}, 'the shared counters failed'),
@@ -119,6 +121,7 @@ export async function openDataPlane({
   const cache = await openCache({
     now,
     redis_url: settings.redis_url,
+    silence_ms: settings.db_query_timeout_ms,
     table: cacheTable(file?.db ?? store.db),
     is_shared: file === null,
     onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),

@@ -33,9 +33,10 @@ export class StoreUnwritable extends Error {
 /** What a client is told of a store that does not answer, or cannot be written; undefined for any other fault. */
 export function storeRefusal(fault: unknown): Refusal | undefined {
   if (fault instanceof StoreSilent) {
-    return new Refusal('store.silent', {store: fault.store === 'the ledger' ? 'ledger' : 'database'}, {cause: fault})
+    if (fault.store === 'the ledger') return new Refusal('ledger.behind', {reason: fault.reason}, {cause: fault})
+    return new Refusal('store.silent', {}, {cause: fault})
   }
-  const reason = fault instanceof StoreUnwritable ? fault.reason : unwritable(fault)
+  const reason = unwritableReason(fault)
   return reason === undefined ? undefined : new Refusal('store.unwritable', {reason}, {cause: fault})
 }
 
@@ -49,8 +50,10 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   SQLITE_IOERR: 'its disk fails',
 }
 
-/** SQLite's codes name the case behind an underscore: `SQLITE_IOERR_WRITE`. */
-function unwritable(fault: unknown): string | undefined {
-  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : ''
+/** Why a database cannot be written, where `fault` is of that kind; from another thread it is plain data. */
+export function unwritableReason(fault: unknown): string | undefined {
+  if (fault instanceof StoreUnwritable) return fault.reason
+  const code = typeof fault === 'object' && fault !== null && 'code' in fault ? String(fault.code) : ''
+  // SQLite's codes name the case behind an underscore: SQLITE_IOERR_WRITE
   return UNWRITABLE[code] ?? UNWRITABLE[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '']
 }

@@ -1,6 +1,7 @@
 import type {Worker} from 'node:worker_threads'
 import type {After} from '../base/after.ts'
 import type {Log} from '../base/log.ts'
+import {StoreSilent, unwritableReason} from '../base/store-fault.ts'
 import type {Mark} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
 import {isBefore} from './flusher.ts'
@@ -47,6 +48,8 @@ export class FlusherLink {
   #set_aside = 0
   #cancel: (() => void) | undefined
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
+  /** What hinders the database now, as its thread last told. */
+  #hindered: unknown
   #closing = false
   #trims = false
   #retention: PromiseWithResolvers<boolean> | undefined
@@ -92,13 +95,30 @@ export class FlusherLink {
     })
   }
 
-  /** Resolves when everything before `mark` and every body handed over is written; at once when the link is closed. */
-  flush(mark: Mark): Promise<void> {
+  /**
+   * Resolves when everything before `mark` and every body handed over is written; at once when the link is closed. Rejects (StoreSilent)
+   * after `most_ms`: what was recorded stands in the journal, and is written as soon as the database lets it.
+   */
+  flush(mark: Mark, most_ms = Number.POSITIVE_INFINITY): Promise<void> {
     this.written(mark)
     this.#send()
     const isDone = () => !isBefore(this.#flushed, mark) && this.#sent_bytes === 0
     if (isDone() || this.#closing) return Promise.resolve()
-    return new Promise(done => void this.#waiting.push({isDone, done}))
+    return new Promise((resolve, reject) => {
+      const wait = {
+        isDone,
+        done() {
+          cancel()
+          resolve()
+        },
+      }
+      const late = () => {
+        this.#waiting = this.#waiting.filter(each => each !== wait)
+        reject(new StoreSilent('the ledger', unwritableReason(this.#hindered) ?? 'its database takes nothing now', {cause: this.#hindered}))
+      }
+      const cancel = most_ms === Number.POSITIVE_INFINITY ? () => undefined : this.#options.after(most_ms, late)
+      this.#waiting.push(wait)
+    })
   }
 
   /** Deletes what is past its time, for one turn; true when all of it is gone. One turn at a time. */
@@ -212,6 +232,7 @@ export class FlusherLink {
       const {level, text, facts, fault, sets_aside} = news.report
       if (sets_aside) this.#set_aside++
       log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
+      if (level === 'error') this.#hindered = fault
       return
     }
     if (news.news === 'retained') {
@@ -236,6 +257,7 @@ export class FlusherLink {
       bodies.dropped += news.refused
     } else {
       this.#ordered = false
+      this.#hindered = undefined
       this.#flushed = news.up_to
       const is_behind = isBefore(this.#flushed, this.#wanted)
       this.#behind_since_ms = is_behind ? now() : undefined

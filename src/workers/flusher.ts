@@ -24,6 +24,8 @@ export interface FlusherOptions {
   /** Keeps the payload of a record that no ledger takes, for the operator to look into; false where that failed. */
   readonly setAside: (id: string, payload: Buffer) => boolean
   readonly sleep: (ms: number) => Promise<void>
+  /** True when what hinders the database is waited for no longer; without it that is never so. */
+  readonly givesUp?: (fault: unknown) => boolean
 }
 
 /** SQLite's lock is held while they are read and written. */
@@ -124,6 +126,7 @@ export class Flusher {
         if (tries > QUIET_TRIES) report({level: 'info', text: 'The database takes what the journal holds again.'})
         return
       } catch (fault) {
+        if (this.#options.givesUp?.(fault)) throw fault
         if (tries === QUIET_TRIES || tries % TRIES_PER_REPORT === 0)
           report({level: 'error', text: 'The journal cannot be flushed to the database now; nothing is lost, it is tried again.', fault})
         await sleep(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries - 1, 10)))

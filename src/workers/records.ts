@@ -30,6 +30,8 @@ export interface StartRecords {
   readonly settings: Pick<Settings, keyof RetentionDays>
   /** How long `close` waits for the database; the next start applies what is left. @default 10000 */
   readonly close_ms?: number
+  /** How long `flushed` waits for the database, and a start for one that takes nothing (DB_QUERY_TIMEOUT_MS). @default 5000 */
+  readonly wait_ms?: number
   /** How much may wait of the bodies of calls; beyond it they are dropped and counted. @default 32 MB */
   readonly most_body_bytes?: number
   readonly segment_bytes?: number
@@ -56,8 +58,8 @@ export interface Records {
   /** The attempts that this start ended, for the counters that they claimed and that outlive a process. */
   readonly recovered: readonly Settlement[]
   status(): RecordsStatus
-  /** Resolves when everything recorded before is in the database. */
-  flushed(): Promise<void>
+  /** Resolves when everything recorded before is in the database. Rejects (StoreSilent) when that cannot be written for too long. */
+  flushed(most_ms?: number): Promise<void>
   /** Deletes bodies, rows and sums that are past their time, for one turn; true when all of them are gone. */
   retain(): Promise<boolean>
   /** Has no file of bodies written to that there is now, and gives their paths; a table has none. */
@@ -69,6 +71,8 @@ export interface Records {
 }
 
 const MB = 1024 * 1024
+/** What a start settles may be many rows on a slow disk. */
+const START_MS = 60_000
 /** How long calls may be written to a file that was removed before it is noticed. */
 const CHECK_MS = 500
 
@@ -84,6 +88,7 @@ export async function startRecords({
   now,
   settings,
   close_ms = 10_000,
+  wait_ms = 5_000,
   most_body_bytes = 32 * MB,
   segment_bytes,
   after = inReal,
@@ -93,7 +98,7 @@ export async function startRecords({
   const writer = writerId(directory.folder, newId)
   const found = await openMark(store, writer, owner.epoch)
   const target = {...targetOf(store_options), binding: 'binding' in store_options ? store_options.binding : undefined}
-  const {applied, mark, open, warnings, set_aside} = await applyPending({target, folder, owner, writer, mark: found, log})
+  const {applied, mark, open, warnings, set_aside} = await applyPending({target, folder, owner, writer, mark: found, log, wait_ms})
   const bodies = new BodyQueue(most_body_bytes)
   let retired = mark.segment
   let closed: Promise<void> | undefined
@@ -135,13 +140,13 @@ export async function startRecords({
     uncheck = after(CHECK_MS, check)
   }
   const recorder = createRecorder({journal, bodies, log, onBodies: () => link.bodiesWait()})
-  const flushed = () => {
+  const flushed = (most_ms = wait_ms) => {
     journal.flush()
     // bodies are handed on when their settlement is written, which is known at the end of the turn
-    return new Promise<void>(resolve => setImmediate(resolve)).then(() => link.flush(journal.position()))
+    return new Promise<void>(resolve => setImmediate(resolve)).then(() => link.flush(journal.position(), most_ms))
   }
   const recovered = await settleOpen(journal, open, now(), log)
-  if (open.length > 0) await flushed() // else the database holds everything already, and the thread need not be waited for
+  if (open.length > 0) await flushed(Math.max(wait_ms, START_MS)) // else the database holds everything already, and the thread need not be waited for
   return {
     recorder,
     report: {applied, recovered: recovered.length, warnings},

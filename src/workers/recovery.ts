@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {newSpanId, newTimeId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
+import {storeRefusal} from '../base/store-fault.ts'
 import type {Intent, Settlement} from '../schema/records.ts'
 import {encodeSettlement, openTarget, type TargetOptions} from '../store/flush/index.ts'
 import {type Journal, type JournalOwner, type Mark, type RecoveredIntent, recover} from '../store/journal/index.ts'
@@ -27,6 +28,8 @@ export interface ApplyPending {
   readonly writer: string
   readonly mark: Mark
   readonly log: Log
+  /** How long a database that takes nothing is tried again. */
+  readonly wait_ms: number
 }
 
 /** Brings the database up to the end of the journal, before a writer opens it. Gives the attempts that no settlement followed. */
@@ -37,6 +40,7 @@ export async function applyPending({
   writer,
   mark,
   log,
+  wait_ms,
 }: ApplyPending): Promise<{applied: number; mark: Mark; open: readonly RecoveredIntent[]; warnings: readonly string[]; set_aside: number}> {
   const {open, pending, warnings} = recover({folder, ...owner, mark})
   const sentences = warnings.map(({text}) => text)
@@ -49,7 +53,17 @@ export async function applyPending({
       if (sets_aside) set_aside++
       if (!sentences.includes(text)) log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
     }
-    const flusher = new Flusher({target, folder, owner, mark, report, setAside: setAsideIn(folder, report), sleep: ms => sleep(ms)})
+    let hindered: {readonly since_ms: number; readonly committed: Mark} | undefined
+    const flusher = new Flusher({
+      ...{target, folder, owner, mark, report},
+      setAside: setAsideIn(folder, report),
+      sleep: ms => sleep(ms),
+      givesUp(fault) {
+        if (!storeRefusal(fault)) return false
+        if (hindered?.committed !== flusher.committed) hindered = {since_ms: performance.now(), committed: flusher.committed}
+        return performance.now() - hindered.since_ms > wait_ms
+      },
+    })
     const applied = await flusher.flush()
     return {applied, mark: flusher.committed, open, warnings: sentences, set_aside}
   } finally {

@@ -35,7 +35,14 @@ export interface TestGateway {
 
 export async function startGateway(
   env: Record<string, string> = {},
-  options: {folder?: string; demo?: boolean; accepts_loss?: boolean; now?: () => number; steady?: () => number} = {},
+  options: {
+    folder?: string
+    demo?: boolean
+    accepts_loss?: boolean
+    now?: () => number
+    steady?: () => number
+    list_timeout_ms?: number
+  } = {},
 ): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gateway-test-'))
   const lines: string[] = []

@@ -78,6 +78,23 @@ test('what is written is gathered for 50 ms, and one order is under way at a tim
   expect(committed).toEqual([20, 25])
 })
 
+test('whoever waits for the database waits no longer than told, hears what hinders it, and the others wait on', async () => {
+  const {link, threads, tick} = setUp()
+  const [thread] = threads as [Thread]
+  const short = link.flush(at(10), 200)
+  let is_done = false
+  const long = link.flush(at(10)).then(() => {
+    is_done = true
+  })
+  const fault = {name: 'SqliteError', message: 'database is locked', code: 'SQLITE_BUSY'}
+  thread.emit('message', {news: 'report', report: {level: 'error', text: 'It is tried again.', fault}})
+  tick(200)
+  await expect(short).rejects.toMatchObject({name: 'StoreSilent', reason: 'another process holds it'})
+  expect(is_done).toBe(false)
+  thread.flushes(10)
+  await long
+})
+
 test('while much comes it is gathered for 100 ms, and for 50 again once nothing did', () => {
   const {link, threads, timers, tick} = setUp()
   const [thread] = threads as [Thread]

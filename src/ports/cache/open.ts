@@ -8,6 +8,8 @@ export interface CacheOptions {
   readonly now: () => number
   /** Shares the answers through Redis, in place of the database. */
   readonly redis_url?: string | undefined
+  /** After so long without an answer a connection to Redis is given up. */
+  readonly silence_ms?: number
   /** The table of answers; null where there is none, so that they live in memory alone. */
   readonly table: CacheTable | null
   /** Other processes use the table, too. */
@@ -27,12 +29,13 @@ const SHARED_NEAR_MS = 60_000
 export async function openCache(options: CacheOptions): Promise<Cache> {
   const {now, redis_url, table, is_shared, entry_bytes, onFault} = options
   const size = entry_bytes === undefined ? {} : {most_entry_bytes: entry_bytes}
+  const silence = options.silence_ms === undefined ? {} : {silence_ms: options.silence_ms}
   const bound = (most_bytes: number | undefined) => (most_bytes === undefined ? size : {...size, most_bytes})
   const near = createMemoryCache({now, ...bound(options.memory_bytes)})
   const within = (far: Cache, shared: boolean) => layered({near, far, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
   if (redis_url) {
     const {openRedisCache} = await import('./redis.ts') // its client is memory that few installations need
-    const far = await openRedisCache({url: redis_url, now, ...bound(options.redis_bytes)})
+    const far = await openRedisCache({url: redis_url, now, ...bound(options.redis_bytes), ...silence})
     return within(lenient(far, {now, onFault}), true)
   }
   if (!table) return near

@@ -14,6 +14,8 @@ export interface RedisCacheOptions {
   readonly most_bytes?: number
   /** A longer answer is not kept. */
   readonly most_entry_bytes?: number
+  /** A connection that carries nothing for so long while something is asked is given up. @default 5000 */
+  readonly silence_ms?: number
   readonly onFault?: (fault: unknown) => void
 }
 
@@ -28,7 +30,7 @@ const KEY_BYTES = 512
  * within the bound, the next to end going first. Resolves also while the server cannot be reached: calls fail then, until it can.
  */
 export async function openRedisCache(options: RedisCacheOptions): Promise<Cache> {
-  const {url, tls, tag = 'gateway', now, most_bytes = 256 << 20, most_entry_bytes = 1 << 20} = options
+  const {url, tls, tag = 'gateway', now, most_bytes = 256 << 20, most_entry_bytes = 1 << 20, silence_ms = 5_000} = options
   const redis = new Redis(url, {
     ...(tls && {tls}),
     enableOfflineQueue: false,
@@ -36,6 +38,7 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<Cache>
     autoResendUnfulfilledCommands: false,
     lazyConnect: true,
     connectTimeout: 1_000,
+    socketTimeout: silence_ms,
     retryStrategy: times => Math.min(times * 100, 2_000),
   })
   redis.on('error', fault => options.onFault?.(fault))

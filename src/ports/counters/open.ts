@@ -6,6 +6,8 @@ import type {RemoteOptions} from './remote.ts'
 export interface CountersOptions extends RemoteOptions {
   /** Shares the counters through Redis. */
   readonly redis_url?: string | undefined
+  /** After so long without an answer a connection to Redis is given up. */
+  readonly silence_ms?: number
   /** Shares them through PostgreSQL, where there is no Redis; null with SQLite, which one process serves. */
   readonly table: CounterTable | null
 }

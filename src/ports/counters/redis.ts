@@ -12,6 +12,8 @@ export interface RedisCountersOptions extends RemoteOptions, Partial<CounterBoun
   readonly tls?: RedisOptions['tls']
   /** Installations that share a server are distinguished by it. */
   readonly tag?: string
+  /** A connection that carries nothing for so long while something is asked is given up. @default 5000 */
+  readonly silence_ms?: number
 }
 
 /** A counter whose period never ends is forgotten when nobody claimed it for so long; the ledger still knows it. */
@@ -27,7 +29,13 @@ const MAX_GENERATIONS = 3
  * persistence, a flush), whatever is left of the old counters is not looked at again, and budgets are rebuilt from the ledger.
  * Resolves also while the server cannot be reached: the claims then fail open or closed, until it can.
  */
-export async function openRedisCounters({url, tls, tag = 'gateway', ...options}: RedisCountersOptions): Promise<Counters> {
+export async function openRedisCounters({
+  url,
+  tls,
+  tag = 'gateway',
+  silence_ms = 5_000,
+  ...options
+}: RedisCountersOptions): Promise<Counters> {
   const {most_counters, most_of_group} = {...BOUNDS, ...options}
   const remote = createRemote(options)
   const connection_ms = options.timeout_ms ?? 1_000
@@ -39,6 +47,7 @@ export async function openRedisCounters({url, tls, tag = 'gateway', ...options}:
     autoResendUnfulfilledCommands: false,
     lazyConnect: true,
     connectTimeout: connection_ms,
+    socketTimeout: silence_ms,
     retryStrategy: times => Math.min(times * 100, 2_000),
   })
   redis.on('error', fault => options.onFault?.(fault))

@@ -90,6 +90,15 @@ class ImmediateSqliteDriver extends SqliteDriver {
       throw error
     }
   }
+
+  /** A full or failing disk ends the transaction by itself: that there is none any more must not be told in place of why. */
+  override async rollbackTransaction(connection: DatabaseConnection) {
+    try {
+      await super.rollbackTransaction(connection)
+    } catch (error) {
+      if (!(error instanceof Error && /no transaction is active/.test(error.message))) throw error
+    }
+  }
 }
 
 const BUSY_FOR_MS = 5_000

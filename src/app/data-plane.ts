@@ -20,6 +20,7 @@ import {PriceMemory} from '../pricing/memory.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
+import {SeenObjects} from '../proxy/call/seen-objects.ts'
 import {openGuards} from '../proxy/lookups/guardrails.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
@@ -200,6 +201,7 @@ export async function openDataPlane({
       ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: wall}})
       : null,
     sticky: createStickyMemory(),
+    seen: new SeenObjects(),
     circuits,
     random: Math.random,
     after,

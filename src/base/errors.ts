@@ -59,6 +59,7 @@ export const REFUSALS = {
   'endpoint.unsupported': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} does not offer {endpoint}.'},
   'model.not_allowed': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'The model {model} is not allowed for {whose}. GET /v1/models lists the models that are.'},
   'model.too_long': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The name of the model is longer than {limit_bytes} bytes. Send the name that the provider lists.'},
+  'model.indirect': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'This call runs what was made before, and with which model is not known: {whose} has a list of models. Make it again through this gateway, or name an allowed model in the call where the provider takes one.'},
   'model.unknown': {status: 404, admin: 'AB08', type: 'not_found_error', code: 'model_not_found', say: 'No model is called {model} among those that this key can call. GET /v1/models lists them.'},
   'config.invalid': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: the config is not valid: {issues}'},
   'config.unknown': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: 'AB01', say: 'AB01: no config is called {config} in this workspace.'},

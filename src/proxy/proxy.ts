@@ -11,6 +11,8 @@ import {hasParams} from '../routing/params.ts'
 import type {Endpoint} from '../schema/endpoints.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
+import {makesObject} from './call/indirect.ts'
+import {hasLists} from './call/model-access.ts'
 import {enterTarget} from './call/operation.ts'
 import {hasBody, readBody} from './call/read-body.ts'
 import {CallRegistry} from './call/registry.ts'
@@ -186,12 +188,18 @@ async function readsBody(
   // what calls the provider itself reads a form as it comes, but no coding of it
   if (hasOperation(provider, incoming.route.endpoint)) return incoming.headers['content-encoding'] !== undefined
   if (is_passthrough && (operation ? operation.operation.money !== 'free' : isShortJson(incoming))) return true
-  if (caller.models) return true
+  if (hasLists(managed, caller)) return !isLargeUpload(incoming, services)
+  if (makesObject(incoming)) return true
   // what a policy asks, or a strict limit holds, stands in the body
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await services.findPolicies(caller.workspace_id))?.reads_body) return true
   if (loginOf(provider, options)?.signs_body) return true
-  return Boolean(managed?.models || managed?.disabled.size || hasParams(params) || model !== null)
+  return hasParams(params) || model !== null
+}
+
+/** A file that is too large to be held passes by: a batch of it is refused, as its rows are not known. */
+function isLargeUpload({headers, route}: InboundRequest, {settings}: ProxyServices): boolean {
+  return route.endpoint?.name === 'uploadFile' && !(Number(headers['content-length']) <= settings.max_json_payload_size_in_mb << 20)
 }
 
 /** What no table knows may execute a model all the same: its name stands in the body. */

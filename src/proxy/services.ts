@@ -103,6 +103,21 @@ export interface ManagedProvider {
   readonly limits: readonly EntityLimit[]
 }
 
+/** Where an object lives: ids are a provider's own, and another host might say any. */
+export interface ObjectPlace {
+  readonly managed: {readonly id: string} | null
+  readonly provider: {readonly slug: string}
+  readonly destination: {readonly origin: string; readonly basePath: string} | null
+  readonly options: Readonly<Record<string, string>>
+}
+
+/** Objects at providers that were made through the gateway, and the models that they run. */
+export interface ObjectModels {
+  note(workspace_id: string, place: ObjectPlace, id: string, models: readonly string[]): void
+  /** Undefined where nobody saw it made. */
+  modelsOf(workspace_id: string, place: ObjectPlace, id: string): readonly string[] | undefined
+}
+
 /** A provider as lists of models tell of it. */
 export interface ProviderModels {
   readonly slug: string
@@ -238,6 +253,8 @@ export interface ProxyServices {
   /** Which targets callers were given before, and which are left out for a while; of this process. */
   readonly sticky: StickyMemory
   readonly circuits: Circuits
+  /** What was made at providers, and the models that it runs. */
+  readonly seen: ObjectModels
   /** Answers that were kept, and the calls under way for what is not; null where nothing is kept. */
   readonly cache: CacheParts | null
   /** Null where guardrails are switched off. */

@@ -5,7 +5,7 @@ import {startGateway} from '../support/gateway.ts'
 import {fakeProvider, json} from '../support/provider.ts'
 
 /** Milliseconds that a list of models may take: warm, the first after a change, and beside an engine that does not answer. */
-const MAX_MS = {warm: 20, changed: 60, silent: 1100}
+const MAX_MS = {warm: 20, changed: 100, silent: 1100}
 const KEYS = 10_000
 const PROVIDERS = 200
 const ENGINES = 10

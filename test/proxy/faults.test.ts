@@ -7,6 +7,7 @@ import {createLog} from '../../src/base/log.ts'
 import {StoreSilent} from '../../src/base/store-fault.ts'
 import {openLogins} from '../../src/providers/auth/login.ts'
 import {find} from '../../src/providers/registry.ts'
+import {SeenObjects} from '../../src/proxy/call/seen-objects.ts'
 import {createProxy} from '../../src/proxy/proxy.ts'
 import type {Caller, ProxyServices} from '../../src/proxy/services.ts'
 import {createCircuits} from '../../src/routing/breaker.ts'
@@ -83,6 +84,7 @@ async function plane(
     findPartial: async () => undefined,
     listedProviders: async () => [],
     pricedModels: () => [],
+    seen: new SeenObjects(),
     kind: find,
     destination: () => ({
       origin: 'http://upstream.test',

@@ -1,6 +1,7 @@
 import {request} from 'node:http'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {asLines} from '../support/files.ts'
+import {json} from '../support/provider.ts'
 import {CHAT, type Routed, startRouting} from '../support/routing.ts'
 
 let routed: Routed
@@ -232,5 +233,81 @@ describe('fact 26: the models of a key', () => {
     expect([await chat('o1', {key}), await chat('o1', {key: made.key})]).toMatchObject([REFUSED, REFUSED])
     await routed.gateway.admin('PUT', `/api-keys/${made.id}`, {models: null})
     expect(await chat('o1', {key})).toMatchObject({status: 200})
+  })
+})
+
+describe('fact 26: what was made before', () => {
+  const made = (id: string) => routed.a.answer((_, response) => json(response, {id, object: 'x'}))
+  const upload = async (key: string, ...models: (string | undefined)[]) => {
+    const rows = models.map((model, at) => ({
+      custom_id: String(at),
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: {model, messages: []},
+    }))
+    const body = new FormData()
+    body.set('purpose', 'batch')
+    body.set('file', new Blob([asLines(rows)]), 'rows.jsonl')
+    return (await routed.gateway.call('/v1/files', {method: 'POST', body, headers: {'x-gateway-provider': '@a', 'x-gateway-api-key': key}}))
+      .status
+  }
+  const batch = (key: string, input_file_id: string, more: object = {}) =>
+    sent('/v1/batches', {input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more}, {key})
+
+  test('a batch runs a file whose rows were held against the list, and no other', async () => {
+    const key = await keyWith({allow: ['gpt-4o*']})
+    made('file-good')
+    expect(await upload(key, 'gpt-4o', '@a/gpt-4o-mini')).toBe(200)
+    expect(await batch(key, 'file-good')).toMatchObject({status: 200})
+    expect(await upload(key, 'gpt-4o', 'o1')).toBe(412)
+    expect(await upload(key, 'gpt-4o', undefined)).toBe(412)
+    const refused = await batch(key, 'file-other')
+    expect(refused).toMatchObject(REFUSED)
+    expect(refused.message).toContain('was made before')
+    // what the body names beside it runs nothing
+    expect(await batch(key, 'file-other', {model: 'gpt-4o'})).toMatchObject(REFUSED)
+    const narrower = await keyWith({deny: ['*-mini']})
+    expect((await batch(narrower, 'file-good')).message).toContain('gpt-4o-mini is not allowed')
+    expect((await batch(key, 'file-good', {metadata: null})).status).toBe(200)
+    const elsewhere = {headers: {'x-gateway-provider': '@b'}, key}
+    expect(await sent('/v1/batches', {input_file_id: 'file-good', endpoint: '/v1/chat/completions'}, elsewhere)).toMatchObject(REFUSED)
+  })
+
+  test('a run uses an assistant that was made with an allowed model, or names one itself', async () => {
+    const key = await keyWith({allow: ['gpt-4o']})
+    const free = await routed.key({})
+    made('asst_good')
+    expect(await sent('/v1/assistants', {model: 'gpt-4o'}, {key: free})).toMatchObject({status: 200})
+    made('asst_dear')
+    expect(await sent('/v1/assistants', {model: 'o1'}, {key: free})).toMatchObject({status: 200})
+    made('run_1')
+    expect(await sent('/v1/threads/t_1/runs', {assistant_id: 'asst_good'}, {key})).toMatchObject({status: 200})
+    expect(await sent('/v1/threads/t_1/runs/run_1/submit_tool_outputs', {tool_outputs: []}, {key})).toMatchObject({status: 200})
+    expect(await sent('/v1/threads/runs', {assistant_id: 'asst_dear'}, {key})).toMatchObject(REFUSED)
+    expect(await sent('/v1/threads/runs', {assistant_id: 'asst_dear', model: 'gpt-4o'}, {key})).toMatchObject({status: 200})
+    expect(await sent('/v1/threads/runs', {assistant_id: 'asst_unknown'}, {key})).toMatchObject(REFUSED)
+    expect(await sent('/v1/responses', {prompt: {id: 'pmpt_1'}}, {key})).toMatchObject(REFUSED)
+    expect(await sent('/v1/threads/runs', {assistant_id: 'asst_unknown'}, {key: free})).toMatchObject({status: 200})
+  })
+
+  test('a file that was too large to be read is kept, and no batch runs it', async () => {
+    const small = await startRouting({MAX_JSON_PAYLOAD_SIZE_IN_MB: '1'})
+    try {
+      const key = await small.key({models: {allow: ['gpt-4o']}})
+      small.a.answer((_, response) => json(response, {id: 'file-large', object: 'file'}))
+      const body = new FormData()
+      body.set('purpose', 'batch')
+      body.set('file', new Blob(['x'.repeat(2 << 20)]), 'rows.jsonl')
+      const headers = {'x-gateway-provider': '@a', 'x-gateway-api-key': key}
+      expect((await small.gateway.call('/v1/files', {method: 'POST', body, headers})).status).toBe(200)
+      const asked = {
+        method: 'POST',
+        body: JSON.stringify({input_file_id: 'file-large'}),
+        headers: {...headers, 'content-type': 'application/json'},
+      }
+      expect((await small.gateway.call('/v1/batches', asked)).status).toBe(412)
+    } finally {
+      await small.close()
+    }
   })
 })

@@ -29,7 +29,9 @@ export const openai: readonly VendorOperation[] = [
   ...placed('openai.audio.translations', '/audio/translations', (name, path) =>
     generates(name, path, {...form, endpoint: 'createTranslation', anywhere: true}),
   ),
-  ...placed('openai.responses.create', '/responses', (name, path) => generates(name, path, {endpoint: 'createModelResponse'})),
+  ...placed('openai.responses.create', '/responses', (name, path) =>
+    generates(name, path, {endpoint: 'createModelResponse', is_indirect: true}),
+  ),
   executes('openai.moderations', '/moderations', {endpoint: 'moderate'}),
   executes('openai.decisions', '/decisions'),
   executes('rerank', '/rerank', {endpoint: 'rerank', anywhere: true}),

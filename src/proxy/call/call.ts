@@ -57,6 +57,8 @@ export interface Call {
   plan_ms: number
   /** The guardrails of the current target; null where it has none. */
   guardrails: CallGuardrails | null
+  /** Of a file for batches that was held against lists: the models of its rows. */
+  row_models: readonly string[] | null
   /** Upstream attempts made so far, over all targets. */
   attempts: number
 }
@@ -114,6 +116,7 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     used_here: {tokens: 0, cost_nanousd: 0},
     plan_ms: 0,
     guardrails: null,
+    row_models: null,
     attempts: 0,
   }
 }

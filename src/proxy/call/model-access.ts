@@ -1,27 +1,36 @@
 import {Refusal} from '../../base/errors.ts'
 import {isOnList} from '../../identity/model-lists.ts'
 import {hasOperation} from '../../providers/base-urls/base-url.ts'
-import type {Caller, ManagedProvider} from '../services.ts'
+import {executionOf} from '../../providers/execution.ts'
+import type {Caller, ManagedProvider, ObjectModels} from '../services.ts'
 import {modelFor, type Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
-import {operationAt} from './operation.ts'
+import {isIndirect, modelsOfObjects, runsFile} from './indirect.ts'
 import {furtherModels} from './request-models.ts'
 
 /**
  * Refuses (412) a call that names a model which a list does not allow, the one that answers or any other that the provider may execute for it,
  * or that runs one and does not say which (reference: model not allowed).
  */
-export function checkModel(target: Target, call: Pick<Call, 'body' | 'incoming' | 'caller' | 'operation' | 'is_passthrough'>): void {
+export function checkModel(
+  target: Target,
+  call: Pick<Call, 'body' | 'incoming' | 'caller' | 'operation' | 'is_passthrough'>,
+  seen?: ObjectModels,
+): void {
   const {managed, provider} = target
   const {incoming, caller} = call
   if (!hasLists(managed, caller)) return
   if (hasOperation(provider, incoming.route.endpoint)) return // which asks of each model it comes across
-  const wanted = askedModel(call, target)
+  const wanted = runsFile(call, target) ? null : askedModel(call, target)
   const further = furtherModels(call, target)
   checkModels(target, call, wanted === null ? further : [wanted, ...further])
-  if (wanted !== null || further.length > 0 || runsNone(call, target)) return
+  if (wanted !== null || further.length > 0 || executionOf(provider, incoming.method, incoming.route.path) === 'none') return
+  const is_indirect = isIndirect(call, target)
+  const objects = is_indirect && seen ? modelsOfObjects(call, target, seen) : null
+  if (objects) return checkModels(target, call, objects)
   // Models that are switched off are names: who names none is not held to them.
   if (!managed?.models && !caller.models) return
+  if (is_indirect) throw new Refusal('model.indirect', {whose: whoseList(target, caller)})
   throw nameless(target, caller)
 }
 
@@ -78,15 +87,8 @@ export function askedModel(
   return typeof named === 'string' ? modelFor(provider, named) : null
 }
 
-/** True for what reads, keeps, changes or stops something, and executes no model. */
-function runsNone({operation, incoming}: Pick<Call, 'operation' | 'incoming'>, {provider}: Pick<Target, 'provider'>): boolean {
-  const known = (operation ?? operationAt(incoming, {provider}))?.operation
-  return known ? known.models.length === 0 && !known.is_indirect : READS.has(incoming.method)
-}
-
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
-
-function hasLists(managed: ModelsOfProvider | null, {models}: Pick<Caller, 'models'>): boolean {
+/** Whether any list covers calls of this caller there. */
+export function hasLists(managed: ModelsOfProvider | null, {models}: Pick<Caller, 'models'>): boolean {
   return models !== null || (managed !== null && (managed.models !== null || managed.disabled.size > 0))
 }
 
@@ -94,10 +96,13 @@ function ofProvider({managed, provider}: {readonly managed: {slug: string} | nul
   return `the provider ${managed?.slug || provider.slug}`
 }
 
-function nameless(target: Pick<Target, 'managed' | 'provider'>, {models}: Pick<Caller, 'models'>): Refusal {
-  const {managed} = target
-  const whose = managed && (managed.models || !models) ? ofProvider(target) : models![0]!.whose
-  return notAllowed('(none named)', whose)
+function nameless(target: Pick<Target, 'managed' | 'provider'>, caller: Pick<Caller, 'models'>): Refusal {
+  return notAllowed('(none named)', whoseList(target, caller))
+}
+
+/** Of a call that some list covers. */
+function whoseList(target: Pick<Target, 'managed' | 'provider'>, {models}: Pick<Caller, 'models'>): string {
+  return models && !target.managed?.models ? models[0]!.whose : ofProvider(target)
 }
 
 function notAllowed(model: string, whose: string): Refusal {

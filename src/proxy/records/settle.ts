@@ -7,6 +7,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
+import {modelsOfObjects, noteMade} from '../call/indirect.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
@@ -85,6 +86,7 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
     done()
   }
   services.recorder.settle(settlement, bodies, written, intent)
+  if (plain && is_last && result.outcome === 'ok') noteObject(settling, plain, services)
   amend(call, settlement, services)
   if (!is_last) return
   services.metrics.ended({
@@ -109,6 +111,13 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
 /** False where there is nothing to be priced. */
 function isCounted(source: AttemptUsage['source']): boolean {
   return source !== 'none' && source !== 'unmetered'
+}
+
+/** A later call may run what this one made. */
+function noteObject({call, target, request, result}: Settling, plain: Buffer, {seen}: ProxyServices) {
+  if ((!call.is_passthrough && call.endpoint !== 'uploadFile') || (result.statuses.provider ?? 500) >= 300) return
+  const models = call.row_models ?? (request.model === null ? modelsOfObjects(call, target, seen) : [request.model])
+  if (models) noteMade(call, target, models, plain, seen)
 }
 
 /** False when it was called off before any of it was sent: a provider that heard nothing has no place in the ledger. */

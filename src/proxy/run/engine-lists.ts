@@ -8,7 +8,7 @@ import {checkManaged, resolveTarget} from '../targets/target.ts'
 import {SubRequests} from '../upstream/sub-requests.ts'
 
 const KEPT_MS = 60_000
-/** An engine that was silent is called again soon: it may just have been started. */
+/** An engine that was silent is asked again soon: it may just have been started. */
 const SILENT_MS = 5_000
 const DEADLINE_MS = 1_000
 const KNOWN_HOSTS = 1_000
@@ -22,7 +22,7 @@ interface Kept {
   readonly models: readonly ListedModel[] | null
 }
 
-/** What engines say they have, called with the credentials of their integrations, remembered for a minute. */
+/** What engines say they have, asked with the credentials of their integrations, remembered for a minute. */
 export class EngineLists {
   readonly #services: ProxyServices
   readonly #known = new LRUCache<string, Kept>({
@@ -57,7 +57,7 @@ export class EngineLists {
       given_up.abort(new Error('the engine did not answer in time'))
       late.resolve(null)
     })
-    const answer = this.#list(slug, caller, given_up.signal).catch((fault: unknown) => {
+    const answer = this.#request(slug, caller, given_up.signal).catch((fault: unknown) => {
       services.log.debug({fault, provider: `@${slug}`}, 'an engine did not tell its models')
       return null
     })
@@ -68,7 +68,11 @@ export class EngineLists {
     return models
   }
 
-  async #list(slug: string, {organisation_id, workspace_id, workspace_slug}: Caller, signal: AbortSignal): Promise<readonly ListedModel[]> {
+  async #request(
+    slug: string,
+    {organisation_id, workspace_id, workspace_slug}: Caller,
+    signal: AbortSignal,
+  ): Promise<readonly ListedModel[]> {
     const services = this.#services
     const named = {provider: `@${slug}`, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
     const {call, credentials} = imagine(

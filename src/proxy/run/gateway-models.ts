@@ -20,7 +20,7 @@ export interface GatewayModels {
   readonly unanswered: readonly string[]
 }
 
-interface Asked {
+interface ListRequest {
   readonly caller: Caller
   readonly at_ms: number
   /** Null: everything that the workspace has. */
@@ -30,7 +30,7 @@ interface Asked {
 }
 
 /** What a caller can call now. */
-export async function gatewayModels(request: Asked, engines: EngineLists, services: ProxyServices): Promise<GatewayModels> {
+export async function gatewayModels(request: ListRequest, engines: EngineLists, services: ProxyServices): Promise<GatewayModels> {
   const {caller, at_ms, plan, wants} = request
   const found = services.listedProviders(caller.workspace_id)
   const all = found instanceof Promise ? await found : found
@@ -41,8 +41,8 @@ export async function gatewayModels(request: Asked, engines: EngineLists, servic
   const pools = await Promise.all(
     providers.map(async provider => {
       if (!provider.asks_host) return poolOf(provider, null, facts)
-      const listed = engines.of(provider, caller)
-      const models = listed instanceof Promise ? await listed : listed
+      const from_host = engines.of(provider, caller)
+      const models = from_host instanceof Promise ? await from_host : from_host
       if (models === null) unanswered.push(`@${provider.slug}`)
       return poolOf(provider, models ?? NO_MODELS, facts)
     }),
@@ -57,7 +57,7 @@ export async function gatewayModels(request: Asked, engines: EngineLists, servic
 const NO_MODELS: readonly ListedModel[] = []
 
 /** A model with what its host tells of it. */
-type Offered = OfferedModel & {readonly listed?: ListedModel}
+type Offered = OfferedModel & {readonly from_host?: ListedModel}
 
 /** The models of one provider; `slug` is null for one that is named by its kind. */
 interface Pool {
@@ -67,11 +67,16 @@ interface Pool {
   readonly access: Parameters<typeof refusedBy>[0]
 }
 
-/** `listed`: what its host says it has; null for a provider whose models the gateway knows. */
-function poolOf(provider: ProviderModels, listed: readonly ListedModel[] | null, facts: ModelFacts): Pool {
+/** `from_host`: what its host says it has; null for a provider whose models the gateway knows. */
+function poolOf(provider: ProviderModels, from_host: readonly ListedModel[] | null, facts: ModelFacts): Pool {
   const {slug, kind, allow_all_models, disabled} = provider
   const named = allow_all_models ? null : new Set(provider.models.map(model => model.slug))
-  return {slug, kind, models: modelsOf(provider, listed, facts), access: {managed: {slug, models: named, disabled}, provider: {slug: kind}}}
+  return {
+    slug,
+    kind,
+    models: modelsOf(provider, from_host, facts),
+    access: {managed: {slug, models: named, disabled}, provider: {slug: kind}},
+  }
 }
 
 /** Every model of a kind, for a target with a key of its own. */
@@ -81,26 +86,26 @@ function kindPool(kind: string, facts: ModelFacts, services: ProxyServices): Poo
 }
 
 /** Rows are made once a minute, for prices begin and end; a change of the store makes another `provider`. */
-function modelsOf(provider: ProviderModels, listed: readonly ListedModel[] | null, facts: ModelFacts): readonly GatewayModel[] {
+function modelsOf(provider: ProviderModels, from_host: readonly ListedModel[] | null, facts: ModelFacts): readonly GatewayModel[] {
   const known = made.get(provider)
-  if (known && known.listed === listed && facts.at_ms - known.at_ms < KEPT_MS) return known.models
-  const models = (listed ? hosted(provider, listed) : provider.models).map(model => facts.of(provider, model))
-  made.set(provider, {listed, at_ms: facts.at_ms, models})
+  if (known && known.from_host === from_host && facts.at_ms - known.at_ms < KEPT_MS) return known.models
+  const models = (from_host ? hosted(provider, from_host) : provider.models).map(model => facts.of(provider, model))
+  made.set(provider, {from_host, at_ms: facts.at_ms, models})
   return models
 }
 
 const KEPT_MS = 60_000
 const made = new WeakMap<
   ProviderModels,
-  {readonly listed: readonly ListedModel[] | null; readonly at_ms: number; readonly models: readonly GatewayModel[]}
+  {readonly from_host: readonly ListedModel[] | null; readonly at_ms: number; readonly models: readonly GatewayModel[]}
 >()
 
 /** What the host has and the integration lets through; prices of its own stay with the names that it gives them. */
-function hosted({models, allow_all_models, disabled}: ProviderModels, listed: readonly ListedModel[]): readonly Offered[] {
+function hosted({models, allow_all_models, disabled}: ProviderModels, from_host: readonly ListedModel[]): readonly Offered[] {
   const named = new Map(models.map(model => [model.slug, model]))
-  return listed.flatMap(model => {
+  return from_host.flatMap(model => {
     const own = named.get(model.id)
-    return (own || allow_all_models) && !disabled.has(model.id) ? [{...own, slug: model.id, listed: model}] : []
+    return (own || allow_all_models) && !disabled.has(model.id) ? [{...own, slug: model.id, from_host: model}] : []
   })
 }
 
@@ -162,17 +167,17 @@ class ModelFacts {
   }
 
   of({slug, kind}: Pick<Pool, 'slug' | 'kind'>, offered: Offered): GatewayModel {
-    const {slug: model, base, listed} = offered
+    const {slug: model, base, from_host} = offered
     return {
-      ...listed,
+      ...from_host,
       id: slug === null ? model : `@${slug}/${model}`,
       slug,
       model,
       kind,
-      max_output_tokens: listed ? listed.max_output_tokens : listedOutputTokens(base ?? model),
+      max_output_tokens: from_host ? from_host.max_output_tokens : listedOutputTokens(base ?? model),
       pricing: pricingOf(kind, offered, this.at_ms, this.#services),
       // the names that the reference gives to a model
-      more: {...listed?.more, slug: model, canonical_slug: model},
+      more: {...from_host?.more, slug: model, canonical_slug: model},
     }
   }
 }

@@ -46,13 +46,13 @@ export class ModelLists {
     const query = new URLSearchParams(incoming.route.query)
     const {matches, ordered, page} = readQuery(query)
     const facts = {metadata: call.metadata, pathname: CHAT_PATH}
-    const asked = {
+    const request = {
       caller,
       at_ms: incoming.at_ms,
       plan: plan && new ModelsOfPlan(plan.plan, plan.selectors, facts),
       wants: matches,
     }
-    const {models, unanswered} = await gatewayModels(asked, this.#engines, services)
+    const {models, unanswered} = await gatewayModels(request, this.#engines, services)
     const shape = shapeFor({...incoming.own.values, ...incoming.headers})
     const named = ONE_MODEL.exec(incoming.request.url ?? '')?.[1]
     if (named !== undefined) return written(oneModel(shape, found(models, plainName(named))))

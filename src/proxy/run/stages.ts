@@ -1,15 +1,17 @@
 import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
+import {hasOperation} from '../../providers/base-urls/base-url.ts'
 import {Attempt} from '../attempt/attempt.ts'
 import {withWarning} from '../call/call.ts'
 import {checkDelegation} from '../call/delegation.ts'
-import {askedModel, checkModel} from '../call/model-access.ts'
+import {askedModel, checkModel, hasLists} from '../call/model-access.ts'
 import {checkVersion, enterTarget} from '../call/operation.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
 import {checkManaged} from '../targets/target.ts'
 import {buildUpstreamRequest, withCredentials} from '../upstream/build-request.ts'
+import {modelsOfRows} from './batch-rows.ts'
 import {joinCache} from './cache.ts'
 import {serveCount, serveHit} from './local-answer.ts'
 import type {RunStage, StageResult} from './pipeline.ts'
@@ -45,11 +47,15 @@ function resolve(run: TargetRun): MaybePromise<StageResult> {
   })
 }
 
-function checkTarget({call, target, services}: TargetRun): StageResult {
+function checkTarget({call, target, services}: TargetRun): MaybePromise<StageResult> {
   checkManaged(target, services.now())
   checkVersion(call, target)
-  checkModel(target, call)
-  return undefined
+  checkModel(target, call, services.seen)
+  if (call.endpoint !== 'uploadFile' || hasOperation(target.provider, call.incoming.route.endpoint)) return undefined
+  if (!hasLists(target.managed, call.caller)) return undefined
+  return keep(modelsOfRows(call, target), models => {
+    call.row_models = models
+  })
 }
 
 /** The guardrails of the request. The body that they leave is for this target. */
@@ -60,7 +66,7 @@ function guard(run: TargetRun): MaybePromise<StageResult> {
   const before = call.body
   return evaluateRequest(target.guards, call, target, services).then(body => {
     if (body) call.body = body
-    if (call.body !== before) checkModel(target, call)
+    if (call.body !== before) checkModel(target, call, services.seen)
     return undefined
   })
 }

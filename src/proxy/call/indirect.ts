@@ -1,0 +1,55 @@
+import {parsedObject} from '../../base/json-object.ts'
+import {executionOf} from '../../providers/execution.ts'
+import {wholeOf} from '../inbound/body.ts'
+import type {InboundRequest} from '../inbound/request.ts'
+import type {ObjectModels} from '../services.ts'
+import type {Target} from '../targets/target.ts'
+import type {Call} from './call.ts'
+
+type ObjectCall = Pick<Call, 'body' | 'incoming' | 'caller'>
+
+/** Members that name an object made before; a batch runs its file, whatever model its body names beside it. */
+const NAMES = ['input_file_id', 'assistant_id', 'agent_id'] as const
+const RUN = /\/threads\/[^/]+\/runs\/([^/]+)\/submit_tool_outputs$/
+/** What has an id that later calls may run: the id is in the answer. */
+const MAKES = /^\/(?:assistants(?:\/[^/]+)?|agents|threads\/(?:[^/]+\/)?runs|files)$/
+
+/** True where the call runs the rows of a file, so that a model in its body says nothing. */
+export function runsFile({body, incoming}: Pick<Call, 'body' | 'incoming'>, target: Pick<Target, 'provider'>): boolean {
+  return (
+    /\/batches$/.test(incoming.route.path) &&
+    isIndirect({body, incoming}, target) &&
+    body.kind === 'json' &&
+    body.members.has('input_file_id')
+  )
+}
+
+/** True where the model is in what was made before: a response is asked with a stored prompt, or names its model. */
+export function isIndirect({body, incoming}: Pick<Call, 'body' | 'incoming'>, {provider}: Pick<Target, 'provider'>): boolean {
+  const {path} = incoming.route
+  if (executionOf(provider, incoming.method, path) !== 'indirect') return false
+  return !path.endsWith('/responses') || (body.kind === 'json' && body.members.has('prompt'))
+}
+
+/** A body that is read although no list covers its call: what it makes may be run by a call that one covers. */
+export function makesObject({method, route}: Pick<InboundRequest, 'method' | 'route'>): boolean {
+  return method === 'POST' && !route.endpoint && MAKES.test(route.path)
+}
+
+/** The models of all objects that the call runs; null where one of them, or none at all, was seen. */
+export function modelsOfObjects({body, incoming, caller}: ObjectCall, target: Target, seen: ObjectModels): readonly string[] | null {
+  const members = body.kind === 'json' ? wholeOf(body) : {}
+  const ids = [RUN.exec(incoming.route.path)?.[1], ...NAMES.map(name => members[name])].filter(id => typeof id === 'string')
+  const models = ids.map(id => seen.modelsOf(caller.workspace_id, target, id))
+  return ids.length > 0 && models.every(each => each !== undefined) ? models.flat() : null
+}
+
+/** Remembers what a good answer says was made. `models`: those that the call named, or ran by objects that were seen. */
+export function noteMade({incoming, caller}: ObjectCall, target: Target, models: readonly string[], plain: Buffer, seen: ObjectModels) {
+  if (incoming.method !== 'POST' || models.length === 0 || !MAKES.test(incoming.route.path)) return
+  const id = plain.length > MAX_ANSWER_BYTES ? undefined : parsedObject(plain.toString())?.id
+  if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) seen.note(caller.workspace_id, target, id, models)
+}
+
+const MAX_ANSWER_BYTES = 1 << 20
+const MAX_ID_LENGTH = 512

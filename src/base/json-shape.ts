@@ -37,20 +37,35 @@ export function tooDeep(what: string): Refusal {
   return new Refusal('json.too_deep', {what, limit: MAX_JSON_DEPTH})
 }
 
+/** A value that is still to be looked at, and where it stands. */
+interface Within {
+  readonly value: object
+  readonly above: Within | null
+  readonly key: string | number
+}
+
 /** The way to the first key of `value` that none may have, from `root` on; null where there is none. */
 export function wayToNeverKey(value: unknown, root: string): string | null {
-  const open: (readonly [value: unknown, way: string])[] = [[value, root]]
+  if (typeof value !== 'object' || value === null) return null
+  const open: Within[] = [{value, above: null, key: root}]
   const seen = new Set<object>() // what a program made may hold itself
   for (let next = open.pop(); next; next = open.pop()) {
-    const [at, way] = next
-    if (typeof at !== 'object' || at === null || seen.has(at)) continue
+    const at = next.value as Readonly<Record<string, unknown>>
+    if (seen.has(at)) continue
     seen.add(at)
-    for (const [key, below] of Object.entries(at).toReversed()) {
-      if (NEVER_KEYS.has(key)) return `${way}.${key}`
-      if (typeof below === 'object') open.push([below, Array.isArray(at) ? `${way}[${key}]` : `${way}.${key}`])
+    const keys = Array.isArray(at) ? null : Object.keys(at)
+    for (let place = (keys ?? (at as unknown as readonly unknown[])).length - 1; place >= 0; place--) {
+      const key = keys ? keys[place]! : place
+      if (keys && NEVER_KEYS.has(key as string)) return `${wayTo(next)}.${key}`
+      const below = at[key]
+      if (typeof below === 'object' && below !== null) open.push({value: below, above: next, key})
     }
   }
   return null
+}
+
+function wayTo({above, key}: Within): string {
+  return above ? `${wayTo(above)}${typeof key === 'number' ? `[${key}]` : `.${key}`}` : String(key)
 }
 
 const QUOTE = 0x22

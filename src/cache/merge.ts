@@ -73,7 +73,11 @@ function mergedList(key: string, had: unknown, value: readonly unknown[]): unkno
   }
   if (had === null) return [...value]
   if (!Array.isArray(had)) throw new Inexact(`${key} changes within the stream`)
-  if (LISTS.has(key)) return [...had, ...value]
+  if (LISTS.has(key)) {
+    // in place: copied by each event, a long list would cost the square of its length
+    for (const item of value) had.push(item)
+    return had
+  }
   if (value.length === 0 || isDeepStrictEqual(had, value)) return had
   if (had.length === 0) return [...value]
   throw new Inexact(`${key} comes in several lists`)

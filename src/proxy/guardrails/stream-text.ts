@@ -3,7 +3,7 @@ import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {isStreamed} from '../../cache/rules.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import {mapJsonStrings} from '../../guardrails/json-strings.ts'
-import {viewOf} from '../../guardrails/view.ts'
+import {type BodyString, viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {answerOf, deltasOf, isJsonSlot, isTokenSlot} from './deltas.ts'
 import type {Delta} from './nested-pieces.ts'
@@ -58,7 +58,7 @@ export class StreamText {
     const deltas = deltasOf(this.#endpoint, event)
     const pieces = deltas.map(delta => this.#put(delta))
     const {others, tokens} = partedOf(this.#endpoint, event, deltas)
-    const strays = others.filter(({text}) => !this.#has(text))
+    const strays = this.#unsaid(others)
     this.#close(event, pieces)
     const fresh = this.#fresh(tokens, pieces).map(text => this.#put({slot: `other tokens.${++this.#strays}`, path: null, text}))
     if (strays.length === 0) return fresh.length ? [...pieces, ...fresh] : pieces
@@ -126,16 +126,18 @@ export class StreamText {
     return {...delta, end_chars: all.length}
   }
 
-  #has(text: string): boolean {
-    for (const each of this.texts.values()) if (each.includes(text)) return true
-    return false
+  /** Those that are no part of a text that came before, as far as looking for them may go: one that is not found is judged once more. */
+  #unsaid(others: readonly BodyString[]): readonly BodyString[] {
+    if (others.length === 0) return others
+    const isSaid = isWithin([...this.texts.values()])
+    return others.filter(({text}) => !isSaid(text))
   }
 
   /** True when every piece is part of the whole text. */
   #isAllIn(whole: JsonValue): boolean {
     const strings = viewOf(this.#endpoint, 'output', whole).strings.map(({text}) => text)
-    const all = new Set(strings)
-    const isThere = (text: string) => text === '' || all.has(text) || strings.some(each => each.includes(text))
+    const isPart = isWithin(strings)
+    const isThere = (text: string) => text === '' || isPart(text)
     for (const [slot, text] of this.texts) {
       let is_there = true
       if (isJsonSlot(slot))
@@ -179,6 +181,29 @@ export class StreamText {
     return slot.slice(slot.indexOf(' ') + 1).split('.', 1)[0]!
   }
 }
+
+/** Code units that are searched for texts, all together. */
+const MAX_SEARCHED_CHARS = 32 << 20
+
+/** Whether a text is part of one of `all`: of texts that many others were looked for in, only whole ones are found. */
+function isWithin(all: readonly string[]): (text: string) => boolean {
+  let whole: Set<string> | undefined
+  let left = MAX_SEARCHED_CHARS
+  return text => {
+    if (text === '') return all.length > 0
+    whole ??= new Set(all)
+    if (whole.has(text)) return true
+    for (const each of all) {
+      left -= each.length + SEARCH_CHARS
+      if (left <= 0) return false
+      if (each.includes(text)) return true
+    }
+    return false
+  }
+}
+
+/** What a search costs at least, in code units. */
+const SEARCH_CHARS = 32
 
 /** True for a whole object or list. */
 function isJson(text: string): boolean {

@@ -1,0 +1,75 @@
+import {expect, test} from 'vitest'
+import {Refusal} from '../../src/base/errors.ts'
+import {parsed} from '../../src/base/json-object.ts'
+import {TemplateFault} from '../../src/base/mustache/parse.ts'
+import {Inexact} from '../../src/cache/merge.ts'
+import {FormulaError} from '../../src/pricing/calculate.ts'
+import {PricingConfigError} from '../../src/pricing/config.ts'
+import {InvalidResponse, UnsupportedInput} from '../../src/providers/translation.ts'
+import {forRing, generated} from '../support/ring.ts'
+import {READERS, type Reader} from './deep-json/readers.ts'
+import {quickest, SHAPES, type Shape} from './deep-json/shapes.ts'
+
+/**
+ * Every reader of JSON that others wrote × JSON that is made to hurt: deep, wide, long, with keys that repeat. It may say that it cannot
+ * read it, in its own kinds of faults; it holds the event loop no longer than parsing and writing the text does, and 20 ms.
+ */
+const FAULTS = [Refusal, TemplateFault, Inexact, FormulaError, PricingConfigError, InvalidResponse, UnsupportedInput, SyntaxError]
+/** Places of each reader that each shape is tried at. */
+const PLACES = forRing({own: 1, ci: 1, full: 4})
+/** Of all pairs, and of those that take long to read, every how many-th. */
+const EVERY = forRing({own: 5, ci: 1, full: 1})
+const EVERY_LONG = forRing({own: 20, ci: 4, full: 1})
+
+let cases = 0
+let longest = {ms: 0, what: ''}
+
+function tried(reader: Reader, shape: Shape, place: string): string | null {
+  const {json, is_long} = shape
+  const places = place.split('@').length - 1
+  // a long one stands at one place, null at the others
+  const chosen = cases % places
+  let at = 0
+  const text = place.replaceAll('@', () => (!is_long || at++ === chosen ? json : 'null'))
+  const times = is_long ? 1 : places
+  cases++
+  let fault: unknown
+  const work = () => {
+    try {
+      reader.read(text)
+    } catch (thrown) {
+      fault = thrown
+    }
+  }
+  let allowed_ms = reader.most_ms + times * (reader.parses * shape.parse_ms + reader.writes * shape.write_ms)
+  let ms = quickest(work, allowed_ms)
+  if (ms > allowed_ms && is_long) {
+    // Parsing may be slower now than it was at the start, with caches that others fill and a heap that is larger.
+    const slower = Math.max(1, quickest(() => parsed(json)) / shape.parse_ms)
+    allowed_ms = reader.most_ms + slower * (allowed_ms - reader.most_ms)
+    ms = Math.min(ms, quickest(work, allowed_ms))
+  }
+  const what = `${reader.name}, ${shape.name} in ${place}`
+  if (fault !== undefined && !FAULTS.some(kind => fault instanceof kind)) return `${what}: ${String(fault)}`
+  const own_ms = ms - (allowed_ms - reader.most_ms)
+  if (own_ms > longest.ms && reader.most_ms <= 20) longest = {ms: own_ms, what}
+  return ms > allowed_ms ? `${what}: ${ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed` : null
+}
+
+test('no reader is held up or broken', {timeout: forRing({own: 60_000, ci: 120_000, full: 900_000})}, () => {
+  const failed: string[] = []
+  READERS.forEach((reader, at) => {
+    SHAPES.forEach((shape, which) => {
+      if ((at * 3 + which) % (shape.is_long ? EVERY_LONG : EVERY) !== 0) return
+      const {places} = reader
+      for (let turn = 0; turn < Math.min(PLACES, places.length); turn++) {
+        const fault = tried(reader, shape, places[(at + which + turn * 3) % places.length]!)
+        if (fault) failed.push(fault)
+      }
+    })
+  })
+  generated('deep JSON', cases)
+  console.log(`the longest hold: ${longest.ms.toFixed(1)} ms beyond parsing and writing (${longest.what})`)
+  expect(failed).toEqual([])
+  expect(cases).toBeGreaterThan(600)
+})

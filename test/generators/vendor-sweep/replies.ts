@@ -1,0 +1,40 @@
+import type {Answer} from '../../support/provider.ts'
+
+export const IN = 100_000
+export const OUT = 5000
+
+const openai = {prompt_tokens: IN, completion_tokens: OUT, input_tokens: IN, output_tokens: OUT, total_tokens: IN + OUT}
+const anthropic = {input_tokens: IN, output_tokens: OUT}
+const gemini = {promptTokenCount: IN, candidatesTokenCount: OUT, totalTokenCount: IN + OUT}
+const interactions = {total_input_tokens: IN, total_output_tokens: OUT, total_tokens: IN + OUT}
+
+/** A reply that holds a usage in its vendor's words, whatever it answers. Of a list or an upload, what its client reads first. */
+function replyTo(kind: string, path: string, tells_usage: boolean): object {
+  const told = (usage: object) => (tells_usage ? usage : {})
+  if (kind === 'openai') {
+    const words = {id: 'x_1', object: 'object', model: 'gpt-4o', status: 'completed', choices: [], output: [], data: [], has_more: false}
+    return {...words, ...told({usage: openai})}
+  }
+  if (kind === 'anthropic') {
+    const results_url = `${path.split('?', 1)[0]}/results`
+    const words = {id: 'x_1', type: 'object', model: 'claude-opus-4-8', role: 'assistant', content: [], data: [], results_url}
+    return {...words, ...told({usage: anthropic})}
+  }
+  if (path.includes('/interactions')) return {id: 'x_1', model: 'gemini-2.5-flash', status: 'completed', ...told({usage: interactions})}
+  const words = {name: 'files/f_1', done: true, file: {name: 'files/f_1'}, modelVersion: 'gemini-2.5-flash'}
+  return {...words, ...told({usageMetadata: gemini})}
+}
+
+/** Answers a kind of provider's calls; `origin` is where it stands itself. */
+export function answerAs(kind: string, origin: string, tells_usage: boolean): Answer {
+  return ({path, headers}, response) => {
+    const text = JSON.stringify(replyTo(kind, path, tells_usage))
+    if (path.includes('alt=sse')) return response.writeHead(200, {'content-type': 'text/event-stream'}).end(`data: ${text}\n\n`)
+    const is_upload = headers['x-goog-upload-command'] !== undefined
+    const more = is_upload && {
+      'x-goog-upload-url': `${origin}/upload/v1beta/files?upload_id=1`,
+      'x-goog-upload-status': path.includes('upload_id') ? 'final' : 'active',
+    }
+    response.writeHead(200, {'content-type': 'application/json', ...more}).end(text)
+  }
+}

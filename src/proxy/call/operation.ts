@@ -49,12 +49,12 @@ export function checkVersion(
   {provider}: Pick<Target, 'provider'>,
 ) {
   if (!is_passthrough) return
-  const {method, route} = incoming
-  const speaks_messages = provider.variant !== undefined || supports(provider, 'messages')
-  if (isOfAnthropicClient(incoming.request) && !speaks_messages && ANTHROPIC_ONLY.test(route.path))
+  const {method, route, request} = incoming
+  const is_plain = isOfAnthropicClient(request) && !request.url?.startsWith('/v1/proxy/')
+  if (is_plain && ANTHROPIC_ONLY.test(route.path) && provider.variant === undefined && !supports(provider, 'messages'))
     throw new Refusal('route.later', {path: `${route.path} of Anthropic for ${provider.slug}`})
   if (operation) return
-  if (isGoogleOperation(method, route.path) && isGooglePath(route.path) && NAMES_PROVIDER.test(incoming.request.url ?? ''))
+  if (isGoogleOperation(method, route.path) && isGooglePath(route.path) && NAMES_PROVIDER.test(request.url ?? ''))
     throw new Refusal('endpoint.later', {provider: provider.slug, path: route.path})
 }
 

@@ -3,9 +3,11 @@ import type {Answer} from '../../support/provider.ts'
 export const IN = 100_000
 export const OUT = 5000
 
-const openai = {prompt_tokens: IN, completion_tokens: OUT, input_tokens: IN, output_tokens: OUT, total_tokens: IN + OUT}
-const anthropic = {input_tokens: IN, output_tokens: OUT}
-const gemini = {promptTokenCount: IN, candidatesTokenCount: OUT, totalTokenCount: IN + OUT}
+// With members that inform alone: they make no row say that something was not counted.
+const parts = {prompt_tokens_details: {text_tokens: IN}, completion_tokens_details: {accepted_prediction_tokens: 3}}
+const openai = {prompt_tokens: IN, completion_tokens: OUT, input_tokens: IN, output_tokens: OUT, total_tokens: IN + OUT, ...parts}
+const anthropic = {input_tokens: IN, output_tokens: OUT, server_tool_use: {web_fetch_requests: 2}}
+const gemini = {promptTokenCount: IN, candidatesTokenCount: OUT, totalTokenCount: IN + OUT, initialPromptTokenCount: 7}
 const interactions = {total_input_tokens: IN, total_output_tokens: OUT, total_tokens: IN + OUT}
 
 /** A reply that holds a usage in its vendor's words, whatever it answers. Of a list or an upload, what its client reads first. */

@@ -1,5 +1,6 @@
 import {isBase64, readString, type WalkFault, walkStrings} from '../base/json-strings.ts'
 import {BASE64_KEYS} from './left-alone.ts'
+import {MIN_BASE64} from './strings.ts'
 
 /** A stretch of a body that holds strings: JSON, one text, or one text as forms of browsers write it. */
 export interface Region {
@@ -19,8 +20,6 @@ export interface RegionString {
   readonly end: number
 }
 
-/** Longer strings that are base64 by their form are left alone, whatever they are called. */
-const MIN_BASE64 = 1024
 const STRINGS_AT_ONCE = 512
 
 /** The strings of a region, and why they cannot all be told. Undefined is a place to pause at. */

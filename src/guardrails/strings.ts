@@ -94,6 +94,57 @@ export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, 
   }
 }
 
+/** A string that is base64 by its form, or a `data:` URL of it, is left alone from this length on, whatever its key is. */
+export const MIN_BASE64 = 1024
+const BASE64 = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/
+
+/**
+ * The same of a body whose dialect nobody knows: every string but long base64 is a text. Keys are told, those that are plain names apart, and stay;
+ * so does all else.
+ */
+export function mapEveryString(body: JsonValue, by: ByString, key?: (text: string) => void): JsonValue {
+  let depth = 0
+  return value(body, '')
+
+  function value(node: JsonValue, called: string): JsonValue {
+    if (typeof node === 'string') {
+      if (node === '' || (node.length >= MIN_BASE64 && BASE64.test(node))) return node
+      return JSON_TEXT.test(node) ? mapJsonStrings(node, (text, name) => by(text, name, false)) : by(node, called, false)
+    }
+    if (typeof node !== 'object' || node === null) return node
+    if (++depth > DEEPEST) throw new CheckFault('The body is nested too deep to be judged.')
+    const put = isList(node) ? list(node, called) : members(node as JsonObject)
+    depth--
+    return put
+  }
+
+  function list(nodes: readonly JsonValue[], called: string): JsonValue {
+    let made: JsonValue[] | undefined
+    for (let at = 0; at < nodes.length; at++) {
+      const put = value(nodes[at]!, called)
+      if (put === nodes[at]) continue
+      made ??= [...nodes]
+      made[at] = put
+    }
+    return made ?? nodes
+  }
+
+  function members(object: JsonObject): JsonValue {
+    let made: Record<string, JsonValue> | undefined
+    for (const name of Object.keys(object)) {
+      if (key && name !== '' && !isMemberName(name)) key(name)
+      const put = value(object[name]!, name)
+      if (put === object[name]) continue
+      made ??= {...object}
+      set(made, name, put)
+    }
+    return made ?? object
+  }
+}
+
+/** JSON that stands as a text. */
+const JSON_TEXT = /^\s*[{[]/
+
 function formOf(key: string, form: Form): Form {
   if (form !== 'body') return form
   if (DATA_KEYS.has(key)) return 'data'

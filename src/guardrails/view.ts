@@ -1,7 +1,7 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
 import type {JsonValue} from './json.ts'
-import {type ByString, mapStrings} from './strings.ts'
+import {type ByString, mapEveryString, mapStrings} from './strings.ts'
 import {isGuarded, slotsOf} from './texts.ts'
 
 /** A string of a body. */
@@ -35,12 +35,46 @@ export interface View {
 }
 
 export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): View {
+  if (!isGuarded(endpoint, side)) return body === null ? emptyView(endpoint, side, body) : everyStringView(endpoint, side, body)
+  return dialectView(endpoint, side, body)
+}
+
+/** A body whose dialect nobody knows, parsed: each of its strings is a text. */
+function everyStringView(endpoint: EndpointName, side: Side, body: JsonValue): View {
+  const found: BodyString[] = []
+  const find = (text: string, called: string) => {
+    found.push({text, called, is_echo: false})
+    return text
+  }
+  mapEveryString(body, find, text => find(text, ''))
+  const texts = found.map(({text}) => text)
+  const view: View = {
+    ...{kind: 'strings', endpoint, side, body, strings: found, texts, text: texts.join('\n'), beside: ''},
+    rewrite(by) {
+      const changed = mapEveryString(body, by)
+      return changed === body ? view : everyStringView(endpoint, side, changed)
+    },
+    withBody: put => viewOf(endpoint, side, put),
+  }
+  return view
+}
+
+function emptyView(endpoint: EndpointName, side: Side, body: JsonValue): View {
+  const view: View = {
+    ...{kind: 'none', endpoint, side, body, strings: [], texts: [], text: '', beside: ''},
+    rewrite: () => view,
+    withBody: put => viewOf(endpoint, side, put),
+  }
+  return view
+}
+
+function dialectView(endpoint: EndpointName, side: Side, body: JsonValue): View {
   let texts: readonly string[] | undefined
   let text: string | undefined
   let strings: readonly BodyString[] | undefined
   let beside: string | undefined
   const view: View = {
-    kind: isGuarded(endpoint, side) ? 'dialect' : 'none',
+    kind: 'dialect',
     endpoint,
     side,
     body,
@@ -55,7 +89,7 @@ export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): Vie
       return texts
     },
     get strings() {
-      strings ??= isGuarded(endpoint, side) ? stringsIn(body, endpoint, side) : []
+      strings ??= stringsIn(body, endpoint, side)
       return strings
     },
     get beside() {
@@ -63,8 +97,8 @@ export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): Vie
       return beside
     },
     rewrite(by) {
-      const changed = isGuarded(endpoint, side) ? mapStrings(body, endpoint, side, by) : body
-      return changed === body ? view : viewOf(endpoint, side, changed)
+      const changed = mapStrings(body, endpoint, side, by)
+      return changed === body ? view : dialectView(endpoint, side, changed)
     },
     withBody: put => viewOf(endpoint, side, put),
   }
@@ -73,7 +107,7 @@ export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): Vie
 
 /** What there is of a body that is not there, or that nobody reads. */
 export function nothingOf(endpoint: EndpointName, side: Side, kind: 'unread' | 'none'): View {
-  return {...viewOf(endpoint, side, null), kind}
+  return {...emptyView(endpoint, side, null), kind}
 }
 
 function stringsIn(body: JsonValue, endpoint: EndpointName, side: Side): readonly BodyString[] {

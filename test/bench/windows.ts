@@ -51,6 +51,7 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
     has_judged: true,
     is_stream: true,
     reads_answers: true,
+    readsAnswer: () => true,
     judges_answers: true,
     keeps_streams: true,
     shown: null,

@@ -214,7 +214,7 @@ describe('skipped', () => {
 
   test('embeddings have no output to check', async () => {
     const outcome = await run([{...FAILS, deny: true}], {side: 'output', endpoint: 'embed', body: {data: []}})
-    expect(outcome.results).toEqual([{id: 'output_guardrail_1', type: 'guardrail', skipped: true}])
+    expect(outcome.results).toEqual([{id: 'output_guardrail_1', type: 'guardrail', skipped: true, reason: 'not_text'}])
   })
 
   test('mutators on embeddings, and those that nobody waits for', async () => {

@@ -256,11 +256,14 @@ test.each(ROWS)('$name', ({endpoint, side, body, texts, marked}) => {
   expect(JSON.stringify(body)).toBe(before)
 })
 
-test('the guarded routes are those of the decisions, and no other has a text', () => {
+test('the routes whose words are known are those of the decisions; of another every string is a text', () => {
   const guarded = ENDPOINTS.map(({name}) => name).filter(name => isGuarded(name, 'input'))
   expect(guarded).toEqual(['chatComplete', 'complete', 'embed', 'messages', 'createModelResponse', 'promptComplete'])
   expect(isGuarded('embed', 'output')).toBe(false)
-  expect(viewOf('imageGenerate', 'input', {prompt: 'p', messages: [{role: 'user', content: 'm'}]}).texts).toEqual([])
+  expect(viewOf('imageGenerate', 'input', {prompt: 'p', messages: [{role: 'user', content: 'm'}]})).toMatchObject({
+    kind: 'strings',
+    texts: ['p', 'user', 'm'],
+  })
 })
 
 /** Any JSON, made more of the words that bodies are made of. */

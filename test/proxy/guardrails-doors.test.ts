@@ -324,3 +324,104 @@ describe('what cannot be read', () => {
     expect([told.status, told.sent, logged(told)]).toEqual([200, ['{"a":'], undefined])
   })
 })
+
+describe('answers', () => {
+  const out = (check: object, more: object = {}) => ({...A, output_guardrails: [{...check, deny: true, ...more}]})
+  const FORBIDS = {'default.contains': {words: ['forbidden'], operator: 'none'}}
+  const REDACTS = {'default.pii': {redact: true}}
+  const answered = (body: string, type = JSON_TYPE) =>
+    routed.a.answer((_, response) => response.writeHead(200, {'content-type': type}).end(body))
+  const get = async (path: string, config: object) => {
+    const reply = await routed.gateway.call(path, {headers: {'x-gateway-config': JSON.stringify(config)}})
+    return {status: reply.status, text: await reply.text()}
+  }
+
+  test.each([
+    [
+      'JSON',
+      '/v1/proxy/models/gemini:generateContent',
+      JSON_TYPE,
+      '{"candidates":[{"content":{"parts":[{"text":"is f\\u006frbidden"}]}}]}',
+    ],
+    ['a list', '/v1/proxy/x', JSON_TYPE, '[{"text":"forbidden"}]'],
+    ['lines', '/v1/proxy/api/chat', 'application/x-ndjson', '{"message":{"content":"a"}}\n{"message":{"content":"forbidden"}}\n'],
+    ['a text', '/v1/audio/transcriptions', 'text/plain; charset=utf-8', 'what is forbidden'],
+    ['subtitles', '/v1/audio/translations', 'text/vtt', 'WEBVTT\n\n00:00 --> 00:01\nforbidden'],
+    ['a document', '/v1/ocr', JSON_TYPE, '{"pages":[{"markdown":"forbidden"}]}'],
+  ])('%s that a check forbids is 446 in its place', async (_, path, type, body) => {
+    answered(body, type)
+    const form = /audio/.test(path)
+    const told = await ask(out(FORBIDS), path, form ? FORM : JSON_TYPE, form ? field('model', 'whisper-1') + end : '{"model":"m"}')
+    expect([told.status, told.text.includes('rbidden')]).toEqual([446, true])
+    expect(JSON.parse(told.text)).toMatchObject({error: {type: 'hooks_failed'}})
+    expect(logged(told).after_request_hooks).toMatchObject([{verdict: false, deny: true}])
+  })
+
+  test('are redacted where the string stands, every other byte as it came', async () => {
+    answered(`{ "a" : "${MAIL}", "n": 1.0 }`)
+    const told = await ask(out(REDACTS), '/v1/proxy/x', JSON_TYPE, '{}')
+    expect(told.text.startsWith('{ "a" : "<EMAIL_1>", "n": 1.0 ')).toBe(true)
+    answered(`write to ${MAIL}`, 'text/plain')
+    expect((await ask(out(REDACTS), '/v1/audio/transcriptions', FORM, field('model', 'm') + end)).text).toBe('write to <EMAIL_1>')
+  })
+
+  test('of lists, files and metadata are judged where the guardrail says every_route', async () => {
+    answered('{"data":[{"name":"forbidden"}]}')
+    expect((await get('/v1/proxy/threads', out(FORBIDS))).status).toBe(200)
+    expect((await get('/v1/files/file-1', out(FORBIDS))).status).toBe(200)
+    expect((await get('/v1/proxy/threads', out(FORBIDS, {every_route: true}))).status).toBe(446)
+    expect((await get('/v1/files/file-1', out(FORBIDS, {every_route: true}))).status).toBe(446)
+  })
+
+  test('that are no text pass, and the log says so', async () => {
+    for (const type of ['audio/mpeg', 'application/vnd.amazon.eventstream', 'application/octet-stream']) {
+      answered('\0forbidden', type)
+      const told = await ask(out(FORBIDS), '/v1/proxy/x', JSON_TYPE, '{}')
+      expect([type, told.status, told.text]).toEqual([type, 200, '\0forbidden'])
+      expect(logged(told).after_request_hooks).toMatchObject([{skipped: true, reason: 'unreadable', part: 'body'}])
+    }
+  })
+
+  test('that are long are not held back to tell results of their requests', async () => {
+    const sound = Buffer.alloc(9 << 20, 'x')
+    for (const type of ['audio/mpeg', JSON_TYPE]) {
+      routed.a.answer((_, response) => response.writeHead(200, {'content-type': type, 'content-length': String(sound.length)}).end(sound))
+      const reply = await routed.gateway.call('/v1/audio/speech', {
+        method: 'POST',
+        body: '{"model":"m","input":"fine"}',
+        headers: {'content-type': JSON_TYPE, 'x-gateway-config': JSON.stringify(DENY)},
+      })
+      expect([reply.status, (await reply.arrayBuffer()).byteLength]).toEqual([200, sound.length])
+    }
+  })
+
+  describe('that are streamed', () => {
+    const events = (...texts: string[]) =>
+      texts.map(text => `data: ${JSON.stringify({candidates: [{content: {parts: [{text}]}}]})}\n\n`).join('')
+    const stream = (body: string) => answered(body, 'text/event-stream')
+    const path = '/v1/proxy/models/gemini:streamGenerateContent?alt=sse'
+
+    test.each(['window', 'buffer'] as const)('%s: what is forbidden does not leave', async stream_mode => {
+      stream(events('a fine beginning ', 'it is forbidden ', 'and goes on'))
+      const told = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
+      expect(told.text).not.toContain('is forbidden')
+      expect(told.text).not.toContain('goes on')
+      expect(logged(told).after_request_hooks).toMatchObject([{verdict: false, stream_mode}])
+    })
+
+    test.each(['window', 'buffer'] as const)('%s: what is redacted leaves without it', async stream_mode => {
+      stream(events('a fine beginning ', `write to ${MAIL} `, 'and goes on'))
+      const told = await ask(out(REDACTS, {stream_mode, deny: false}), path, JSON_TYPE, '{}')
+      expect([told.status, told.text.includes(MAIL), told.text.includes('write to <EMAIL_1>')]).toEqual([200, false, true])
+      expect(told.text).toContain('and goes on')
+    })
+
+    test.each(['after', 'window', 'buffer'] as const)('%s: what passes comes as it was sent', async stream_mode => {
+      const body = events('a fine beginning ', 'and goes on') + 'event: end\ndata: {"usage":{"total":3}}\n\n'
+      stream(body)
+      const told = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
+      expect([told.status, told.text]).toEqual([200, body])
+      expect(logged(told).after_request_hooks).toMatchObject([{verdict: true, stream_mode}])
+    })
+  })
+})

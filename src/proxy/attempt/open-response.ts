@@ -77,7 +77,7 @@ export function openResponse(
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : framing !== null
   if (!is_stream) {
-    const is_rewritten = translating !== null || (is_good && (guardrails?.reads_answers ?? false))
+    const is_rewritten = translating !== null || (is_good && (guardrails?.readsAnswer(headers['content-type'], content_length) ?? false))
     const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
     const checkStart = was_requested ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug) : null
     return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}

@@ -36,6 +36,11 @@ export interface CallGuardrails {
   is_stream: boolean
   /** True when an answer has to be read whole: to be judged, or to carry the results of the request. */
   readonly reads_answers: boolean
+  /**
+   * The same of an answer as its head describes it: one of an operation whose words nobody knows is read where it is text. What is not is noted as
+   * skipped.
+   */
+  readsAnswer(content_type: string | undefined, content_length: number | null): boolean
   /** True when streamed answers are judged. */
   readonly judges_answers: boolean
   /** True when a stream that has left may be cached for others: every check had passed it before, and it is as it was judged. */
@@ -58,7 +63,7 @@ export interface CallGuardrails {
   denied(): GuardrailDenial
   /** Why an answer that cannot be judged is refused. */
   unreadable(reason: string): Refusal
-  /** Judges a whole answer. What is no JSON cannot be judged, and is refused. */
+  /** Judges a whole answer. In the words of a route what is no JSON cannot be judged, and is refused. */
   evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
   /** Judges an answer, or a part of it, with some of the output's hooks; the results replace earlier ones of the answer. */
   judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome>

@@ -5,6 +5,7 @@ import {isTooDeep} from '../../base/json-shape.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import {BytesView} from '../../guardrails/bytes-view.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
+import {type Coverage, coverageOf} from '../../guardrails/coverage.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
 import {readingJson} from '../../guardrails/json-text.ts'
@@ -32,7 +33,7 @@ import {headersForChecks} from '../upstream/client-headers.ts'
 import {isStrict, JSON_TYPE, writtenText} from '../upstream/translate.ts'
 import {withResults} from './hook-results.ts'
 import {loggedResults} from './logged-results.ts'
-import {readStrings, WHOLE_BODY} from './request-strings.ts'
+import {readAnswer, readStrings, WHOLE_BODY} from './request-strings.ts'
 import {restored} from './stream-restorer.ts'
 import {isProtective, unreadHooks, withUnread} from './unread.ts'
 
@@ -57,6 +58,9 @@ class GuardedVisit implements CallGuardrails {
   readonly guards: TargetGuardrails
   readonly endpoint: EndpointName
   readonly tells_in_streams: boolean
+  readonly #coverage: Coverage
+  /** All that is attached to the answer, those that do not judge it among them. */
+  readonly #attached: readonly Hook[]
   readonly #call: Call
   readonly #target: Place
   readonly #services: GuardrailServices
@@ -78,7 +82,10 @@ class GuardedVisit implements CallGuardrails {
   is_stream = false
 
   constructor(guards: TargetGuardrails, call: Call, target: Place, services: ProxyServices) {
-    this.guards = guards
+    const coverage = coverageOf({name: call.endpoint, method: call.incoming.method}, 'output')
+    this.#coverage = coverage
+    this.#attached = guards.output
+    this.guards = coverage === 'dialect' ? guards : {...guards, output: guards.output.filter(hook => judgesStrings(hook, coverage))}
     this.endpoint = call.endpoint
     this.tells_in_streams = !isStrict(call, target)
     this.#call = call
@@ -114,7 +121,7 @@ class GuardedVisit implements CallGuardrails {
       throw this.denied()
     }
     // An answer that has no text for them.
-    if (!this.judges_answers) this.#after = this.guards.output.map(({id, type}) => ({id, type, skipped: true as const}))
+    if (!this.judges_answers) this.#after = this.#attached.map(({id, type}) => ({id, type, skipped: true as const}))
     return left
   }
 
@@ -153,7 +160,21 @@ class GuardedVisit implements CallGuardrails {
   }
 
   get judges_answers(): boolean {
-    return this.guards.output.length > 0 && isGuarded(this.endpoint, 'output')
+    return this.guards.output.length > 0 && this.#coverage !== 'none'
+  }
+
+  readsAnswer(content_type: string | undefined, content_length: number | null): boolean {
+    if (this.#coverage === 'dialect' || !this.reads_answers) return this.reads_answers
+    const is_json = content_type !== undefined && /json/i.test(content_type)
+    // Results alone are no reason to hold back what may be long.
+    if (!this.judges_answers) return is_json && (this.restore !== null || (content_length !== null && content_length <= MAX_TOLD_BYTES))
+    if (is_json || content_type === undefined || /^(?:text\/|application\/(?:xml|[^;]*\+xml))/i.test(content_type)) return true
+    this.#after = this.#skippedAnswer()
+    return false
+  }
+
+  #skippedAnswer(): readonly HookResult[] {
+    return this.#attached.map(({id, type}) => ({id, type, skipped: true, reason: 'unreadable', part: WHOLE_BODY}))
   }
 
   get keeps_streams(): boolean {
@@ -181,6 +202,7 @@ class GuardedVisit implements CallGuardrails {
 
   async evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
     if (!this.judges_answers) return this.#judged(reply, upstream_status, reply.bytes, reply.bytes)
+    if (this.#coverage !== 'dialect') return this.#evaluateStrings(reply, upstream_status)
     const text = reply.bytes.toString()
     const json = parsed(text)
     if (json === undefined && isTooDeep(text)) throw this.unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
@@ -188,12 +210,28 @@ class GuardedVisit implements CallGuardrails {
     const fault = keyFault(text, DEEPEST)
     if (fault) throw this.unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
     const outcome = await this.judge(this.guards.output, json, upstream_status)
-    if (outcome.is_denied) {
-      const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
-      return {...reply, status: this.denied().status, bytes: denial, content_type: 'application/json', kept: null, logged: denial}
-    }
+    if (outcome.is_denied) return this.#deniedAnswer(reply)
     const bytes = outcome.is_transformed ? Buffer.from(JSON.stringify(outcome.view.body)) : reply.bytes
     return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
+  }
+
+  /** The same of an answer whose words nobody knows. */
+  async #evaluateStrings<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
+    const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
+    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, reply.bytes, most_bytes))
+    if (!view) {
+      this.#after = this.#skippedAnswer()
+      return this.#judged(reply, upstream_status, reply.bytes, null)
+    }
+    const outcome = await this.#judgeView(this.guards.output, view, upstream_status)
+    if (outcome.is_denied) return this.#deniedAnswer(reply)
+    const bytes = outcome.view instanceof BytesView && outcome.is_transformed ? await inTimeSlices(outcome.view.splicing()) : reply.bytes
+    return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
+  }
+
+  #deniedAnswer<R extends Whole>(reply: R): R & Judged {
+    const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
+    return {...reply, status: this.denied().status, bytes: denial, content_type: 'application/json', kept: null, logged: denial}
   }
 
   #judged<R extends Whole>(reply: R, upstream_status: number, left: Buffer, kept: Buffer | null): R & Judged {
@@ -203,7 +241,10 @@ class GuardedVisit implements CallGuardrails {
   }
 
   async judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome> {
-    const view = viewOf(this.endpoint, 'output', json)
+    return this.#judgeView(hooks, viewOf(this.endpoint, 'output', json), upstream_status)
+  }
+
+  async #judgeView(hooks: readonly Hook[], view: View, upstream_status: number): Promise<PhaseOutcome> {
     const outcome = await runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status))
     this.#after = outcome.results
     this.#is_failed_after = outcome.is_failed
@@ -264,6 +305,15 @@ class GuardedVisit implements CallGuardrails {
     }
   }
 }
+
+/** Whether a hook has something to say of an answer that is nothing but strings. */
+function judgesStrings({checks, every_route}: Hook, coverage: Coverage): boolean {
+  if (coverage === 'every_route' && !every_route) return false
+  return checks.some(({prepared: {check, forbids}}) => check.sides.includes('output') && (forbids || (check.is_service && every_route)))
+}
+
+/** The longest answer that is held back to tell results of its request in it. */
+const MAX_TOLD_BYTES = 1 << 20
 
 interface RequestRead {
   readonly view: View | null

@@ -45,6 +45,15 @@ export function* readStrings(of: Of, bytes: Buffer, content_type: string, most_b
   return yield* viewOfAll(of, bytes, [{form: 'text', start: 0, end: bytes.length, called: ''}], [], [])
 }
 
+/** The strings of an answer: of JSON, or one text. What is neither is for nobody to judge. */
+export function* readAnswer(of: Of, bytes: Buffer, most_bytes: number): SlicedWork<ReadableBody> {
+  if (bytes.length > most_bytes) return UNREAD
+  const json = yield* readingBytes(of, bytes, [{form: 'json', start: 0, end: bytes.length, called: ''}], [])
+  if (typeof json !== 'string') return {view: json, unread: []}
+  if (json === 'many' || !isUtf8(bytes)) return UNREAD
+  return yield* viewOfAll(of, bytes, [{form: 'text', start: 0, end: bytes.length, called: ''}], [], [])
+}
+
 /** Other character sets hide what a text says; some servers go by them. */
 function isUtf8Said(content_type: string): boolean {
   const charset = /;\s*charset="?([^\s;"]+)/i.exec(content_type)?.[1]

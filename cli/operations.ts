@@ -69,6 +69,7 @@ const COMMANDS: Readonly<Record<OperationId, string>> = {
   'guardrails.list_versions': 'guardrails versions',
   'guardrails.test': 'guardrails test',
   'guardrails.evaluate': 'guardrails eval',
+  'guardrails.coverage': 'guardrails coverage',
   'organisation_defaults.get': 'guardrails defaults',
   'organisation_defaults.update': 'guardrails defaults',
   'limits.status': 'limits status',

@@ -8,6 +8,7 @@ import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {structuredFrom} from '../structured.ts'
 import type {TableColumn} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
+import {coverage} from './guardrails-coverage.ts'
 import {evaluate} from './guardrails-eval.ts'
 import {test} from './guardrails-test.ts'
 import {
@@ -57,6 +58,7 @@ export function guardrails(): Command {
     defaults(),
     test(),
     evaluate(),
+    coverage(),
   ])
 }
 

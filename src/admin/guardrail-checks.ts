@@ -1,6 +1,7 @@
 import {readDestination} from '../base/egress/target.ts'
 import {readTrusted} from '../base/egress/trust.ts'
 import {Refusal} from '../base/errors.ts'
+import type * as Coverage from '../guardrails/coverage.ts'
 import type * as Saved from '../guardrails/saved.ts'
 import type * as Texts from '../guardrails/texts.ts'
 import type * as Trial from '../guardrails/trial.ts'
@@ -8,18 +9,19 @@ import type {GuardrailActions, GuardrailCheck} from '../schema/guardrails.ts'
 import type {AdminServices} from './services.ts'
 import {invalid} from './tenancy.ts'
 
-type Known = typeof Saved & typeof Trial & Pick<typeof Texts, 'isGuarded'>
+type Known = typeof Saved & typeof Trial & Pick<typeof Coverage, 'coveredBy' | 'OPERATIONS'> & Pick<typeof Texts, 'isGuarded'>
 let loaded: Known | undefined
 
 /** Loads all that is known of checks, which is much: for operations on guardrails alone. */
 export async function loadChecks(): Promise<void> {
   if (loaded) return
-  const [saved, trial, {isGuarded}] = await Promise.all([
+  const [saved, trial, {isGuarded}, {coveredBy, OPERATIONS}] = await Promise.all([
     import('../guardrails/saved.ts'),
     import('../guardrails/trial.ts'),
     import('../guardrails/texts.ts'),
+    import('../guardrails/coverage.ts'),
   ])
-  loaded = {...saved, ...trial, isGuarded}
+  loaded = {...saved, ...trial, isGuarded, coveredBy, OPERATIONS}
 }
 
 /** What is known of checks, once it is loaded. */

@@ -7,7 +7,15 @@ import type {JsonValue} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
 import {may} from '../identity/may.ts'
 import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
-import {GuardrailEvaluate, GuardrailEvaluated, GuardrailTest, GuardrailTested, type NamedGuardrail} from '../schema/guardrail-trials.ts'
+import {
+  GuardrailCoverage,
+  GuardrailCovered,
+  GuardrailEvaluate,
+  GuardrailEvaluated,
+  GuardrailTest,
+  GuardrailTested,
+  type NamedGuardrail,
+} from '../schema/guardrail-trials.ts'
 import {SIDES, type Side} from '../schema/guardrails.ts'
 import {findGuardrails} from '../store/guardrails.ts'
 import {type ReplayedRow, replayedRows} from '../store/logs-for-replay.ts'
@@ -50,7 +58,37 @@ export const guardrailTrials = [
     ready: loadChecks,
     handle: evaluated,
   }),
+  operation({
+    id: 'guardrails.coverage',
+    tag,
+    method: 'POST',
+    path: '/guardrails/coverage',
+    summary: 'Say what a guardrail judges of each operation of a provider, what it skips, and why',
+    scopes: ['guardrails.read'],
+    only_reads: true,
+    body: GuardrailCoverage,
+    reply: GuardrailCovered,
+    ready: loadChecks,
+    handle: covered,
+  }),
 ] as const
+
+async function covered(call: OperationCall<undefined, undefined, typeof GuardrailCoverage>) {
+  const {hook, running} = await opened(call, await workspaceOf(call, call.body.workspace_id), call.body.guardrail)
+  const {coveredBy, OPERATIONS} = checksKnown()
+  const {unreadable_bodies: bodies, guardrail_max_body_mb: over_mb} = call.app.settings
+  const sidesOf = (each: (typeof OPERATIONS)[number]) =>
+    SIDES.map(side => {
+      const {reads, judged, skipped} = coveredBy(hook, each, side)
+      return {side, reads, judged: [...judged], skipped: [...skipped]}
+    })
+  return {
+    object: 'guardrail_coverage' as const,
+    guardrail: running,
+    operations: OPERATIONS.map(each => ({operation: each.name, method: each.method, path: each.path, sides: sidesOf(each)})),
+    unreadable: {bodies, over_mb},
+  }
+}
 
 async function tested(call: OperationCall<undefined, undefined, typeof GuardrailTest>) {
   const {guardrail, request, response, workspace_id} = call.body

@@ -1,5 +1,7 @@
-import type {EndpointName} from '../schema/endpoints.ts'
+import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
+import type {Hook} from './hook.ts'
+import {whySkipped} from './run.ts'
 import {isGuarded} from './texts.ts'
 
 /** An operation of a provider, as far as guardrails ask: one of the table, or `proxy` for one that it does not know. */
@@ -14,8 +16,8 @@ export interface GuardedOperation {
  */
 export type Coverage = 'dialect' | 'strings' | 'every_route' | 'none'
 
-/** Operations of other dialects whose answers are text. */
-const WRITES_TEXT: ReadonlySet<EndpointName> = new Set(['ocr', 'createTranscription', 'createTranslation'])
+/** Operations of other dialects whose answers are text; what was made in the background is fetched as the answer that it is. */
+const WRITES_TEXT: ReadonlySet<EndpointName> = new Set(['ocr', 'createTranscription', 'createTranslation', 'getModelResponse'])
 /** Methods that come without a body, and whose answers show what is there. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 
@@ -25,4 +27,41 @@ export function coverageOf({name, method}: GuardedOperation, side: Side): Covera
   if (side === 'input') return READS.has(method) ? 'none' : 'strings'
   if (name === 'realtime') return 'none'
   return WRITES_TEXT.has(name) || (name === 'proxy' && !READS.has(method)) ? 'strings' : 'every_route'
+}
+
+/** The operations that guardrails know of: the table's, and for each side of what it does not know one row. Another table may take its place. */
+export const OPERATIONS: readonly (GuardedOperation & {readonly path: string})[] = [
+  ...ENDPOINTS.filter(({later}) => !later).map(({name, method, path}) => ({name, method, path})),
+  {name: 'proxy', method: 'POST', path: '/*'},
+  {name: 'proxy', method: 'GET', path: '/*'},
+]
+
+/** Why a check says nothing of a side: it is for the other one, there is no body, the answer is no text, or it asks for more than strings. */
+export type NotJudged = 'other_side' | 'no_body' | 'no_text' | 'not_text' | 'not_here'
+
+export interface CoveredSide {
+  readonly side: Side
+  readonly reads: Coverage
+  readonly judged: readonly string[]
+  readonly skipped: readonly {readonly id: string; readonly reason: NotJudged}[]
+}
+
+/** What a guardrail judges of one side of an operation. */
+export function coveredBy(hook: Hook, operation: GuardedOperation, side: Side): CoveredSide {
+  const reads = coverageOf(operation, side)
+  const kind = reads === 'dialect' ? 'dialect' : reads === 'strings' || (reads === 'every_route' && hook.every_route) ? 'strings' : 'none'
+  const judged: string[] = []
+  const skipped: {id: string; reason: NotJudged}[] = []
+  for (const check of hook.checks) {
+    const why = whySkipped(check, hook, kind, {side, endpoint: operation.name})
+    if (why === null) judged.push(check.id)
+    else if (!check.prepared.check.sides.includes(side)) skipped.push({id: check.id, reason: 'other_side'})
+    else if (why === 'not_text') skipped.push({id: check.id, reason: 'not_text'})
+    else
+      skipped.push({
+        id: check.id,
+        reason: kind === 'dialect' || (side === 'output' && reads === 'none') ? 'not_here' : side === 'input' ? 'no_body' : 'no_text',
+      })
+  }
+  return {side, reads, judged, skipped}
 }

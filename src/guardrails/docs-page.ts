@@ -24,9 +24,10 @@ A guardrail is a set of checks. \`input_guardrails\` check requests; \`output_gu
 {"input_guardrails": [{"default.contains": {"words": ["internal use only"], "operator": "none"}, "deny": true}]}
 \`\`\`
 
-This config denies every request that contains the phrase. Guardrails run on chat, completions, messages, responses,
-embeddings (input only) and prompt completions. On all other routes only \`default.allowedRequestTypes\` runs. Other checks
-are logged there as \`skipped: true\`.
+This config denies every request that contains the phrase, on every route. On chat, completions, messages, responses,
+embeddings (input only) and prompt completions all checks run. On all other routes, \`/proxy/*\` included, the checks that
+forbid something run. Others are logged there as \`skipped: true\`, with the reason.
+[Every route](#every-route) describes it.
 
 ## How a guardrail runs
 
@@ -51,6 +52,25 @@ are logged there as \`skipped: true\`.
   whole conversation with each call, with tools, metadata, file names and tool calls.
   [Fields that are never checked](#fields-that-are-never-checked) lists the few exceptions.
 - A checked body is refused (400) if any object in it has the same key twice. The forwarded body is always the checked one.
+
+## Every route
+
+\`gateway guardrails coverage NAME\` lists what a guardrail judges of each operation.
+
+- **Checks.** On routes in other formats these checks run: \`default.contains\` with \`none\`, \`default.regexMatch\` with
+  \`not\` or \`redact\`, \`default.regexReplace\`, \`default.pii\` and \`default.promptInjection\`. Webhooks and partners run if
+  the guardrail has \`every_route: true\`. All others are skipped with the reason \`not_text\`.
+- **Requests.** These checks read every string of JSON, every field of a form, and texts. Keys, names of fields and names
+  of files are judged too. A redaction changes only the values, and no other byte. Strings of 1,024 bytes or more that are
+  base64 are not read. A body that calls itself JSON or a form and is not well formed is refused (400). So is JSON with
+  more than 256 levels.
+- **Compressed requests** are decoded before they are judged, and sent without \`content-encoding\`.
+- **Responses** are read where the operation writes text: transcriptions, OCR, and calls with a body to routes that the
+  gateway does not know. Lists, files and metadata are read if the guardrail has \`every_route: true\`. Other content, such
+  as sound, passes and is logged as skipped.
+- **Unreadable bodies.** Guardrails cannot read files in forms, sound, other character sets, and bodies over
+  \`GUARDRAIL_MAX_BODY_MB\`. By default such a call passes. The log has \`skipped: true\`, the reason \`unreadable\` and the
+  name of the part. With \`UNREADABLE_BODIES=deny\` it is refused (446) if a guardrail that denies or redacts is attached.
 
 ## Streams, cache and placeholders
 

@@ -79,4 +79,14 @@ input default.contains 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c0001 The text has "intern
 1 of 3 judged calls would be denied (33.3 %); 1 would be changed.
 \`\`\`
 
-Both are also API operations: \`POST /v1/guardrails/test\` and \`POST /v1/guardrails/evaluate\`, one page per request.`
+## See what a guardrail covers
+
+\`gateway guardrails coverage\` lists the operations, and for each side the checks that judge it, the checks that are
+skipped, and the reason. Without a name it shows one check that forbids and one that asks for more.
+
+\`\`\`sh
+gateway guardrails coverage pg-house-1a2b3c
+\`\`\`
+
+All three are also API operations: \`POST /v1/guardrails/test\`, \`POST /v1/guardrails/coverage\`, and
+\`POST /v1/guardrails/evaluate\` with one page per request.`

@@ -103,16 +103,16 @@ function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped 
   const {type, async, checks} = hook
   if (type === 'mutator' && (async || context.endpoint === 'embed')) return 'route'
   if (context.side === 'output' && context.response_status !== 200) return 'route'
-  const reasons = checks.map(each => checkSkippedBecause(each, hook, view, context))
+  const reasons = checks.map(each => whySkipped(each, hook, view.kind, context))
   return reasons.includes(null) ? null : (reasons.find(reason => reason !== 'route') ?? 'route')
 }
 
 /** Of a body that is nothing but strings only what forbids is judged: what a text must have, any string of it may lack. */
-function checkSkippedBecause(
+export function whySkipped(
   {prepared}: HookCheck,
   {every_route}: Pick<Hook, 'every_route'>,
-  {kind}: View,
-  {side, endpoint}: CheckContext,
+  kind: View['kind'],
+  {side, endpoint}: Pick<CheckContext, 'side' | 'endpoint'>,
 ): Skipped | null {
   const {check} = prepared
   if (!check.sides.includes(side)) return 'route'
@@ -150,7 +150,7 @@ async function runCheck(each: HookCheck, hook: Hook, view: View, context: CheckC
   const {id, prepared} = each
   const began_ms = context.now_ms()
   const base = {created_at: isoTime(began_ms), log: null, fail_on_error: prepared.fail_on_error}
-  const skipped = checkSkippedBecause(each, hook, view, context)
+  const skipped = whySkipped(each, hook, view.kind, context)
   if (skipped)
     return {result: {id, verdict: true, data: null, execution_time: 0, transformed: false, ...base, skipped: true, ...reasonOf(skipped)}}
   let verdict: Verdict

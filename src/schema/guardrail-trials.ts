@@ -111,3 +111,42 @@ export const GuardrailEvaluated = z.strictObject({
 })
 export type GuardrailEvaluated = z.output<typeof GuardrailEvaluated>
 export type EvaluatedCheck = z.output<typeof EvaluatedCheck>
+
+export const GuardrailCoverage = z.strictObject({
+  guardrail: Named,
+  /** Id or slug. */
+  workspace_id: Handle.optional(),
+})
+
+const CoveredSide = z.strictObject({
+  side: z.enum(SIDES),
+  /** `dialect`: its texts. `strings`: every string of it. `every_route`: the same, where the guardrail says so. `none`: nothing. */
+  reads: z.enum(['dialect', 'strings', 'every_route', 'none']),
+  /** Checks that judge it. */
+  judged: z.array(z.string()),
+  skipped: z.array(
+    z.strictObject({
+      id: z.string(),
+      /** `not_text`: it asks for more than strings. `no_body`, `no_text`: there is nothing to judge. `not_here`: it does not run on this route. */
+      reason: z.enum(['other_side', 'no_body', 'no_text', 'not_text', 'not_here']),
+    }),
+  ),
+})
+
+/** What a guardrail judges of each operation of a provider. */
+export const GuardrailCovered = z.strictObject({
+  object: z.literal('guardrail_coverage'),
+  guardrail: Running,
+  operations: z.array(
+    z.strictObject({
+      /** `proxy`: whatever the gateway does not know. */
+      operation: z.string(),
+      method: z.string(),
+      path: z.string(),
+      sides: z.array(CoveredSide),
+    }),
+  ),
+  /** What becomes of calls with files, sound and longer bodies, which nobody can read. */
+  unreadable: z.strictObject({bodies: z.enum(['allow', 'deny']), over_mb: Count}),
+})
+export type GuardrailCovered = z.output<typeof GuardrailCovered>

@@ -220,6 +220,7 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'guardrails.delete': p => ({params: {guardrailId: p.guardrail}}),
   'guardrails.list_versions': p => ({params: {guardrailId: p.guardrail}}),
   'guardrails.test': p => ({body: {guardrail: p.guardrail, request: CALL, workspace_id: p.workspace}}),
+  'guardrails.coverage': p => ({body: {guardrail: p.guardrail, workspace_id: p.workspace}}),
   'guardrails.evaluate': p => ({body: {guardrail: p.guardrail, since: '2026-03-01T00:00:00Z', workspace_id: p.workspace}}),
   'organisation_defaults.get': () => ({}),
   'organisation_defaults.update': () => ({body: {input_guardrails: []}}),

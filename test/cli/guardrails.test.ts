@@ -29,6 +29,21 @@ describe('in a data directory', () => {
 
   const create = async (...more: string[]) => (await here('guardrails', 'create', 'words', '--quiet', ...more)).stdout.trim()
 
+  test('coverage says what of each operation is judged, what is not, and why', async () => {
+    const slug = await create('--file', 'guardrail.yaml')
+    const {code, stdout} = await here('guardrails', 'coverage', slug)
+    const lines = stdout.trim().split('\n')
+    const line = (...words: string[]) => lines.find(each => words.every(word => each.includes(word)))
+    expect([code, lines[0]]).toEqual([0, expect.stringMatching(/^OPERATION +PATH +INPUT +OUTPUT/)])
+    expect(line('chatComplete', 'contains')).toMatch(/default\.contains +default\.contains$/)
+    expect(line('listFiles')).toMatch(/nothing \(no body\) +nothing \(no text; every_route judges it\)$/)
+    expect(lines.at(-1)).toBe('Calls with files, sound, or bodies over 16 MB pass, and the log says skipped (UNREADABLE_BODIES=allow).')
+    const any = await here('guardrails', 'coverage')
+    expect(any.stdout).toContain('default.contains; skips default.wordCount (asks for more than strings)')
+    expect(await here('guardrails', 'coverage', 'pg-nowhere')).toMatchObject({code: 3})
+    await here('guardrails', 'delete', slug)
+  })
+
   test('one is created, listed, shown, changed, put among defaults, and deleted', async () => {
     const slug = await create('--file', 'guardrail.yaml')
     expect(slug).toMatch(/^pg-words-[0-9a-f]{6}$/)

@@ -373,6 +373,13 @@ describe('answers', () => {
     expect((await get('/v1/files/file-1', out(FORBIDS, {every_route: true}))).status).toBe(446)
   })
 
+  test('that were made in the background are judged when they are fetched', async () => {
+    answered(
+      '{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"forbidden"}]}]}',
+    )
+    expect((await get('/v1/responses/resp_1', out(FORBIDS))).status).toBe(446)
+  })
+
   test('that are no text pass, and the log says so', async () => {
     for (const type of ['audio/mpeg', 'application/vnd.amazon.eventstream', 'application/octet-stream']) {
       answered('\0forbidden', type)

@@ -51,6 +51,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'guardrails.create': {name: 'Short questions', checks, actions: {deny: true}},
   'guardrails.update': {checks, actions: {deny: false}},
   'guardrails.test': {guardrail: {checks, actions: {deny: true}}, request},
+  'guardrails.coverage': {guardrail: 'pg-length-3f9a1c'},
   'guardrails.evaluate': {guardrail: {checks, actions: {deny: true}}, since: '2026-03-04T00:00:00Z'},
   'organisation_defaults.update': {input_guardrails: ['pg-length-3f9a1c'], output_guardrails: []},
   'usage_policies.create': {name: '100 dollars a month for each user', conditions: [{key: 'workspace_id', value: '*'}], group_by: [{key: 'metadata._user'}], type: 'cost', credit_limit: 100, alert_threshold: 80, periodic_reset: 'monthly'},

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {expect, describe as suite, test} from 'vitest'
 import {newId} from '../../src/base/ids.ts'
 import type {Settlement} from '../../src/schema/records.ts'
-import {encodeSettlement} from '../../src/store/flush/index.ts'
+import {encodeSettlement, isRowFault} from '../../src/store/flush/index.ts'
 import {openJournal} from '../../src/store/journal/index.ts'
 import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {readOwner} from '../../src/store/owner.ts'
@@ -90,4 +90,11 @@ suite.each(KINDS)('a record that %s cannot take', kind => {
     )
     expect(await verifyLedger(gateway.store)).toMatchObject({breaks: [], set_aside: {records: 0}, entries: 3})
   })
+})
+
+test.each([
+  [true, ['54000', '22021', '22P05', '22003', '23502', '23514', '21000', '44000', 'P0001', 'SQLITE_CONSTRAINT_NOTNULL', 'SQLITE_TOOBIG']],
+  [false, ['57P01', '57014', '08006', '53100', '40P01', '42P01', '55P03', '23505', 'XX000', 'ECONNRESET', 'SQLITE_BUSY', 'SQLITE_FULL']],
+])('what a database says is about one record: %s', (is_about, codes) => {
+  for (const code of codes) expect([code, isRowFault(Object.assign(new Error('refused'), {code}))]).toEqual([code, is_about])
 })

@@ -184,7 +184,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
         version,
         admin: instance => mountAdmin(instance, OPERATIONS, services),
         proxy: plane.proxy,
-        metrics: async () => (await plane.metrics()) + (await background?.metrics()),
+        metrics: shared(async () => (await plane.metrics()) + (await background?.metrics())),
         unready: () => plane.unready(),
       })
     if (server) opened.push({close: () => server.close()})
@@ -369,4 +369,15 @@ async function call(server: FastifyInstance, {method, url, body, organisation}: 
   })
   const is_json = String(reply.headers['content-type']).startsWith('application/json')
   return {status: reply.statusCode, body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body}
+}
+
+/** `work` that is done once for all who ask while it is under way: a page of metrics takes megabytes. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let under_way: Promise<T> | null = null
+  return () => {
+    under_way ??= work().finally(() => {
+      under_way = null
+    })
+    return under_way
+  }
 }

@@ -215,7 +215,7 @@ export async function openDataPlane({
     records,
     limits,
     ask_again: openAsking(services),
-    metrics: async () => (await registry.metrics()) + metrics.text(),
+    metrics: async () => (await registry.metrics()) + (await metrics.text()),
     forget(changed) {
       pricing.refresh().then(
         () => memory.forget(),

@@ -1,6 +1,20 @@
+import {STATUS_CODES} from 'node:http'
 import {Gauge, type Registry} from 'prom-client'
 import type {Circuits} from '../../routing/breaker.ts'
 import type {CallMetrics} from '../services.ts'
+import {
+  type CallSeries,
+  type CallTimes,
+  charsOfCounters,
+  charsOfTimes,
+  joined,
+  labelsIn,
+  newSeries,
+  newTimes,
+  observe,
+  piecesOf,
+  type UnpricedCalls,
+} from './metrics-page.ts'
 
 export interface MetricsOptions {
   readonly registry: Registry
@@ -9,10 +23,25 @@ export interface MetricsOptions {
   readonly isKnownModel: (provider: string, model: string) => boolean
 }
 
-const MS_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000]
-/** Label sets remembered at once; each costs a row in every metric. */
-const MAX_SERIES = 5000
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
+/** Statuses that have a meaning: those of HTTP, ours, and what proxies and vendors in front of providers made up. */
+const STATUSES: ReadonlySet<number> = new Set([
+  ...Object.keys(STATUS_CODES).map(Number),
+  ...[246, 419, 420, 430, 444, 446, 449, 450, 460, 463, 494, 495, 496, 497, 498, 499],
+  ...[509, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530, 561, 598, 599],
+])
+const OTHER = 'other'
+/** Statuses told apart at one endpoint of one provider. */
+const MAX_STATUSES = 16
+/**
+ * How much of the page label sets may take, in characters. A set that comes when there is no more room counts under labels that are all
+ * `other`. Durations take twenty times what counts do, so that they have a room of their own.
+ */
+const COUNTERS_CHARS = 700_000
+const TIMES_CHARS = 2_900_000
+/** Of what had no price, and of open circuits. */
+const MAX_WITHOUT = 500
+const MAX_CIRCUITS = 500
 
 /** Tells which targets of saved configs are left out now: 1 for each. */
 export function circuitMetric(registry: Registry, circuits: Circuits, now: () => number): void {
@@ -23,34 +52,23 @@ export function circuitMetric(registry: Registry, circuits: Circuits, now: () =>
     registers: [registry],
     collect() {
       this.reset()
-      for (const {config_id, workspace_id, path, state} of circuits.list(now()))
-        if (state === 'open') this.set({config_id, workspace_id, target: path}, 1)
+      const open = circuits.list(now()).filter(({state}) => state === 'open')
+      for (const {config_id, workspace_id, path} of open.slice(0, MAX_CIRCUITS)) this.set({config_id, workspace_id, target: path}, 1)
     },
   })
 }
 
-interface Durations {
-  readonly buckets: number[]
-  sum: number
-}
-
-/** All that is counted under one set of labels: plain numbers, for every call adds to them. */
-interface Series {
-  readonly labels: string
-  requests: number
-  cost_nanousd: number
-  tokens: number
-  unpriced: number
-  readonly total: Durations
-  readonly upstream: Durations
-  readonly overhead: Durations
+/** The room that label sets may take in the page. */
+interface Room {
+  left: number
 }
 
 /**
- * Counts calls for /metrics, in the names of the compatible product. Labels are bounded: kinds of provider, endpoints and statuses
- * are few; unknown methods and models are `other`. `text` gives the Prometheus text format (0.0.4).
+ * Counts calls for /metrics, in the names of the compatible product. Labels are bounded before they are label sets: whatever callers and
+ * providers say, a method, status or model that is not known is `other`, and the page stays below 4 MB. `text` gives the Prometheus text
+ * format (0.0.4).
  */
-export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions): CallMetrics & {text(): string} {
+export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions): CallMetrics & {text(): Promise<string>} {
   let live = 0
   new Gauge({
     name: 'gateway_live_calls',
@@ -60,116 +78,115 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
       this.set(live)
     },
   })
-  const series = new Map<string, Series>()
-  const unpriced = {unit: new Map<string, Without>(), mode: new Map<string, Without>()}
-  const without = ({provider}: {readonly provider: string}, model: string, what: 'unit' | 'mode', name: string) => {
+  const others = labelsIn({...ALL_OTHER, ...(with_model && {model: OTHER})})
+  const series = new Map<string, CallSeries>()
+  const times = new Map<string, CallTimes>()
+  const statuses = new Map<string, Set<number>>()
+  const room = {counters: {left: COUNTERS_CHARS}, times: {left: TIMES_CHARS}}
+  const unpriced = {unit: new Map<string, UnpricedCalls>(), mode: new Map<string, UnpricedCalls>()}
+
+  const without = (provider: string, model: string, what: 'unit' | 'mode', name: string) => {
     const known = unpriced[what]
     const key = `${provider} ${name} ${model}`
     const one = known.get(key)
     if (one) one.calls++
-    else if (known.size < MAX_SERIES) known.set(key, {labels: labelsIn({provider, [what]: name, ...(with_model && {model})}), calls: 1})
+    else if (known.size < MAX_WITHOUT || provider === OTHER)
+      known.set(key, {labels: labelsIn({provider, [what]: name, ...(with_model && {model})}), calls: 1})
+    else without(OTHER, OTHER, what, OTHER)
   }
+
+  const timesOf = (labels: string): CallTimes => {
+    const fits = labels !== others && takes(room.times, charsOfTimes(labels))
+    const key = fits ? labels : OTHERS
+    let one = times.get(key)
+    if (!one) {
+      one = newTimes(fits ? labels : others)
+      times.set(key, one)
+    }
+    return one
+  }
+
+  const begun = (key: string, labels: string): CallSeries => {
+    const one = newSeries(labels, timesOf(labels))
+    series.set(key, one)
+    return one
+  }
+
+  /** The label set of calls that are counted for the first time under it. */
+  const found = (key: string, facts: Facts, code: number | string, model: string): CallSeries => {
+    const place = `${facts.provider} ${facts.endpoint}`
+    const told = statuses.get(place) ?? new Set()
+    statuses.set(place, told)
+    if (typeof code === 'number' && !told.has(code)) {
+      if (told.size >= MAX_STATUSES) return seriesOf(facts, OTHER, model)
+      told.add(code)
+    }
+    const labels = labelsOf(facts, code, with_model ? model : null)
+    if (takes(room.counters, charsOfCounters(labels))) return begun(key, labels)
+    return series.get(OTHERS) ?? begun(OTHERS, others)
+  }
+
+  function seriesOf(facts: Facts, code: number | string, model: string): CallSeries {
+    const method = METHODS.has(facts.method) ? facts.method : OTHER
+    const key = `${method} ${facts.endpoint} ${code} ${facts.provider} ${facts.is_stream} ${facts.cache_status} ${model}`
+    return series.get(key) ?? found(key, facts, code, model)
+  }
+
   return {
     ended(facts) {
-      const model = !with_model ? '' : facts.model !== null && isKnownModel(facts.provider, facts.model) ? facts.model : 'other'
-      const key = `${facts.method} ${facts.endpoint} ${facts.status} ${facts.provider} ${facts.is_stream} ${facts.cache_status} ${model}`
-      let one = series.get(key)
-      if (!one) {
-        if (series.size >= MAX_SERIES) return
-        one = newSeries(labelsOf(facts, with_model ? model : null))
-        series.set(key, one)
-      }
+      const model = !with_model ? '' : facts.model !== null && isKnownModel(facts.provider, facts.model) ? facts.model : OTHER
+      const one = seriesOf(facts, STATUSES.has(facts.status) ? facts.status : OTHER, model)
       one.requests++
       one.cost_nanousd += facts.cost_nanousd
       one.tokens += facts.tokens
       if (facts.unpriced) one.unpriced++
-      for (const unit of facts.unpriced_units ?? []) without(facts, model, 'unit', kindOf(unit))
-      if (facts.mode_unpriced) without(facts, model, 'mode', facts.mode_unpriced)
-      observe(one.total, facts.total_ms)
-      if (facts.upstream_ms !== null) observe(one.upstream, facts.upstream_ms)
-      observe(one.overhead, facts.overhead_ms)
+      for (const unit of facts.unpriced_units ?? []) without(facts.provider, model, 'unit', kindOf(unit))
+      if (facts.mode_unpriced) without(facts.provider, model, 'mode', facts.mode_unpriced)
+      observe(one.times.total, facts.total_ms)
+      if (facts.upstream_ms !== null) observe(one.times.upstream, facts.upstream_ms)
+      observe(one.times.overhead, facts.overhead_ms)
     },
     live(count) {
       live = count
     },
-    text() {
-      const all = [...series.values()]
-      return [
-        counter('request_count', 'Calls that ended.', all, each => each.requests),
-        histogram('http_request_duration_seconds', 'From the request to the last byte of its answer.', all, each => each.total, 1000),
-        histogram('gateway_request_duration_milliseconds', 'From the request to the last byte of its answer.', all, each => each.total),
-        histogram(
-          'llm_request_duration_milliseconds',
-          'From the request sent to the last byte of the provider’s answer.',
-          all,
-          each => each.upstream,
-        ),
-        histogram('gateway_processing_time_excluding_last_byte_ms', 'Time spent in the gateway itself.', all, each => each.overhead),
-        counter('llm_cost_sum', 'US dollars spent.', all, each => each.cost_nanousd / 1e9),
-        counter('llm_token_sum', 'Tokens used.', all, each => each.tokens),
-        counter('unpriced_request_count', 'Calls that used something without a price.', all, each => each.unpriced),
-        counter('unpriced_unit_count', 'Calls by what they used without a price.', [...unpriced.unit.values()], each => each.calls),
-        counter('mode_unpriced_count', 'Calls by modes charged at the standard price.', [...unpriced.mode.values()], each => each.calls),
-      ].join('')
-    },
+    text: () =>
+      joined(
+        piecesOf({
+          series: [...series.values()],
+          times: [...times.values()],
+          units: [...unpriced.unit.values()],
+          modes: [...unpriced.mode.values()],
+        }),
+      ),
   }
 }
 
-function newSeries(labels: string): Series {
-  const durations = (): Durations => ({buckets: new Array<number>(MS_BUCKETS.length + 1).fill(0), sum: 0})
-  return {labels, requests: 0, cost_nanousd: 0, tokens: 0, unpriced: 0, total: durations(), upstream: durations(), overhead: durations()}
+type Facts = Parameters<CallMetrics['ended']>[0]
+
+/** The key of what has labels of its own no more. */
+const OTHERS = ''
+const ALL_OTHER = {method: OTHER, endpoint: OTHER, code: OTHER, provider: OTHER, stream: OTHER, cacheStatus: OTHER}
+
+/** Takes `chars` of the room, where there are so many. */
+function takes(room: Room, chars: number): boolean {
+  if (room.left < chars) return false
+  room.left -= chars
+  return true
 }
 
-function observe(into: Durations, ms: number) {
-  let bucket = 0
-  while (bucket < MS_BUCKETS.length && ms > MS_BUCKETS[bucket]!) bucket++
-  into.buckets[bucket]!++
-  into.sum += ms
-}
-
-function labelsOf(facts: Parameters<CallMetrics['ended']>[0], model: string | null): string {
-  const labels = {
-    method: METHODS.has(facts.method) ? facts.method : 'other',
+function labelsOf(facts: Facts, code: number | string, model: string | null): string {
+  return labelsIn({
+    method: METHODS.has(facts.method) ? facts.method : OTHER,
     endpoint: facts.endpoint,
-    code: String(facts.status),
+    code: String(code),
     provider: facts.provider,
     stream: facts.is_stream ? '1' : '0',
     cacheStatus: facts.cache_status,
     ...(model === null ? {} : {model}),
-  }
-  return labelsIn(labels)
-}
-
-function labelsIn(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`)
-    .join(',')
-}
-
-/** A counter of calls by what had no price. */
-interface Without {
-  readonly labels: string
-  calls: number
+  })
 }
 
 /** Images have as many units as clients have words for quality and size. */
 function kindOf(unit: string): string {
   return unit.startsWith('image:') ? 'image' : unit
-}
-
-function counter<T extends {readonly labels: string}>(name: string, help: string, all: readonly T[], value: (one: T) => number): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${all.map(one => `${name}{${one.labels}} ${value(one)}\n`).join('')}`
-}
-
-function histogram(name: string, help: string, all: readonly Series[], of: (one: Series) => Durations, per = 1): string {
-  const lines = all.map(one => {
-    const {buckets, sum} = of(one)
-    let count = 0
-    const steps = buckets.map((here, at) => {
-      count += here
-      return `${name}_bucket{${one.labels},le="${at < MS_BUCKETS.length ? MS_BUCKETS[at]! / per : '+Inf'}"} ${count}\n`
-    })
-    return `${steps.join('')}${name}_sum{${one.labels}} ${sum / per}\n${name}_count{${one.labels}} ${count}\n`
-  })
-  return `# HELP ${name} ${help}\n# TYPE ${name} histogram\n${lines.join('')}`
 }

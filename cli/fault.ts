@@ -1,3 +1,5 @@
+import {StoreSilent} from '../src/base/store-fault.ts'
+
 /** How a command ends (decisions: CLI). */
 export const EXIT = {
   ok: 0,
@@ -71,6 +73,10 @@ const SYSTEM: Readonly<Record<string, string>> = {
 export function faultOf(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error
   const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? '') : ''
+  if (error instanceof StoreSilent) {
+    const {cure = 'Try again when it does.'} = error
+    return new CommandFault(error.message, {exit: EXIT.failure, code: 'store_silent', next: cure, cause: error})
+  }
   const known = SYSTEM[code]
   if (known) return new CommandFault(known, {exit: EXIT.failure, code: code.toLowerCase(), cause: error})
   const message = error instanceof Error ? error.message : String(error)

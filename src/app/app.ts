@@ -186,6 +186,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
         proxy: plane.proxy,
         metrics: shared(async () => (await plane.metrics()) + (await background?.metrics())),
         unready: () => plane.unready(),
+        degraded: () => plane.degraded(),
       })
     if (server) opened.push({close: () => server.close()})
     return {

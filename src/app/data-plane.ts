@@ -15,6 +15,7 @@ import {createLimits, type Limits} from '../limits/index.ts'
 import {openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
+import type {RedisWatch} from '../ports/redis-watch.ts'
 import {cost} from '../pricing/cost.ts'
 import {PriceMemory} from '../pricing/memory.ts'
 import type {Pricing} from '../pricing/open.ts'
@@ -48,7 +49,7 @@ import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import type {Revocations} from './revocations.ts'
 import {administeredBy, corsHeaders} from './server.ts'
-import {storeMetrics} from './store-metrics.ts'
+import {redisMetric, storeMetrics} from './store-metrics.ts'
 
 /** What serves calls, put together. */
 export interface DataPlane {
@@ -62,6 +63,8 @@ export interface DataPlane {
   forget(changed: Invalidation): void
   /** Why no calls should come now; null when they should. */
   unready(): string | null
+  /** What is out of reach though calls go on. */
+  degraded(): string | null
   close(): Promise<void>
 }
 
@@ -118,6 +121,8 @@ export async function openDataPlane({
     now,
     onFault: fault => log.error({fault}, 'the shared counters failed'),
   })
+  const redis = await openRedisWatch(settings)
+  if (redis) redisMetric(registry, redis)
   const file = store_options.kind === 'sqlite' ? openCacheFile({folder: store_options.folder, binding}) : null
   const cache = await openCache({
     now,
@@ -230,7 +235,9 @@ export async function openDataPlane({
         : records.status().accepting
           ? revocations.silence
           : 'the journal cannot be written: see the log; usually the disk of the data directory is full, or its folder journal was removed',
+    degraded: () => (redis?.silence ? `Redis does not answer: ${redis.silence}` : null),
     async close() {
+      redis?.close()
       await proxy.drain(0)
       limits.close()
       await egress.destroy()
@@ -240,4 +247,10 @@ export async function openDataPlane({
       await records.close()
     },
   }
+}
+
+async function openRedisWatch({redis_url: url, db_query_timeout_ms: silence_ms}: Settings): Promise<RedisWatch | undefined> {
+  if (!url) return undefined
+  const {watchRedis} = await import('../ports/redis-watch.ts') // its client is memory that few installations need
+  return watchRedis({url, silence_ms})
 }

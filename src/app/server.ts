@@ -31,6 +31,8 @@ export interface ServerParts {
   readonly metrics?: (() => Promise<string>) | undefined
   /** Why the gateway should get no calls now; null when it should. */
   readonly unready: () => Promise<string | null> | string | null
+  /** What is out of reach though calls go on; null when nothing is. */
+  readonly degraded?: () => string | null
 }
 
 /** Headers may hold a whole config. */
@@ -48,6 +50,7 @@ export function createServer({
   governor = proxy && openGovernor(settings, log),
   metrics,
   unready,
+  degraded,
 }: ServerParts): FastifyInstance {
   const server = fastify({
     logger: false,
@@ -65,7 +68,9 @@ export function createServer({
   server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
   server.get('/readyz', async (_, reply) => {
     const why = await unready()
-    return reply.code(why === null ? 200 : 503).send(why === null ? {status: 'ok'} : {status: 'unready', reason: why})
+    if (why !== null) return reply.code(503).send({status: 'unready', reason: why})
+    const lacks = degraded?.() ?? null
+    return reply.send(lacks === null ? {status: 'ok'} : {status: 'ok', degraded: lacks})
   })
   server.get('/v1/health', (_, reply) =>
     reply.send({status: 'success', message: `${settings.service_name} is up`, version, service: settings.service_name}),

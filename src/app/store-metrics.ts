@@ -34,3 +34,15 @@ export function storeMetrics(
     },
   })
 }
+
+/** Tells whether Redis answers. */
+export function redisMetric(registry: Registry, redis: {readonly silence: string | null}): void {
+  new Gauge({
+    name: 'gateway_redis_answers',
+    help: '1 while Redis answers; at 0 limits are not shared, and strict ones refuse.',
+    registers: [registry],
+    collect() {
+      this.set(redis.silence === null ? 1 : 0)
+    },
+  })
+}

@@ -10,12 +10,15 @@ export class StoreSilent extends Error {
   readonly store: StoreName
   /** For people, to follow a colon: `no answer came within 5000 ms`. */
   readonly reason: string
+  /** What an operator can do, where that is known: names the setting. */
+  readonly cure: string | undefined
 
-  constructor(store: StoreName, reason: string, options?: ErrorOptions) {
+  constructor(store: StoreName, reason: string, {cure, ...options}: ErrorOptions & {readonly cure?: string} = {}) {
     super(`${store[0]!.toUpperCase()}${store.slice(1)} does not answer: ${reason}.`, options)
     this.name = 'StoreSilent'
     this.store = store
     this.reason = reason
+    this.cure = cure
   }
 }
 

@@ -12,17 +12,19 @@ export type LineState = 'open' | 'frozen' | 'refused' | 'reset' | 'slow' | 'stal
 export interface Line {
   /** The store's URL, by this way. */
   readonly url: string
-  become(state: LineState): Promise<void>
+  /** `slow_ms`: how much later each part comes of what passes a slow way. */
+  become(state: LineState, slow_ms?: number): Promise<void>
   /** Cuts the connections that are there. */
   cut(): void
   close(): Promise<void>
 }
 
-export async function openLine(store_url: string, {usual_port, slow_ms = 0}: {usual_port: number; slow_ms?: number}): Promise<Line> {
+export async function openLine(store_url: string, {usual_port}: {usual_port: number}): Promise<Line> {
   const store = new URL(store_url)
   const sockets = new Set<Socket>()
   let state: LineState = 'open'
   let era = 0
+  let slow_ms = 0
   let server = listening()
   await once(server, 'listening')
   const {port} = server.address() as AddressInfo
@@ -63,9 +65,10 @@ export async function openLine(store_url: string, {usual_port, slow_ms = 0}: {us
 
   return {
     url: Object.assign(new URL(store_url), {hostname: '127.0.0.1', port: String(port)}).href,
-    async become(next) {
+    async become(next, delay_ms = 0) {
       const was = state
       state = next
+      slow_ms = delay_ms
       if (next === 'stale') era++
       if (next === 'refused') await stop()
       else if (was === 'refused') {

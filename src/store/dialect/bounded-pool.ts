@@ -65,13 +65,21 @@ export function boundedPool(config: pg.PoolConfig, {onLost, onMade, ...deadlines
     renew,
     async connect() {
       for (;;) {
-        const client = (await pool.connect().catch(error => Promise.reject(noConnection(error)))) as pg.PoolClient & BoundedClient
+        const client = await acquire()
         if (client.made_ms >= oldest_ms) return client as PostgresPoolClient
         client.giveUp('the connection is one of several, and one of them carried nothing')
         client.release(true)
       }
     },
     end: () => pool.end(),
+  }
+
+  async function acquire(): Promise<pg.PoolClient & BoundedClient> {
+    try {
+      return (await pool.connect()) as pg.PoolClient & BoundedClient
+    } catch (error) {
+      throw noConnection(error)
+    }
   }
 
   function noConnection(error: unknown): StoreSilent {

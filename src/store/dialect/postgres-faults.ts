@@ -16,7 +16,7 @@ export function classified(error: unknown, is_lost: boolean): unknown {
 
 /** Why no connection could be had, whatever it was: without one nothing was done. */
 export function unreachable(error: unknown): StoreSilent {
-  return error instanceof StoreSilent ? error : new StoreSilent('PostgreSQL', silenceOf(error), {cause: error})
+  return error instanceof StoreSilent ? error : new StoreSilent('PostgreSQL', silenceOf(error), {cause: error, cure: cureOf(error)})
 }
 
 /** Codes of PostgreSQL (manual, appendix A) that say "not now" in place of an answer. */
@@ -63,14 +63,16 @@ function known(error: unknown) {
   return REASONS.find(([pattern]) => pattern.test(message) || pattern.test(code))
 }
 
-/** What an operator can do where a start finds no database: names the setting. */
-export function cureOf({cause}: StoreSilent): string {
-  const cure = known(cause)?.[2]
-  if (cure === 'tls') return 'Mend DB_SSL or DB_SSL_CA.'
-  if (cure === 'both') return 'Mend DB_SSL, the user in DATABASE_URL (or DB_USER), or pg_hba.conf.'
-  if (cure === 'database') return 'Create it, or mend the name in DATABASE_URL (or DB_NAME).'
-  if (cure === 'user') return 'Mend user and password in DATABASE_URL (or DB_USER and DB_PASS).'
-  return 'Start PostgreSQL, or mend DATABASE_URL (or DB_HOST and DB_PORT).'
+const CURES: Readonly<Record<StartCure, string>> = {
+  tls: 'Mend DB_SSL or DB_SSL_CA.',
+  both: 'Mend DB_SSL, the user in DATABASE_URL (or DB_USER), or pg_hba.conf.',
+  database: 'Create it, or mend the name in DATABASE_URL (or DB_NAME).',
+  user: 'Mend user and password in DATABASE_URL (or DB_USER and DB_PASS).',
+  address: 'Start PostgreSQL, or mend DATABASE_URL (or DB_HOST and DB_PORT).',
+}
+
+function cureOf(error: unknown): string {
+  return CURES[known(error)?.[2] ?? 'address']
 }
 
 /** The code of PostgreSQL or of the system; that of the first where several addresses were tried. */

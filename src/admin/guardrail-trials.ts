@@ -6,6 +6,7 @@ import type {Hook} from '../guardrails/hook.ts'
 import type {JsonValue} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
 import {may} from '../identity/may.ts'
+import {VENDOR_OPERATIONS} from '../providers/vendor-operations/table.ts'
 import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
 import {
   GuardrailCoverage,
@@ -77,7 +78,8 @@ async function covered(call: OperationCall<undefined, undefined, typeof Guardrai
   const {hook, running} = await opened(call, await workspaceOf(call, call.body.workspace_id), call.body.guardrail)
   const {coveredBy, OPERATIONS} = checksKnown()
   const {unreadable_bodies: bodies, guardrail_max_body_mb: over_mb} = call.app.settings
-  const sidesOf = (each: (typeof OPERATIONS)[number]) =>
+  const vendors = VENDOR_OPERATIONS.map(({name, method, path, endpoint}) => ({name: endpoint ?? ('proxy' as const), operation: name, method, path}))
+  const sidesOf = (each: Pick<(typeof OPERATIONS)[number], 'name' | 'method'>) =>
     SIDES.map(side => {
       const {reads, judged, skipped} = coveredBy(hook, each, side)
       return {side, reads, judged: [...judged], skipped: [...skipped]}
@@ -85,7 +87,10 @@ async function covered(call: OperationCall<undefined, undefined, typeof Guardrai
   return {
     object: 'guardrail_coverage' as const,
     guardrail: running,
-    operations: OPERATIONS.map(each => ({operation: each.name, method: each.method, path: each.path, sides: sidesOf(each)})),
+    operations: [...OPERATIONS.map(each => ({...each, operation: each.name as string})), ...vendors].map(each => ({
+      ...{operation: each.operation, method: each.method, path: each.path},
+      sides: sidesOf(each),
+    })),
     unreadable: {bodies, over_mb},
   }
 }

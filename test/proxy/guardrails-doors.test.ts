@@ -424,7 +424,7 @@ describe('answers', () => {
     })
 
     test.each(['after', 'window', 'buffer'] as const)('%s: what passes comes as it was sent', async stream_mode => {
-      const body = events('a fine beginning ', 'and goes on') + 'event: end\ndata: {"usage":{"total":3}}\n\n'
+      const body = `${events('a fine beginning ', 'and goes on')}event: end\ndata: {"usage":{"total":3}}\n\n`
       stream(body)
       const told = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
       expect([told.status, told.text]).toEqual([200, body])

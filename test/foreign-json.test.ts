@@ -54,6 +54,7 @@ const PARSED = 'its JSON came through `parseJson`, or is a body whose depth was 
 const COUNTED = 'counts its depth'
 const OURS = 'its values are made by code'
 const NAMESAKE = 'the name means something else within it'
+const ANOTHER = 'another view, when it is asked for'
 /** Functions that call themselves over JSON, by file. */
 const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/admin/audit.ts': {masked: PARSED},
@@ -70,9 +71,9 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/guardrails/pii/restore.ts': {restoreBody: COUNTED},
   'src/guardrails/prefix.ts': {hasText: PARSED},
   'src/guardrails/saved.ts': {masked: 'one level of members alone'},
-  'src/guardrails/strings.ts': {members: COUNTED, value: COUNTED, rebuilt: NAMESAKE, free: NAMESAKE},
+  'src/guardrails/strings.ts': {list: COUNTED, members: COUNTED, value: COUNTED, rebuilt: NAMESAKE, free: NAMESAKE},
   'src/guardrails/texts.ts': {content: COUNTED},
-  'src/guardrails/view.ts': {viewOf: 'another view, when it is asked for'},
+  'src/guardrails/view.ts': {dialectView: ANOTHER, emptyView: ANOTHER, everyStringView: ANOTHER},
   'src/pricing/calculate.ts': {readFormula: COUNTED},
   'src/pricing/list.ts': {sorted: PARSED},
   'src/prompts/prompt.ts': {treeOf: COUNTED, filled: 'trees of `treeOf`', walk: 'trees of `treeOf`'},

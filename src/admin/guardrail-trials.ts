@@ -78,7 +78,12 @@ async function covered(call: OperationCall<undefined, undefined, typeof Guardrai
   const {hook, running} = await opened(call, await workspaceOf(call, call.body.workspace_id), call.body.guardrail)
   const {coveredBy, OPERATIONS} = checksKnown()
   const {unreadable_bodies: bodies, guardrail_max_body_mb: over_mb} = call.app.settings
-  const vendors = VENDOR_OPERATIONS.map(({name, method, path, endpoint}) => ({name: endpoint ?? ('proxy' as const), operation: name, method, path}))
+  const vendors = VENDOR_OPERATIONS.map(({name, method, path, endpoint}) => ({
+    name: endpoint ?? ('proxy' as const),
+    operation: name,
+    method,
+    path,
+  }))
   const sidesOf = (each: Pick<(typeof OPERATIONS)[number], 'name' | 'method'>) =>
     SIDES.map(side => {
       const {reads, judged, skipped} = coveredBy(hook, each, side)

@@ -1,6 +1,7 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {guardrailTrials} from '../../src/admin/guardrail-trials.ts'
 import {guardrails} from '../../src/admin/guardrails.ts'
+import {VENDOR_OPERATIONS} from '../../src/providers/vendor-operations/table.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 import type {GuardrailCovered} from '../../src/schema/guardrail-trials.ts'
 import {type Admin, startAdmin} from '../support/admin.ts'
@@ -30,7 +31,8 @@ describe('what a guardrail covers', () => {
   test('is told of every operation, and of those that are not known', async () => {
     const {operations, unreadable} = await covered({checks: [FORBIDS]})
     const served = ENDPOINTS.filter(({later}) => !later).map(({name}) => name)
-    expect(operations.map(({operation}) => operation)).toEqual([...served, 'proxy', 'proxy'])
+    const vendors = VENDOR_OPERATIONS.map(({name}) => name)
+    expect(operations.map(({operation}) => operation)).toEqual([...served, 'proxy', 'proxy', ...vendors])
     expect(unreadable).toEqual({bodies: 'allow', over_mb: 16})
   })
 

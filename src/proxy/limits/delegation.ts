@@ -1,7 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
+import type {Call} from '../call/call.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Call} from './call.ts'
 
 /**
  * Refuses (403) an operation that hands the client a credential or an address of the provider, where something binds the caller that it would

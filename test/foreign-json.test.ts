@@ -73,7 +73,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/guardrails/saved.ts': {masked: 'one level of members alone'},
   'src/guardrails/strings.ts': {list: COUNTED, members: COUNTED, value: COUNTED, rebuilt: NAMESAKE, free: NAMESAKE},
   'src/guardrails/texts.ts': {content: COUNTED},
-  'src/guardrails/view.ts': {dialectView: ANOTHER, emptyView: ANOTHER, everyStringView: ANOTHER},
+  'src/guardrails/view.ts': {viewOf: ANOTHER, dialectView: ANOTHER, emptyView: ANOTHER, everyStringView: ANOTHER},
   'src/pricing/calculate.ts': {readFormula: COUNTED},
   'src/pricing/list.ts': {sorted: PARSED},
   'src/prompts/prompt.ts': {treeOf: COUNTED, filled: 'trees of `treeOf`', walk: 'trees of `treeOf`'},

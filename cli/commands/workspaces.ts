@@ -1,4 +1,5 @@
-import type {Command} from 'commander'
+import {type Command, Option} from 'commander'
+import {UNREADABLE_BODIES, type UnreadableBodies} from '../../src/schema/guardrails.ts'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
@@ -46,6 +47,7 @@ interface WriteOptions extends LimitOptions, ModelOptions, DefaultGuardrailOptio
   readonly description?: string
   readonly metadata?: readonly string[]
   readonly restore?: true
+  readonly unreadableBodies?: UnreadableBodies | 'inherit'
 }
 
 function create(): Command {
@@ -86,6 +88,12 @@ function update(): Command {
     .argument('<name>', 'which workspace')
     .option('--name <name>', 'a new name')
     .option('--restore', 'bring an archived workspace back, empty (name it by slug)')
+    .addOption(
+      new Option('--unreadable-bodies <word>', 'calls with bodies that guardrails cannot read; inherit: as the setting says').choices([
+        ...UNREADABLE_BODIES,
+        'inherit',
+      ]),
+    )
   withModels(writes(command), {clears: true})
   withDefaultGuardrails(command, 'it')
   return withDryRun(withLimits(command, {clears: true})).action((name: string, options: WriteOptions & DryRunOption, self: Command) =>
@@ -153,6 +161,9 @@ function written(options: WriteOptions) {
   const defaults = {
     ...(metadata && {metadata: readPairs(metadata, '--metadata')}),
     ...defaultGuardrailsOf(options),
+    ...(options.unreadableBodies !== undefined && {
+      unreadable_bodies: options.unreadableBodies === 'inherit' ? null : options.unreadableBodies,
+    }),
   }
   return {
     ...(options.description !== undefined && {description: options.description}),

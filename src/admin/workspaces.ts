@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import type {UnreadableBodies} from '../schema/guardrails.ts'
 import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews} from '../schema/limits.ts'
 import {changedModelList, readModelList} from '../schema/model-lists.ts'
@@ -178,6 +179,7 @@ async function anyStatus(call: CallerScope, named: string): Promise<WorkspacesTa
 
 interface Defaults extends DefaultGuardrailsInput {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined
+  readonly unreadable_bodies?: UnreadableBodies | null | undefined
 }
 
 function readDefaults({defaults}: WorkspacesTable): Defaults {
@@ -189,7 +191,7 @@ function budgetsOf({id, name, usage_limits}: WorkspacesTable): Budgeted {
 }
 
 function view(row: WorkspacesTable, usage_limits: BudgetStanding['usage_limits']): z.input<typeof WorkspaceView> {
-  const {metadata, input_guardrails, output_guardrails} = readDefaults(row)
+  const {metadata, input_guardrails, output_guardrails, unreadable_bodies} = readDefaults(row)
   return {
     id: row.id,
     slug: row.slug,
@@ -203,6 +205,7 @@ function view(row: WorkspacesTable, usage_limits: BudgetStanding['usage_limits']
       metadata: {...metadata},
       input_guardrails: [...(input_guardrails ?? [])],
       output_guardrails: [...(output_guardrails ?? [])],
+      ...(unreadable_bodies ? {unreadable_bodies} : {}),
       is_default: row.is_default ? 1 : 0,
       object: 'workspace',
     },

@@ -1,6 +1,6 @@
 import {nearest} from '../base/nearest.ts'
 import type {AttachKeys} from '../schema/config-hooks.ts'
-import type {GuardrailActions, GuardrailCheck, Side} from '../schema/guardrails.ts'
+import type {GuardrailActions, GuardrailCheck, Side, UnreadableBodies} from '../schema/guardrails.ts'
 import {SIDES} from '../schema/guardrails.ts'
 import {HOOK_KEYS, type Hook, type HookFault, makeHook} from './hook.ts'
 import {isObject, own} from './json.ts'
@@ -19,6 +19,8 @@ export interface SavedGuardrail {
 export interface DefaultGuardrails {
   readonly input_guardrails: readonly string[]
   readonly output_guardrails: readonly string[]
+  /** Null: as the setting says. */
+  readonly unreadable_bodies?: UnreadableBodies | null
 }
 
 export interface AttachOptions {

@@ -70,7 +70,8 @@ forbid something run. Others are logged there as \`skipped: true\`, with the rea
   as sound, passes and is logged as skipped.
 - **Unreadable bodies.** Guardrails cannot read files in forms, sound, other character sets, and bodies over
   \`GUARDRAIL_MAX_BODY_MB\`. By default such a call passes. The log has \`skipped: true\`, the reason \`unreadable\` and the
-  name of the part. With \`UNREADABLE_BODIES=deny\` it is refused (446) if a guardrail that denies or redacts is attached.
+  name of the part. With \`UNREADABLE_BODIES=deny\`, or \`gateway workspaces update NAME --unreadable-bodies deny\`, it is
+  refused (446) if a guardrail that denies or redacts is attached.
 
 ## Streams, cache and placeholders
 

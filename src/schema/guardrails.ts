@@ -111,6 +111,10 @@ export interface HookResults {
   readonly after_request_hooks: readonly HookResult[]
 }
 
+/** What becomes of calls with bodies that guardrails cannot read. */
+export const UNREADABLE_BODIES = ['allow', 'deny'] as const
+export type UnreadableBodies = (typeof UNREADABLE_BODIES)[number]
+
 /** Most checks of one guardrail. */
 export const MAX_CHECKS = 100
 

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {UNREADABLE_BODIES} from './guardrails.ts'
 import {RateLimitsChange, UsageLimitListChange} from './limit-changes.ts'
 import {RateLimits, RateLimitView, UsageLimitList, UsageLimitStanding} from './limits.ts'
 import {Metadata} from './metadata.ts'
@@ -43,6 +44,8 @@ export const WorkspaceUpdate = z.strictObject({
     .strictObject({
       metadata: Metadata.nullable().optional(),
       ...DefaultGuardrails,
+      /** What becomes of its calls with bodies that guardrails cannot read; `null`: what the setting UNREADABLE_BODIES says. */
+      unreadable_bodies: z.enum(UNREADABLE_BODIES).nullable().optional(),
     })
     .nullable()
     .optional(),
@@ -87,6 +90,8 @@ export const WorkspaceView = z.strictObject({
     metadata: z.record(z.string(), z.string()),
     input_guardrails: z.array(z.string()),
     output_guardrails: z.array(z.string()),
+    /** Absent where the setting UNREADABLE_BODIES decides. */
+    unreadable_bodies: z.enum(UNREADABLE_BODIES).optional(),
     /** 1 for the workspace that every organisation has and that cannot be deleted. */
     is_default: z.union([z.literal(0), z.literal(1)]),
     object: z.literal('workspace'),

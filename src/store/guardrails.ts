@@ -1,6 +1,6 @@
 import type {ExpressionBuilder} from 'kysely'
 import type {Seal} from '../base/seal.ts'
-import type {GuardrailActions, GuardrailCheck} from '../schema/guardrails.ts'
+import type {GuardrailActions, GuardrailCheck, UnreadableBodies} from '../schema/guardrails.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Database, Db} from './database.ts'
 import {paged} from './rows.ts'
@@ -53,7 +53,7 @@ export async function findGuardrails(
 export async function findDefaultGuardrails(
   db: Db,
   {organisation_id, workspace_id}: GuardrailPlace,
-): Promise<{input: string[]; output: string[]}> {
+): Promise<{input: string[]; output: string[]; unreadable_bodies?: UnreadableBodies}> {
   const organisation = await db.selectFrom('organisations').select('defaults').where('id', '=', organisation_id).executeTakeFirst()
   const workspace = await db
     .selectFrom('workspaces')
@@ -63,12 +63,19 @@ export async function findDefaultGuardrails(
     .executeTakeFirst()
   const values = [organisation, workspace].map(readDefaults)
   const all = (side: 'input' | 'output') => [...new Set(values.flatMap(defaults => defaults[side]))]
-  return {input: all('input'), output: all('output')}
+  const {unreadable_bodies} = values[1]!
+  return {input: all('input'), output: all('output'), ...(unreadable_bodies && {unreadable_bodies})}
 }
 
-function readDefaults(row: {defaults?: string | null} | undefined): {input: string[]; output: string[]} {
-  const {input_guardrails = [], output_guardrails = []} = JSON.parse(row?.defaults ?? '{}') as Record<string, string[] | undefined>
-  return {input: input_guardrails, output: output_guardrails}
+interface KeptDefaults {
+  readonly input_guardrails?: string[]
+  readonly output_guardrails?: string[]
+  readonly unreadable_bodies?: UnreadableBodies
+}
+
+function readDefaults(row: {defaults?: string | null} | undefined) {
+  const {input_guardrails: input = [], output_guardrails: output = [], ...kept} = JSON.parse(row?.defaults ?? '{}') as KeptDefaults
+  return {input, output, unreadable_bodies: kept.unreadable_bodies ?? null}
 }
 
 /** The columns that hold the checks of the version `id`: as they may be shown, and sealed where that is not as they are. */

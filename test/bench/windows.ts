@@ -45,7 +45,7 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
   let work: Promise<unknown> = Promise.resolve()
   const all = output.flatMap(each => hooks('output', [each]))
   return {
-    guards: {input: [], output: all, digest: ''},
+    guards: {input: [], output: all, digest: '', unreadable_bodies: null},
     endpoint: 'chatComplete',
     headers: {},
     has_judged: true,

@@ -287,6 +287,22 @@ describe('what cannot be read', () => {
     for (const config of [reports, other, A]) expect((await ask(config, path, type, body, {}, strict)).status).toBe(200)
   })
 
+  test('of a workspace that denies them is denied, whatever the setting is', async () => {
+    const [workspace] = (
+      await routed.gateway.admin<{data: {id: string; defaults: {unreadable_bodies?: string}}[]}>('GET', '/admin/workspaces')
+    ).data
+    const set = (unreadable_bodies: string | null) =>
+      routed.gateway.admin('PUT', `/admin/workspaces/${workspace!.id}`, {defaults: {unreadable_bodies}})
+    const status = async (config: object) => (await ask(config, '/v1/proxy/x', 'audio/wav', 'RIFF')).status
+    expect([workspace!.defaults.unreadable_bodies, await status(DENY)]).toEqual([undefined, 200])
+    await set('deny')
+    const shown = await routed.gateway.admin<{data: object[]}>('GET', '/admin/workspaces')
+    expect(shown.data[0]).toMatchObject({defaults: {unreadable_bodies: 'deny'}})
+    expect([await status(DENY), await status(PII), await status(A)]).toEqual([446, 446, 200])
+    await set(null)
+    expect(await status(DENY)).toBe(200)
+  })
+
   test('a picture in a chat does not make it too long', async () => {
     const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(150_000)}`
     const chat = (text: string) =>

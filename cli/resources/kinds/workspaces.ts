@@ -16,7 +16,14 @@ const fields: ResourceKind['fields'] = {
   defaults: {
     none: {metadata: null},
     normal: value => {
-      const {input_guardrails: _, output_guardrails: __, is_default: ___, object: ____, ...rest} = (value ?? {}) as Record<string, unknown>
+      const {
+        input_guardrails: _,
+        output_guardrails: __,
+        unreadable_bodies: _____,
+        is_default: ___,
+        object: ____,
+        ...rest
+      } = (value ?? {}) as Record<string, unknown>
       return withoutDefaults(rest)
     },
   },

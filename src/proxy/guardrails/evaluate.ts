@@ -95,7 +95,7 @@ class GuardedVisit implements CallGuardrails {
   }
 
   get #denies_unreadable(): boolean {
-    return this.#all.settings.unreadable_bodies === 'deny'
+    return (this.guards.unreadable_bodies ?? this.#all.settings.unreadable_bodies) === 'deny'
   }
 
   /** Judges the request; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */

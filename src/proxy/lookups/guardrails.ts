@@ -24,8 +24,9 @@ export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
       return new Map(found.map(each => [each.ref, each]))
     },
     async defaults(place) {
-      const {input, output} = await findDefaultGuardrails(db, place)
-      return input.length || output.length ? [{input_guardrails: input, output_guardrails: output}] : []
+      const {input, output, unreadable_bodies = null} = await findDefaultGuardrails(db, place)
+      const says_something = input.length > 0 || output.length > 0 || unreadable_bodies !== null
+      return says_something ? [{input_guardrails: input, output_guardrails: output, unreadable_bodies}] : []
     },
     world(workspace_id) {
       const known = worlds.get(workspace_id)

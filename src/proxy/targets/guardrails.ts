@@ -4,6 +4,7 @@ import {attach, type DefaultGuardrails, type SavedGuardrail} from '../../guardra
 import type {Hook} from '../../guardrails/hook.ts'
 import type {TargetSpec} from '../../routing/plan.ts'
 import {attachKeys, namesIn} from '../../schema/config-hooks.ts'
+import type {UnreadableBodies} from '../../schema/guardrails.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 
 /** The guardrails of a target, ready to run on any number of calls. */
@@ -12,6 +13,8 @@ export interface TargetGuardrails {
   readonly output: readonly Hook[]
   /** Says which checks an answer has passed, and with which parameters: answers are kept apart by it. */
   readonly digest: string
+  /** What becomes of bodies that they cannot read; null: as the setting says. */
+  readonly unreadable_bodies: UnreadableBodies | null
 }
 
 /**
@@ -34,7 +37,8 @@ export async function resolveGuardrails(
   const {input, output, faults} = attach(keys, {path, defaults, saved: handle => found.get(handle)})
   if (faults.length) throw new Refusal('config.invalid', {issues: faults.map(fault => `${fault.path}: ${fault.message}`).join('; ')})
   if (input.length === 0 && output.length === 0) return null
-  return {input, output, digest: digestOf(spec, output, found)}
+  const unreadable_bodies = defaults.findLast(each => each.unreadable_bodies)?.unreadable_bodies ?? null
+  return {input, output, digest: digestOf(spec, output, found), unreadable_bodies}
 }
 
 const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()

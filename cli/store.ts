@@ -21,6 +21,7 @@ export async function withStore<T>(settings: Settings, work: (store: Store) => P
     if (directory) checkPresent({...directory, binding: sqliteBinding()}, false)
     const store = await openStore(
       directory ? {kind: 'sqlite', folder: directory.folder, role: 'operator', binding: sqliteBinding()} : {kind: 'postgres', ...database!},
+      'everything',
     )
     try {
       return await work(store)

@@ -106,7 +106,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     const store_options = storeOptions(settings, directory, options, binding)
     const found = store_options.kind === 'sqlite' ? lookAt(directory, options, binding) : []
     const seal = openSeal(settings, directory, role)
-    const store = await openStore(store_options)
+    const store = await openStore(store_options, role === 'server' ? 'calls' : 'lists')
     opened.push(store)
     const notes = [...found, ...(role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store))]
     await checkSeal(store, seal)

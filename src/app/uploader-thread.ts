@@ -24,7 +24,7 @@ const {settings, store_options: given} = workerData as UploaderSetup
 const store_options: StoreOptions =
   given.kind === 'sqlite' ? {...given, role: 'operator', binding: sqliteBinding()} : {...given, pool_size: 2}
 const {blobs} = openLogStore(settings, Date.now)!
-const store = openStore(store_options)
+const store = openStore(store_options, 'lists')
 const tell = (news: UploaderEvent) => port.postMessage(news)
 
 port.on('message', (order: UploaderCommand) => {

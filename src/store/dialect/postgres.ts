@@ -21,8 +21,8 @@ export interface PostgresOptions {
   readonly list_timeout_ms?: number
 }
 
-/** Who waits. */
-export type Patience = 'calls' | 'lists'
+/** Who waits: calls and the administration; lists, reports, commands and work in the background; what reads or writes every row there is. */
+export type Patience = 'calls' | 'lists' | 'everything'
 
 export interface SslOptions {
   /** As the setting DB_SSL says: the names are MySQL's, which operators of the compatible product know. */
@@ -34,8 +34,8 @@ export interface SslOptions {
 
 export const QUERY_TIMEOUT_MS = 5_000
 const LIST_TIMEOUT_MS = 60_000
-/** A step of a migration may build an index over all rows there are. */
-const MIGRATION_MS = 3_600_000
+/** A step of a migration may build an index over every row there is, and a verification reads them. */
+const EVERYTHING_MS = 3_600_000
 
 /** Opens a pool on PostgreSQL; tables of `traffic` stand in a schema of that name. */
 export async function openPostgres(options: PostgresOptions, patience: Patience = 'calls'): Promise<Store> {
@@ -52,10 +52,10 @@ export async function openPostgres(options: PostgresOptions, patience: Patience 
       is_lost = false
     },
   }
-  const for_lists = patience === 'lists'
+  const limits_ms = {calls: brief_ms, lists: Math.max(brief_ms, list_timeout_ms), everything: EVERYTHING_MS}
   const pool = boundedPool(
     {...config, max: options.pool_size},
-    {brief_ms, most_ms: for_lists ? Math.max(brief_ms, list_timeout_ms) : brief_ms, for_lists, ...told},
+    {brief_ms, most_ms: limits_ms[patience], for_lists: patience === 'lists', ...told},
   )
   const db: Db = new Kysely<Database>({dialect: new PostgresDialect({pool})})
   const revisions = new RevisionReader(config, {brief_ms, onSilent: pool.renew})
@@ -66,7 +66,7 @@ export async function openPostgres(options: PostgresOptions, patience: Patience 
     db,
     ...notedWrites(transact),
     migrate(work) {
-      const slow = () => boundedPool({...config, max: 1}, {brief_ms, most_ms: MIGRATION_MS, ...told})
+      const slow = () => boundedPool({...config, max: 1}, {brief_ms, most_ms: EVERYTHING_MS, ...told})
       migrations ??= new Kysely<Database>({dialect: new PostgresDialect({pool: slow()})})
       return migrations.transaction().execute(work)
     },

@@ -22,6 +22,7 @@ import {counterRevisions} from './0021_counter_revisions.ts'
 import {deferredAsks} from './0022_deferred_asks.ts'
 import {modelLists} from './0023_model_lists.ts'
 import {boundedCounters, modelKeys, setAside} from './0024_bounded_text.ts'
+import {placesOfRows} from './0025_places_of_rows.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -58,4 +59,5 @@ export const MIGRATIONS: readonly Migration[] = [
   boundedCounters,
   modelKeys,
   setAside,
+  placesOfRows,
 ]

@@ -15,10 +15,11 @@ import {
   WorkspaceQuery,
 } from '../schema/providers.ts'
 import type {Db} from '../store/database.ts'
-import {findIntegration, isOpenTo} from '../store/integrations.ts'
+import {findIntegration, integrationById, isOpenTo} from '../store/integrations.ts'
 import * as store from '../store/providers.ts'
 import type {IntegrationsTable, ProvidersTable} from '../store/tables/catalog.ts'
 import {keepTags, readTags} from '../store/tags.ts'
+import {placeColumns} from './integrations/row-places.ts'
 import {type Budgeted, type EntityLimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {freeSlug} from './slugs.ts'
@@ -139,7 +140,7 @@ async function created(call: OperationCall<undefined, undefined, typeof Provider
     throw new Refusal('parent.not_found', {field: 'integration_id', object: 'integration', value: body.integration_id})
   }
   const row = await newProvider(db, integration, {workspace_id: workspace.id, is_virtual_key: 0, slug: body.slug, fields: body, now})
-  await store.insertProvider(db, row)
+  await store.insertProvider(db, {...row, ...placeOf(call, integration, row, body.model_config)})
   call.auditTarget(row.id, workspace.id)
   return {id: row.id, slug: row.slug}
 }
@@ -180,6 +181,9 @@ export async function newProvider(
     status: 'active',
     expires_at: fields.expires_at ?? null,
     last_reset_at: null,
+    model_config: null,
+    model_config_sealed: null,
+    names_place: null,
     created_at: now,
     last_updated_at: now,
   }
@@ -212,9 +216,26 @@ export function changedColumns(
 async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery, typeof ProviderUpdate>) {
   const {body, query} = call
   const before = await reachProvider(call, call.params.slug, query.workspace_id ?? body.workspace_id, 'provider')
-  await store.updateProvider(call.db, before.id, changedColumns(before, body, call.now))
+  if (body.model_config !== undefined && before.is_hidden)
+    throw invalid('model_config', `belongs to the virtual key ${before.slug} and is changed there (PUT /virtual-keys/${before.slug})`)
+  const integration = body.model_config === undefined ? undefined : await integrationById(call.db, before.integration_id)
+  const place = integration && placeOf(call, integration, before, body.model_config)
+  await store.updateProvider(call.db, before.id, {...changedColumns(before, body, call.now), ...place})
   call.auditTarget(before.id, before.workspace_id)
   return {id: before.id, slug: before.slug}
+}
+
+/** What a provider says of its place beside its integration. */
+function placeOf(
+  {actor, app}: Pick<OperationCall, 'actor' | 'app'>,
+  integration: IntegrationsTable,
+  {id, organisation_id, model_config_sealed, names_place}: ProvidersTable,
+  given: Readonly<Record<string, unknown>> = {},
+): Pick<ProvidersTable, 'model_config' | 'model_config_sealed' | 'names_place'> {
+  const of = {table: 'providers' as const, row: id, organisation_id}
+  const before = {sealed: model_config_sealed, names_place}
+  const columns = placeColumns(app, given, {of, field: 'model_config', integration, actor, before})
+  return {model_config: columns.shown, model_config_sealed: columns.sealed, names_place: columns.names_place}
 }
 
 /** Takes a provider out of service, and with it the hidden integration that a virtual key is made of. */
@@ -245,6 +266,7 @@ export function commonView(row: ProvidersTable, now: string, {usage_limits, is_e
 }
 
 function view(row: store.ProviderRow, now: string, standing: BudgetStanding): z.input<typeof ProviderView> {
-  const {integration_id, ai_provider_id} = row
-  return {...commonView(row, now, standing), integration_id, ai_provider_id, object: 'provider'}
+  const {integration_id, ai_provider_id, model_config} = row
+  const said = model_config === null ? {} : (JSON.parse(model_config) as Record<string, unknown>)
+  return {...commonView(row, now, standing), integration_id, ai_provider_id, model_config: said, object: 'provider'}
 }

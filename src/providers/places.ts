@@ -16,6 +16,28 @@ export function movedBy(kind: string, before: Settings, after: Settings): string
   return moved.find(name => !(name.endsWith('_region') && staysAtVendor(kind, name, before, after))) ?? null
 }
 
+/** What a row above an integration comes to: the settings that calls go by, and whether the integration's credentials go with them. */
+export interface PlacedSettings {
+  readonly settings: Settings
+  readonly keeps_credentials: boolean
+}
+
+/**
+ * The settings of an integration (`own`) with what a row above it says laid over them. Where that is another place, and nobody wrote it who may
+ * send the credentials there (`names_place`), none of them goes along.
+ */
+export function placedSettings(kind: string, own: Settings, said: Settings, names_place: boolean): PlacedSettings {
+  const whole = {...own, ...said}
+  if (names_place || movedBy(kind, own, whole) === null) return {settings: whole, keeps_credentials: true}
+  return {settings: {...withoutCredentials(own), ...said}, keeps_credentials: false}
+}
+
+/** What is left for somebody who brings credentials of their own: no secret, and no login. */
+export function withoutCredentials(settings: Settings): Settings {
+  const is_credential = (name: string) => SECRET_SETTINGS.includes(name) || (isOption(name) && OPTIONS[name].decides === 'login')
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !is_credential(name)))
+}
+
 /** Whether calls by these settings send the key of the integration, or log in by something else. */
 export function usesKey(kind: string, settings: Settings): boolean {
   const login = loginFor(kind, settings)

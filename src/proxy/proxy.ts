@@ -194,7 +194,7 @@ async function readsBody(
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await services.findPolicies(caller.workspace_id))?.reads_body) return true
   if (loginOf(provider, options)?.signs_body) return true
-  return hasParams(params) || model !== null
+  return Boolean(managed?.model_places) || hasParams(params) || model !== null
 }
 
 /** A file that is too large to be held passes by: a batch of it is refused, as its rows are not known. */

@@ -100,6 +100,8 @@ export interface ManagedProvider {
   readonly prices: ReadonlyMap<string, Price>
   /** Models of its own, and the models they are made of. */
   readonly base_models: ReadonlyMap<string, string>
+  /** Models with a host or headers of their own; null where none has. */
+  readonly model_places: ReadonlyMap<string, ModelPlace> | null
   readonly limits: readonly EntityLimit[]
 }
 
@@ -139,6 +141,14 @@ export interface OfferedModel {
   readonly base?: string
   /** The integration's own price. */
   readonly price?: Price
+}
+
+/** What an integration says of the place of one model. */
+export interface ModelPlace {
+  readonly custom_host: string | null
+  readonly headers: Readonly<OutgoingHeaders>
+  /** True where an owner, an admin or the operator wrote the host: the integration's credentials go there. */
+  readonly names_place: boolean
 }
 
 /** What was claimed for one call, and the way to give it back or to make it true. */

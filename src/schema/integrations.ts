@@ -92,6 +92,10 @@ const ModelSlug = z
   .max(255)
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'expected visible ASCII characters')
 
+const ModelPlace = z
+  .strictObject({custom_host: z.string().trim().min(1).max(2048).optional(), custom_headers: z.record(z.string(), z.string()).optional()})
+  .refine(place => Object.keys(place).length > 0, 'expected custom_host, custom_headers or both')
+
 export const ModelsUpdate = z.strictObject({
   models: z
     .array(
@@ -101,7 +105,8 @@ export const ModelsUpdate = z.strictObject({
         is_custom: z.boolean().nullable().optional(),
         is_finetune: z.boolean().nullable().optional(),
         base_model_slug: ModelSlug.nullable().optional(),
-        configurations: z.strictObject({}, 'a host of its own is not available for a model in this version').optional(),
+        /** A host and headers of its own. */
+        configurations: ModelPlace.nullable().optional(),
         pricing_config: PricingConfig.nullable().optional(),
       }),
     )
@@ -120,6 +125,8 @@ export const ModelsList = z.strictObject({
       is_finetune: z.boolean(),
       base_model_slug: z.string().nullable(),
       pricing_config: PricingConfig.nullable(),
+      /** Where it has a host or headers of its own; these masked. */
+      configurations: z.record(z.string(), z.unknown()).optional(),
     }),
   ),
 })

@@ -24,17 +24,24 @@ export const ProviderChanges = {
   rate_limits: RateLimitsChange.optional(),
 }
 
+const ModelConfig = z
+  .record(z.string().min(1).max(255), z.unknown())
+  .refine(said => JSON.stringify(said).length <= 65_536, 'expected at most 65536 characters of JSON')
+
 export const ProviderCreate = z.strictObject({
   ...Writable,
   /** Id or slug. */
   integration_id: Handle,
   workspace_id: Handle.optional(),
   slug: Slug.optional(),
+  /** Settings of the kind, laid over those of the integration; other members are kept without effect. */
+  model_config: ModelConfig.optional(),
 })
 export const ProviderUpdate = z.strictObject({
   ...ProviderChanges,
   workspace_id: Handle.optional(),
   reset_usage: z.boolean().nullable().optional(),
+  model_config: ModelConfig.optional(),
 })
 export const ProviderQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional(), tags: TagsQuery.optional()})
 export const WorkspaceQuery = z.strictObject({workspace_id: Handle.optional()})
@@ -59,5 +66,7 @@ export const ProviderView = z.strictObject({
   ...ProviderCommon,
   integration_id: z.string(),
   ai_provider_id: z.string(),
+  /** Secret members are masked. */
+  model_config: z.record(z.string(), z.unknown()),
   object: z.literal('provider'),
 })

@@ -1,3 +1,4 @@
+import type {Insertable} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Tags} from '../schema/tags.ts'
 import type {Db} from './database.ts'
@@ -5,7 +6,7 @@ import {paged} from './rows.ts'
 import type {ProvidersTable} from './tables/catalog.ts'
 import {tagged} from './tags.ts'
 
-export async function insertProvider(db: Db, row: ProvidersTable) {
+export async function insertProvider(db: Db, row: Insertable<ProvidersTable>) {
   await db.insertInto('providers').values(row).execute()
 }
 
@@ -83,6 +84,8 @@ export interface ProviderForCall {
   readonly rate_limits: string | null
   readonly last_reset_at: string | null
   readonly created_at: string
+  readonly model_config_sealed: Uint8Array | null
+  readonly names_place: boolean
   readonly integration: {
     readonly id: string
     readonly organisation_id: string
@@ -153,6 +156,8 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
     rate_limits,
     last_reset_at,
     created_at,
+    model_config_sealed: row.model_config_sealed,
+    names_place: row.names_place === 1,
     integration: {
       id: row.integration_id,
       organisation_id: row.owner_id,

@@ -51,11 +51,6 @@ export const DEVIATIONS: readonly Deviation[] = [
     granted: `${LATER}: 1.15`,
   },
   {
-    operations: ['PUT /integrations/{slug}/models'],
-    differs: ['body models[].configurations.custom_host: not taken'],
-    granted: `${LATER}: 1.15`,
-  },
-  {
     operations: ['POST /api-keys/{type}/{sub-type}', 'PUT /api-keys/{id}'],
     differs: ['body rotation_policy*: not taken'],
     granted: `${LATER}: 1.13`,

@@ -448,11 +448,7 @@ describe.each(KINDS)('integrations on %s', kind => {
         },
         /^models: names a model twice/,
       ],
-      [
-        'a host for a model',
-        {models: [{slug: 'a', enabled: true, configurations: {custom_host: 'https://x.example'}}]},
-        /models\[0\]\.configurations/,
-      ],
+      ['a place of a model that says nothing', {models: [{slug: 'a', enabled: true, configurations: {}}]}, /models\[0\]\.configurations/],
       [
         'a price below zero',
         {models: [{slug: 'a', enabled: true, pricing_config: {pay_as_you_go: {request_token: {price: -1}}}}]},

@@ -69,6 +69,7 @@ describe.each(KINDS)('providers on %s', kind => {
         tags: {team: 'search'},
         integration_id: shared.id,
         ai_provider_id: 'openai',
+        model_config: {},
         object: 'provider',
       })
     }

@@ -1,4 +1,4 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs'
+import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterAll, beforeAll, expect, test} from 'vitest'
@@ -26,7 +26,7 @@ const SECRETS = {KEY: 'sk-of-a-file-0123456789', HEADER: 'header-of-a-file-01234
 function apply(env: Record<string, string>, kind: string, spec: object) {
   writeFileSync(
     join(folder, 'one.json'),
-    JSON.stringify({kind, slug: 'moving', spec, ...(kind === 'virtual-key' && {workspace: 'default'})}),
+    JSON.stringify({kind, slug: 'moving', spec, ...(kind !== 'integration' && {workspace: 'default'})}),
   )
   const argv = ['apply', '-f', 'one.json']
   return run(argv, {env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY, ...env}, folder, now_ms: Date.now()})
@@ -55,6 +55,36 @@ test('an integration of a file moves with the secrets that its references lead t
   expect(one.heard).toEqual([])
   expect(two.heard[0]!.headers).toMatchObject({authorization: `Bearer ${SECRETS.KEY}`, 'x-secret': SECRETS.HEADER})
   expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({stdout: expect.stringContaining('nothing differs')})
+})
+
+test('so do a model of it and a provider with places of their own', async () => {
+  const spec = (at: FakeProvider) => ({
+    name: 'Moving',
+    ai_provider_id: 'openai',
+    key,
+    configurations: {custom_host: one.url},
+    models: [{slug: 'm', enabled: true, configurations: {custom_host: at.url, custom_headers: headers}}],
+    global_workspace_access: {enabled: true},
+  })
+  expect(await apply(SECRETS, 'integration', spec(one))).toMatchObject({code: 0})
+  expect(await apply({}, 'integration', spec(one))).toMatchObject({stdout: expect.stringContaining('nothing differs')})
+  expect(await apply({}, 'integration', spec(two))).toMatchObject({code: 2})
+  expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({code: 0})
+  const provider = (at: FakeProvider) => ({
+    name: 'Moving',
+    integration_id: 'moving',
+    model_config: {custom_host: at.url, custom_headers: headers},
+  })
+  expect(await apply(SECRETS, 'provider', provider(one))).toMatchObject({code: 0})
+  expect(await apply({}, 'provider', provider(one))).toMatchObject({stdout: expect.stringContaining('nothing differs')})
+  expect(await apply({}, 'provider', provider(two))).toMatchObject({code: 2})
+  expect(await apply(SECRETS, 'provider', provider(two))).toMatchObject({code: 0})
+  const exported = await run(['export', '--dir', 'out'], {env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY}, folder})
+  expect(exported).toMatchObject({code: 0})
+  const files = readdirSync(join(folder, 'out'), {recursive: true, withFileTypes: true}).filter(entry => entry.isFile())
+  const texts = files.map(entry => readFileSync(join(entry.parentPath, entry.name), 'utf8')).join('\n')
+  expect(texts).toContain('custom_headers')
+  expect(texts).not.toMatch(/of-a-file|•/)
 })
 
 test('a virtual key of a file does, too', async () => {

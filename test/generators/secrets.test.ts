@@ -28,6 +28,8 @@ const ALL = [...PLACES.map(place => ({...place, key: place.keyed ? KEY : null}))
 let gateway: TestGateway
 let dial: ReturnType<typeof dialler>
 let workspace: {id: string}
+/** A key that may write integrations and providers, and is no admin's. */
+let manager: string
 const usual = new Map<string, Dialled>()
 let cases = 0
 beforeAll(async () => {
@@ -36,8 +38,11 @@ beforeAll(async () => {
   const {id} = await gateway.admin<{id: string}>('GET', '/admin/organisation')
   for (const {name, kind, settings, key} of ALL) {
     const configurations = {custom_headers: {'x-secret': 'SECRET-header-0123456789'}, ...settings}
-    await gateway.provider(name, kind, '', {key, configurations})
+    await gateway.admin('POST', '/integrations', {name, slug: name, ai_provider_id: kind, key, configurations, workspace_id: workspace.id})
   }
+  const verbs = ['create', 'read', 'update']
+  const scopes = ['workspace_integrations', 'providers'].flatMap(noun => verbs.map(verb => `${noun}.${verb}`))
+  manager = (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {name: 'm', workspace_id: workspace.id, scopes})).key
   dial = dialler(known.services as ProxyServices, workspace.id, id)
   for (const {name} of ALL) {
     const [only] = await dial({headers: {'x-gateway-provider': `@${name}`}}, pathOf(name))
@@ -103,7 +108,7 @@ const CASES: readonly Case[] = ALL.flatMap(({name, kind}) =>
 test('nothing of an integration goes where a caller says', async () => {
   const wrong: string[] = []
   for (const [at, {way, name, said}] of CASES.entries()) {
-    if (at % forRing({own: 29, ci: 2, full: 1}) !== 0) continue
+    if (at % forRing({own: 29, ci: 3, full: 1}) !== 0) continue
     const {settings} = ALL.find(place => place.name === name)!
     if (optionsOfSettings(settings)[said.name] === said.value) continue
     const asked = WAYS[way]!.asked(said)
@@ -143,6 +148,50 @@ test('what an integration says may be said again', async () => {
   }
   expect(wrong.slice(0, 30), `${wrong.length} of ${cases}`).toEqual([])
 }, 120_000)
+
+/** Who is no admin writes a row above an integration; where it is taken, what calls by it tell to whom. */
+test('nothing of an integration goes where a row above it says', async () => {
+  const wrong: string[] = []
+  const own = {custom_headers: {'x-own': 'mine'}}
+  let at = 0
+  // another region of the vendor's is no other place to an integration
+  for (const {name, kind} of ALL)
+    for (const option of DECIDING(kind).filter(each => !each.endsWith('_region')))
+      for (const said of [{[option]: otherValue(option)}, {[option]: otherValue(option), ...own}]) {
+        const has_secret = 'custom_headers' in said
+        const is_tried = at++ % forRing({own: 19, ci: 1, full: 1}) === 0
+        if (!is_tried) continue
+        cases++
+        const slug = `row-${at}`
+        const body = {name: slug, slug, integration_id: name, workspace_id: workspace.id, model_config: said}
+        const reply = await write('POST', '/providers', body)
+        if (reply.status === 200)
+          wrong.push(...(await leaksBy({headers: {'x-gateway-provider': `@${slug}`}}, name, `${name} ${option} by model_config`)))
+        else if (reply.status !== 400) wrong.push(`${name} ${option} by model_config: ${reply.status}`)
+        if (reply.status === 200 && option === 'custom_host' && !has_secret)
+          wrong.push(`${name}: a host without a secret of its own was taken`)
+        if (option !== 'custom_host') continue
+        const model = `m-${at}`
+        const configurations = said
+        const put = await write('PUT', `/integrations/${name}/models`, {
+          models: [{slug: model, enabled: true, is_custom: true, configurations}],
+        })
+        if (put.status !== (has_secret ? 200 : 400)) wrong.push(`${name} by a model: ${put.status} ${put.text}`)
+        wrong.push(...(await leaksBy({headers: {'x-gateway-provider': `@${name}`}, model}, name, `${name} by a model`)))
+      }
+  expect(wrong.slice(0, 30), `${wrong.length} of ${cases}`).toEqual([])
+}, 120_000)
+
+async function leaksBy(asked: Parameters<typeof dial>[0], name: string, way: string): Promise<string[]> {
+  const all = await dial(asked, pathOf(name))
+  return all.flatMap(dialled => leaks(name, dialled)).map(leak => `${way}: ${leak}`)
+}
+
+async function write(method: string, path: string, body: object) {
+  const headers = {'x-gateway-api-key': manager, 'content-type': 'application/json'}
+  const reply = await fetch(`${gateway.url}/v1${path}`, {method, headers, body: JSON.stringify(body)})
+  return {status: reply.status, text: await reply.text()}
+}
 
 /** The slug of a saved config; null where it is refused. */
 async function save(config: object): Promise<string | null> {

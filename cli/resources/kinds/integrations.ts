@@ -7,12 +7,14 @@ import {type Resource, type Spec, same} from '../document.ts'
 import {CLEARED, LIMITS, TAGS, TEXT, withoutDefaults} from '../fields.ts'
 import {type ApplyTarget, changesOf, eachOf, everyRow, type ResourceKind, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
+import type {SecretPlaces} from '../secrets.ts'
 import {credentialPlaces, providerKind, settingsFaults, settingsField} from './providers.ts'
 
 interface Model {
   readonly slug: string
   readonly enabled: boolean
   readonly is_custom?: boolean
+  readonly configurations?: {readonly custom_host?: string}
 }
 interface Access {
   readonly id: string
@@ -37,6 +39,20 @@ const accessFields: ResourceKind['fields'] = {
 }
 const fields: ResourceKind['fields'] = {...base, ...modelFields, ...accessFields}
 
+const credential = credentialPlaces('ai_provider_id', 'configurations')
+/** Its own, and the headers of models. */
+const integrationSecrets: SecretPlaces = {
+  below: [...credential.below, 'models'],
+  isSecret: path => credential.isSecret(path) || (path[0] === 'models' && path[3] === 'custom_headers'),
+  moves: (before, after) => credential.moves!(before, after) || !same(hostsOf(before), hostsOf(after)),
+}
+
+/** The hosts that models have of their own, by model. */
+function hostsOf({models = []}: Spec): unknown {
+  const hosts = (models as Model[]).map(({slug, configurations}) => [slug, configurations?.custom_host])
+  return Object.fromEntries(hosts.filter(([, host]) => host !== undefined))
+}
+
 /** Integrations: where credentials live, which models they let through, and which workspaces may use them. */
 export const integration: ResourceKind = {
   name: 'integration',
@@ -48,7 +64,7 @@ export const integration: ResourceKind = {
     '`workspaces` and `global_workspace_access`: who may use it. `secret_mappings` name secret references by slug. Creating an integration creates no provider: each provider has its own file.',
   create: 'integrations.create',
   fields,
-  secrets: credentialPlaces('ai_provider_id', 'configurations'),
+  secrets: integrationSecrets,
   async read(place) {
     const {gateway, handleOf, knows} = place
     return eachOf(await everyRow(gateway, 'integrations.list'), async ({id, slug, workspace_id}) => {
@@ -126,6 +142,7 @@ async function writeModels({gateway}: ApplyTarget, {slug, spec}: Resource, befor
     is_finetune: false,
     base_model_slug: null,
     pricing_config: null,
+    configurations: null,
     ...each,
   }))
   const custom = gone.filter(each => each.is_custom).map(each => each.slug)

@@ -4,10 +4,10 @@ import {movedBy} from '../../../src/providers/places.ts'
 import {find} from '../../../src/providers/registry.ts'
 import {hasMask} from '../../../src/schema/secrets.ts'
 import {CommandFault} from '../../fault.ts'
-import type {Resource} from '../document.ts'
+import {type Resource, same} from '../document.ts'
 import {CLEARED, LIMITS, MOMENT, TAGS, TEXT} from '../fields.ts'
 import type {ApplyTarget, ExistingResource, ResourceKind, SpecField} from '../kind.ts'
-import {bodyOf, changesOf, everyRow, NO_SECRETS, specOf} from '../kind.ts'
+import {bodyOf, changesOf, everyRow, specOf} from '../kind.ts'
 import {MAPPINGS, mappingsOf, unknownReferences} from '../mappings.ts'
 import type {SecretPlaces} from '../secrets.ts'
 
@@ -49,7 +49,22 @@ export function settingsFaults(spec: Readonly<Record<string, unknown>>, kind: st
   return (read?.error?.issues ?? []).map(({path, message}) => `${[member, ...path].join('.')}: ${message}`)
 }
 
-const providerFields: ResourceKind['fields'] = {...common, integration_id: {is_fixed: true}}
+const providerFields: ResourceKind['fields'] = {...common, integration_id: {is_fixed: true}, model_config: {none: {}, normal: nothing}}
+
+/** An empty object says nothing. */
+function nothing(value: unknown): unknown {
+  return isObject(value) && Object.keys(value).length === 0 ? undefined : value
+}
+
+/** Which kind of provider a file's integration is of is not known here: another host, or another option, may lead elsewhere. */
+const providerSecrets: SecretPlaces = {
+  below: ['model_config'],
+  isSecret: path => path[0] === 'model_config' && SECRET_SETTINGS.includes(String(path[1])),
+  moves: (before, after) => !same(withoutSecrets(before.model_config), withoutSecrets(after.model_config)),
+}
+
+const withoutSecrets = (said: unknown) =>
+  Object.fromEntries(Object.entries(settingsIn(said)).filter(([name]) => !SECRET_SETTINGS.includes(name)))
 
 const twoPlaces = (workspace: string | null, slug: string) => [
   {kind: 'integration', workspace: null, slug},
@@ -65,7 +80,7 @@ export const provider: ResourceKind = {
   remark: '`integration_id`: the slug of its integration.',
   create: 'providers.create',
   fields: providerFields,
-  secrets: NO_SECRETS,
+  secrets: providerSecrets,
   async read({gateway, handleOf, named}) {
     const [rows, older] = await Promise.all([everyRow(gateway, 'providers.list'), everyRow(gateway, 'virtual_keys.list')])
     const own = new Set(older.filter(row => 'masked_key' in row).map(({id}) => id))

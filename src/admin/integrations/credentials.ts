@@ -81,7 +81,7 @@ function settingsColumns(
 
 /** Judges the host that `settings` name. One that stands as it did keeps the trust it was given. */
 function trustsHost(
-  {settings: {trusted_custom_hosts}}: AdminServices,
+  app: AdminServices,
   id: string,
   settings: Readonly<Record<string, unknown>>,
   trusted: boolean,
@@ -93,9 +93,14 @@ function trustsHost(
     const text = settings[name]
     if (typeof text !== 'string') continue
     const trust = trusted || (before?.trusts_host === 1 && earlier[name] === text)
-    const {hostname} = readBaseUrl(text)
-    readDestination(text, trust ? {kind: 'integration', id, host: hostname} : {kind: 'caller'}, readTrusted(trusted_custom_hosts))
+    checkHost(app, id, text, trust)
     trusts ||= trust
   }
   return trusts ? 1 : 0
+}
+
+/** Refuses a host that may not be called; with `trust` it may be private. */
+export function checkHost({settings: {trusted_custom_hosts}}: AdminServices, id: string, text: string, trust: boolean): void {
+  const {hostname} = readBaseUrl(text)
+  readDestination(text, trust ? {kind: 'integration', id, host: hostname} : {kind: 'caller'}, readTrusted(trusted_custom_hosts))
 }

@@ -4,10 +4,11 @@ import {ModelsList, ModelsRemoval, ModelsUpdate} from '../../schema/integrations
 import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
 import * as store from '../../store/integrations.ts'
-import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
+import type {IntegrationModelsTable, IntegrationsTable} from '../../store/tables/catalog.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import {invalid} from '../tenancy.ts'
 import {integrationScopes, reachIntegration} from './reach.ts'
+import {placeColumns} from './row-places.ts'
 
 const tag = 'Integrations > Models'
 const path = '/integrations/:slug/models'
@@ -62,10 +63,14 @@ async function listed(call: OperationCall<typeof params>) {
 
 async function updated(call: OperationCall<typeof params, undefined, typeof ModelsUpdate>) {
   const {db, body, now} = call
-  const {id, workspace_id, ai_provider_id} = await reachIntegration(call, call.params.slug, 'update')
+  const integration = await reachIntegration(call, call.params.slug, 'update')
+  const {id, workspace_id, ai_provider_id} = integration
   for (const [at, model] of body.models.entries()) checkPrice(ai_provider_id, model, `models[${at}].pricing_config`)
   const before = new Map((await store.integrationModels(db, id)).map(row => [row.slug, row]))
-  for (const model of body.models) await store.putIntegrationModel(db, modelRow(id, model, before.get(model.slug), now))
+  for (const model of body.models) {
+    const row = before.get(model.slug)
+    await store.putIntegrationModel(db, {...modelRow(id, model, row, now), ...placeOf(call, integration, model, row)})
+  }
   const all = body.allow_all_models
   await store.updateIntegration(db, id, {...(all !== undefined && {allow_all_models: all ? 1 : 0}), last_updated_at: now})
   call.auditTarget(id, workspace_id)
@@ -93,7 +98,12 @@ function checkPrice(provider: string, {slug, pricing_config}: Given, field: stri
 }
 
 /** A model's row as it will be; what is not given stays. */
-function modelRow(integration_id: string, given: Given, before: IntegrationModelsTable | undefined, now: string): IntegrationModelsTable {
+function modelRow(
+  integration_id: string,
+  given: Given,
+  before: IntegrationModelsTable | undefined,
+  now: string,
+): Omit<IntegrationModelsTable, keyof PlaceOfModel> {
   const flag = (value: boolean | null | undefined, kept: number | undefined) => (value === undefined ? (kept ?? 0) : value ? 1 : 0)
   const {base_model_slug, pricing_config} = given
   return {
@@ -109,7 +119,30 @@ function modelRow(integration_id: string, given: Given, before: IntegrationModel
   }
 }
 
-function view({slug, enabled, is_custom, is_finetune, base_model_slug, pricing_config}: IntegrationModelsTable) {
+type PlaceOfModel = Pick<IntegrationModelsTable, 'configurations' | 'configurations_sealed' | 'names_place'>
+
+/** Where a model is called: what is not given stays. */
+function placeOf(
+  {actor, app}: Pick<OperationCall, 'actor' | 'app'>,
+  integration: IntegrationsTable,
+  {slug, configurations: given}: Given,
+  before: IntegrationModelsTable | undefined,
+): PlaceOfModel {
+  if (given === undefined && before) {
+    const {configurations, configurations_sealed, names_place} = before
+    return {configurations, configurations_sealed, names_place}
+  }
+  const {shown, sealed, names_place} = placeColumns(app, given ?? {}, {
+    of: {table: 'integration_models', row: `${integration.id}/${slug}`, organisation_id: integration.organisation_id},
+    field: `models[${slug}].configurations`,
+    integration,
+    actor,
+    before: before ? {sealed: before.configurations_sealed, names_place: before.names_place} : null,
+  })
+  return {configurations: shown, configurations_sealed: sealed, names_place}
+}
+
+function view({slug, enabled, is_custom, is_finetune, base_model_slug, pricing_config, configurations}: IntegrationModelsTable) {
   return {
     slug,
     name: slug,
@@ -118,5 +151,6 @@ function view({slug, enabled, is_custom, is_finetune, base_model_slug, pricing_c
     is_finetune: is_finetune === 1,
     base_model_slug,
     pricing_config: pricing_config === null ? null : (JSON.parse(pricing_config) as Record<string, unknown>),
+    ...(configurations === null ? {} : {configurations: JSON.parse(configurations) as Record<string, unknown>}),
   }
 }

@@ -1,3 +1,4 @@
+import type {Destination} from '../../base/egress/target.ts'
 import type {Refusal} from '../../base/errors.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
 import {type Price, periodAt} from '../../pricing/price.ts'
@@ -62,7 +63,7 @@ export function explainTarget(
     name: leaf.name,
     provider: target?.provider.slug ?? null,
     managed: target?.managed?.slug ?? null,
-    host: target?.destination ? target.destination.origin + target.destination.basePath : null,
+    host: hostOf(out?.destination ?? target?.destination),
     model,
     request_timeout_ms: out ? out.request_timeout_ms : (request_timeout ?? null),
     retry: retry && retry.attempts > 0 ? {...retry, on_status_codes: [...retry.on_status_codes]} : null,
@@ -79,6 +80,10 @@ export function explainTarget(
   }
 }
 
+function hostOf(destination: Destination | null | undefined): string | null {
+  return destination ? destination.origin + destination.basePath : null
+}
+
 function sends(
   {call, credentials}: ImaginedCall,
   target: Target,
@@ -91,11 +96,12 @@ function sends(
     ...services.masked,
     ...named.map(name => name.trim().toLowerCase()),
     ...Object.keys(target.managed?.headers ?? {}),
+    ...[...(target.managed?.model_places?.values() ?? [])].flatMap(place => Object.keys(place.headers)),
   ])
   const keys = [target.key, credentials.provider_token, credentials.service_key].filter(key => key)
   const hidden = (text: string) => keys.reduce<string>((left, key) => left.replaceAll(key!, '***'), text)
   const masked = maskedHeaders(Object.fromEntries(Object.entries(out.headers).map(([name, value]) => [name, hidden(value)])), secret)
-  const origin = target.destination?.origin ?? ''
+  const origin = out.destination?.origin ?? ''
   return {
     method: out.method,
     url: maskedUrl(hidden(origin + out.path)),

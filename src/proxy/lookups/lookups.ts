@@ -5,16 +5,20 @@ import {keyWords, openModelList, workspaceWords} from '../../identity/model-list
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
+import {HOST_SETTINGS} from '../../providers/configurations.ts'
 import {optionsOfSettings} from '../../providers/options.ts'
+import {placedSettings} from '../../providers/places.ts'
 import {findKeyByHash, workedUntil} from '../../store/api-keys.ts'
 import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
 import type {CacheName, Db, Invalidation} from '../../store/database.ts'
 import {integrationModels, openCredentials} from '../../store/integrations.ts'
 import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-call.ts'
-import {findProviderForCall} from '../../store/providers.ts'
+import {findProviderForCall, type ProviderForCall} from '../../store/providers.ts'
+import {openPlace} from '../../store/row-places.ts'
+import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
 import {cachesOf} from '../../store/tables/invalidation.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
-import type {Caller, EntityLimit, ManagedProvider, ProviderModels, ProxyServices} from '../services.ts'
+import type {Caller, EntityLimit, ManagedProvider, ModelPlace, ProviderModels, ProxyServices} from '../services.ts'
 import {readListedProviders} from './listed-providers.ts'
 import {readPolicies} from './policies.ts'
 
@@ -187,7 +191,10 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
   const row = await findProviderForCall(db, workspace_id, slug)
   if (!row?.integration.enabled || row.integration.status !== 'active') return null
   const {integration} = row
-  const {key, configurations} = openCredentials(seal, integration)
+  const own = openCredentials(seal, integration)
+  const kind = integration.ai_provider_id
+  const said = openPlace(seal, {table: 'providers', row: row.id, organisation_id: row.organisation_id}, row.model_config_sealed)
+  const {settings: configurations, keeps_credentials} = placedSettings(kind, own.configurations, said, row.names_place)
   const models = await integrationModels(db, integration.id)
   const enabled = models.filter(model => model.enabled === 1)
   const prices = new Map<string, Price>()
@@ -225,10 +232,10 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     id: row.id,
     slug: row.slug,
     integration_id: integration.id,
-    kind: integration.ai_provider_id,
-    key,
+    kind,
+    key: keeps_credentials ? own.key : null,
     custom_host: textOf(configurations.custom_host),
-    trusts_host: integration.trusts_host,
+    trusts_host: keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in said))),
     headers: headersOf(configurations),
     options: optionsOfSettings(configurations),
     is_mapped: integration.secret_mappings !== '[]',
@@ -237,8 +244,21 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     disabled: new Set(models.filter(model => model.enabled === 0).map(model => model.slug)),
     prices,
     base_models,
+    model_places: placesIn(models, row, seal),
     limits,
   }
+}
+
+/** Where models are called that have a host or headers of their own; null where none has. */
+function placesIn(models: readonly IntegrationModelsTable[], {integration}: ProviderForCall, seal: Seal): ManagedProvider['model_places'] {
+  const places = new Map<string, ModelPlace>()
+  for (const {slug, configurations_sealed, names_place} of models) {
+    if (configurations_sealed === null) continue
+    const of = {table: 'integration_models', row: `${integration.id}/${slug}`, organisation_id: integration.organisation_id} as const
+    const said = openPlace(seal, of, configurations_sealed)
+    places.set(slug, {custom_host: textOf(said.custom_host), headers: headersOf(said), names_place: names_place === 1})
+  }
+  return places.size ? places : null
 }
 
 function headersOf(configurations: Readonly<Record<string, unknown>>): Record<string, string> {

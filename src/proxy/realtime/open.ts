@@ -10,6 +10,7 @@ import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.t
 import {parseRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
+import {atModel} from '../targets/model-place.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {keyFor} from '../upstream/credentials.ts'
 import {admitTarget, connect, ownHeaders, type RealtimeParts, release, SCOPE} from './connect.ts'
@@ -38,7 +39,8 @@ export async function open(request: IncomingMessage, socket: Duplex, head: Buffe
     const {slug, model} = namedModel(incoming.route.query)
     const admission = await services.limits.admit(caller.limits, call.id, incoming.at_ms)
     if (admission) call.admissions.push(admission)
-    target = await targets.find(offer.incoming, caller, slug)
+    const found = await targets.find(offer.incoming, caller, slug)
+    target = atModel(found, found.model ?? model, services)
     checkManaged(target, services.now())
     checkOffers(target)
     checkNamed(target, call, target.model ?? model)

@@ -144,7 +144,8 @@ function organisationOf({openai_organization, openai_project}: TargetSpec): Outg
   }
 }
 
-function isSameHost(one: string, other: string | null | undefined): boolean {
+/** True for a host that differs by a slash at its end at most. */
+export function isSameHost(one: string, other: string | null | undefined): boolean {
   return other !== null && other !== undefined && bare(one) === bare(other)
 }
 

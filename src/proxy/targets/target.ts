@@ -37,6 +37,8 @@ export interface Target {
   readonly headers: Readonly<OutgoingHeaders>
   /** Whose credentials go there: the gateway's own identity is for those of an integration alone. */
   readonly credential_of: TargetPlace['credential_of']
+  /** True where its host is one that the caller names. */
+  readonly is_callers_host: boolean
   /** What headers asked for in vain; told to the client. */
   readonly warning: string | null
   /** What the config does to a JSON body; the model apart. */
@@ -104,6 +106,7 @@ export async function resolveTarget(
     key: place.key,
     headers: place.headers,
     credential_of: place.credential_of,
+    is_callers_host: place.is_callers_host,
     warning: place.warning,
     params: {...pick(target), ...(edits.length ? {override_params: params} : {})},
     edits: edits.length ? new Map(edits) : null,

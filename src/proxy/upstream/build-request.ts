@@ -21,6 +21,7 @@ import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {type InboundRequest, messageOf, type RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
+import {atModel} from '../targets/model-place.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
@@ -99,10 +100,11 @@ export function buildUpstreamRequest(
   }
 }
 
-function made(call: Call, target: Target, credentials: RequestCredentials, services: ProxyServices): UpstreamRequest {
+function made(call: Call, found: Target, credentials: RequestCredentials, services: ProxyServices): UpstreamRequest {
   const {incoming, body, endpoint, is_passthrough} = call
   const {route} = incoming
-  const model = askedModel(call, target)
+  const model = askedModel(call, found)
+  const target = atModel(found, model, services)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
   const errand = is_passthrough ? undefined : (provider.operations?.endpoints[endpoint] ?? listing(call, target, provider, services))

@@ -42,6 +42,12 @@ export interface IntegrationModelsTable {
   is_finetune: number
   base_model_slug: string | null
   pricing_config: string | null
+  /** JSON object: a host and headers of its own, the headers masked; null for none. */
+  configurations: string | null
+  /** Sealed JSON object: the same as they are. */
+  configurations_sealed: Uint8Array | null
+  /** 1 when an owner, an admin or the operator wrote its host: the integration's credentials go there. */
+  names_place: number | null
   created_at: string
   last_updated_at: string
 }
@@ -76,6 +82,12 @@ export interface ProvidersTable {
   expires_at: string | null
   /** When its usage was last set to zero by hand. */
   last_reset_at: string | null
+  /** JSON object: what it says beside its integration, its secrets masked; null for nothing. */
+  model_config: string | null
+  /** Sealed JSON object: those members of it that are settings of the kind, as they are. */
+  model_config_sealed: Uint8Array | null
+  /** 1 when an owner, an admin or the operator wrote where that leads: the integration's credentials go there. */
+  names_place: number | null
   created_at: string
   last_updated_at: string
 }

@@ -72,7 +72,7 @@ export function openResponse(
   const {guardrails, endpoint} = call
   const is_good = status < 300
   guardrails?.begin()
-  const framing = framingOf(call, headers, is_good)
+  const framing = framingOf(call, headers, is_good, content_length)
   const is_stream = translating
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : framing !== null
@@ -103,9 +103,16 @@ export function openResponse(
 }
 
 /** How a reply that is not translated streams; null where it is no stream. Errors come whole, but for those in an event stream. */
-function framingOf({is_passthrough, operation}: Call, headers: OpenResponse['headers'], is_good: boolean): VendorFraming | null {
+function framingOf(
+  {is_passthrough, operation, guardrails}: Call,
+  headers: OpenResponse['headers'],
+  is_good: boolean,
+  content_length: number | null,
+): VendorFraming | null {
   if (headers['content-type']?.startsWith('text/event-stream')) return 'sse'
-  return is_passthrough && is_good ? vendorFraming(operation?.operation.framing ?? null, headers) : null
+  const framing = is_passthrough && is_good ? vendorFraming(operation?.operation.framing ?? null, headers) : null
+  // What guardrails read they read whole, but for event streams.
+  return framing !== null && guardrails?.readsAnswer(headers['content-type'], content_length) ? null : framing
 }
 
 /** A stream in words of a vendor's own is followed for its usage; one in OpenAI's or Anthropic's words as on the unified routes. */

@@ -2,8 +2,10 @@ import type {Intent} from '../../schema/records.ts'
 import type {AttemptOutcome, AttemptResult, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
 import {intentOf, settle} from '../records/settle.ts'
 import {Copy} from '../upstream/body-copy.ts'
+import {decodeWhole} from '../upstream/decode.ts'
 import type {AttemptParts, RoutingDecision} from './host.ts'
 import {NO_RESPONSE, type OpenResponse} from './open-response.ts'
+import type {ResponseMask} from './response-mask.ts'
 import type {Times} from './timeouts.ts'
 
 /** The response as it is when the attempt is settled. */
@@ -19,11 +21,13 @@ export class AttemptRecorder {
   received_bytes = 0
   readonly #parts: AttemptParts
   readonly #times: Times
+  readonly #mask: ResponseMask | null
   #intent!: Intent
   #response: OpenResponse = NO_RESPONSE
 
-  constructor(parts: AttemptParts, times: Times) {
+  constructor(parts: AttemptParts, times: Times, mask: ResponseMask | null) {
     this.#parts = parts
+    this.#mask = mask
     this.#times = times
     this.copy = new Copy(parts.services.settings.log_body_max_bytes)
   }
@@ -67,7 +71,7 @@ export class AttemptRecorder {
     const {headers, stream, guarded} = this.#response
     const {fault} = outcome
     const encoding = rewritten ? null : this.#response.encoding
-    const result: AttemptResult = {
+    const result: AttemptResult & {encoding: string | null} = {
       outcome: outcome.outcome,
       kind: outcome.kind,
       fault,
@@ -85,12 +89,23 @@ export class AttemptRecorder {
     const {route, cache} = host
     const spend = (actual: Parameters<typeof host.spend>[0]) => host.spend(actual, {is_retried, is_last})
     guarded?.settled(fault)
-    const write = (plain: Buffer | null) => {
-      if (is_last && outcome.outcome === 'ok' && !fault) cache?.storeResponse(result, this.copy.isCut ? null : plain)
+    const mask = this.#mask
+    const write = (whole: Buffer | null) => {
+      const plain = whole && mask ? mask.kept(whole) : whole
+      if (is_last && outcome.outcome === 'ok' && !fault)
+        cache?.storeResponse(result, this.copy.isCut ? null : plain, mask ? bytes => mask.kept(bytes) : undefined)
       settle({call, target, request, intent: this.#intent, result, plain, route, is_last, has_row: !is_retried, spend}, services, done)
     }
-    if (!stream && outcome.outcome === 'ok') this.copy.plain(encoding, write)
-    else write(null)
+    if (!stream && outcome.outcome === 'ok') return this.copy.plain(encoding, write)
+    if (!mask) return write(null)
+    decodeWhole(encoding, this.copy.bytes(), plain => {
+      const kept = plain && mask.kept(plain)
+      if (kept && kept !== plain) {
+        this.copy.mask(() => kept)
+        result.encoding = null
+      }
+      write(null)
+    })
   }
 
   close(): void {

@@ -4,11 +4,24 @@ import {Refusal} from '../../base/errors.ts'
 import type {StateOwner} from '../call/state.ts'
 import type {AttemptOutcome} from '../records/attempt-result.ts'
 import {dispatcherOf, dispatchOf} from '../upstream/build-request.ts'
+import {decodeWhole} from '../upstream/decode.ts'
+import {maskOf} from '../upstream/sent-secrets.ts'
 import {AttemptRecorder} from './attempt-recorder.ts'
 import {type AttemptParts, NOTHING_USED} from './host.ts'
 import {outcomeOf} from './outcome.ts'
 import {type AttemptTransport, ResponseGate} from './response-gate.ts'
+import {encodingIn, ResponseMask} from './response-mask.ts'
 import {newTimes, overdue, type Phase, timeout} from './timeouts.ts'
+
+/** An encoded error is no longer. */
+const MAX_AWAITED_BYTES = 1 << 20
+
+interface AwaitedError {
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  readonly parts: Buffer[]
+  length: number
+}
 
 /**
  * One request to a provider, from its intent to its settlement (core rules 2 and 16): sends it, hears the dispatcher, keeps its time. What the
@@ -19,20 +32,29 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   readonly #recorder: AttemptRecorder
   readonly #gate: ResponseGate
   readonly #times = newTimes()
+  readonly #mask: ResponseMask | null
+  /** An error that has to come whole before any of it goes on. */
+  #awaited: AwaitedError | null = null
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
   #outcome: AttemptOutcome | undefined
 
   constructor(parts: AttemptParts) {
     this.#parts = parts
-    this.#recorder = new AttemptRecorder(parts, this.#times)
-    this.#gate = new ResponseGate(parts, this, this.#recorder, this.#times)
+    const mask = maskOf(parts.request, parts.target)
+    this.#mask = mask && new ResponseMask(mask)
+    this.#recorder = new AttemptRecorder(parts, this.#times, this.#mask)
+    this.#gate = new ResponseGate(parts, this, this.#recorder, this.#times, this.#mask)
   }
 
   /** How far it is: the call's state while that is its own. */
   get phase(): Phase {
     const {state} = this.#parts
     return state.isOwnedBy(this) ? (state.name as Phase) : 'over'
+  }
+
+  get #is_over(): boolean {
+    return this.phase === 'over'
   }
 
   /** Writes the intent, then sends. A journal that takes no intent refuses the call. */
@@ -94,18 +116,54 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#controller = controller
     this.#parts.state.enter('answering', this)
     this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = performance.now()
-    this.#gate.open(status, headers)
+    if (this.#mask && ResponseMask.waits(status, headers)) this.#awaited = {status, headers, parts: [], length: 0}
+    else this.#open(status, headers)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.phase === 'over') return
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
-    this.#gate.write(chunk)
+    if (this.#awaited) return this.#await(this.#awaited, chunk)
+    const bytes = this.#mask?.take(chunk) ?? chunk
+    if (bytes.length > 0) this.#gate.write(bytes)
   }
 
   onResponseEnd(): void {
+    if (this.#awaited) return this.#release(this.#awaited)
+    const rest = this.#mask?.end()
+    if (rest && this.phase !== 'over') this.#gate.write(rest)
     this.#gate.end()
+  }
+
+  #open(status: number, headers: Record<string, string | string[]>) {
+    this.#mask?.open(status, headers)
+    this.#gate.open(status, headers)
+  }
+
+  #await(awaited: AwaitedError, chunk: Buffer) {
+    awaited.parts.push(chunk)
+    awaited.length += chunk.length
+    if (awaited.length <= MAX_AWAITED_BYTES) return
+    this.end(new Refusal('upstream.bad_reply', {provider: this.#parts.request.provider.slug, reason: 'its error is too long'}))
+  }
+
+  /** An encoded error is there: it goes on as it came, or plain where it held what it may not. */
+  #release({status, headers, parts}: AwaitedError) {
+    this.#awaited = null
+    const body = Buffer.concat(parts)
+    decodeWhole(encodingIn(headers), body, plain => {
+      if (this.phase !== 'answering') return
+      const kept = plain && this.#mask!.kept(plain)
+      const is_masked = kept !== null && kept !== plain
+      if (is_masked) {
+        delete headers['content-encoding']
+        headers['content-length'] = String(kept.length)
+      }
+      this.#open(status, headers)
+      if (!this.#is_over) this.#gate.write(is_masked ? kept : body)
+      this.#gate.end()
+    })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {

@@ -20,8 +20,8 @@ export interface ResponseSink {
   readonly is_followed: boolean
   /** The next bytes of a stream, as a client reads them. */
   observe(bytes: Buffer): void
-  /** The response has ended well; `plain` null: it was a stream, or is too long to be stored. */
-  storeResponse(result: AttemptResult, plain: Buffer | null): void
+  /** The response has ended well; `plain` null: it was a stream, or is too long to be stored. `masked` makes of it what may be kept. */
+  storeResponse(result: AttemptResult, plain: Buffer | null, masked?: (bytes: Buffer) => Buffer): void
   /** The client is gone; true when the response is wanted all the same. */
   leave(): boolean
 }

@@ -7,6 +7,7 @@ import type {AttemptParts, RoutingDecision} from './host.ts'
 import {clientStatus, MAX_BUFFERED_BYTES, NO_RESPONSE, type OpenResponse, openResponse} from './open-response.ts'
 import {ANSWERED, notPassed, outcomeOf} from './outcome.ts'
 import {ReservedStream, type ReservedStreamListener} from './reserved-stream.ts'
+import type {ResponseMask} from './response-mask.ts'
 import type {Phase, Times} from './timeouts.ts'
 import {rewriteResponse} from './whole-response.ts'
 
@@ -40,6 +41,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   readonly #transport: AttemptTransport
   readonly #recorder: AttemptRecorder
   readonly #times: Times
+  readonly #mask: ResponseMask | null
   #reserved: ReservedStream | undefined
   #routing_status: number | null = null
   /** Not written to the client yet. */
@@ -48,11 +50,12 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   /** The provider's response has ended. */
   #has_ended = false
 
-  constructor(parts: AttemptParts, transport: AttemptTransport, recorder: AttemptRecorder, times: Times) {
+  constructor(parts: AttemptParts, transport: AttemptTransport, recorder: AttemptRecorder, times: Times, mask: ResponseMask | null) {
     this.#parts = parts
     this.#transport = transport
     this.#recorder = recorder
     this.#times = times
+    this.#mask = mask
   }
 
   get statuses(): Statuses {
@@ -109,7 +112,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     else this.fail(fault)
   }
 
-  fail(fault: Refusal): void {
+  fail(told: Refusal): void {
+    const fault = this.#mask?.told(told) ?? told
     const {phase} = this.#transport
     const {call, host} = this.#parts
     if (phase === 'responding') return this.#transport.finish()
@@ -172,9 +176,13 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     else if (!relay.started) this.refuse(fault)
     else {
       const event = stream && (!encoding || this.#parts.request.translating) ? stream.faultEvent(fault) : null
-      if (event?.length) relay.end([...this.#pending, event])
+      if (event?.length) relay.end([...this.#pending, this.#kept(event)])
       else relay.cut()
     }
+  }
+
+  #kept(bytes: Buffer): Buffer {
+    return this.#mask?.kept(bytes) ?? bytes
   }
 
   /** Answers in our own name. */

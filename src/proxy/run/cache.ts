@@ -81,8 +81,9 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   }
 
   /** The answer is whole; `plain` null: the stream that was seen. Keeps it where it may be kept. */
-  keep(status: number, content_type: string | undefined, plain: Buffer | null): void {
-    const body = plain ?? this.#assembler?.end() ?? null
+  keep(status: number, content_type: string | undefined, plain: Buffer | null, masked = same): void {
+    const whole = plain ?? this.#assembler?.end() ?? null
+    const body = whole && masked(whole)
     const type = plain ? content_type : 'application/json'
     const answer = body && parsed(body.toString())
     if (body && mayStore(this.#call.endpoint, status, type, answer)) this.#lookup.store({body, stored_at_ms: this.#now()})
@@ -91,12 +92,12 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   }
 
   /** The same of an attempt: of a response that guardrails changed what passed, without the hook results of its own call. */
-  storeResponse({statuses, headers, stream, rewritten}: AttemptResult, plain: Buffer | null): void {
+  storeResponse({statuses, headers, stream, rewritten}: AttemptResult, plain: Buffer | null, masked = same): void {
     const status = statuses.provider!
     const may_store = statuses.client === status && this.#call.guardrails?.keeps_streams !== false
-    if (stream) return may_store ? this.keep(status, undefined, null) : this.#lookup.decline()
-    if (!rewritten) return this.keep(status, headers['content-type'], plain)
-    if (rewritten.kept) this.keep(status, rewritten.content_type, rewritten.kept)
+    if (stream) return may_store ? this.keep(status, undefined, null, masked) : this.#lookup.decline()
+    if (!rewritten) return this.keep(status, headers['content-type'], plain, masked)
+    if (rewritten.kept) this.keep(status, rewritten.content_type, rewritten.kept, masked)
     else this.#lookup.decline()
   }
 
@@ -115,6 +116,8 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     return this.#lookup.leave()
   }
 }
+
+const same = (bytes: Buffer) => bytes
 
 /** Takes a call to the cache; null where its config or the call has none. */
 export function joinCache(call: Call, target: Target, out: UpstreamRequest, services: ProxyServices): CacheParticipant | null {

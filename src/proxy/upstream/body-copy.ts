@@ -78,6 +78,11 @@ export class Copy {
     this.isCut = false
   }
 
+  /** Keeps what `masked` makes of what was kept: the same bytes, but for those that may not be. */
+  mask(masked: (bytes: Buffer) => Buffer): void {
+    this.#parts = [masked(this.bytes())]
+  }
+
   /** What was kept, in one piece. */
   bytes(): Buffer {
     if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)]

@@ -141,3 +141,23 @@ test('a good answer reaches the client as it came; what is kept of it is masked'
   expectNone('log', await kept())
   expectNone('cache', (await ask('openai', '/v1/chat/completions', streamed, config)).text)
 })
+
+test.each(['your key %s is bad', '{"detail":"your key %s is bad"}', '<p>your key %s is bad</p>'])(
+  'an error in other words is masked: %s',
+  async words => {
+    const error = words.replace('%s', KEY)
+    provider.answer((_heard, response) => {
+      response.writeHead(403, {'content-type': words.startsWith('{') ? 'application/json' : 'text/plain'})
+      response.write(error.slice(0, 20))
+      setTimeout(() => response.end(error.slice(20)), 5)
+    })
+    for (const kind of KINDS) {
+      for (const [path, body] of ASKS) {
+        const {status, text} = await ask(kind, path, body)
+        expect(status).toBe(403)
+        expectNone(`${kind} ${path}`, text)
+        expectNone(`log of ${kind} ${path}`, await kept())
+      }
+    }
+  },
+)

@@ -3,7 +3,7 @@ import {Refusal} from './errors.ts'
 export type StoreName = 'PostgreSQL' | 'Redis' | 'the ledger'
 
 /**
- * A store does not answer: it is out of reach, cut the connection, or said nothing within the deadline. Nothing is known of what it did
+ * A store does not answer: it is out of reach, cut the connection, or sent nothing within the deadline. Nothing is known of what it did
  * with the statement, so nobody sends that again. Any other error of a store is an answer.
  */
 export class StoreSilent extends Error {
@@ -22,7 +22,7 @@ export class StoreSilent extends Error {
   }
 }
 
-/** A store answers and can write nothing now: no room, or a file system that may only be read. What was asked was not done. */
+/** A store answers and can write nothing now: no room, or a file system that may only be read. What was to be written was not. */
 export class StoreUnwritable extends Error {
   readonly reason: string
 
@@ -33,7 +33,7 @@ export class StoreUnwritable extends Error {
   }
 }
 
-/** What a client is told of a store that does not answer, or cannot be written; undefined for any other fault. */
+/** What a client reads of a store that does not answer, or cannot be written; undefined for any other fault. */
 export function storeRefusal(fault: unknown): Refusal | undefined {
   if (fault instanceof StoreSilent) {
     if (fault.store === 'the ledger') return new Refusal('ledger.behind', {reason: fault.reason}, {cause: fault})

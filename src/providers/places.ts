@@ -26,10 +26,10 @@ export interface PlacedSettings {
  * The settings of an integration (`own`) with what a row above it says laid over them. Where that is another place, and nobody wrote it who may
  * send the credentials there (`names_place`), none of them goes along.
  */
-export function placedSettings(kind: string, own: Settings, said: Settings, names_place: boolean): PlacedSettings {
-  const whole = {...own, ...said}
+export function placedSettings(kind: string, own: Settings, placed: Settings, names_place: boolean): PlacedSettings {
+  const whole = {...own, ...placed}
   if (names_place || movedBy(kind, own, whole) === null) return {settings: whole, keeps_credentials: true}
-  return {settings: {...withoutCredentials(own), ...said}, keeps_credentials: false}
+  return {settings: {...withoutCredentials(own), ...placed}, keeps_credentials: false}
 }
 
 /** What is left for somebody who brings credentials of their own: no secret, and no login. */
@@ -82,7 +82,7 @@ function staysAtVendor(kind: string, name: string, before: Settings, after: Sett
   return one !== null && one === other
 }
 
-/** The vendor's domain: the last two labels of the host. Null where it cannot be told. */
+/** The vendor's domain: the last two labels of the host. Null where it is not known. */
 function domainOf(kind: string, settings: Settings): string | null {
   const provider = find(kind)
   const options = optionsIn(settings)

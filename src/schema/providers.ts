@@ -26,7 +26,7 @@ export const ProviderChanges = {
 
 const ModelConfig = z
   .record(z.string().min(1).max(255), z.unknown())
-  .refine(said => JSON.stringify(said).length <= 65_536, 'expected at most 65536 characters of JSON')
+  .refine(placed => JSON.stringify(placed).length <= 65_536, 'expected at most 65536 characters of JSON')
 
 export const ProviderCreate = z.strictObject({
   ...Writable,

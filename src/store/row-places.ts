@@ -10,8 +10,8 @@ export interface PlaceRow {
 }
 
 /** Seals it, as it is; null where it says nothing. */
-export function sealPlace(seal: Seal, of: PlaceRow, said: Readonly<Record<string, unknown>>): Uint8Array | null {
-  return Object.keys(said).length === 0 ? null : seal.close(JSON.stringify(said), {...of, column: columnOf(of)})
+export function sealPlace(seal: Seal, of: PlaceRow, placed: Readonly<Record<string, unknown>>): Uint8Array | null {
+  return Object.keys(placed).length === 0 ? null : seal.close(JSON.stringify(placed), {...of, column: columnOf(of)})
 }
 
 /** The same, opened: for the moment of a call or a change, never to be shown. */

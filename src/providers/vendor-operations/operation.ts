@@ -21,7 +21,7 @@ export interface VendorOperation {
   /** The unified route whose words its requests and replies are in; null for words of its own. */
   readonly endpoint: EndpointName | null
   /** Where its request names models: all of them must be allowed. Empty: it executes none. */
-  readonly models: readonly ModelPlace[]
+  readonly models: readonly NamedPlace[]
   /** True where its reply holds text that a model wrote. */
   readonly generates: boolean
   readonly money: Money
@@ -36,7 +36,7 @@ export interface VendorOperation {
 
 export type VendorMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** `path`: the `{model}` of the pattern; others are members of the body. `any`: members of these names at any depth. */
-export type ModelPlace = 'path' | 'model' | 'any'
+export type NamedPlace = 'path' | 'model' | 'any'
 /**
  * `costed`: its usage is read and priced. `free`: it shows, changes or ends what is there. `flagged`: it costs, and no rate for it is
  * known: its row says `unmetered` unless the reply tells a usage that has one.
@@ -69,7 +69,7 @@ const PLAIN: Omit<VendorOperation, 'name' | 'method' | 'path'> = {
 
 /** A POST that a model executes: costed, its model in the body unless the path names it. */
 export function executes(name: string, path: string, more: OperationFields = {}): VendorOperation {
-  const models: readonly ModelPlace[] = /\{@?model\+?\}/.test(path) ? ['path', 'model'] : ['model']
+  const models: readonly NamedPlace[] = /\{@?model\+?\}/.test(path) ? ['path', 'model'] : ['model']
   return {...PLAIN, name, method: 'POST', path, money: 'costed', body: 'json', models, ...more}
 }
 

@@ -37,7 +37,7 @@ export interface DirectoryOptions {
   readonly seal: Seal
   /** False: no policy is found. */
   readonly has_policies: boolean
-  /** Whether it is known what other processes revoked: asked for every caller, since nothing that is remembered is used without one. */
+  /** Whether it is known what other processes revoked: read for every caller, since nothing that is remembered is used without one. */
   readonly revocations?: RevocationsKnown
   readonly kind: ProxyServices['kind']
   readonly pricedModels: ProxyServices['pricedModels']
@@ -193,8 +193,8 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
   const {integration} = row
   const own = openCredentials(seal, integration)
   const kind = integration.ai_provider_id
-  const said = openPlace(seal, {table: 'providers', row: row.id, organisation_id: row.organisation_id}, row.model_config_sealed)
-  const {settings: configurations, keeps_credentials} = placedSettings(kind, own.configurations, said, row.names_place)
+  const placed = openPlace(seal, {table: 'providers', row: row.id, organisation_id: row.organisation_id}, row.model_config_sealed)
+  const {settings: configurations, keeps_credentials} = placedSettings(kind, own.configurations, placed, row.names_place)
   const models = await integrationModels(db, integration.id)
   const enabled = models.filter(model => model.enabled === 1)
   const prices = new Map<string, Price>()
@@ -235,7 +235,7 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     kind,
     key: keeps_credentials ? own.key : null,
     custom_host: textOf(configurations.custom_host),
-    trusts_host: keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in said))),
+    trusts_host: keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in placed))),
     headers: headersOf(configurations),
     options: optionsOfSettings(configurations),
     is_mapped: integration.secret_mappings !== '[]',
@@ -255,8 +255,8 @@ function placesIn(models: readonly IntegrationModelsTable[], {integration}: Prov
   for (const {slug, configurations_sealed, names_place} of models) {
     if (configurations_sealed === null) continue
     const of = {table: 'integration_models', row: `${integration.id}/${slug}`, organisation_id: integration.organisation_id} as const
-    const said = openPlace(seal, of, configurations_sealed)
-    places.set(slug, {custom_host: textOf(said.custom_host), headers: headersOf(said), names_place: names_place === 1})
+    const placed = openPlace(seal, of, configurations_sealed)
+    places.set(slug, {custom_host: textOf(placed.custom_host), headers: headersOf(placed), names_place: names_place === 1})
   }
   return places.size ? places : null
 }

@@ -31,7 +31,7 @@ const STATUSES: ReadonlySet<number> = new Set([
   ...[509, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530, 561, 598, 599],
 ])
 const OTHER = 'other'
-/** Statuses told apart at one endpoint of one provider. */
+/** Statuses kept apart at one endpoint of one provider. */
 const MAX_STATUSES = 16
 /**
  * How much of the page label sets may take, in characters. A set that comes when there is no more room counts under labels that are all
@@ -115,11 +115,11 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
   /** The label set of calls that are counted for the first time under it. */
   const found = (key: string, facts: Facts, code: number | string, model: string): CallSeries => {
     const place = `${facts.provider} ${facts.endpoint}`
-    const told = statuses.get(place) ?? new Set()
-    statuses.set(place, told)
-    if (typeof code === 'number' && !told.has(code)) {
-      if (told.size >= MAX_STATUSES) return seriesOf(facts, OTHER, model)
-      told.add(code)
+    const known = statuses.get(place) ?? new Set()
+    statuses.set(place, known)
+    if (typeof code === 'number' && !known.has(code)) {
+      if (known.size >= MAX_STATUSES) return seriesOf(facts, OTHER, model)
+      known.add(code)
     }
     const labels = labelsOf(facts, code, with_model ? model : null)
     if (takes(room.counters, charsOfCounters(labels))) return begun(key, labels)

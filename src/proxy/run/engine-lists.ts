@@ -8,7 +8,7 @@ import {checkManaged, resolveTarget} from '../targets/target.ts'
 import {SubRequests} from '../upstream/sub-requests.ts'
 
 const KEPT_MS = 60_000
-/** An engine that was silent is asked again soon: it may just have been started. */
+/** An engine that was silent is called again soon: it may just have been started. */
 const SILENT_MS = 5_000
 const DEADLINE_MS = 1_000
 const KNOWN_HOSTS = 1_000
@@ -22,7 +22,7 @@ interface Kept {
   readonly models: readonly ListedModel[] | null
 }
 
-/** What engines say they have, asked with the credentials of their integrations, remembered for a minute. */
+/** What engines say they have, called with the credentials of their integrations, remembered for a minute. */
 export class EngineLists {
   readonly #services: ProxyServices
   readonly #known = new LRUCache<string, Kept>({
@@ -36,7 +36,7 @@ export class EngineLists {
     this.#services = services
   }
 
-  /** Null where it did not answer in time. Asked once, however many callers wait. */
+  /** Null where it did not answer in time. Called once, however many callers wait. */
   of(
     {slug, version}: Pick<ProviderModels, 'slug' | 'version'>,
     caller: Caller,

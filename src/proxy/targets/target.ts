@@ -39,7 +39,7 @@ export interface Target {
   readonly credential_of: TargetPlace['credential_of']
   /** True where its host is one that the caller names. */
   readonly is_callers_host: boolean
-  /** What headers asked for in vain; told to the client. */
+  /** What headers named in vain, as the client reads it. */
   readonly warning: string | null
   /** What the config does to a JSON body; the model apart. */
   readonly params: Pick<TargetSpec, 'default_params' | 'override_params' | 'drop_params'>

@@ -43,7 +43,7 @@ export async function openPostgres(options: PostgresOptions, patience: Patience 
   const config = {...options.connection, ssl: await sslOf(options, brief_ms), types: TYPES, keepAlive: true}
   const listeners: (() => void)[] = []
   let is_lost = false
-  const told = {
+  const hooks = {
     onLost: () => {
       is_lost = true
     },
@@ -55,7 +55,7 @@ export async function openPostgres(options: PostgresOptions, patience: Patience 
   const limits_ms = {calls: brief_ms, lists: Math.max(brief_ms, list_timeout_ms), everything: EVERYTHING_MS}
   const pool = boundedPool(
     {...config, max: options.pool_size},
-    {brief_ms, most_ms: limits_ms[patience], for_lists: patience === 'lists', ...told},
+    {brief_ms, most_ms: limits_ms[patience], for_lists: patience === 'lists', ...hooks},
   )
   const db: Db = new Kysely<Database>({dialect: new PostgresDialect({pool})})
   const revisions = new RevisionReader(config, {brief_ms, onSilent: pool.renew})
@@ -66,7 +66,7 @@ export async function openPostgres(options: PostgresOptions, patience: Patience 
     db,
     ...notedWrites(transact),
     migrate(work) {
-      const slow = () => boundedPool({...config, max: 1}, {brief_ms, most_ms: EVERYTHING_MS, ...told})
+      const slow = () => boundedPool({...config, max: 1}, {brief_ms, most_ms: EVERYTHING_MS, ...hooks})
       migrations ??= new Kysely<Database>({dialect: new PostgresDialect({pool: slow()})})
       return migrations.transaction().execute(work)
     },

@@ -73,7 +73,7 @@ test('every write is recorded, and no read is', () => {
   expect(OPERATIONS.filter(each => reads(each) === (each.audit !== undefined)).map(({id}) => id)).toEqual([])
   expect(OPERATIONS.filter(({only_reads}) => only_reads).map(({id}) => id)).toEqual([
     ...['configs.explain', 'configs.replay'],
-    ...['guardrails.test', 'guardrails.evaluate'],
+    ...['guardrails.test', 'guardrails.evaluate', 'guardrails.coverage'],
     ...['prompts.render'],
     // what calls leave behind is no administration
     'logs.insert',

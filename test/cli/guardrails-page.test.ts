@@ -65,3 +65,11 @@ test('eval prints what the page shows', async () => {
   expect(stdout + stderr).toBe(block('text', 1))
   expect(code).toBe(0)
 })
+
+test('coverage says of each operation what the guardrail judges', async () => {
+  const line = 'gateway guardrails coverage pg-house-1a2b3c'
+  expect(page).toContain(line)
+  const {code, stdout, stderr} = await typed(line)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain('google.generateContent')
+})

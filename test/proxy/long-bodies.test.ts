@@ -97,7 +97,7 @@ describe('a body of 64 MB under a guardrail', () => {
   })
   afterAll(() => routed.close())
 
-  test('is judged, and leaves as it came, within 3 s', async () => {
+  test('is judged, and leaves as it came, within seconds', async () => {
     const began = worked_ms()
     const reply = await routed.gateway.call('/v1/proxy/x', {
       method: 'POST',
@@ -106,8 +106,8 @@ describe('a body of 64 MB under a guardrail', () => {
     })
     expect([reply.status, routed.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
-    // client and provider are in this thread as well
-    expect(worked_ms() - began).toBeLessThan(3000)
+    // client and provider are in this thread as well, and a busy machine takes twice as long
+    expect(worked_ms() - began).toBeLessThan(6000)
   })
 
   test('cannot be read by default, and leaves as it came', async () => {
@@ -121,7 +121,7 @@ describe('a body of 64 MB under a guardrail', () => {
     })
     expect([reply.status, other.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
-    expect(worked_ms() - began).toBeLessThan(3000)
+    expect(worked_ms() - began).toBeLessThan(6000)
     await other.close()
   })
 })

@@ -88,10 +88,7 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
     value('openai_organization=two', 'configurations.openai_organization', 'model_config.openai_organization'),
   ],
   '--configurations': [ending(['all.json', '--key-file', 'new.key'], 'configurations', 'model_config', 'masked_key')],
-  'workspaces update --unreadable-bodies': [
-    value('deny', 'defaults.unreadable_bodies'),
-    value('inherit', 'defaults.unreadable_bodies'),
-  ],
+  'workspaces update --unreadable-bodies': [value('deny', 'defaults.unreadable_bodies'), value('inherit', 'defaults.unreadable_bodies')],
   'workspaces update --input-guardrails': [],
   'workspaces update --output-guardrails': [],
   'workspaces update --no-input-guardrails': [ending([], 'defaults.input_guardrails')],

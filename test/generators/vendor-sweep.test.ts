@@ -43,6 +43,9 @@ const administered = administeredBy(OPERATIONS)
 /** Of each client: what its methods asked of the provider, by the gateway and without it. */
 const asked = new Map<Driven, Map<string, Drive>>()
 
+/** The list of models is cut to what the key can call, in any words (doors 25): it is not the provider's own. */
+const GATEWAYS_OWN: ReadonlySet<string> = new Set(['models.list', 'beta.models.list'])
+
 describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every method of %s', (client, driven) => {
   const reasons = NOT_DRIVEN[driven.kind]!
   const all = driven.methods.filter(name => !reasons[name] && !ORGANISATION.test(name))
@@ -73,6 +76,7 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
 
   test('leaves as it would without the gateway, and its answer comes back as it was', () => {
     for (const method of here()) {
+      if (GATEWAYS_OWN.has(method)) continue
       const {answer, heard} = direct.get(method)!
       expect({method, ...through.get(method)}).toMatchObject({
         method,

@@ -106,9 +106,9 @@ describe('a body of 64 MB under a guardrail', () => {
     })
     expect([reply.status, routed.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
-    // client and provider are in this thread as well, and a busy machine takes twice as long
-    expect(worked_ms() - began).toBeLessThan(6000)
-  })
+    // client and provider are in this thread as well, and a busy machine takes three times as long as an idle one
+    expect(worked_ms() - began).toBeLessThan(10_000)
+  }, 90_000)
 
   test('cannot be read by default, and leaves as it came', async () => {
     const other = await startRouting({})
@@ -121,7 +121,7 @@ describe('a body of 64 MB under a guardrail', () => {
     })
     expect([reply.status, other.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
-    expect(worked_ms() - began).toBeLessThan(6000)
+    expect(worked_ms() - began).toBeLessThan(10_000)
     await other.close()
-  })
+  }, 90_000)
 })

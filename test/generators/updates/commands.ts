@@ -81,7 +81,15 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
   '--key-file': [{...value('new.key', 'masked_key'), ends: 'always'}],
   // another place wants the key again
   '--custom-host': [
-    value(['https://one.example.com/v1', '--key-file', 'new.key'], 'configurations.custom_host', 'model_config.custom_host', 'masked_key'),
+    {
+      ...value(
+        ['https://one.example.com/v1', '--key-file', 'new.key'],
+        'configurations.custom_host',
+        'model_config.custom_host',
+        'masked_key',
+      ),
+      ends: 'always',
+    },
   ],
   '--set': [
     value('openai_project=one', 'configurations.openai_project', 'model_config.openai_project'),

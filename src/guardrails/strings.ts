@@ -8,6 +8,13 @@ import {isLeftAlone, isMemberName} from './left-alone.ts'
 /** What becomes of a string. `called`: the key under which it stands in data of the caller's own, or nothing. `is_echo`: the provider repeats the request. */
 export type ByString = (text: string, called: string, is_echo: boolean) => string
 
+/** Where a walk is: of a string that is given, its way; of a key, of a number and of what stands in JSON, the way to what holds it. */
+export interface Trail {
+  readonly path: (string | number)[]
+  /** JSON that stands as a text, before its strings are given one by one. */
+  onJson(text: string): void
+}
+
 /** How the strings below a value are read. */
 type Form = 'body' | 'data' | 'schema'
 
@@ -20,7 +27,7 @@ export const JSON_KEYS: ReadonlySet<string> = new Set(['arguments', 'partial_jso
 /** The conversation grows from call to call: it comes last, so that what stands beside it is numbered as before. */
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input', 'prompt'])
 /** What a response repeats of its request. It is redacted, and nobody's answer. */
-const ECHOED: ReadonlySet<string> = new Set([
+export const ECHOED: ReadonlySet<string> = new Set([
   ...['instructions', 'tools', 'tool_choice', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt', 'text', 'reasoning'],
 ])
 /** Deeper than this no body is read. */
@@ -32,9 +39,9 @@ const NOT_IN_NAMES = /[\s<|\\/>]+/g
 
 /**
  * The body with every string of it put through `by`, whatever its dialect, but for those in `LEFT_ALONE`; the same body when `by` changes none.
- * Strings of JSON that stands as a text are put through it one by one, so that it stays JSON.
+ * Strings of JSON that stands as a text are put through it one by one, so that it stays JSON. `trail` follows the walk.
  */
-export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, by: ByString): JsonValue {
+export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, by: ByString, trail?: Trail): JsonValue {
   let depth = 0
   const repeats = endpoint === 'createModelResponse' && side === 'output'
   const repeating = repeats ? (own(body, 'object') === 'response' ? body : own(body, 'response')) : undefined
@@ -49,7 +56,9 @@ export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, 
     deeper()
     for (let at = 0; at < node.length; at++) {
       const each = node[at]!
+      trail?.path.push(at)
       const put = isObject(each) ? members(each, form, is_echo) : value(each, key, holder, form, is_echo)
+      trail?.path.pop()
       if (put === each) continue
       made ??= [...node]
       made[at] = put
@@ -65,7 +74,9 @@ export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, 
       const before = object[key]!
       const echoes = is_echo || (object === repeating && ECHOED.has(key))
       const name = form === 'body' || isMemberName(key) ? key : by(key, '', echoes)
+      trail?.path.push(key)
       const put = value(before, key, object, form, echoes)
+      trail?.path.pop()
       if (put === before && name === key) continue
       changed ??= new Map()
       changed.set(key, {key: name, value: put})
@@ -80,7 +91,10 @@ export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, 
 
   function text(raw: string, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): string {
     if (form === 'data') return by(raw, key, is_echo)
-    if (JSON_KEYS.has(key)) return mapJsonStrings(raw, (each, name) => by(each, name, is_echo))
+    if (JSON_KEYS.has(key)) {
+      trail?.onJson(raw)
+      return mapJsonStrings(raw, (each, name) => by(each, name, is_echo))
+    }
     if (isLeftAlone(raw, key, holder)) return raw
     const put = by(raw, '', is_echo)
     return put !== raw && key === 'name' ? put.replace(NOT_IN_NAMES, '') : put
@@ -102,14 +116,16 @@ const BASE64 = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/
  * The same of a body whose dialect nobody knows: every string but long base64 is a text. Keys are told, those that are plain names apart, and stay;
  * so does all else.
  */
-export function mapEveryString(body: JsonValue, by: ByString, key?: (text: string) => void): JsonValue {
+export function mapEveryString(body: JsonValue, by: ByString, key?: (text: string) => void, trail?: Trail): JsonValue {
   let depth = 0
   return value(body, '')
 
   function value(node: JsonValue, called: string): JsonValue {
     if (typeof node === 'string') {
       if (node === '' || (node.length >= MIN_BASE64 && BASE64.test(node))) return node
-      return JSON_TEXT.test(node) ? mapJsonStrings(node, (text, name) => by(text, name, false)) : by(node, called, false)
+      if (!JSON_TEXT.test(node)) return by(node, called, false)
+      trail?.onJson(node)
+      return mapJsonStrings(node, (text, name) => by(text, name, false))
     }
     if (typeof node !== 'object' || node === null) return node
     if (++depth > DEEPEST) throw new CheckFault('The body is nested too deep to be judged.')
@@ -121,7 +137,9 @@ export function mapEveryString(body: JsonValue, by: ByString, key?: (text: strin
   function list(nodes: readonly JsonValue[], called: string): JsonValue {
     let made: JsonValue[] | undefined
     for (let at = 0; at < nodes.length; at++) {
+      trail?.path.push(at)
       const put = value(nodes[at]!, called)
+      trail?.path.pop()
       if (put === nodes[at]) continue
       made ??= [...nodes]
       made[at] = put
@@ -133,7 +151,9 @@ export function mapEveryString(body: JsonValue, by: ByString, key?: (text: strin
     let made: Record<string, JsonValue> | undefined
     for (const name of Object.keys(object)) {
       if (key && name !== '' && !isMemberName(name)) key(name)
+      trail?.path.push(name)
       const put = value(object[name]!, name)
+      trail?.path.pop()
       if (put === object[name]) continue
       made ??= {...object}
       set(made, name, put)

@@ -16,19 +16,24 @@ const PLACES: Readonly<Record<string, JsonPath>> = {
   'responses summary_text': ['summary', 0, 'text'],
 }
 
-/** The pieces of text in one event, in the words that `endpoint` streams: the arguments of tool calls are JSON that comes as text. */
-export function deltasOf(endpoint: EndpointName, event: JsonObject): readonly Delta[] {
+/**
+ * The pieces of text in one event, in the words that `endpoint` streams: the arguments of tool calls are JSON that comes as text. `nests`: with those that a provider
+ * streams below its delta under names of its own.
+ */
+export function deltasOf(endpoint: EndpointName, event: JsonObject, nests = false): readonly Delta[] {
   switch (endpoint) {
     case 'chatComplete':
     case 'promptComplete':
-      return chat(event)
+      return chat(event, nests)
     case 'complete':
       return listOf(own(event, 'choices')).flatMap((choice, place) => {
         const known = piece(event, ['choices', place, 'text'], `text ${indexOf(choice, place)}`)
-        return [...known, ...nestedPieces(event, ['choices', place], String(indexOf(choice, place)), {known, skipped: NO_TEXTS})]
+        return !nests
+          ? known
+          : [...known, ...nestedPieces(event, ['choices', place], String(indexOf(choice, place)), {known, skipped: NO_TEXTS})]
       })
     case 'messages':
-      return message(event)
+      return message(event, nests)
     case 'createModelResponse':
       return response(event)
     default:
@@ -41,15 +46,16 @@ export function isJsonSlot(slot: string): boolean {
   return slot.startsWith('arguments ')
 }
 
-/** True for tokens that no piece says. */
+/** True for tokens. */
 export function isTokenSlot(slot: string): boolean {
-  return slot.startsWith('other tokens.')
+  return TOKENS.test(slot)
 }
+const TOKENS = /^other [^ .]*\.?tokens\./
 
 /** Members of a delta whose name another kind of text has. */
 const TAKEN: ReadonlySet<string> = new Set(['text', 'arguments', 'block_text', 'block_thinking', 'other', 'tool_input'])
 
-function chat(event: JsonObject): readonly Delta[] {
+function chat(event: JsonObject, nests: boolean): readonly Delta[] {
   return listOf(own(event, 'choices')).flatMap((choice, place) => {
     const index = indexOf(choice, place)
     const delta = own(choice, 'delta')
@@ -72,11 +78,11 @@ function chat(event: JsonObject): readonly Delta[] {
       ...piece(event, [...path, 'function_call', 'arguments'], `arguments ${index}.only`),
       ...piece(event, [...path, 'audio', 'transcript'], `transcript ${index}`),
     ]
-    return isPlain(delta) ? known : [...known, ...nestedPieces(event, path, String(index), {known})]
+    return !nests || isPlain(delta) ? known : [...known, ...nestedPieces(event, path, String(index), {known})]
   })
 }
 
-function message(event: JsonObject): readonly Delta[] {
+function message(event: JsonObject, nests: boolean): readonly Delta[] {
   const key = event.type === 'content_block_delta' ? 'delta' : event.type === 'content_block_start' ? 'content_block' : null
   if (!key) return []
   const known = [
@@ -84,7 +90,7 @@ function message(event: JsonObject): readonly Delta[] {
     ...piece(event, [key, 'thinking'], `thinking ${event.index}`),
     ...piece(event, [key, 'partial_json'], `arguments ${event.index}`),
   ]
-  return key === 'delta' ? [...known, ...nestedPieces(event, [key], String(event.index), {known})] : known
+  return nests && key === 'delta' ? [...known, ...nestedPieces(event, [key], String(event.index), {known})] : known
 }
 
 /** Members of a choice that repeat its text in tokens, or end it. */

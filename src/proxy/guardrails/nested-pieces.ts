@@ -8,6 +8,10 @@ export interface Delta {
   /** Null: it is no piece, but a string of its own somewhere in the event. */
   readonly path: JsonPath | null
   readonly text: string
+  /** It stands where the dialect streams no text: it is read by itself too. */
+  readonly is_other?: true
+  /** It says what stood there before, and adds nothing to the text. */
+  readonly is_again?: true
 }
 
 /** Deeper than this no provider streams a text; of an event with more strings the rest is judged as strings of their own. */

@@ -1,3 +1,6 @@
+import type {CallGuardrails} from '../call/call-guardrails.ts'
+import type {Stream} from '../upstream/stream.ts'
+
 /**
  * How far a stream is whose answer is judged: what its provider has said, and whether a verdict (or a text that is told anew) is awaited.
  * `said`: the event came after which a client takes the answer for whole; `ended`: nothing more comes. The last three are never left but
@@ -53,3 +56,16 @@ export const isDone = (stage: Stage): boolean => !('refusal' in STAGES[stage])
 
 /** Text that comes now is behind the end: it is part of no answer. */
 export const isSaid = (stage: Stage): boolean => !('last_event' in STAGES[stage])
+
+export interface GuardedStreamOptions {
+  readonly inner: Stream
+  readonly guarded: CallGuardrails
+  readonly status: number
+  /** The client requested usage in an event of its own. */
+  readonly asks_usage: boolean
+  /** Called with the bytes that leave, without hook results. */
+  readonly onSent: (bytes: Buffer) => void
+}
+
+/** What is held back of a stream: nothing, events until a placeholder in them is whole, what was not judged yet, or all until the verdict. */
+export type HoldMode = 'nothing' | 'events' | 'window' | 'all'

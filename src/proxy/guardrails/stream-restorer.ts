@@ -1,8 +1,11 @@
 import {parseJson} from '../../base/json-object.ts'
 import {readFields} from '../../base/sse.ts'
+import {replay} from '../../cache/replay.ts'
+import {isStreamed} from '../../cache/rules.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
 import type {Delta} from './nested-pieces.ts'
 import {eventBytes, type QueuedEvent} from './stream-rewriter.ts'
@@ -29,7 +32,7 @@ export class StreamRestorer {
     if (!event && readFields(bytes).data.length === 0) return bytes
     if (!event) return Buffer.concat([...this.#rest(), bytes])
     if (event.type === 'ping') return bytes
-    const all = deltasOf(this.#endpoint, event)
+    const all = deltasOf(this.#endpoint, event, true)
     if (all.length === 0) {
       const whole = this.#restore.restoreBody(event) as JsonObject
       return Buffer.concat([...this.#rest(event), whole === event ? bytes : eventBytes(name, whole)])
@@ -60,7 +63,7 @@ export class StreamRestorer {
       ]) => {
         const rest = restorer.end()
         if (!rest) return []
-        const others = deltasOf(this.#endpoint, event).filter(({slot}) => slot !== delta.slot)
+        const others = deltasOf(this.#endpoint, event, true).filter(({slot}) => slot !== delta.slot)
         return [eventBytes(name, withTexts(event, [...others, delta], [...others.map(() => ''), rest]))]
       },
     )
@@ -75,4 +78,19 @@ export function restored(restore: Restore | null, bytes: Buffer): Buffer {
   const body = parseJson(bytes.toString()) as JsonValue
   const put = restore.restoreBody(body)
   return put === body ? bytes : Buffer.from(JSON.stringify(put))
+}
+
+/** A rewritten answer of which nothing has left yet, as the stream it would have been: as it is cached, and as the client gets it. */
+export interface Replayed {
+  readonly kept: Buffer
+  readonly shown: Buffer
+}
+
+/** Null where it cannot be streamed. */
+export function replayed({endpoint, restore}: CallGuardrails, body: JsonValue, asks_usage: boolean): Replayed | null {
+  const streamed = (answer: Buffer) => (isStreamed(endpoint) ? replay(endpoint, answer, {include_usage: asks_usage}) : null)
+  const answer = Buffer.from(JSON.stringify(body))
+  const kept = streamed(answer)
+  const shown = restore ? streamed(restored(restore, answer)) : kept
+  return kept && shown && {kept, shown}
 }

@@ -1,7 +1,7 @@
 import {keyFault} from '../../base/json-keys.ts'
 import {parseJson} from '../../base/json-object.ts'
 import {readFields} from '../../base/sse.ts'
-import {isObject, type JsonObject} from '../../guardrails/json.ts'
+import {at, isObject, type JsonObject} from '../../guardrails/json.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
 import {viewOf} from '../../guardrails/view.ts'
@@ -22,6 +22,8 @@ export interface QueuedEvent {
 type Texts = ReadonlyMap<string, string>
 type Taken = readonly QueuedEvent[] | null
 
+/** So much of a piece that comes again is judged in a row. */
+const ROW_CHARS = 128
 /** Boundaries that are tried when a rewriting reaches over the last one. */
 const MAX_TRIES = 16
 
@@ -68,7 +70,7 @@ export class StreamRewriter {
       const taken = withPieces(this.#taken, leaving)
       const put = is_whole && count === all ? whole : await this.#rewritten(taken)
       if (!put || ![...put].every(([slot, text]) => whole.get(slot)?.startsWith(text))) continue
-      const events = await this.#withTexts(leaving, put)
+      const events = await this.#withTexts(leaving, put, taken)
       if (!events) return null
       queue.splice(0, count)
       this.#taken = taken
@@ -79,17 +81,21 @@ export class StreamRewriter {
   }
 
   /** The events with what is new in `put` in the places of their texts; null where it goes into none. */
-  async #withTexts(leaving: readonly QueuedEvent[], put: Texts): Promise<Taken> {
+  async #withTexts(leaving: readonly QueuedEvent[], put: Texts, taken: Texts): Promise<Taken> {
     const sent = this.#sent!
     if (![...put].every(([slot, text]) => text.startsWith(sent.get(slot) ?? ''))) return null
     const left = new Map([...put].map(([slot, text]) => [slot, text.slice((sent.get(slot) ?? '').length)]))
+    const spread = new Map([...otherPieces(leaving)].map(([slot, pieces]) => [slot, spreadOver(pieces, left.get(slot) ?? '')]))
+    for (const slot of spread.keys()) left.delete(slot)
     const events: QueuedEvent[] = []
     for (const held of leaving) {
       if (!held.event) {
         events.push(held)
         continue
       }
-      const texts = held.deltas.map(({slot}) => {
+      const texts = held.deltas.map(({slot, text: own, is_again, is_other}) => {
+        if (is_again) return put.get(slot) === taken.get(slot) ? own : ''
+        if (is_other) return spread.get(slot)!.shift()!
         const text = left.get(slot) ?? ''
         left.set(slot, '')
         return text
@@ -100,14 +106,41 @@ export class StreamRewriter {
     return [...left.values()].some(text => text !== '') ? null : events
   }
 
-  /** An event with other pieces of text; what else it says is rewritten as the answer was. */
+  /**
+   * An event with other pieces of text; what else it says is rewritten as the answer was. A text that stands where the dialect streams none is rewritten twice: as it was
+   * joined, and each string of it by itself; one that was changed before, and says the same again, is gone.
+   */
   async #again(event: JsonObject, deltas: readonly TextPiece[], texts: readonly string[]): Promise<JsonObject> {
     const is_same = deltas.every(({path, slot, text}, place) => (path === null && !isTokenSlot(slot)) || text === texts[place])
-    const bare = viewOf(this.#endpoint, 'output', withoutPieces(event, deltas))
-    if (bare.strings.length === 0) return is_same ? event : withoutTokens(withTexts(event, deltas, texts))
-    const other = await this.#outcome!.rewrite(bare)
+    const pieces = deltas.filter(each => !each.is_other)
+    const put = texts.filter((_, place) => !deltas[place]!.is_other)
+    const others = deltas.map((delta, place) => ({delta, text: texts[place]!})).filter(({delta}) => delta.is_other)
+    const joined = others.filter(({delta}) => !delta.is_again)
+    const held = withTexts(
+      event,
+      joined.map(({delta}) => delta),
+      joined.map(({text}) => text),
+    )
+    const bare = viewOf(this.#endpoint, 'output', withoutPieces(held, pieces))
+    const other = bare.strings.length === 0 ? bare : await this.#outcome!.rewrite(bare)
     if (is_same && other.body === bare.body) return event
-    return withoutTokens(withTexts(other.body as JsonObject, deltas, texts))
+    const gone: TextPiece[] = []
+    for (const {delta, text} of others) {
+      if (!delta.is_again || text !== '' || at(other.body, delta.path!) !== delta.text) continue
+      if (await this.#saysMoreInARow(delta)) gone.push(delta)
+    }
+    const all = withTexts(
+      other.body as JsonObject,
+      gone,
+      gone.map(() => ''),
+    )
+    return withoutTokens(withTexts(all, pieces, put))
+  }
+
+  /** True for a piece that is harmless by itself, and not when it comes again and again. */
+  async #saysMoreInARow({slot, text}: TextPiece): Promise<boolean> {
+    const row = new Map([[slot, text.repeat(Math.max(2, Math.ceil(ROW_CHARS / text.length)))]])
+    return (await this.#rewritten(row))?.get(slot) !== row.get(slot)
   }
 
   async #rewritten(texts: Texts): Promise<Texts | null> {
@@ -122,8 +155,38 @@ function withPieces(texts: Texts, events: readonly QueuedEvent[]): Map<string, s
   return all
 }
 
+/** By text that stands where the dialect streams none: its pieces in these events. */
+function otherPieces(events: readonly QueuedEvent[]): ReadonlyMap<string, readonly string[]> {
+  const pieces = new Map<string, string[]>()
+  for (const {deltas} of events)
+    for (const {slot, text, is_other, is_again} of deltas) {
+      if (!is_other || is_again) continue
+      const known = pieces.get(slot)
+      if (known) known.push(text)
+      else pieces.set(slot, [text])
+    }
+  return pieces
+}
+
+/** `text` over as many pieces: those at both ends that it begins and ends with stay, the first of the others has what is between. */
+function spreadOver(pieces: readonly string[], text: string): string[] {
+  const put = pieces.map(() => '')
+  let [first, last] = [0, pieces.length - 1]
+  let [from, to] = [0, text.length]
+  for (; first <= last && text.startsWith(pieces[first]!, from); first++) {
+    put[first] = pieces[first]!
+    from += put[first]!.length
+  }
+  for (; first <= last && to - pieces[last]!.length >= from && text.startsWith(pieces[last]!, to - pieces[last]!.length); last--) {
+    put[last] = pieces[last]!
+    to -= put[last]!.length
+  }
+  put[Math.min(first, put.length - 1)] += text.slice(from, to)
+  return put
+}
+
 function addPieces(all: Map<string, string>, events: readonly QueuedEvent[]) {
-  for (const {deltas} of events) for (const {slot, text} of deltas) all.set(slot, (all.get(slot) ?? '') + text)
+  for (const {deltas} of events) for (const {slot, text, is_again} of deltas) if (!is_again) all.set(slot, (all.get(slot) ?? '') + text)
 }
 
 export function eventBytes(name: string | null, event: JsonObject): Buffer {

@@ -1,36 +1,98 @@
-import {isList, isObject, type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
-import {DATA_KEYS} from '../../guardrails/strings.ts'
-import {slotsOf} from '../../guardrails/texts.ts'
-import {type BodyString, viewOf} from '../../guardrails/view.ts'
+import {at, isList, isObject, type JsonObject, type JsonPath, type JsonValue, listOf, own} from '../../guardrails/json.ts'
+import {DATA_KEYS, ECHOED, mapEveryString, mapStrings} from '../../guardrails/strings.ts'
+import {isGuarded, slotsOf} from '../../guardrails/texts.ts'
+import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {ECHO, withoutPieces} from './deltas.ts'
 import type {Delta} from './nested-pieces.ts'
 
-/** Strings of an event that are no pieces: they repeat what was streamed, or hold what comes nowhere else, such as citations. */
-export function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): readonly BodyString[] {
-  return viewOf(endpoint, 'output', withoutPieces(event, deltas)).strings
+/** A string of an event that is no piece of a text that its dialect streams: it repeats what was streamed, or holds what comes nowhere else. */
+export interface EventString {
+  readonly text: string
+  /** The provider repeats the request there. */
+  readonly is_echo: boolean
+  /** Where it stands; null: it is a key, a number, or a part of JSON that stands as a text. */
+  readonly path: JsonPath | null
+  /** JSON that stands as a text. Its strings are given besides. */
+  readonly is_json: boolean
 }
 
-/** The same with the tokens apart: there are thousands of them, and most say what a piece says. */
+/** What `logprobs` say: every string in them, and the tokens of each list in their order, as one text. */
+export interface TokenStrings {
+  readonly all: readonly string[]
+  readonly sequences: readonly {readonly path: JsonPath; readonly text: string}[]
+}
+
+/** Those strings, with the tokens apart: there are thousands of them, and most say what a piece says. */
 export function partedOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]) {
-  const logprobs: JsonValue[] = []
-  const bare = withoutLogprobs(event, logprobs) as JsonObject
-  const tokens = logprobs.length ? viewOf(endpoint, 'output', {logprobs}).strings.map(({text}) => text) : []
+  const found: {path: JsonPath; value: JsonValue}[] = []
+  const bare = withoutLogprobs(event, [], found) as JsonObject
+  const tokens: TokenStrings = {
+    all: found.length ? viewOf(endpoint, 'output', {logprobs: found.map(({value}) => value)}).strings.map(({text}) => text) : [],
+    sequences: found.flatMap(sequencesIn),
+  }
   return {others: othersOf(endpoint, bare, deltas), tokens}
 }
 
-function withoutLogprobs(value: JsonValue, found: JsonValue[]): JsonValue {
+/** True where an event has such a string. */
+export function hasOthers(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): boolean {
+  return othersOf(endpoint, event, deltas).length > 0
+}
+
+function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly Delta[]): readonly EventString[] {
+  const bare = withoutPieces(event, deltas)
+  const others: EventString[] = []
+  const path: (string | number)[] = []
+  let json_at: JsonPath | undefined
+  const onJson = (text: string) => {
+    json_at = [...path]
+    others.push({text, is_echo: isEcho(bare, path), path: json_at, is_json: true})
+  }
+  const by = (text: string, _: string, is_echo: boolean) => {
+    const is_whole = at(bare, path) === text
+    // what is no JSON after all is given as a string, too
+    const is_json = json_at?.length === path.length && json_at.every((key, place) => key === path[place])
+    if (!is_whole || !is_json) others.push({text, is_echo, path: is_whole ? [...path] : null, is_json: false})
+    return text
+  }
+  const trail = {path, onJson}
+  if (isGuarded(endpoint, 'output')) mapStrings(bare, endpoint, 'output', by, trail)
+  else mapEveryString(bare, by, text => by(text, '', false), trail)
+  return others
+}
+
+/** What the request holds, in an event of a response. */
+function isEcho(event: JsonObject, path: JsonPath): boolean {
+  return path[0] === 'response' && ECHOED.has(String(path[1])) && isObject(own(event, 'response'))
+}
+
+/** `logprobs` of every dialect: a list of tokens, or lists of them by what they are tokens of. */
+function sequencesIn({path, value}: {path: JsonPath; value: JsonValue}): TokenStrings['sequences'] {
+  const lists: [JsonPath, JsonValue | undefined][] = isList(value)
+    ? [[path, value]]
+    : ['content', 'refusal', 'tokens'].map(key => [[...path, key], own(value, key)])
+  return lists.flatMap(([place, list]) => {
+    const text = listOf(list)
+      .map(each => (typeof each === 'string' ? each : own(each, 'token')))
+      .filter(each => typeof each === 'string')
+      .join('')
+    return text ? [{path: place, text}] : []
+  })
+}
+
+function withoutLogprobs(value: JsonValue, path: JsonPath, found: {path: JsonPath; value: JsonValue}[]): JsonValue {
   if (isList(value)) {
-    const made = value.map(each => withoutLogprobs(each, found))
-    return made.some((each, at) => each !== value[at]) ? made : value
+    const made = value.map((each, place) => (typeof each === 'object' ? withoutLogprobs(each, [...path, place], found) : each))
+    return made.some((each, place) => each !== value[place]) ? made : value
   }
   if (!isObject(value)) return value
   let made: Record<string, JsonValue> | undefined
   for (const key of Object.keys(value)) {
     const before = value[key]!
-    if (DATA_KEYS.has(key)) continue
-    if (key === 'logprobs') found.push(before)
-    const put = key === 'logprobs' ? null : withoutLogprobs(before, found)
+    if (DATA_KEYS.has(key) || typeof before !== 'object' || before === null) continue
+    const way = [...path, key]
+    if (key === 'logprobs') found.push({path: way, value: before})
+    const put = key === 'logprobs' ? null : withoutLogprobs(before, way, found)
     if (put === before) continue
     made ??= {...value}
     made[key] = put
@@ -39,14 +101,14 @@ function withoutLogprobs(value: JsonValue, found: JsonValue[]): JsonValue {
 }
 
 /** What kinds of text such strings are judged as: where prose stands, it is prose. */
-export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: BodyString) => string {
+export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: EventString) => string {
   const prose = new Set(
     bodiesOf(endpoint, event)
       .flatMap(body => slotsOf(endpoint, 'output', body))
       .flatMap(({text, is_judged}) => (is_judged ? [text] : [])),
   )
   const kind = endpoint === 'messages' ? 'text' : endpoint === 'createModelResponse' ? 'output_text' : 'content'
-  return ({text, is_echo}) => (is_echo ? ECHO : prose.has(text) ? kind : 'other')
+  return ({text, is_echo, is_json}) => (is_echo ? ECHO : is_json ? 'arguments' : prose.has(text) ? kind : 'other')
 }
 
 /** What an event holds of an answer, as the whole answer would have it. */

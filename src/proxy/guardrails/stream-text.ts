@@ -3,20 +3,25 @@ import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {isStreamed} from '../../cache/rules.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import {mapJsonStrings} from '../../guardrails/json-strings.ts'
-import {type BodyString, viewOf} from '../../guardrails/view.ts'
+import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {answerOf, deltasOf, isJsonSlot, isTokenSlot} from './deltas.ts'
 import type {Delta} from './nested-pieces.ts'
-import {kindsOf, othersOf, partedOf} from './stream-strings.ts'
+import {OtherTexts} from './other-texts.ts'
+import {hasOthers, partedOf} from './stream-strings.ts'
 
 /** A longer text is judged by its end alone while it comes, and whole when it has come. */
 const MAX_JUDGED_CHARS = 64 * 1024
 
-/** Tokens are judged together, so many code units at a time, with what parts them: nothing of theirs goes on behind it. */
-const TOKENS_AT_ONCE_CHARS = 16 * 1024
-const BETWEEN_TOKENS = '\n;\n'
-/** A text is judged as it grows; tokens beside it grow many times as fast, and hurry it by this part of what they say. */
-const TOKENS_SHARE = 16
+/** Strings are judged by themselves together, so many code units at a time, with what parts them: nothing of theirs goes on behind it. */
+const ALONE_AT_ONCE_CHARS = 16 * 1024
+const BETWEEN_ALONE = '\n;\n'
+/** A text is judged as it grows; what says it again beside it grows many times as fast, and hurries it by this part of what it says. */
+const AGAIN_SHARE = 16
+/** Strings that are known to have been judged by themselves. */
+const MAX_KNOWN = 10_000
+/** A string that is so long and part of a text that came is that text again: it waits for nothing of its own. */
+const REPEAT_CHARS = 32
 
 /** A piece, and how long its text is with it. */
 export interface TextPiece extends Delta {
@@ -31,12 +36,15 @@ export class StreamText {
   chars = 0
   readonly #endpoint: EndpointName
   readonly #assembler: Assembler | null
-  /** Texts that may go on. */
-  readonly #open = new Set<string>()
-  /** Texts that came whole, not in pieces, and for the first time. */
-  #strays = 0
-  /** Tokens that came or were judged before. */
-  readonly #tokens = new Set<string>()
+  readonly #others: OtherTexts
+  /** Texts that may go on, by how far their choice was when they went on last. */
+  readonly #open = new Map<string, number>()
+  /** How much came of each choice. */
+  readonly #progress = new Map<string, number>()
+  /** Texts of strings that are judged by themselves. */
+  #alone = 0
+  /** Such strings that came before. */
+  readonly #known = new Set<string>()
   /** By arguments that were no whole JSON yet: how long they were. */
   readonly #cut = new Map<string, number>()
   #whole: JsonValue | undefined
@@ -45,6 +53,7 @@ export class StreamText {
 
   constructor(endpoint: EndpointName) {
     this.#endpoint = endpoint
+    this.#others = new OtherTexts(endpoint)
     this.#assembler = isStreamed(endpoint) ? createAssembler(endpoint) : null
   }
 
@@ -56,45 +65,57 @@ export class StreamText {
   /** The next event; gives the pieces of text in it. */
   add(event: JsonObject): readonly TextPiece[] {
     const deltas = deltasOf(this.#endpoint, event)
-    const pieces = deltas.map(delta => this.#put(delta))
     const {others, tokens} = partedOf(this.#endpoint, event, deltas)
-    const strays = this.#unsaid(others)
-    this.#close(event, pieces)
-    const fresh = this.#fresh(tokens, pieces).map(text => this.#put({slot: `other tokens.${++this.#strays}`, path: null, text}))
-    if (strays.length === 0) return fresh.length ? [...pieces, ...fresh] : pieces
-    const kind = kindsOf(this.#endpoint, event)
-    const put = strays.map(each => this.#put({slot: `${kind(each)} stray.${++this.#strays}`, path: null, text: each.text}))
-    return [...pieces, ...put, ...fresh]
+    const pieces = deltas.map(delta => this.#put(delta))
+    if (others.length === 0 && tokens.all.length === 0) {
+      this.#close(event, pieces)
+      return pieces
+    }
+    const read = this.#others.read(event, others, tokens)
+    const besides = [...read.pieces, ...read.tokens].map(delta => this.#putOther(delta, pieces))
+    this.#close(event, [...pieces, ...besides])
+    const strays = this.#unsaid(others.flatMap(({text, path}) => (path === null ? [text] : [])))
+    const alone = [...this.#fresh([...strays, ...read.alone], pieces, 'alone'), ...this.#fresh(tokens.all, pieces, 'tokens')]
+    return [...pieces, ...besides, ...alone]
   }
 
-  /** The tokens that neither a piece beside them nor an event before them says, in few texts. */
-  #fresh(tokens: readonly string[], pieces: readonly TextPiece[]): readonly string[] {
-    const texts: string[] = []
-    let text = ''
-    for (const token of tokens) {
-      if (this.#tokens.has(token)) continue
-      this.#tokens.add(token)
-      if (pieces.some(each => each.text.includes(token))) continue
-      if (text && text.length + token.length > TOKENS_AT_ONCE_CHARS) {
-        texts.push(text)
-        text = ''
-      }
-      text += (text && BETWEEN_TOKENS) + token
+  /** A piece of a text that the dialect does not stream. One that says a text again that came leaves with it. */
+  #putOther(delta: Delta, pieces: readonly TextPiece[]): TextPiece {
+    const {slot, text} = delta
+    const before = this.texts.get(slot)
+    const is_said = isTokenSlot(slot)
+      ? pieces.some(each => each.text.includes(text))
+      : text.length >= REPEAT_CHARS && this.#unsaid([text]).length === 0
+    const put = this.#put(delta, delta.path === null || is_said)
+    return is_said && (before === undefined || before === '') ? {...put, end_chars: 0} : put
+  }
+
+  /** Strings by themselves that came for the first time, but for those that a piece beside them says: in few texts. */
+  #fresh(strings: readonly string[], pieces: readonly TextPiece[], name: 'alone' | 'tokens'): readonly TextPiece[] {
+    const put: TextPiece[] = []
+    for (const text of strings) {
+      if (this.#known.has(text)) continue
+      if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+      this.#known.add(text)
+      if (pieces.some(each => each.text.includes(text))) continue
+      const length = this.texts.get(`other ${name}.${this.#alone}`)?.length ?? 0
+      if (length + text.length > ALONE_AT_ONCE_CHARS) this.#alone++
+      const slot = `other ${name}.${this.#alone}`
+      put.push(this.#put({slot, path: null, text: this.texts.has(slot) ? BETWEEN_ALONE + text : text}, true))
     }
-    if (text) texts.push(text)
-    return texts
+    return put
   }
 
   /** True for an event that tells a text. */
   says(event: JsonObject): boolean {
     const deltas = deltasOf(this.#endpoint, event)
-    return deltas.length > 0 || othersOf(this.#endpoint, event, deltas).length > 0
+    return deltas.length > 0 || hasOthers(this.#endpoint, event, deltas)
   }
 
   /** How much of each text is further back than the last `look_back_chars` that it may go on from. */
   behind(look_back_chars: number): ReadonlyMap<string, number> {
     const behind = new Map<string, number>()
-    for (const [slot, {length}] of this.texts) behind.set(slot, this.#open.has(slot) ? length - look_back_chars : length)
+    for (const [slot, {length}] of this.texts) behind.set(slot, this.#isOpen(slot, look_back_chars) ? length - look_back_chars : length)
     return behind
   }
 
@@ -104,33 +125,53 @@ export class StreamText {
     const bytes = this.#assembler?.end()
     const whole = bytes ? (JSON.parse(bytes.toString()) as JsonValue) : undefined
     this.is_assembled = whole !== undefined && this.#isAllIn(whole)
-    this.#whole = this.is_assembled ? whole! : answerOf(this.#endpoint, this.texts)
+    this.#whole = this.is_assembled ? whole! : answerOf(this.#endpoint, this.#judged)
     return this.#whole
   }
 
   /** The texts, those that go on up to their last end of a word, should there be one among the last `look_back_chars`: what a word will be is not known before. */
   soFar(look_back_chars: number): JsonValue {
-    const parts = [...this.texts].map(([slot, text]) => {
+    const parts = [...this.#judged].map(([slot, text]) => {
       const from = Math.max(0, text.length - look_back_chars)
-      const space = this.#open.has(slot) ? text.slice(from).search(/\s\S*$/) : -1
+      const space = this.#isOpen(slot, look_back_chars) ? text.slice(from).search(/\s\S*$/) : -1
       return [slot, text.slice(-MAX_JUDGED_CHARS, space < 0 ? undefined : from + space)] as const
     })
     return answerOf(this.#endpoint, new Map(parts))
   }
 
-  #put(delta: Delta): TextPiece {
+  /** The texts but for those that say another once more. */
+  get #judged(): ReadonlyMap<string, string> {
+    const judged = new Map<string, string>()
+    const seen = new Set<string>()
+    const mine: string[] = []
+    for (const [slot, text] of this.texts) if (!OTHER.test(slot)) mine.push(text)
+    for (const text of mine) seen.add(text)
+    for (const [slot, text] of this.texts) {
+      if (OTHER.test(slot)) {
+        if (seen.has(text) || ((isTokenSlot(slot) || isProse(slot)) && mine.some(each => each.includes(text)))) continue
+        seen.add(text)
+      }
+      judged.set(slot, text)
+    }
+    return judged
+  }
+
+  #put(delta: Delta, is_again = false): TextPiece {
     const {slot, text} = delta
+    if (delta.is_again) return {...delta, end_chars: this.texts.get(slot)!.length}
     const all = (this.texts.get(slot) ?? '') + text
     this.texts.set(slot, all)
-    this.chars += isTokenSlot(slot) ? Math.ceil(text.length / TOKENS_SHARE) : text.length
+    this.chars += is_again ? Math.ceil(text.length / AGAIN_SHARE) : text.length
+    const group = this.#groupOf(slot)
+    for (const each of group === '' ? [''] : [group, '']) this.#progress.set(each, (this.#progress.get(each) ?? 0) + text.length)
     return {...delta, end_chars: all.length}
   }
 
   /** Those that are no part of a text that came before, as far as looking for them may go: one that is not found is judged once more. */
-  #unsaid(others: readonly BodyString[]): readonly BodyString[] {
-    if (others.length === 0) return others
+  #unsaid(strings: readonly string[]): readonly string[] {
+    if (strings.length === 0) return strings
     const isSaid = isWithin([...this.texts.values()])
-    return others.filter(({text}) => !isSaid(text))
+    return strings.filter(text => !isSaid(text))
   }
 
   /** True when every piece is part of the whole text. */
@@ -145,24 +186,28 @@ export class StreamText {
           is_there &&= isThere(each) || isNumber(each)
           return each
         })
-      else is_there = isTokenSlot(slot) ? text.split(BETWEEN_TOKENS).every(isThere) : isThere(text)
+      else is_there = ALONE.test(slot) ? text.split(BETWEEN_ALONE).every(isThere) : isThere(text)
       if (!is_there) return false
     }
     return true
   }
 
-  /** A text is over when its choice, or its answer, goes on with another. */
+  /** A text is over when its choice, or its block, is; one that others of its choice went on without for long is taken for over. */
   #close(event: JsonObject, pieces: readonly TextPiece[]) {
     if (ENDS.has(event.type as string)) this.#open.clear()
-    const groups = new Set(pieces.map(({slot}) => this.#groupOf(slot)))
-    const going = new Set(pieces.map(({slot}) => slot))
-    for (const group of groups) this.#closeAll(group, going)
-    for (const slot of going) this.#open.add(slot)
+    for (const {slot, is_again} of pieces) if (!is_again) this.#open.set(slot, this.#progress.get(this.#groupOf(slot)) ?? 0)
     for (const choice of listOf(own(event, 'choices'))) if (own(choice, 'finish_reason')) this.#closeAll(String(own(choice, 'index') ?? 0))
   }
 
-  #closeAll(group: string, going?: ReadonlySet<string>) {
-    for (const slot of this.#open) if (!going?.has(slot) && this.#groupOf(slot) === group && !this.#goesOn(slot)) this.#open.delete(slot)
+  #closeAll(group: string) {
+    for (const slot of this.#open.keys()) if (this.#groupOf(slot) === group && !this.#goesOn(slot)) this.#open.delete(slot)
+  }
+
+  /** How much of the choice came since the last piece of a text tells whether it goes on: texts come by turns. */
+  #isOpen(slot: string, look_back_chars: number): boolean {
+    const at = this.#open.get(slot)
+    if (at === undefined) return false
+    return (this.#progress.get(this.#groupOf(slot)) ?? 0) - at < look_back_chars || this.#goesOn(slot)
   }
 
   /** Calls of tools may come side by side: the arguments of one are over when they are whole. */
@@ -218,6 +263,15 @@ function isJson(text: string): boolean {
 
 function isNumber(text: string): boolean {
   return text.trim() !== '' && !Number.isNaN(Number(text))
+}
+
+/** Texts that stand where the dialect streams none. */
+const OTHER = /^\S+ [^ .]*\.(?:at|tokens|rest)\b/
+/** Strings that are judged by themselves. */
+const ALONE = /^other (?:alone|tokens)\./
+
+function isProse(slot: string): boolean {
+  return !/^(?:other|arguments|echo) /.test(slot)
 }
 
 const ENDS: ReadonlySet<string> = new Set(['content_block_stop', 'response.output_item.done'])

@@ -7,9 +7,8 @@ import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
 import {EventQueue} from './queue.ts'
-import {replayed} from './replayed.ts'
-import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
-import {StreamRestorer} from './stream-restorer.ts'
+import {type GuardedStreamOptions, type HoldMode, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
+import {replayed, StreamRestorer} from './stream-restorer.ts'
 import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
 import {StreamText} from './stream-text.ts'
 
@@ -18,16 +17,6 @@ const MAX_PREAMBLE_EVENTS = 6
 const NOTHING = Buffer.alloc(0)
 
 type Then = (send: Buffer, hold: Buffer | null) => void
-
-export interface GuardedStreamOptions {
-  readonly inner: Stream
-  readonly guarded: CallGuardrails
-  readonly status: number
-  /** The client requested usage in an event of its own. */
-  readonly asks_usage: boolean
-  /** Called with the bytes that leave, without hook results. */
-  readonly onSent: (bytes: Buffer) => void
-}
 
 /**
  * A stream whose answer guardrails judge (decisions: `stream_mode`). `after`: it passes, and is judged when it has ended. `window`: its
@@ -47,7 +36,7 @@ export class GuardedStream implements Stream {
   readonly #partial: readonly Hook[]
   readonly #after: readonly Hook[]
   readonly #restoring: StreamRestorer | null
-  readonly #holds: 'nothing' | 'events' | 'window' | 'all'
+  readonly #holds: HoldMode
   /** How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next. */
   readonly #step_chars: number
   readonly #queue: EventQueue

@@ -102,7 +102,9 @@ type Skipped = 'route' | SkipReason
 function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped | null {
   const {type, async, checks} = hook
   if (type === 'mutator' && (async || context.endpoint === 'embed')) return 'route'
-  if (context.side === 'output' && context.response_status !== 200) return 'route'
+  // An error is nothing but strings, whatever the route; what else is no answer is nobody's to judge.
+  const is_error = view.kind === 'strings' && (context.response_status ?? 0) >= 300
+  if (context.side === 'output' && context.response_status !== 200 && !is_error) return 'route'
   const reasons = checks.map(each => whySkipped(each, hook, view.kind, context))
   return reasons.includes(null) ? null : (reasons.find(reason => reason !== 'route') ?? 'route')
 }

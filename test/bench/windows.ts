@@ -53,6 +53,7 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
     reads_answers: true,
     readsAnswer: () => true,
     judges_answers: true,
+    judges_errors: false,
     keeps_streams: true,
     shown: null,
     logged: {before_request_hooks: [], after_request_hooks: []},
@@ -64,6 +65,8 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
     denied: () => fail('nothing is denied here'),
     unreadable: reason => fail(reason),
     evaluateResponse: () => fail('the answer is a stream'),
+    evaluateError: () => fail('there is no error'),
+    judgeFailure: async (_, failed) => failed,
     evaluateInBackground: async () => undefined,
     judge(judging, json, status) {
       const {context} = world({side: 'output', body: json, status})

@@ -24,6 +24,7 @@ export function guardedOutput(
     denied: () => new Refusal('guardrail.denied'),
     unreadable: (reason: string) => new Refusal('upstream.bad_reply', {provider: 'p', reason}),
     judge,
+    judgeFailure: async (_: readonly Hook[], failed: unknown) => failed,
     evaluateInBackground,
   }
   return guarded as unknown as CallGuardrails

@@ -77,7 +77,8 @@ export function openResponse(
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : framing !== null
   if (!is_stream) {
-    const is_rewritten = translating !== null || (is_good && (guardrails?.readsAnswer(headers['content-type'], content_length) ?? false))
+    const is_read = is_good ? guardrails?.readsAnswer(headers['content-type'], content_length) : guardrails?.judges_errors
+    const is_rewritten = translating !== null || (is_read ?? false)
     const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
     const checkStart = was_requested ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug) : null
     return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}
@@ -109,6 +110,7 @@ function framingOf(
   is_good: boolean,
   content_length: number | null,
 ): VendorFraming | null {
+  if (!is_good && guardrails?.judges_errors) return null
   if (headers['content-type']?.startsWith('text/event-stream')) return 'sse'
   const framing = is_passthrough && is_good ? vendorFraming(operation?.operation.framing ?? null, headers) : null
   // What guardrails read they read whole, but for event streams.

@@ -86,9 +86,9 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const {stream, is_rewritten, content_length} = this.response
     this.#recorder.received(chunk)
     if (stream) return stream.take(chunk, (send, hold) => (this.#reserved ? this.#reserved.take(send, hold) : this.pass(send, hold)))
-    if (is_rewritten) return
-    if (!this.decision) this.#decideWhole(chunk)
     const {received_bytes} = this.#recorder
+    if (is_rewritten) return this.decision?.passes === false && received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
+    if (!this.decision) this.#decideWhole(chunk)
     if (!this.decision?.passes) return received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
     this.#pending.push(chunk)
     if (content_length === null || received_bytes < content_length) this.#flush ??= setImmediate(() => this.#flushPending())

@@ -8,7 +8,7 @@ import {type TranslatedReply, translated} from '../upstream/translate.ts'
 import type {AttemptParts} from './host.ts'
 import type {OpenResponse} from './open-response.ts'
 
-/** Translates a whole response, good or not, and has its guardrails check a good one. `done` may run at once. */
+/** Translates a whole response, good or not, and has its guardrails check it. `done` may run at once. */
 export function rewriteResponse(
   {call, request}: AttemptParts,
   response: OpenResponse,
@@ -22,9 +22,12 @@ export function rewriteResponse(
     try {
       const reply = request.translating ? translated(request.translating, status, plain ?? body) : untranslated(plain ?? body)
       const {guardrails} = call
-      if (!guardrails || status >= 300) return done(null, {...reply, status, kept: reply.bytes, logged: reply.bytes})
+      const is_error = status >= 300
+      if (!guardrails || (is_error && !guardrails.judges_errors))
+        return done(null, {...reply, status, kept: reply.bytes, logged: reply.bytes})
       if (plain === null) return done(guardrails.unreadable('it is encoded in a way that guardrails cannot read'))
-      guardrails.evaluateResponse(reply, status).then(
+      const judged = is_error ? guardrails.evaluateError(reply, status) : guardrails.evaluateResponse(reply, status)
+      judged.then(
         checked => done(null, checked),
         fault => done(asRefusal(fault)),
       )

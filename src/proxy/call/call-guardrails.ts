@@ -14,6 +14,14 @@ export interface Whole {
   readonly content_type: string
 }
 
+/** An error that a stream tells. */
+export interface ProviderFailure {
+  readonly type: string
+  readonly code?: string | null
+  readonly message: string
+  readonly status?: number | null
+}
+
 /** What its guardrails made of it. */
 export interface Judged {
   /** What the client is answered. */
@@ -65,6 +73,12 @@ export interface CallGuardrails {
   unreadable(reason: string): Refusal
   /** Judges a whole answer. In the words of a route what is no JSON cannot be judged, and is refused. */
   evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
+  /** True when an error of a provider has to be read whole, to be judged. */
+  readonly judges_errors: boolean
+  /** Judges the body of an error: its strings, by checks that forbid. It stays as it is where none of them finds anything. */
+  evaluateError<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
+  /** Judges an error that stands in a stream by some of the output's hooks; gives what is left of it, null where it is denied. */
+  judgeFailure(hooks: readonly Hook[], failed: ProviderFailure, upstream_status: number): Promise<ProviderFailure | null>
   /** Judges an answer, or a part of it, with some of the output's hooks; the results replace earlier ones of the answer. */
   judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome>
   /** Judges an answer that is gone already; the results are added to the earlier ones. Never rejects. */

@@ -21,7 +21,7 @@ import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
 import type {Call} from '../call/call.ts'
-import type {CallGuardrails, Judged, Whole} from '../call/call-guardrails.ts'
+import type {CallGuardrails, Judged, ProviderFailure, Whole} from '../call/call-guardrails.ts'
 import {readPassing} from '../call/read-body.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
 import {type Body, type JsonBody, LONG_BODY_BYTES, readAs, readJson, textOf, wholeOf} from '../inbound/body.ts'
@@ -228,6 +228,44 @@ class GuardedVisit implements CallGuardrails {
     return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
   }
 
+  get judges_errors(): boolean {
+    return this.judges_answers && this.#errorHooks(this.guards.output).length > 0
+  }
+
+  /** Of an error only those are asked that keep something from leaving. */
+  #errorHooks(hooks: readonly Hook[]): readonly Hook[] {
+    return hooks.filter(hook => isProtective(hook) && judgesStrings(hook, 'strings'))
+  }
+
+  async evaluateError<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
+    const as_it_came = {...reply, status: upstream_status, kept: null, logged: reply.bytes}
+    const outcome = await this.#judgeError(this.guards.output, reply.bytes, Math.max(upstream_status, FIRST_ERROR))
+    if (!outcome) return as_it_came
+    if (outcome.is_denied) return this.#deniedAnswer(reply)
+    if (!(outcome.view instanceof BytesView && outcome.is_transformed)) return as_it_came
+    const bytes = await inTimeSlices(outcome.view.splicing())
+    return {...as_it_came, bytes, logged: bytes}
+  }
+
+  async judgeFailure(hooks: readonly Hook[], failed: ProviderFailure, upstream_status: number): Promise<ProviderFailure | null> {
+    const bytes = Buffer.from(JSON.stringify(failed))
+    const outcome = await this.#judgeError(hooks, bytes, Math.max(failed.status ?? upstream_status, FIRST_ERROR))
+    if (outcome?.is_denied) return null
+    if (!(outcome?.view instanceof BytesView && outcome.is_transformed)) return failed
+    return parsed((await inTimeSlices(outcome.view.splicing())).toString()) as ProviderFailure
+  }
+
+  /** Null where there is nobody to judge it, or nothing to be read. */
+  async #judgeError(attached: readonly Hook[], bytes: Buffer, status: number): Promise<PhaseOutcome | null> {
+    const hooks = this.#errorHooks(attached)
+    if (hooks.length === 0) return null
+    const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
+    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, bytes, most_bytes))
+    if (view) return this.#judgeView(hooks, view, status)
+    this.#after = this.#skippedAnswer()
+    return null
+  }
+
   #deniedAnswer<R extends Whole>(reply: R): R & Judged {
     const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
     return {...reply, status: this.denied().status, bytes: denial, content_type: 'application/json', kept: null, logged: denial}
@@ -311,6 +349,8 @@ function judgesStrings({checks, every_route}: Hook, coverage: Coverage): boolean
   return checks.some(({prepared: {check, forbids}}) => check.sides.includes('output') && (forbids || (check.is_service && every_route)))
 }
 
+/** An answer of this status or a higher one is an error, or none that anybody reads. */
+const FIRST_ERROR = 300
 /** The longest answer that is held back to tell results of its request in it. */
 const MAX_TOLD_BYTES = 1 << 20
 

@@ -6,6 +6,7 @@ import type {Usage} from '../../schema/usage.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
+import {JudgedFailure} from './judged-failure.ts'
 import {EventQueue} from './queue.ts'
 import {type GuardedStreamOptions, type HoldMode, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
 import {replayed, StreamRestorer} from './stream-restorer.ts'
@@ -37,6 +38,7 @@ export class GuardedStream implements Stream {
   readonly #after: readonly Hook[]
   readonly #restoring: StreamRestorer | null
   readonly #holds: HoldMode
+  readonly #failure: JudgedFailure
   /** How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next. */
   readonly #step_chars: number
   readonly #queue: EventQueue
@@ -76,6 +78,7 @@ export class GuardedStream implements Stream {
         : this.#restoring
           ? 'events'
           : 'nothing'
+    this.#failure = new JudgedFailure(inner, guarded, this.#deciding, status)
     this.#step_chars = Math.ceil(Math.min(...this.#deciding.map(hook => hook.stream_window_chars)) / 2)
     this.#text = new StreamText(endpoint)
     this.#queue = new EventQueue(endpoint, this.#text, this.#holds !== 'nothing', {
@@ -189,13 +192,14 @@ export class GuardedStream implements Stream {
   }
 
   get failed(): Stream['failed'] {
-    if (!this.#fault) return this.#hasFailed && !this.#isAllOut ? null : this.#inner.failed
+    if (!this.#fault && !this.is_held) return this.#inner.failed
+    if (!this.#fault) return this.#hasFailed && !this.#isAllOut ? null : this.#failure.judged
     const {message, status, codes: definition} = this.#fault
     return {type: definition.type, message, status}
   }
 
   get fault(): Refusal | null {
-    return this.#fault ?? this.#broken ?? this.#inner.fault
+    return this.#fault ?? this.#broken ?? (this.is_held ? this.#failure.fault : this.#inner.fault)
   }
 
   get ends_on_fault(): boolean {
@@ -267,6 +271,11 @@ export class GuardedStream implements Stream {
       return this.#then(NOTHING, null)
     }
     if (isDone(this.#stage)) return this.#sendNothing()
+    if (this.is_held && this.#failure.is_due)
+      return this.#await(this.#failure.judge(), is_kept => {
+        this.#has_news = true
+        if (!is_kept) this.#refuseBy(this.#guarded.denied())
+      })
     if (this.#holds === 'events') this.#cleared = 'all'
     if (this.#holds === 'events' && this.is_said) this.#is_judged = true
     if (this.is_said && !this.#is_judged) return this.#judge(this.#deciding, true)

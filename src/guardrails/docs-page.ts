@@ -68,6 +68,8 @@ forbid something run. Others are logged there as \`skipped: true\`, with the rea
 - **Responses** are read where the operation writes text: transcriptions, OCR, and calls with a body to routes that the
   gateway does not know. Lists, files and metadata are read if the guardrail has \`every_route: true\`. Other content, such
   as sound, passes and is logged as skipped.
+- **Errors of the provider.** Guardrails of the output that deny or redact read every string of an error, with the checks
+  named above. A denied error is 446. Retries and fallbacks go by the provider's status.
 - **Unreadable bodies.** Guardrails cannot read files in forms, sound, other character sets, and bodies over
   \`GUARDRAIL_MAX_BODY_MB\`. By default such a call passes. The log has \`skipped: true\`, the reason \`unreadable\` and the
   name of the part. With \`UNREADABLE_BODIES=deny\`, or \`gateway workspaces update NAME --unreadable-bodies deny\`, it is

@@ -51,6 +51,17 @@ beforeAll(async () => {
       aws_region: 'us-east-1',
     },
   })
+  await gateway.provider('claude', 'claude-platform-aws', own.url, {
+    key: null,
+    configurations: {
+      custom_host: own.url,
+      aws_auth_type: 'accessKey',
+      aws_access_key_id: 'AKIAMANAGED',
+      aws_secret_access_key: 'AWS-SECRET',
+      aws_region: 'us-east-1',
+      anthropic_aws_workspace_id: 'mine',
+    },
+  })
 })
 afterAll(async () => {
   await gateway.close()
@@ -68,6 +79,17 @@ async function ask(config: object | null, headers: Record<string, string> = {}) 
 }
 /** The headers that the caller's own host heard. */
 const leaked = () => other.heard.filter(({headers}) => SECRETS.test(JSON.stringify(headers)))
+
+test.each([
+  ['by the own path', '/v1/proxy/messages', {}],
+  ['by the unified path', '/v1/messages', {}],
+  ['that is forwarded by name', '/v1/messages', {'x-gateway-forward-headers': 'anthropic-workspace-id'}],
+])('an account that the integration names is the one that pays, whatever header a client sends: %s', async (_, path, headers) => {
+  const sent = {...body, max_tokens: 5}
+  const named = {'x-gateway-provider': '@claude', 'anthropic-workspace-id': 'theirs', 'content-type': 'application/json', ...headers}
+  await gateway.call(path, {method: 'POST', body: JSON.stringify(sent), headers: named})
+  expect(own.heard.map(({headers}) => headers['anthropic-workspace-id'])).toEqual(['mine'])
+})
 
 describe('a config', () => {
   test.each([

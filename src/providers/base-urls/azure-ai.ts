@@ -40,8 +40,8 @@ export function azureAiPath({path, query}: EndpointRequest, options: Options): s
 
 /** Source: Microsoft Learn, Azure AI Model Inference API, extensibility; Azure Machine Learning, online endpoints. */
 export function azureAiHeaders(options: Options): OutgoingHeaders {
-  const extra = optionIn(options, 'azure_extra_params') ?? 'drop'
-  if (!EXTRA.has(extra)) throw new WrongOption('azure_extra_params', 'drop, error or pass-through')
+  const extra = optionIn(options, 'azure_extra_params')
+  if (extra !== undefined && !EXTRA.has(extra)) throw new WrongOption('azure_extra_params', 'drop, error or pass-through')
   const deployment = optionIn(options, 'azure_deployment_name') ?? optionIn(options, 'azure_deployment_id')
-  return {'extra-parameters': extra, ...(deployment ? {'azureml-model-deployment': deployment} : {})}
+  return {...(extra ? {'extra-parameters': extra} : {}), ...(deployment ? {'azureml-model-deployment': deployment} : {})}
 }

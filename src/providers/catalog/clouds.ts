@@ -94,6 +94,7 @@ export const clouds: readonly Provider[] = [
     auth: withAzureToken(bearer),
     login: entra,
     pathOf: azureAiPath,
+    headers: {'extra-parameters': 'drop'},
     headersOf: azureAiHeaders,
     translations: azureAiRerank,
     realtime: {path: '/realtime'},

@@ -79,7 +79,7 @@ function placeOf({provider, options}: Target, request: string, model: string | n
 function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, services: ProxyServices): OutgoingHeaders {
   const {provider} = target
   const headers: OutgoingHeaders = {...usualHeaders(provider, target.options), 'user-agent': `gateway/${services.version}`}
-  addClientHeaders(headers, incoming, target, services.ignored, false)
+  addClientHeaders(headers, incoming, target, provider, services.ignored, false)
   for (const name of HANDED_ON) {
     const value = incoming.own.values[name] ?? incoming.headers[name]
     if (typeof value === 'string') headers[name] = value

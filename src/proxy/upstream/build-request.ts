@@ -244,7 +244,7 @@ function headersOf(
     accept: incoming.headers.accept ?? '*/*',
     'accept-encoding': is_read ? 'identity' : String(incoming.headers['accept-encoding'] ?? 'identity'),
   }
-  addClientHeaders(headers, incoming, target, services.ignored, is_passthrough)
+  addClientHeaders(headers, incoming, target, provider, services.ignored, is_passthrough)
   handOn(headers, incoming, is_translated)
   Object.assign(headers, target.headers, call.guardrails?.headers)
   const type = incoming.headers['content-type']

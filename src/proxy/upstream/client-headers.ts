@@ -1,7 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
 import {parseJson} from '../../base/json-object.ts'
 import {holdsOwnKey} from '../../identity/keys.ts'
-import type {OutgoingHeaders} from '../../providers/provider.ts'
+import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {HOP_BY_HOP, isOwn, isOwnCookie, NEVER_FORWARDED} from '../../schema/headers.ts'
 import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
@@ -12,11 +12,15 @@ import type {Target} from '../targets/target.ts'
 
 type Keys = Pick<RequestCredentials, 'service_key'>
 
-/** Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. */
+/**
+ * Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. What the
+ * options of an integration make (an account, a deployment) no client replaces.
+ */
 export function addClientHeaders(
   sent: OutgoingHeaders,
   {headers, own}: InboundRequest,
-  target: Pick<Target, 'forward_headers'>,
+  target: Pick<Target, 'forward_headers' | 'managed' | 'options'>,
+  provider: Provider,
   ignored: ReadonlySet<string>,
   passthrough: boolean,
 ): void {
@@ -41,6 +45,7 @@ export function addClientHeaders(
     const value = headers[name]
     if (typeof value === 'string' && !NEVER_FORWARDED.has(name)) sent[name] = value
   }
+  if (target.managed && provider.headersOf) Object.assign(sent, provider.headersOf(target.options))
 }
 
 /** What a `Connection` header says is of the connection alone (RFC 9110, section 7.6.1). */

@@ -120,7 +120,7 @@ export class SubRequests implements Upstream {
     if (signed) return {...headers, ...given_headers}
     if (side === undefined) {
       Object.assign(headers, usualHeaders(provider, target.options))
-      addClientHeaders(headers, call.incoming, target, this.#services.ignored, false)
+      addClientHeaders(headers, call.incoming, target, provider, this.#services.ignored, false)
       handOn(headers, call.incoming, true)
       Object.assign(headers, target.headers)
       withoutOwn(headers, target.headers, credentials, this.#services)

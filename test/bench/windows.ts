@@ -24,7 +24,7 @@ export async function windowDelays(): Promise<readonly number[]> {
   for (let stream = 0; stream < STREAMS; stream++) {
     const guarded = guardedBy(OUTPUT)
     const judged = new GuardedStream({
-      inner: openStream('chatComplete', {provider: 'p', is_good: true, encoding: null, is_metered: false, counts_all: false}),
+      inner: openStream('chatComplete', {provider: 'p', is_good: true, encoding: null, is_metered: false}),
       guarded,
       status: 200,
       asks_usage: false,

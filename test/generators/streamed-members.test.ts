@@ -80,7 +80,7 @@ test('a text under any member of an event is judged as a whole', async () => {
       const context = outputContext(dialect, new Map())
       let sent = ''
       const stream = new GuardedStream({
-        inner: openStream(dialect, {provider: 'p', is_good: true, encoding: null, is_metered: false, counts_all: false}),
+        inner: openStream(dialect, {provider: 'p', is_good: true, encoding: null, is_metered: false}),
         guarded: guardedOutput(dialect, hooks, (hooks, json) => runHooks(hooks, viewOf(dialect, 'output', json), context)),
         status: 200,
         asks_usage: false,

@@ -60,7 +60,7 @@ async function pass({
   let kept = ''
   const steps: string[] = []
   const stream = new GuardedStream({
-    inner: openStream(endpoint, {provider: 'p', is_good: true, encoding: null, is_metered: false, counts_all: false}),
+    inner: openStream(endpoint, {provider: 'p', is_good: true, encoding: null, is_metered: false}),
     guarded: guardedBy(endpoint, hooks, late),
     status: 200,
     asks_usage: false,

@@ -6,8 +6,7 @@ import {TranslatedStream} from '../../src/proxy/upstream/translated-stream.ts'
 import {chatEvents} from '../support/provider.ts'
 
 const WHOLE = Buffer.from(chatEvents('m').join(''))
-const opened = (encoding: string) =>
-  openStream('chatComplete', {provider: 'p', is_good: true, encoding, is_metered: false, counts_all: false})
+const opened = (encoding: string) => openStream('chatComplete', {provider: 'p', is_good: true, encoding, is_metered: false})
 
 /** What passes of the chunks, and when it is known that the provider has begun. */
 async function through(stream: Stream, chunks: readonly Buffer[]) {

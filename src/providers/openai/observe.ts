@@ -72,9 +72,9 @@ const TEXT: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
 /** Events that come before the provider has decided anything (core rule 20). */
 const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'response.created', 'response.queued', 'response.in_progress'])
 
-/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). `counts_all`: its text counts behind a report of usage too. */
-export function observeStream(endpoint: EndpointName, counts_all = false): StreamObserver {
-  return new StreamObserver(endpoint, counts_all)
+/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). */
+export function observeStream(endpoint: EndpointName): StreamObserver {
+  return new StreamObserver(endpoint)
 }
 
 export class StreamObserver {
@@ -94,14 +94,12 @@ export class StreamObserver {
   #has_unread = false
   #events = 0
   #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
-  readonly #counts_all: boolean
   #text_bytes = 0
   #pieces = 0
   #hold_at = -1
 
-  constructor(endpoint: EndpointName, counts_all: boolean) {
+  constructor(endpoint: EndpointName) {
     this.#endpoint = endpoint
-    this.#counts_all = counts_all
     this.#last = LAST[endpoint] ?? LAST_ANYWHERE
     this.#reason = REASON[endpoint]
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
@@ -161,7 +159,7 @@ export class StreamObserver {
     return this.#events
   }
 
-  /** About how many bytes of text the model wrote, escapes as sent, up to the first report of usage unless all of it counts. */
+  /** About how many bytes of text the model wrote, escapes as sent: some providers report usage before it is all there. */
   get text_bytes(): number {
     return this.#text_bytes
   }
@@ -194,7 +192,7 @@ export class StreamObserver {
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
     if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
-    if (this.#usage_so_far === null || this.#counts_all) this.#countText(raw)
+    this.#countText(raw)
   }
 
   #mayBeLast(raw: Buffer): boolean {

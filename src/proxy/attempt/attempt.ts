@@ -7,7 +7,9 @@ import {dispatcherOf, dispatchOf} from '../upstream/build-request.ts'
 import {decodeWhole} from '../upstream/decode.ts'
 import {maskOf} from '../upstream/sent-secrets.ts'
 import {AttemptRecorder} from './attempt-recorder.ts'
+import {beginsAsEvents, type UnlabelledResponse, waitsForStart} from './first-bytes.ts'
 import {type AttemptParts, NOTHING_USED} from './host.ts'
+import type {ResponseHead} from './open-response.ts'
 import {outcomeOf} from './outcome.ts'
 import {type AttemptTransport, ResponseGate} from './response-gate.ts'
 import {encodingIn, ResponseMask} from './response-mask.ts'
@@ -35,6 +37,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   readonly #mask: ResponseMask | null
   /** An error that has to come whole before any of it goes on. */
   #awaited: AwaitedError | null = null
+  /** A response that has to show its first bytes before it is known what it is. */
+  #unlabelled: UnlabelledResponse | null = null
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
   #outcome: AttemptOutcome | undefined
@@ -117,7 +121,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#parts.state.enter('answering', this)
     this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = performance.now()
     if (this.#mask && ResponseMask.waits(status, headers)) this.#awaited = {status, headers, parts: [], length: 0}
-    else this.#open(status, headers)
+    else if (waitsForStart(this.#parts, status, headers)) this.#unlabelled = {status, headers, parts: []}
+    else this.#open({status, headers, is_event_stream: false})
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -125,20 +130,45 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
     if (this.#awaited) return this.#await(this.#awaited, chunk)
+    if (!this.#unlabelled) return this.#write(chunk)
+    const first = Buffer.concat([...this.#unlabelled.parts, chunk])
+    const is_event_stream = beginsAsEvents(first)
+    if (is_event_stream === null) this.#unlabelled.parts.push(chunk)
+    else this.#label(is_event_stream)
+    if (is_event_stream !== null && !this.#is_over) this.#write(first)
+  }
+
+  #write(chunk: Buffer) {
     const bytes = this.#mask?.take(chunk) ?? chunk
     if (bytes.length > 0) this.#gate.write(bytes)
   }
 
+  /** What an unlabelled response is, is known: it goes on as any other. */
+  #label(is_event_stream: boolean) {
+    const {status, headers} = this.#unlabelled!
+    this.#unlabelled = null
+    this.#open({status, headers, is_event_stream})
+  }
+
+  /** It ends before it is known what it is: it is no stream. */
+  #endUnlabelled() {
+    if (!this.#unlabelled) return
+    const first = Buffer.concat(this.#unlabelled.parts)
+    this.#label(false)
+    if (first.length > 0 && !this.#is_over) this.#write(first)
+  }
+
   onResponseEnd(): void {
     if (this.#awaited) return this.#release(this.#awaited)
+    this.#endUnlabelled()
     const rest = this.#mask?.end()
     if (rest && this.phase !== 'over') this.#gate.write(rest)
     this.#gate.end()
   }
 
-  #open(status: number, headers: Record<string, string | string[]>) {
-    this.#mask?.open(status, headers)
-    this.#gate.open(status, headers)
+  #open(head: ResponseHead) {
+    this.#mask?.open(head.status, head.headers)
+    this.#gate.open(head)
   }
 
   #await(awaited: AwaitedError, chunk: Buffer) {
@@ -160,13 +190,14 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
         delete headers['content-encoding']
         headers['content-length'] = String(kept.length)
       }
-      this.#open(status, headers)
+      this.#open({status, headers, is_event_stream: false})
       if (!this.#is_over) this.#gate.write(is_masked ? kept : body)
       this.#gate.end()
     })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.phase === 'answering') this.#endUnlabelled()
     this.#gate.onDisconnect(refusalOf(error, this.#parts.target.provider.slug, this.#gate.response.status !== 0))
   }
 

@@ -6,7 +6,7 @@ import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {GuardedStream} from '../guardrails/stream.ts'
 import {openStream, type ProviderStream, type Stream, TELLS_END} from '../upstream/stream.ts'
 import {TranslatedStream} from '../upstream/translated-stream.ts'
-import {VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
+import {isEventStream, VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
 import type {AttemptParts} from './host.ts'
 
 /** Buffered of a response before routing decides, and read of one that did not pass (core rule 20). */
@@ -58,11 +58,18 @@ function joinedHeaders(headers: Record<string, string | string[]>): Record<strin
   return headers as Record<string, string>
 }
 
+/** The head of a response as it came. */
+export interface ResponseHead {
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  /** Its first bytes are those of an event stream, whatever its label says. */
+  readonly is_event_stream: boolean
+}
+
 /** Says of a response that began how its bytes are to be read. */
 export function openResponse(
   {call, request, services}: AttemptParts,
-  status: number,
-  raw_headers: Record<string, string | string[]>,
+  {status, headers: raw_headers, is_event_stream}: ResponseHead,
   listener: SentListener,
 ): OpenResponse {
   const headers = joinedHeaders(raw_headers)
@@ -72,7 +79,7 @@ export function openResponse(
   const {guardrails, endpoint} = call
   const is_good = status < 300
   guardrails?.begin()
-  const framing = framingOf(call, headers, is_good, content_length)
+  const framing = is_event_stream ? 'sse' : framingOf(call, headers, is_good, content_length)
   const is_stream = translating
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : framing !== null
@@ -93,7 +100,6 @@ export function openResponse(
           is_good,
           encoding,
           is_metered: is_metered && is_good,
-          counts_all: call.reservation !== null,
         }),
       )
   const guarded =
@@ -111,7 +117,7 @@ function framingOf(
   content_length: number | null,
 ): VendorFraming | null {
   if (!is_good && guardrails?.judges_errors) return null
-  if (headers['content-type']?.startsWith('text/event-stream')) return 'sse'
+  if (isEventStream(headers['content-type'] ?? '')) return 'sse'
   const framing = is_passthrough && is_good ? vendorFraming(operation?.operation.framing ?? null, headers) : null
   // What guardrails read they read whole, but for event streams.
   return framing !== null && guardrails?.readsAnswer(headers['content-type'], content_length) ? null : framing

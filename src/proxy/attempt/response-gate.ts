@@ -4,7 +4,7 @@ import {statusOf} from '../upstream/stream.ts'
 import type {AttemptRecorder, SettledResponse} from './attempt-recorder.ts'
 import {refuseClient, sendHead, sendRewrittenHead} from './client-head.ts'
 import type {AttemptParts, RoutingDecision} from './host.ts'
-import {clientStatus, MAX_BUFFERED_BYTES, NO_RESPONSE, type OpenResponse, openResponse} from './open-response.ts'
+import {clientStatus, MAX_BUFFERED_BYTES, NO_RESPONSE, type OpenResponse, openResponse, type ResponseHead} from './open-response.ts'
 import {ANSWERED, notPassed, outcomeOf} from './outcome.ts'
 import {ReservedStream, type ReservedStreamListener} from './reserved-stream.ts'
 import type {ResponseMask} from './response-mask.ts'
@@ -65,10 +65,10 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   }
 
   /** The head has come. */
-  open(status: number, headers: Record<string, string | string[]>): void {
+  open(head: ResponseHead): void {
     const {call, host} = this.#parts
-    const response = openResponse(this.#parts, status, headers, this.#recorder)
-    const {stream, fault} = response
+    const response = openResponse(this.#parts, head, this.#recorder)
+    const {status, stream, fault} = response
     this.response = response
     this.#recorder.open(response)
     this.#times.source = response.source

@@ -45,8 +45,6 @@ interface How {
   readonly encoding: string | null
   /** True when the gateway requested usage in the stream: its event is taken out again. */
   readonly is_metered: boolean
-  /** True when the text is counted also behind a first report of usage. */
-  readonly counts_all: boolean
 }
 
 /** A stream as its provider sends it. */
@@ -76,11 +74,11 @@ class ObservedStream implements ProviderStream {
   /** Chunks of a stream that cannot be read. */
   #pieces = 0
 
-  constructor(endpoint: EndpointName, {provider, is_good, encoding, is_metered, counts_all}: How) {
+  constructor(endpoint: EndpointName, {provider, is_good, encoding, is_metered}: How) {
     const is_encoded = encoding !== null
     this.#endpoint = endpoint
     this.#provider = provider
-    this.#observer = observeStream(endpoint, counts_all)
+    this.#observer = observeStream(endpoint)
     this.#filter = is_metered ? meterFilter() : null
     this.#decoder = is_encoded ? tap(encoding, plain => this.#seen(plain)) : null
     this.#is_opaque = is_encoded && this.#decoder === null

@@ -111,11 +111,17 @@ export class VendorStream implements ProviderStream {
   }
 }
 
+const EVENT_STREAM = /^\s*text\/event-stream\b/i
 const BY_TYPE: readonly (readonly [RegExp, VendorFraming])[] = [
-  [/^text\/event-stream\b/i, 'sse'],
+  [EVENT_STREAM, 'sse'],
   [/^application\/vnd\.amazon\.eventstream\b/i, 'aws_event_stream'],
   [/^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|stream\+json)\b/i, 'lines'],
 ]
+
+/** Media types have no case (RFC 9110, section 8.3.1). */
+export function isEventStream(content_type: string): boolean {
+  return EVENT_STREAM.test(content_type)
+}
 
 /** How a reply to a vendor's own path streams; null where it is no stream. `declared` is what the operation says of its own streams. */
 export function vendorFraming(declared: VendorFraming | null, headers: Readonly<Record<string, string>>): VendorFraming | null {

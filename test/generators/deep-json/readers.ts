@@ -200,7 +200,7 @@ export const READERS: readonly Reader[] = [
       `${endpoint}: an event that passes`,
       EVENTS,
       text => {
-        const observer = observeStream(endpoint, true)
+        const observer = observeStream(endpoint)
         observer.take(event(text))
         observer.end()
       },

@@ -35,7 +35,7 @@ export async function pass(endpoint: EndpointName, hooks: readonly Hook[], bytes
     waits.push(work)
     await work
   })
-  const inner = openStream(endpoint, {provider: 'p', encoding: null, is_metered: false, counts_all: false, is_good: true})
+  const inner = openStream(endpoint, {provider: 'p', encoding: null, is_metered: false, is_good: true})
   const stream = new GuardedStream({inner, guarded, status: 200, asks_usage: false, onSent: () => undefined})
   let text = ''
   const heard = (send: Buffer, hold: Buffer | null) => {

@@ -126,7 +126,7 @@ export async function play({wire, hooks, chunks, last, delay, broken_verdict, ra
 }
 
 function innerOf({endpoint, provider}: Wire): Stream {
-  if (provider === null) return openStream(endpoint, {provider: 'p', is_good: true, encoding: null, is_metered: false, counts_all: false})
+  if (provider === null) return openStream(endpoint, {provider: 'p', is_good: true, encoding: null, is_metered: false})
   const context = {provider, model: 'm', is_stream: true, strict: true, options: {}, call_id: 'c', created_s: 1}
   const asked = {model: 'm', stream: true, stream_options: {include_usage: true}, messages: [], input: ''}
   const words = translationFor(find(provider)!, endpoint)

@@ -9,6 +9,7 @@ import {maskedUrl} from '../../base/masked-url.ts'
 import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
+import {withUsage} from '../../providers/openai/meter.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {UnsupportedInput} from '../../providers/translation.ts'
@@ -123,7 +124,11 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const destination = provider.transport
     ? null
     : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services))
-  const is_metered = !words && meters(call, provider, services)
+  // A model of the path stands in no body, for many vendors refuse one there.
+  const named = call.operation?.path_model ? null : model !== null && provider.modelIn ? provider.modelIn(model, options) : model
+  const changed = words || body.kind !== 'json' ? null : changesOf(body, target, named)
+  const metering = changed ? meteringOf(call, provider, changed.edits, services) : NOT_METERED
+  const is_metered = metering.is_hidden
   const is_judged = call.guardrails?.reads_answers ?? false
   const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null
   const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, services)
@@ -133,15 +138,13 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   withoutOwnLogin(headers, target, credentials, services)
   const anew = words && written(words, target.cache !== null || login?.login.signs_body === true)
   if (anew) Object.assign(headers, anew.headers)
-  // A model of the path stands in no body, for many vendors refuse one there.
-  const named = call.operation?.path_model ? null : model !== null && provider.modelIn ? provider.modelIn(model, options) : model
   return {
     provider,
     destination,
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
     path: pathOf(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options), is_passthrough),
     headers,
-    body: anew ? anew.body : bodyOf(call, target, named, is_metered),
+    body: anew ? anew.body : bodyOf(call, named, changed, metering),
     model,
     is_metered,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
@@ -263,19 +266,36 @@ function headersOf(
   return headers
 }
 
-function bodyOf({body, incoming}: Call, target: Target, model: string | null, is_metered: boolean): UpstreamRequest['body'] {
+function bodyOf(
+  {body, incoming}: Call,
+  model: string | null,
+  changed: Changes | null,
+  {stream_options}: Metering,
+): UpstreamRequest['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
   if (body.kind === 'stream') return flowing(messageOf(incoming), body.lead) as unknown as Readable
+  if (!changed) return rewritten(body, model, null)
+  const {edits} = changed
+  return rewritten(body, changed.model, stream_options === null ? edits : new Map([...(edits ?? []), ['stream_options', stream_options]]))
+}
+
+/** What leaves in place of members of a JSON body. */
+interface Changes {
+  readonly model: string | null
+  readonly edits: Edits | null
+}
+
+function changesOf(body: JsonBody, target: Target, model: string | null): Changes {
   const {edits, params} = target
-  if (body.kind !== 'json' || (!params.default_params && !params.drop_params)) return rewritten(body, model, metered(edits, is_metered))
-  if (params.drop_params?.some(path => /[.[]/.test(path))) return reshaped(body, target, model, is_metered)
+  if (!params.default_params && !params.drop_params) return {model, edits}
+  if (params.drop_params?.some(path => /[.[]/.test(path))) return {model, edits: reshaped(body, target)}
   const all = new Map<string, string | undefined>()
   for (const [key, value] of Object.entries(params.default_params ?? {})) {
     if (key !== 'model' && !body.members.has(key)) all.set(key, JSON.stringify(value))
   }
   for (const [key, json] of edits ?? []) all.set(key, json)
   for (const path of params.drop_params ?? []) all.set(path, undefined)
-  return rewritten(body, all.has('model') ? null : model, metered(all, is_metered))
+  return {model: all.has('model') ? null : model, edits: all}
 }
 
 /** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
@@ -289,28 +309,45 @@ async function* flowing(request: IncomingMessage, lead: readonly Buffer[]): Asyn
 }
 
 /** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */
-function reshaped(body: JsonBody, {params, provider}: Target, model: string | null, is_metered: boolean): Buffer {
+function reshaped(body: JsonBody, {params, provider}: Target): Edits {
   const before = wholeOf(body)
   const fields = applyParams(before, params)
   const changed = new Set([...Object.keys(before), ...Object.keys(fields)].filter(key => fields[key] !== before[key]))
   const edits = new Map<string, string | undefined>()
   for (const key of changed) edits.set(key, Object.hasOwn(fields, key) ? writtenText(fields[key], provider.slug) : undefined)
   edits.delete('model')
-  return rewritten(body, model, metered(edits, is_metered))
+  return edits
 }
 
-const USAGE_ASKED = {include_usage: true}
-
-function metered(edits: Edits | null, is_metered: boolean): Edits | null {
-  return is_metered ? new Map([...(edits ?? []), ['stream_options', JSON.stringify(USAGE_ASKED)]]) : edits
+/** Whether the usage of a stream is requested in the client's place. */
+interface Metering {
+  /** The `stream_options` that leave; null: they stay as they are. */
+  readonly stream_options: string | null
+  /** The client did not request usage: what its stream tells of it is taken out again. */
+  readonly is_hidden: boolean
 }
 
-/** Whether we ask for the usage of a stream ourselves (core rule 18). */
-function meters({body, endpoint, admissions, target_admissions}: Call, provider: Provider, services: ProxyServices): boolean {
+const NOT_METERED: Metering = {stream_options: null, is_hidden: false}
+
+/**
+ * Streams that limits count are asked for their usage: `include_usage` is merged into what leaves as `stream_options`, by the client or by the
+ * config. That of a config is no request of the client's.
+ */
+function meteringOf(
+  {body, endpoint, admissions, target_admissions}: Call,
+  provider: Provider,
+  edits: Edits | null,
+  services: ProxyServices,
+): Metering {
   const {stream_usage} = services.settings
-  if (stream_usage === 'exact' || body.kind !== 'json' || !body.stream || body.asks_usage) return false
-  if (!provider.stream_usage || !STREAMS_USAGE.has(endpoint) || body.members.has('stream_options')) return false
-  return stream_usage === 'metered' || admissions.some(each => each.counts_usage) || target_admissions.some(each => each.counts_usage)
+  if (stream_usage === 'exact' || body.kind !== 'json' || !provider.stream_usage || !STREAMS_USAGE.has(endpoint)) return NOT_METERED
+  if (edits?.has('stream') ? edits.get('stream') !== 'true' : !body.stream) return NOT_METERED
+  const is_counted = (all: Call['admissions']) => all.some(each => each.counts_usage)
+  if (stream_usage !== 'metered' && !is_counted(admissions) && !is_counted(target_admissions)) return NOT_METERED
+  const span = body.members.get('stream_options')
+  const given = span && body.bytes.toString('utf8', span.start, span.end)
+  const leaving = edits?.has('stream_options') ? edits.get('stream_options') : given
+  return {stream_options: withUsage(leaving), is_hidden: !body.asks_usage}
 }
 
 function timeoutOf({own}: InboundRequest): number | null {

@@ -9,15 +9,19 @@ function filtered(chunks: readonly Buffer[]): Buffer {
   return Buffer.concat([...given, filter.end()])
 }
 
-/** The stream without its event of usage alone, found by other means than the filter's. */
+/** The stream without its event of usage alone and without what says that there is none, found by other means than the filter's. */
 function without(bytes: Buffer): string {
+  return withoutEvent(bytes).replace(/(data: \{[^\r\n]*"choices":[^\r\n]*),"usage":null(?=[,}])/g, '$1')
+}
+
+function withoutEvent(bytes: Buffer): string {
   return bytes.toString().replace(/data: [^\r\n]*"choices":\[\],"usage":\{[^\r\n]*(\r\n\r\n|\n\n|\r\r|\n|$)/, '')
 }
 
 describe.each(fixtures('events.txt').filter(({facts}) => !facts.last_at_end || facts.metered))('$name', ({bytes, facts}) => {
   test('loses its event of usage alone and no other byte, wherever it is cut', () => {
     const kept = without(bytes)
-    expect(kept.length < bytes.length).toBe(facts.metered ?? false)
+    expect(withoutEvent(bytes).length < bytes.length).toBe(facts.metered ?? false)
     for (let at = 0; at <= bytes.length; at++) {
       expect(filtered([bytes.subarray(0, at), bytes.subarray(at)]).toString(), `cut at ${at}`).toBe(kept)
     }
@@ -51,6 +55,40 @@ test('whole events go on at once, and a begun one is kept back until it is whole
 test('usage beside choices stays', () => {
   const text = 'data: {"choices":[{"index":0,"delta":{}}],"usage":{"prompt_tokens":1}}\n\n'
   expect(filtered([Buffer.from(text)]).toString()).toBe(text)
+})
+
+test.each([
+  ['{"choices":[],"usage":null}', '{"choices":[]}'],
+  ['{"choices":[], "usage": null }', '{"choices":[] }'],
+  ['{"choices":[],"usage":null,"obfuscation":"a"}', '{"choices":[],"obfuscation":"a"}'],
+  ['{"usage":null,"choices":[]}', '{"choices":[]}'],
+  ['{"usage":null}', '{}'],
+  ['{"choices":[{"usage":null}]}', '{"choices":[{"usage":null}]}'],
+  ['{"x":{"a":1,"usage":null}}', '{"x":{"a":1,"usage":null}}'],
+  ['{"choices":[{"delta":{"content":",\\"usage\\":null}"}}]}', '{"choices":[{"delta":{"content":",\\"usage\\":null}"}}]}'],
+  ['no JSON,"usage":1', 'no JSON,"usage":1'],
+])('of %s is left %s, wherever it is cut', (json, left) => {
+  for (const end of ['\n\n', '\r\n\r\n', '\r\r', '']) {
+    const bytes = Buffer.from(`data: ${json}${end}`)
+    for (let at = 0; at <= bytes.length; at++) {
+      expect(filtered([bytes.subarray(0, at), bytes.subarray(at)]).toString()).toBe(`data: ${left}${end}`)
+    }
+  }
+})
+
+test('a metered stream is the same as the stream that no one asked for usage, byte for byte', () => {
+  const streams = fixtures('events.txt').filter(({endpoint, facts}) => ['chatComplete', 'complete'].includes(endpoint) && !facts.usage)
+  expect(streams.length).toBeGreaterThan(2)
+  const usage_event = 'data: {"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n'
+  for (const {name, bytes} of streams) {
+    const plain = bytes.toString()
+    if (plain.includes('"usage"')) continue
+    const metered = plain.replace(/\}(?=\n\n)/g, ',"usage":null}').replace(/(?=data: \[DONE\])|$/, usage_event)
+    for (let at = 0; at <= metered.length; at += 7) {
+      const chunks = [metered.slice(0, at), metered.slice(at)].map(piece => Buffer.from(piece))
+      expect(filtered(chunks).toString(), `${name} cut at ${at}`).toBe(plain)
+    }
+  }
 })
 
 test('only one event is taken out', () => {

@@ -192,6 +192,7 @@ export async function openDataPlane({
       azure_authority: settings.azure_authority_host,
     }),
     option_defaults: placeDefaults(settings),
+    seal,
     deferred: deferredBook(store),
     fileStore: (workspace_id, provider) => new LocalFileStore(join(directory.folder, 'files', workspace_id, provider), now),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),

@@ -1,4 +1,7 @@
 const MASK = '***'
+/** Comes before a sealed segment in an address of ours, which who has it may call. */
+const SEALED = '/sealed/'
+const SEALED_SEGMENT = /\/sealed\/[^/?#\s]+/g
 /** Where members may begin, also where the sign itself is encoded. */
 const BEGINS = /[?#;]|%(?:25)*(?:3[bf]|23)/i
 /** Parts of a member's text in which another `name=value` may stand: a URL in a URL. */
@@ -17,9 +20,11 @@ const NEVER_HARMLESS = /^token$/
 
 /**
  * A URL as it may be kept, shown or logged: values of query members that carry keys, tokens or signatures are masked, however their names
- * are written: in capitals, percent-encoded, with brackets, in a URL inside of a value, behind a semicolon.
+ * are written: in capitals, percent-encoded, with brackets, in a URL inside of a value, behind a semicolon. So is a sealed
+ * segment of an address of ours.
  */
-export function maskedUrl(url: string): string {
+export function maskedUrl(named: string): string {
+  const url = named.includes(SEALED) ? named.replace(SEALED_SEGMENT, `${SEALED}${MASK}`) : named
   const mark = url.search(BEGINS)
   if (mark < 0) return url
   return url.slice(0, mark) + url.slice(mark).split('&').map(maskedMember).join('&')

@@ -21,6 +21,7 @@ import {CallState} from './call/state.ts'
 import {type Body, streamBody} from './inbound/body.ts'
 import {slugInPath} from './inbound/doors.ts'
 import {asRefusal, errorResponse, refusalHeaders} from './inbound/error-response.ts'
+import {checkLink, followed, linkCredentials, linkOf} from './inbound/links.ts'
 import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
@@ -30,6 +31,7 @@ import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
 import {noteRefusal} from './run/refused-row.ts'
 import type {Plane} from './run/target-run.ts'
 import type {Caller, ProxyServices} from './services.ts'
+import {followedPlan} from './targets/followed-plan.ts'
 import {PlanCache, type ResolvedPlan} from './targets/plan-cache.ts'
 import {splitModel, type Target} from './targets/target.ts'
 import {authHeaders} from './upstream/build-request.ts'
@@ -123,11 +125,16 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
     if (registry.draining) throw new Refusal('draining')
     state = new CallState(registry)
     relay.setListener(state)
-    const credentials = readCredentials(incoming)
+    const came = incoming
+    const link = linkOf(request.url, services.seal, incoming.at_ms)
+    if (link) incoming = followed(came, link)
+    const credentials = link ? linkCredentials(() => readCredentials(came), link) : readCredentials(came)
     const found = authenticate(credentials, SCOPE, services)
     const caller = found instanceof Promise ? await state.wait('authenticating', found) : found
     vouchFor(request)
+    if (link) checkLink(link, caller)
     call = openCall('call', incoming, caller, relay, services)
+    call.link = link
     const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted = admission instanceof Promise ? await state.wait('admitting_caller', admission, late => late?.release()) : admission
     if (admitted) call.admissions.push(admitted)
@@ -155,7 +162,12 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
 /** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
 async function findRouting(call: Call, state: CallState, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
   const {services, plans} = plane
-  const {incoming, caller} = call
+  const {incoming, caller, link} = call
+  if (link) {
+    call.body = hasBody(incoming) ? streamBody() : {kind: 'none'}
+    if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
+    return followedPlan(await plans.find(incoming, caller, null), link)
+  }
   const named = call.is_passthrough ? slugInPath(incoming.route.path) : null
   if (named) call.incoming = {...incoming, route: {...incoming.route, path: named.path}}
   if (incoming.route.endpoint?.body === 'json' || (!named && !plans.isNamed(incoming, caller))) {

@@ -1,6 +1,7 @@
 import type {Dispatcher} from 'undici'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
+import type {Seal} from '../base/seal.ts'
 import type {CacheParts} from '../cache/lookup.ts'
 import type {ModelList} from '../identity/model-lists.ts'
 import type {CounterReservation, LimitClaim} from '../limits/index.ts'
@@ -247,6 +248,8 @@ export interface ProxyServices {
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
   /** What the gateway keeps of a workspace's files for one kind of provider. */
   fileStore(workspace_id: string, provider: string): FileStore
+  /** Seals what leaves in an address of ours, and opens it when that is called. */
+  readonly seal: Pick<Seal, 'close' | 'open'>
   /** Work that calls began and that is charged when it is seen to have ended. */
   readonly deferred: DeferredCharges
   /** What logins at clouds share: tokens, and the gateway's own identity. */

@@ -136,4 +136,6 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'cookie',
   'set-cookie',
   'x-amz-security-token',
+  'x-goog-upload-url',
+  'x-goog-upload-control-url',
 ])

@@ -4,6 +4,7 @@ import type {AddressInfo} from 'node:net'
 import type {Dispatcher} from 'undici'
 import {afterEach, expect, test} from 'vitest'
 import {createLog} from '../../src/base/log.ts'
+import {createSeal} from '../../src/base/seal.ts'
 import {StoreSilent} from '../../src/base/store-fault.ts'
 import {openLogins} from '../../src/providers/auth/login.ts'
 import {find} from '../../src/providers/registry.ts'
@@ -52,6 +53,7 @@ async function plane(
     version: 'test',
     guardrails: null,
     log: createLog('silent', 'test'),
+    seal: createSeal(Buffer.alloc(32)),
     recorder: {
       begin(intent, done) {
         intents.push(intent)

@@ -18,13 +18,29 @@ send there. All of them read this one table.
 | models | Where the request names models. Each of them must be on every list of models that covers the call. \`any depth\`: members called \`model\`, \`models\` and \`fallbacks\`, at any depth. \`stored\`: the model is part of an object that the request names by its id. |
 | text | The reply holds text of a model, which output guardrails check. |
 | money | \`costed\`: the usage of the reply is priced. \`free\`: nothing is charged, whatever usage the reply repeats. \`flagged\`: it costs, and no rate is known for it; the log says \`unmetered\`, and a strict limit of cost refuses it. |
-| note | \`hands out a credential\`: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call (\`EPHEMERAL_KEYS\`). |
+| note | \`hands out a credential\`: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call (\`EPHEMERAL_KEYS\`). \`leads here\`: the reply holds an address that clients call next, and the client gets an address of the gateway instead. |
 
 A path that is not in the table is an unknown operation. It passes. Every member called \`model\`, \`models\` or \`fallbacks\` is held against the
 lists, its usage is read in any words that are known, and a POST that brings no usage is logged as \`unmetered\`.
 
 A model in the path is the one that is executed. \`@slug/\` may be written before it there, as in a body. Versions and prefixes that repeat the
 base URL's own are written once.
+
+## Addresses in replies
+
+Some replies hold an address that the vendor's own client calls by itself. The client gets an address of the gateway instead, so that the next call
+is held to the same limits, checks and log. The \`warning\` of the row reports it.
+
+- The address of an upload (\`x-goog-upload-url\`, \`x-goog-upload-control-url\`, and the \`location\` of an upload) becomes
+  \`/upload/v1beta/sealed/...\`. The last segment is sealed. It holds the place, the key that began the upload, its provider, and a time 48 hours
+  later. A client may send its key with the parts or leave it out. A revoked, expired or other key is refused. The bytes are a body that
+  guardrails cannot read (\`UNREADABLE_BODIES\`). An address at another host than the integration names is left out, which the row reports. With a
+  config in a header, send that header with each part too.
+- \`results_url\` of Anthropic's message batches becomes the same path at the gateway.
+
+The gateway's own address is the \`host\` of the request. It is \`https\` where the gateway itself has TLS, or where a proxy before it says
+\`x-forwarded-proto: https\`. The \`uri\` of Google's files stays as it is: requests name files by it, and Google's clients load them by their
+name.
 `
 
 function unified(): string {
@@ -34,13 +50,15 @@ function unified(): string {
 
 function section(vendor: string, rows: readonly VendorOperation[]): string {
   const lines = rows.map(row => {
-    const note = row.delegates ? 'hands out a credential' : row.endpoint ? `in the words of \`${row.endpoint}\`` : ''
+    const in_words = row.endpoint ? `in the words of \`${row.endpoint}\`` : ''
+    const note = row.delegates ? 'hands out a credential' : row.links ? LINKS[row.links] : in_words
     return `| \`${row.name}\` | \`${row.method} ${row.path}\` | ${models(row)} | ${row.generates ? 'yes' : ''} | ${row.money} | ${note} |`
   })
   const kinds = [...new Set(rows.flatMap(row => (row.kinds === 'all' ? ['every kind'] : row.kinds.map(kind => `\`${kind}\``))))]
   return `## ${vendor}\n\nKinds: ${kinds.join(', ')}.\n\n| Operation | Path | models | text | money | note |\n| --- | --- | --- | --- | --- | --- |\n${lines.join('\n')}\n`
 }
 
+const LINKS = {upload: 'the address of the upload leads here', results_url: '`results_url` leads here'} as const
 const PLACES = {path: 'path', model: 'body', any: 'any depth'} as const
 
 function models({models, is_indirect}: VendorOperation): string {

@@ -30,10 +30,14 @@ export interface VendorOperation {
   readonly is_indirect: boolean
   /** It hands a credential or an address of the provider to the client, which then goes past every limit, list and log. */
   readonly delegates: boolean
+  /** An address in its reply that the vendor's own client calls next: one of ours takes its place (`links.ts`). */
+  readonly links: ReplyLink | null
   /** How its stream is cut into events, where its content type alone does not tell. */
   readonly framing: VendorFraming | null
 }
 
+/** `upload`: a header with the address that the bytes of a file go to. `results_url`: a member that the client fetches with its key. */
+export type ReplyLink = 'upload' | 'results_url'
 export type VendorMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** `path`: the `{model}` of the pattern; others are members of the body. `any`: members of these names at any depth. */
 export type NamedPlace = 'path' | 'model' | 'any'
@@ -64,6 +68,7 @@ const PLAIN: Omit<VendorOperation, 'name' | 'method' | 'path'> = {
   body: 'none',
   is_indirect: false,
   delegates: false,
+  links: null,
   framing: null,
 }
 

@@ -8,6 +8,7 @@ import {openStream, type ProviderStream, type Stream, TELLS_END} from '../upstre
 import {TranslatedStream} from '../upstream/translated-stream.ts'
 import {isEventStream, VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
 import type {AttemptParts} from './host.ts'
+import {holdsLinks, ownAddresses} from './reply-links.ts'
 
 /** Buffered of a response before routing decides, and read of one that did not pass (core rule 20). */
 export const MAX_BUFFERED_BYTES = 64 * 1024
@@ -68,11 +69,13 @@ export interface ResponseHead {
 
 /** Says of a response that began how its bytes are to be read. */
 export function openResponse(
-  {call, request, services}: AttemptParts,
+  parts: AttemptParts,
   {status, headers: raw_headers, is_event_stream}: ResponseHead,
   listener: SentListener,
 ): OpenResponse {
+  const {call, request, services} = parts
   const headers = joinedHeaders(raw_headers)
+  ownAddresses(headers, parts)
   const encoding = encodingOf(headers['content-encoding'])
   const content_length = headers['content-length'] === undefined ? null : Number(headers['content-length'])
   const {translating, is_metered} = request
@@ -85,7 +88,7 @@ export function openResponse(
     : framing !== null
   if (!is_stream) {
     const is_read = is_good ? guardrails?.readsAnswer(headers['content-type'], content_length) : guardrails?.judges_errors
-    const is_rewritten = translating !== null || (is_read ?? false)
+    const is_rewritten = translating !== null || (is_read ?? false) || (is_good && holdsLinks(parts, headers))
     const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
     const checkStart = was_requested ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug) : null
     return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}

@@ -7,21 +7,27 @@ import {decodeWhole} from '../upstream/decode.ts'
 import {type TranslatedReply, translated} from '../upstream/translate.ts'
 import type {AttemptParts} from './host.ts'
 import type {OpenResponse} from './open-response.ts'
+import {holdsLinks, withOwnAddresses} from './reply-links.ts'
+
+const ENCODED = 'it is encoded, though the request wants plain text'
 
 /** Translates a whole response, good or not, and has its guardrails check it. `done` may run at once. */
 export function rewriteResponse(
-  {call, request}: AttemptParts,
+  parts: AttemptParts,
   response: OpenResponse,
   copy: Copy,
   done: (fault: Refusal | null, rewritten?: RewrittenResponse) => void,
 ): void {
+  const {call, request} = parts
   const {status, encoding, headers} = response
   if (copy.isCut) return done(new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: 'it is too long'}))
   const body = copy.bytes()
+  const has_links = status < 300 && holdsLinks(parts, headers)
   decodeWhole(encoding, body, plain => {
     try {
       const reply = request.translating ? translated(request.translating, status, plain ?? body) : untranslated(plain ?? body)
       const {guardrails} = call
+      if (plain === null && has_links) throw new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: ENCODED})
       const is_error = status >= 300
       if (!guardrails || (is_error && !guardrails.judges_errors))
         return done(null, {...reply, status, kept: reply.bytes, logged: reply.bytes})
@@ -36,7 +42,8 @@ export function rewriteResponse(
     }
   })
 
-  function untranslated(bytes: Buffer): TranslatedReply {
+  function untranslated(came: Buffer): TranslatedReply {
+    const bytes = has_links ? withOwnAddresses(came, parts) : came
     const {usage, model} = readReply(call.endpoint, bytes)
     return {bytes, content_type: headers['content-type'] ?? 'application/json', usage, model}
   }

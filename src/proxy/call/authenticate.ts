@@ -7,8 +7,12 @@ import type {Caller, ProxyServices} from '../services.ts'
  * Who calls, by the key shown; refuses one that is unknown, expired, used up, of an archived workspace, or without `scope`.
  * Expiry is judged on every call, whatever the memory of keys says.
  */
-export function authenticate({service_key}: RequestCredentials, scope: string, services: ProxyServices): Caller | Promise<Caller> {
-  const found = services.findCaller(hash('sha256', service_key))
+export function authenticate(
+  {service_key, key_hash}: RequestCredentials,
+  scope: string,
+  services: ProxyServices,
+): Caller | Promise<Caller> {
+  const found = services.findCaller(key_hash ?? hash('sha256', service_key))
   return found instanceof Promise ? found.then(caller => allowed(caller, scope, services)) : allowed(found, scope, services)
 }
 

@@ -10,6 +10,7 @@ import {SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
 import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
 import type {Body} from '../inbound/body.ts'
+import type {Link} from '../inbound/links.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
@@ -57,6 +58,10 @@ export interface Call {
   plan_ms: number
   /** The guardrails of the current target; null where it has none. */
   guardrails: CallGuardrails | null
+  /** The sealed address that it calls; null for nearly all. */
+  link: Link | null
+  /** What of the reply was changed for the client, as its row has it. */
+  changes: readonly string[]
   /** Of a file for batches that was held against lists: the models of its rows. */
   row_models: readonly string[] | null
   /** Upstream attempts made so far, over all targets. */
@@ -116,6 +121,8 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     used_here: {tokens: 0, cost_nanousd: 0},
     plan_ms: 0,
     guardrails: null,
+    link: null,
+    changes: [],
     row_models: null,
     attempts: 0,
   }
@@ -190,7 +197,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     response_bytes: ending.response_bytes,
     metadata: keptMetadata(call),
     error: ending.error === null ? null : maskedUrl(ending.error),
-    warning: route.warning,
+    warning: call.changes.length === 0 ? route.warning : [route.warning ?? [], call.changes].flat().join('; '),
     auth_ms: toMicroseconds(call.auth_ms),
     plan_ms: toMicroseconds(call.plan_ms),
     connect_ms: ending.connect_ms === null ? null : toMicroseconds(ending.connect_ms),

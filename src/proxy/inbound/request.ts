@@ -34,6 +34,8 @@ export interface RequestCredentials {
   readonly service_key: string
   readonly from: 'own' | 'authorization' | 'x-api-key' | 'vendor'
   readonly provider_token: string | null
+  /** The key's SHA-256, where a sealed address stands for it. */
+  readonly key_hash?: string
 }
 
 /** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */

@@ -22,6 +22,7 @@ import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {type InboundRequest, messageOf, type RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
+import {linkedPath} from '../targets/followed-plan.ts'
 import {atModel} from '../targets/model-place.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
@@ -130,7 +131,7 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const metering = changed ? meteringOf(call, provider, changed.edits, services) : NOT_METERED
   const is_metered = metering.is_hidden
   const is_judged = call.guardrails?.reads_answers ?? false
-  const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null
+  const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null || holdsLinks(call)
   const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, services)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)
@@ -142,7 +143,9 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     provider,
     destination,
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
-    path: pathOf(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options), is_passthrough),
+    path: call.link
+      ? linkedPath(call.link, target, destination)
+      : pathOf(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options), is_passthrough),
     headers,
     body: anew ? anew.body : bodyOf(call, named, changed, metering),
     model,
@@ -153,6 +156,11 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, services),
     login,
   }
+}
+
+/** Members of the answer are to lead to the gateway. */
+function holdsLinks({operation}: Call): boolean {
+  return operation?.operation.links === 'results_url'
 }
 
 /** By a vendor's own path a client may write what the base has. */

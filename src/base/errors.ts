@@ -56,6 +56,7 @@ export const REFUSALS = {
   'provider.no_host': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} has no address of its own. Give one as {prefix}-custom-host.'},
   'provider.unavailable': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} is not available in this version.'},
   'endpoint.later': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'Calls in Gemini’s words ({path}) reach Google’s models alone in this version; for {provider} use /v1/chat/completions.'},
+  'endpoint.of_vendor': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: 'The provider {provider} has no {path} in Anthropic’s words. {remedy}'},
   'endpoint.unsupported': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The provider {provider} does not offer {endpoint}.'},
   'model.not_allowed': {status: 412, admin: 'AB03', type: 'model_not_allowed_error', code: null, say: 'The model {model} is not allowed for {whose}. GET /v1/models lists the models that are.'},
   'model.too_long': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The name of the model is longer than {limit_bytes} bytes. Send the name that the provider lists.'},

@@ -35,6 +35,11 @@ export function supports({endpoints}: Provider, endpoint: EndpointName): boolean
   return endpoints === 'all' ? !MESSAGES.has(endpoint) : endpoints.includes(endpoint)
 }
 
+/** Whether bodies of OpenAI's clients go and come as they are. */
+export function isCompatible({dialect}: Provider): boolean {
+  return dialect === 'openai'
+}
+
 /** Endpoints in Anthropic's words. */
 const MESSAGES: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens'])
 

@@ -252,7 +252,7 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services})
       : bareHeaders(incoming, request, services)
     if (incoming) headers.push(...refusalHeaders(fault, incoming.own.prefix))
-    relay.refuse(errorResponse(fault, path), headers, !request.complete && fault.status !== 401)
+    relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
     if (call) noteRefusal(call, fault, {target, route, tries}, services)
     services.metrics.ended({
       method: request.method ?? '',

@@ -350,11 +350,11 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
     expect(provider.heard[0]!.body.equals(bytes)).toBe(true)
   })
 
-  test('the next target of another kind is asked in OpenAI’s words again', async () => {
+  test('the next target of another kind is asked in OpenAI’s words, and answers in Anthropic’s', async () => {
     provider.answer(({headers}, response) => json(response, {object: 'list', data: []}, headers['x-api-key'] ? 500 : 200))
     const config = JSON.stringify({strategy: {mode: 'fallback'}, targets: [{provider: '@ant'}, {provider: '@oai'}]})
     const {status, body} = await get('ant', '/v1/files', {...version, 'x-gateway-config': config})
-    expect([status, body]).toEqual([200, {object: 'list', data: []}])
+    expect([status, body]).toEqual([200, {data: [], has_more: false, first_id: null, last_id: null, next_page: null}])
     const rows = await gateway.logs()
     expect(rows.slice(0, 2).map(row => row.is_proxy_call)).toEqual([false, true])
   })

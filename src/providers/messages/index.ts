@@ -5,6 +5,7 @@ import {messagesToChat} from './request.ts'
 import {openMessageStream} from './stream.ts'
 
 export {countTokens} from './count.ts'
+export {hasOwnShape, purposePart, shapedError, shapedQuery, shapedReply} from './lists.ts'
 export {nativeMessages} from './native.ts'
 export {withoutOwnMembers} from './own-members.ts'
 export {withEffort} from './thinking.ts'

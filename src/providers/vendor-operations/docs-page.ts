@@ -41,6 +41,19 @@ is held to the same limits, checks and log. The \`warning\` of the row reports i
 The gateway's own address is the \`host\` of the request. It is \`https\` where the gateway itself has TLS, or where a proxy before it says
 \`x-forwarded-proto: https\`. The \`uri\` of Google's files stays as it is: requests name files by it, and Google's clients load them by their
 name.
+
+## Anthropic's clients
+
+A request below \`/v1\` with the header \`anthropic-version\` is one of Anthropic's clients. At a provider whose API is Anthropic's, its files,
+batches and skills are Anthropic's own. Other kinds answer as this table says. Without the header, the same paths are in OpenAI's words at every
+kind. Below \`/v1/proxy/\` every call is the provider's own.
+
+| Operation | Another kind, with the header |
+| --- | --- |
+| \`/v1/files\`, \`/v1/files/{id}\`, \`/v1/files/{id}/content\` | Its files in Anthropic's words. A list continues behind \`after_id\` or \`page\`. An upload gets the purpose \`user_data\`, or that of the header \`x-gateway-file-purpose\`. |
+| \`/v1/models\`, \`/v1/models/{id}\` | The models that the key can call, in Anthropic's words. |
+| \`/v1/messages/batches\`, \`/v1/skills\` | 501. Use \`/v1/batches\`, or a provider whose API is Anthropic's. |
+| errors | \`{"type": "error", "error": {...}}\`, the gateway's and the provider's. |
 `
 
 function unified(): string {

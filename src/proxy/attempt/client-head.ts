@@ -38,7 +38,7 @@ export function sendRewrittenHead(
 export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, retry_attempt_count: number): void {
   const {relay, incoming} = parts.call
   const headers = headersOf(parts, times, {}, {is_stream: false, rewrites: false, retry_attempt_count})
-  relay.refuse(errorResponse(fault, incoming.route.path), headers, false)
+  relay.refuse(errorResponse(fault, incoming.route.path, incoming.headers), headers, false)
 }
 
 function headersOf(

@@ -1,5 +1,6 @@
 import {encodingOf} from '../../base/content-encoding.ts'
 import {Refusal} from '../../base/errors.ts'
+import {hasOwnShape} from '../../providers/messages/index.ts'
 import type {VendorFraming} from '../../providers/vendor-operations/operation.ts'
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
@@ -88,7 +89,10 @@ export function openResponse(
     : framing !== null
   if (!is_stream) {
     const is_read = is_good ? guardrails?.readsAnswer(headers['content-type'], content_length) : guardrails?.judges_errors
-    const is_rewritten = translating !== null || (is_read ?? false) || (is_good && holdsLinks(parts, headers))
+    const is_rewritten =
+      translating !== null ||
+      (is_read ?? false) ||
+      (is_good ? holdsLinks(parts, headers) || (call.is_shaped && hasOwnShape(endpoint)) : call.is_shaped)
     const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
     const checkStart = was_requested ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug) : null
     return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}

@@ -1,10 +1,12 @@
 import {Refusal} from '../../base/errors.ts'
+import {shapedError, shapedReply} from '../../providers/messages/index.ts'
 import {readReply} from '../../providers/openai/observe.ts'
+import {InvalidResponse} from '../../providers/translation.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {Copy} from '../upstream/body-copy.ts'
 import {decodeWhole} from '../upstream/decode.ts'
-import {type TranslatedReply, translated} from '../upstream/translate.ts'
+import {JSON_TYPE, type TranslatedReply, translated} from '../upstream/translate.ts'
 import type {AttemptParts} from './host.ts'
 import type {OpenResponse} from './open-response.ts'
 import {holdsLinks, withOwnAddresses} from './reply-links.ts'
@@ -25,9 +27,10 @@ export function rewriteResponse(
   const has_links = status < 300 && holdsLinks(parts, headers)
   decodeWhole(encoding, body, plain => {
     try {
+      if (plain === null && (has_links || call.is_shaped))
+        throw new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: ENCODED})
       const reply = request.translating ? translated(request.translating, status, plain ?? body) : untranslated(plain ?? body)
       const {guardrails} = call
-      if (plain === null && has_links) throw new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: ENCODED})
       const is_error = status >= 300
       if (!guardrails || (is_error && !guardrails.judges_errors))
         return done(null, {...reply, status, kept: reply.bytes, logged: reply.bytes})
@@ -43,8 +46,17 @@ export function rewriteResponse(
   })
 
   function untranslated(came: Buffer): TranslatedReply {
-    const bytes = has_links ? withOwnAddresses(came, parts) : came
+    const bytes = has_links ? withOwnAddresses(came, parts) : call.is_shaped ? shaped(came) : came
     const {usage, model} = readReply(call.endpoint, bytes)
-    return {bytes, content_type: headers['content-type'] ?? 'application/json', usage, model}
+    return {bytes, content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE, usage, model}
+  }
+  function shaped(came: Buffer): Buffer {
+    const {slug} = request.provider
+    try {
+      return status < 300 ? shapedReply(call.endpoint, came) : shapedError(status, came, slug)
+    } catch (cause) {
+      if (!(cause instanceof InvalidResponse)) throw cause
+      throw new Refusal('upstream.bad_reply', {provider: slug, reason: cause.message}, {cause})
+    }
   }
 }

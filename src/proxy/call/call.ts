@@ -36,6 +36,8 @@ export interface Call {
   prompt: CalledPrompt | null
   /** The body goes as it came, to a path of the provider's own; at the current target. */
   is_passthrough: boolean
+  /** Replies and errors are put into the words of Anthropic's clients; at the current target. */
+  is_shaped: boolean
   readonly relay: ResponseWriter
   metadata: Readonly<Record<string, string>>
   /** True where `metadata._user` is the body's `user`: what is redacted there is redacted wherever it is kept. */
@@ -106,6 +108,7 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     operation: null,
     prompt: null,
     is_passthrough: !incoming.route.endpoint,
+    is_shaped: false,
     relay,
     metadata: metadataOf(incoming, caller, services),
     has_user_of_body: false,

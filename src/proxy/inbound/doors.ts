@@ -31,6 +31,14 @@ export function isOfAnthropicClient({headers, url = ''}: Pick<IncomingMessage, '
   return headers['anthropic-version'] !== undefined && url.startsWith('/v1/')
 }
 
+/** True for a path that Anthropic's clients and others share, where the request is of the former. */
+export function isSharedPath(path: string, headers: IncomingMessage['headers']): boolean {
+  return headers['anthropic-version'] !== undefined && SHARED.test(path)
+}
+
+const SHARED =
+  /^\/(?:files|models|skills|complete|agents|deployments|deployment_runs|environments|memory_stores|sessions|tunnels|user_profiles|vaults)(?:\/|$)/
+
 /** True for a path of the root that is a vendor's own. */
 export function isRootDoor(path: string): boolean {
   return ROOT_DOORS.some(door => door.test(path))

@@ -1,10 +1,11 @@
+import type {IncomingHttpHeaders} from 'node:http'
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {storeRefusal} from '../../base/store-fault.ts'
 import {isValueFault} from '../../base/value-fault.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
-import {isGooglePath} from './doors.ts'
+import {isGooglePath, isSharedPath} from './doors.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface ErrorResponse {
@@ -27,22 +28,28 @@ const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
 /** Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would say. */
 const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
 
-/** The error body for `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks. */
-export function errorResponse(fault: Refusal, path: string): ErrorResponse {
+/** The error body for `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks, or the client by its headers. */
+export function errorResponse(fault: Refusal, path: string, headers: IncomingHttpHeaders = {}): ErrorResponse {
   if (fault instanceof GuardrailDenial) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.codes
   const error = {message: fault.message, type, param: null, code}
   return {
     status: fault.status,
-    body: JSON.stringify(envelope(fault, error, admin, path)),
+    body: JSON.stringify(envelope(fault, error, admin, {path, headers})),
     retry_after_s: fault.retry_after_s,
     closes: fault.code === 'client.slow',
   }
 }
 
-function envelope(fault: Refusal, error: object & {message: string}, admin: string, path: string): object {
+interface ClientWords {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+}
+
+function envelope(fault: Refusal, error: object & {message: string}, admin: string, {path, headers}: ClientWords): object {
   if (isGooglePath(path)) return {error: {code: fault.status, message: error.message, status: googleStatus(fault.status)}}
-  if (path.startsWith('/messages')) return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
+  if (path.startsWith('/messages') || isSharedPath(path, headers))
+    return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
   if (OF_TARGET.test(fault.code)) return {error}
   const body = {status: 'failure', message: error.message, error}
   if (!WITH_ADMIN.has(fault.code)) return body

@@ -8,6 +8,7 @@ import type {Edits} from '../../base/json.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
 import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
+import {purposePart} from '../../providers/messages/index.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import {withUsage} from '../../providers/openai/meter.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
@@ -17,6 +18,7 @@ import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
+import {oneModelId, queryOf} from '../call/operation.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
@@ -27,8 +29,8 @@ import {atModel} from '../targets/model-place.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
-import {MultiRequest, type OperationContext} from './multi-request.ts'
-import {ownModels} from './own-models.ts'
+import {MultiRequest, type OperationContext, plainId} from './multi-request.ts'
+import {ownModel, ownModels} from './own-models.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written, writtenText} from './translate.ts'
 
 /** What leaves for the provider. */
@@ -109,7 +111,9 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const target = atModel(found, model, services)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
-  const errand = is_passthrough ? undefined : (provider.operations?.endpoints[endpoint] ?? listing(call, target, provider, services))
+  const errand = is_passthrough
+    ? oneModel(call, target, provider, services)
+    : (provider.operations?.endpoints[endpoint] ?? listing(call, target, provider, services))
   if (errand) return errandOf(errand, {call, target, provider, model, credentials}, services)
   const words = translateRequest(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
@@ -117,7 +121,7 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const reach: EndpointRequest = {
     endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
     path: is_chat ? '/chat/completions' : route.path,
-    query: leavingQuery(route.query, credentials, services),
+    query: leavingQuery(queryOf(call), credentials, services),
     model: model ?? '',
     is_stream,
     ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
@@ -131,7 +135,14 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const metering = changed ? meteringOf(call, provider, changed.edits, services) : NOT_METERED
   const is_metered = metering.is_hidden
   const is_judged = call.guardrails?.reads_answers ?? false
-  const is_read = is_metered || words !== null || target.cache !== null || is_judged || strictLimitsOf(call) !== null || holdsLinks(call)
+  const is_read =
+    is_metered ||
+    words !== null ||
+    target.cache !== null ||
+    is_judged ||
+    strictLimitsOf(call) !== null ||
+    holdsLinks(call) ||
+    call.is_shaped
   const headers = headersOf(call, target, provider, credentials, {is_read, is_translated: words !== null}, services)
   if (words) Object.assign(headers, {'content-type': JSON_TYPE}, words.request.headers)
   if (!words && !is_passthrough) checkOffer(call, provider)
@@ -147,7 +158,7 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
       ? linkedPath(call.link, target, destination)
       : pathOf(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options), is_passthrough),
     headers,
-    body: anew ? anew.body : bodyOf(call, named, changed, metering),
+    body: anew ? anew.body : withPurpose(bodyOf(call, named, changed, metering), headers, call),
     model,
     is_metered,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
@@ -172,6 +183,13 @@ function pathOf(base_path: string, path: string, is_passthrough: boolean): strin
 function listing(call: Call, target: Target, provider: Provider, services: ProxyServices): ProviderOperation | undefined {
   const lister = call.endpoint === 'listModels' ? modelListerOf(provider) : null
   return lister ? ownModels(lister, {call, target}, services) : undefined
+}
+
+/** One model in the words of a client that are not the provider's: of the same list. */
+function oneModel(call: Call, target: Target, provider: Provider, services: ProxyServices): ProviderOperation | undefined {
+  const id = oneModelId(call, provider)
+  const lister = id === null ? null : modelListerOf(provider)
+  return lister ? ownModel(lister, {call, target, id: plainId(id!)}, services) : undefined
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */
@@ -304,6 +322,20 @@ function changesOf(body: JsonBody, target: Target, model: string | null): Change
   for (const [key, json] of edits ?? []) all.set(key, json)
   for (const path of params.drop_params ?? []) all.set(path, undefined)
   return {model: all.has('model') ? null : model, edits: all}
+}
+
+/** OpenAI's files have a purpose, which a form of Anthropic's clients lacks. */
+function withPurpose(body: UpstreamRequest['body'], headers: OutgoingHeaders, call: Call): UpstreamRequest['body'] {
+  if (!call.is_shaped || call.endpoint !== 'uploadFile' || headers['content-encoding'] !== undefined) return body
+  const part = purposePart(headers['content-type'], call.incoming.own.values['file-purpose'])
+  if (!part || !body) return body
+  if (headers['content-length'] !== undefined) headers['content-length'] = String(Number(headers['content-length']) + part.length)
+  return Buffer.isBuffer(body) ? Buffer.concat([part, body]) : (behind(part, body as AsyncIterable<Buffer>) as unknown as Readable)
+}
+
+async function* behind(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* rest
 }
 
 /** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */

@@ -14,6 +14,7 @@ import {InvalidResponse, type Json, type Translation, type TranslationContext, U
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {checkModels, checkNamed} from '../call/model-access.ts'
+import {queryOf} from '../call/operation.ts'
 import {wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {messageOf} from '../inbound/request.ts'
@@ -126,7 +127,7 @@ export class MultiRequest {
       throw new Refusal('header.invalid', {header: `${incoming.own.prefix}-file-upload-size`, reason: 'expected a number of bytes'})
     return {
       id: idIn(incoming.route.path),
-      query: new URLSearchParams(leavingQuery(incoming.route.query, this.#of.credentials, this.#services)),
+      query: new URLSearchParams(leavingQuery(queryOf(call), this.#of.credentials, this.#services)),
       body: body.kind === 'json' ? applyParams(wholeOf(body), target.params) : NOTHING,
       form: this.#form(),
       file_headers: {

@@ -58,6 +58,6 @@ export function withOwnAddresses(bytes: Buffer, {call}: AttemptParts): Buffer {
   const origin = ownOrigin(call.incoming)
   const url = call.incoming.request.url ?? ''
   const {bytes: written, changed} = withOwnLinks(bytes, {origin, url})
-  if (changed !== null) call.changes = [...call.changes, changed]
+  if (changed !== null) call.changes = [...new Set([...call.changes, changed])]
   return written
 }

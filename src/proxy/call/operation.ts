@@ -15,6 +15,7 @@ import type {Call} from './call.ts'
 export function enterTarget(call: Call, target: Pick<Target, 'provider' | 'options'>): void {
   const {endpoint} = call.incoming.route
   const own = endpoint ? ownOperation(call.incoming, target) : null
+  call.changes = []
   call.is_shaped = own === null && isShaped(call, target.provider)
   if (endpoint && !own) {
     if (call.is_passthrough) Object.assign(call, {is_passthrough: false, operation: null, endpoint: endpoint.name})

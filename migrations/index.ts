@@ -23,6 +23,7 @@ import {deferredAsks} from './0022_deferred_asks.ts'
 import {modelLists} from './0023_model_lists.ts'
 import {boundedCounters, modelKeys, setAside} from './0024_bounded_text.ts'
 import {placesOfRows} from './0025_places_of_rows.ts'
+import {judgedFiles} from './0026_judged_files.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   modelKeys,
   setAside,
   placesOfRows,
+  judgedFiles,
 ]

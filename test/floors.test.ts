@@ -30,6 +30,7 @@ const PROXY_FLOORS = [
   'call',
   'upstream',
   'guardrails',
+  'batches',
   'records',
   'limits',
   'lookups',

@@ -22,6 +22,7 @@ import type {Pricing} from '../pricing/open.ts'
 import {openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {openGuards} from '../proxy/lookups/guardrails.ts'
+import {KeptJudgements} from '../proxy/lookups/judged-files.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
 import {SeenObjects} from '../proxy/lookups/seen-objects.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
@@ -208,6 +209,7 @@ export async function openDataPlane({
       : null,
     sticky: createStickyMemory(),
     seen: new SeenObjects(),
+    judged: new KeptJudgements(store, now, log),
     circuits,
     random: Math.random,
     after,

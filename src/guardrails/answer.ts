@@ -16,14 +16,20 @@ export function statusOf(upstream_status: number, is_failed: boolean): number {
   return upstream_status === 200 && is_failed ? FAILED_STATUS : upstream_status
 }
 
-/** The body of a 446, in the form of its route's errors. Of an answer that was denied it shows nothing: what checks quote of it is left out. */
-export function deniedBody(endpoint: EndpointName, fields: HookResults) {
+/** The body of a 446, in the form of its route's errors; `where` stands behind "failed". Of an answer that was denied it shows nothing: what checks quote of it is left out. */
+export function deniedBody(endpoint: EndpointName, fields: HookResults, where = '') {
   const hook_results = {...fields, after_request_hooks: fields.after_request_hooks.map(withoutExcerpts)}
-  const error = {message: 'The guardrails of this call failed; hook_results says which.', type: 'hooks_failed', param: null, code: null}
+  const error = {
+    message: `The guardrails of this call failed${where}; hook_results says which.`,
+    type: 'hooks_failed',
+    param: null,
+    code: null,
+  }
   return endpoint === 'messages' || endpoint === 'messagesCountTokens' ? {type: 'error', error, hook_results} : {error, hook_results}
 }
 
-function withoutExcerpts(result: HookResult): HookResult {
+/** A result that quotes nothing of what was judged. */
+export function withoutExcerpts(result: HookResult): HookResult {
   if (!('checks' in result)) return result
   const checks = result.checks.map(check => {
     if (!isObject(check.data)) return check

@@ -121,6 +121,13 @@ export interface ObjectModels {
   modelsOf(workspace_id: string, place: ObjectPlace, id: string): readonly string[] | undefined
 }
 
+/** Files at providers whose rows guardrails have let pass, by the guardrails that did (`input_digest`). */
+export interface JudgedFiles {
+  /** At once in this process, soon in others. Never throws. */
+  note(workspace_id: string, place: ObjectPlace, id: string, digest: string): void
+  isJudged(workspace_id: string, place: ObjectPlace, id: string, digest: string): boolean | Promise<boolean>
+}
+
 /** A provider as lists of models tell of it. */
 export interface ProviderModels {
   readonly slug: string
@@ -268,6 +275,7 @@ export interface ProxyServices {
   readonly circuits: Circuits
   /** What was made at providers, and the models that it runs. */
   readonly seen: ObjectModels
+  readonly judged: JudgedFiles
   /** Answers that were kept, and the calls under way for what is not; null where nothing is kept. */
   readonly cache: CacheParts | null
   /** Null where guardrails are switched off. */

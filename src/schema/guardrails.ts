@@ -92,6 +92,8 @@ export interface RanHook {
   readonly guardrail_version_id?: string
   /** In the log alone: when the checks of a streamed answer ran. */
   readonly stream_mode?: StreamMode
+  /** Of a file for batches: how many of its rows were judged, how many failed, and the line of the first that did. */
+  readonly rows?: {readonly judged: number; readonly failed: number; readonly line?: number}
 }
 
 export interface SkippedHook {

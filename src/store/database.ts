@@ -13,6 +13,7 @@ import type {
 } from './tables/catalog.ts'
 import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 import type {ApiKeysTable, AuditLogsTable, OrganisationsTable, WorkspacesTable} from './tables/identity.ts'
+import type {JudgedFilesTable} from './tables/judged-files.ts'
 import type {
   AuditChainsTable,
   InvitesTable,
@@ -98,6 +99,7 @@ export interface Database {
   alerts: AlertsTable
   mails: MailsTable
   batches: BatchesTable
+  judged_files: JudgedFilesTable
   policies: PoliciesTable
   policy_resets: PolicyResetsTable
   collections: CollectionsTable

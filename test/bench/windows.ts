@@ -45,7 +45,7 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
   let work: Promise<unknown> = Promise.resolve()
   const all = output.flatMap(each => hooks('output', [each]))
   return {
-    guards: {input: [], output: all, digest: '', unreadable_bodies: null},
+    guards: {input: [], output: all, digest: '', input_digest: '', unreadable_bodies: null},
     endpoint: 'chatComplete',
     headers: {},
     has_judged: true,
@@ -54,6 +54,10 @@ function guardedBy(output: readonly Record<string, unknown>[]): CallGuardrails &
     readsAnswer: () => true,
     judges_answers: true,
     judges_errors: false,
+    rows_passed: false,
+    judgeRow: () => Promise.reject(new Error('no rows')),
+    noteRow: () => undefined,
+    noteUnread: () => undefined,
     keeps_streams: true,
     shown: null,
     logged: {before_request_hooks: [], after_request_hooks: []},

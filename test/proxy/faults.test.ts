@@ -87,6 +87,7 @@ async function plane(
     listedProviders: async () => [],
     pricedModels: () => [],
     seen: new SeenObjects(),
+    judged: {note: () => undefined, isJudged: () => false},
     kind: find,
     destination: () => ({
       origin: 'http://upstream.test',

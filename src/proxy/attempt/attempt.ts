@@ -77,6 +77,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   check(now: number): void {
     const {call, target, services} = this.#parts
     const {decision, response} = this.#gate
+    // What guardrails take over a row of a file, under a deadline of their own, is no silence of the provider's.
+    if (call.body.kind === 'stream' && call.body.judged?.is_waiting) this.#times.moved_at = now
     const late = overdue(this.phase, this.#times, now, services.settings, decision, response.guarded)
     if (late === 'client') call.relay.cut()
     else if (late === 'dropped') this.end(this.#gate.notPassed)

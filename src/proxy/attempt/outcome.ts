@@ -16,7 +16,8 @@ export function outcomeOf(fault: Refusal, has_ended: boolean): AttemptOutcome {
   if (OF_LIMITS.test(code)) return {outcome: 'aborted', kind: 'refusal', fault}
   // A response that was denied when it was whole is paid for in full.
   const outcome = fault instanceof GuardrailDenial && has_ended ? 'ok' : 'failed'
-  return {outcome, kind: OF_CLIENTS.has(code) ? 'refusal' : 'network_error', fault}
+  const is_of_client = OF_CLIENTS.has(code) || (fault instanceof GuardrailDenial && fault.is_of_rows)
+  return {outcome, kind: is_of_client ? 'refusal' : 'network_error', fault}
 }
 
 /** Refusals of limits, which end a stream too (core rule 10). */
@@ -29,6 +30,9 @@ const OF_CLIENTS: ReadonlySet<RefusalCode> = new Set([
   'model.not_allowed',
   'provider.no_credentials',
   'provider.own_identity',
+  'rows.unjudged',
+  'rows.redacted',
+  'rows.late',
 ])
 
 /** Why a response is given up that did not pass. */

@@ -3,8 +3,9 @@ import type {Hook} from '../../guardrails/hook.ts'
 import type {JsonValue} from '../../guardrails/json.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
+import type {View} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {HookResults} from '../../schema/guardrails.ts'
+import type {HookResult, HookResults} from '../../schema/guardrails.ts'
 import type {GuardrailDenial} from '../inbound/denial.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 
@@ -30,6 +31,12 @@ export interface Judged {
   readonly kept: Buffer | null
   /** What the log keeps: without what was put back for the client. */
   readonly logged: Buffer
+}
+
+/** A request that is a row of a file: the route that it is for, and its model. */
+export interface RowRoute {
+  readonly endpoint: EndpointName
+  readonly model: string | null
 }
 
 /** The guardrails of a call at one target: their results so far, and the body they leave. */
@@ -67,8 +74,8 @@ export interface CallGuardrails {
   begin(): void
   /** The client's status in place of a good one. */
   statusOf(upstream_status: number): number
-  /** The refusal that a denial comes to. */
-  denied(): GuardrailDenial
+  /** The refusal that a denial comes to; `line`: of the file that was denied. */
+  denied(line?: number): GuardrailDenial
   /** Why an answer that cannot be judged is refused. */
   unreadable(reason: string): Refusal
   /** Judges a whole answer. In the words of a route what is no JSON cannot be judged, and is refused. */
@@ -81,6 +88,14 @@ export interface CallGuardrails {
   judgeFailure(hooks: readonly Hook[], failed: ProviderFailure, upstream_status: number): Promise<ProviderFailure | null>
   /** Judges an answer, or a part of it, with some of the output's hooks; the results replace earlier ones of the answer. */
   judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome>
+  /** Judges a row of a file, or what else comes while a request leaves, as a request in the words of `of`. Its results are for `noteRow`. */
+  judgeRow(view: View, of: RowRoute): Promise<PhaseOutcome>
+  /** Adds the results at `line` of the file. */
+  noteRow(results: readonly HookResult[], line: number): void
+  /** Notes what nobody can read of a request that leaves already. Throws the denial that it comes to where such bodies are denied. */
+  noteUnread(parts: readonly string[]): void
+  /** All rows of the file were judged, and none was denied: whoever uploads or runs it again need not judge them. */
+  rows_passed: boolean
   /** Judges an answer that is gone already; the results are added to the earlier ones. Never rejects. */
   evaluateInBackground(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<void>
 }

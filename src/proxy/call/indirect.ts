@@ -2,7 +2,7 @@ import {parsedObject} from '../../base/json-object.ts'
 import {executionOf} from '../../providers/execution.ts'
 import {wholeOf} from '../inbound/body.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {ObjectModels} from '../services.ts'
+import type {JudgedFiles, ObjectModels} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
 
@@ -49,6 +49,13 @@ export function noteMade({incoming, caller}: ObjectCall, target: Target, models:
   if (incoming.method !== 'POST' || models.length === 0 || !MAKES.test(incoming.route.path)) return
   const id = plain.length > MAX_ANSWER_BYTES ? undefined : parsedObject(plain.toString())?.id
   if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) seen.note(caller.workspace_id, target, id, models)
+}
+
+/** The same of a file whose rows guardrails have let pass. */
+export function noteJudged({caller, guardrails}: Pick<Call, 'caller' | 'guardrails'>, target: Target, plain: Buffer, judged: JudgedFiles) {
+  if (!guardrails?.rows_passed || plain.length > MAX_ANSWER_BYTES) return
+  const id = parsedObject(plain.toString())?.id
+  if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) judged.note(caller.workspace_id, target, id, guardrails.guards.input_digest)
 }
 
 const MAX_ANSWER_BYTES = 1 << 20

@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {findingKeyFault, keyFault} from '../../base/json-keys.ts'
+import {keyFault} from '../../base/json-keys.ts'
 import {parsed, TooDeep} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
@@ -8,7 +8,6 @@ import type {CheckContext} from '../../guardrails/check.ts'
 import {type Coverage, coverageOf} from '../../guardrails/coverage.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
-import {readingJson} from '../../guardrails/json-text.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
 import {judgedBytes} from '../../guardrails/regions.ts'
 import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
@@ -16,40 +15,53 @@ import {DEEPEST} from '../../guardrails/strings.ts'
 import {isGuarded} from '../../guardrails/texts.ts'
 import {inTimeSlices} from '../../guardrails/time-slices.ts'
 import {nothingOf, type View, viewOf} from '../../guardrails/view.ts'
-import type {Json} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
 import type {Call} from '../call/call.ts'
-import type {CallGuardrails, Judged, ProviderFailure, Whole} from '../call/call-guardrails.ts'
+import type {CallGuardrails, Judged, ProviderFailure, RowRoute, Whole} from '../call/call-guardrails.ts'
 import {readPassing} from '../call/read-body.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
-import {type Body, type JsonBody, LONG_BODY_BYTES, readAs, readJson, textOf, wholeOf} from '../inbound/body.ts'
+import {type Body, readAs, readJson} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import type {ProxyServices} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
 import {isStrict, JSON_TYPE, writtenText} from '../upstream/translate.ts'
-import {loggedResults, withResults} from './hook-results.ts'
-import {readAnswer, readStrings, WHOLE_BODY} from './request-strings.ts'
+import {loggedResults, RowResults, withResults} from './hook-results.ts'
+import {
+  type FormOfRows,
+  NOTHING_READ,
+  parsedWhole,
+  type RequestRead,
+  readAlike,
+  readAnswer,
+  readForm,
+  readStrings,
+  WHOLE_BODY,
+} from './request-strings.ts'
 import {restored} from './stream-restorer.ts'
-import {isProtective, unreadHooks, withUnread} from './unread.ts'
+import {isProtective, judgesStrings, unreadHooks, withUnread} from './unread.ts'
 
 /** What guardrails know of the place that a call goes to. */
 type Place = Pick<Target, 'params' | 'model' | 'strict'> & {readonly provider: Pick<Target['provider'], 'slug'>}
 
-/** Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
+/**
+ * Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`. `form`: what is judged in
+ * place of a body that passes.
+ */
 export async function evaluateRequest(
   guards: TargetGuardrails | null,
   call: Call,
   place: Place,
   services: ProxyServices,
+  form: FormOfRows | null = null,
 ): Promise<Body | null> {
   if (!guards) return null
   const guarded = new GuardedVisit(guards, call, place, services)
   call.guardrails = guarded
-  return guarded.judgeInput()
+  return guarded.judgeInput(form)
 }
 
 /** The guardrails of a call at one target: their results so far, and the body they leave. */
@@ -75,6 +87,9 @@ class GuardedVisit implements CallGuardrails {
   #client_headers: Readonly<Record<string, string>> | undefined
   /** What checks keep of an answer that comes in parts. */
   #parts = new Map<object, unknown>()
+  /** Results of the rows of its file; null: it has none. */
+  #rows: RowResults | null = null
+  rows_passed = false
   headers: Readonly<Record<string, string>> = {}
   has_judged = false
   restore: Restore | null = null
@@ -93,14 +108,19 @@ class GuardedVisit implements CallGuardrails {
     this.#all = services
   }
 
+  get #most_bytes(): number {
+    return this.#all.settings.guardrail_max_body_mb * 2 ** 20
+  }
+
   get #denies_unreadable(): boolean {
     return (this.guards.unreadable_bodies ?? this.#all.settings.unreadable_bodies) === 'deny'
   }
 
   /** Judges the request; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
-  async judgeInput(): Promise<Body | null> {
+  async judgeInput(form: FormOfRows | null): Promise<Body | null> {
     const {endpoint} = this
-    const {view, unread} = await this.#readRequest()
+    if (form) this.#rows = new RowResults()
+    const {view, unread} = await (form ? readForm(this.endpoint, this.#call, form, this.#most_bytes) : this.#readRequest())
     const seen = view ?? nothingOf(endpoint, 'input', this.#call.body.kind === 'none' ? 'none' : 'unread')
     const outcome = await runHooks(this.guards.input, seen, this.#context('input', view, null, null))
     const unjudged = unread.length ? unreadHooks(this.guards.input, endpoint) : []
@@ -134,6 +154,27 @@ class GuardedVisit implements CallGuardrails {
     return this.#call.body.kind === 'other' ? {kind: 'other', bytes} : readAs(bytes, headers['content-type'] ?? '', route.endpoint)
   }
 
+  judgeRow(view: View, {endpoint, model}: RowRoute): Promise<PhaseOutcome> {
+    return runHooks(this.guards.input, view, {...this.#context('input', view, null, null), endpoint, model, is_streaming: false})
+  }
+
+  noteRow(results: readonly HookResult[], line: number) {
+    this.#rows ??= new RowResults()
+    this.#rows.add(results, line)
+  }
+
+  noteUnread(parts: readonly string[]) {
+    // A row is a request of some route that is guarded.
+    const hooks = unreadHooks(this.guards.input, ROWS)
+    this.#before = withUnread(this.#before, hooks, parts)
+    if (this.#denies_unreadable && hooks.some(isProtective)) throw this.denied()
+  }
+
+  /** The results of the request by now. */
+  get #results(): readonly HookResult[] {
+    return this.#rows?.beside(this.#before) ?? this.#before
+  }
+
   /** The request as its checks see it: in the words of its route, or string by string. It is read for them where it was to pass by. */
   async #readRequest(): Promise<RequestRead> {
     const call = this.#call
@@ -141,9 +182,8 @@ class GuardedVisit implements CallGuardrails {
     if (call.body.kind === 'none' || unreadHooks(this.guards.input, endpoint).length === 0) return NOTHING_READ
     await readPassing(call, this.#all)
     const {body} = call
-    const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
     if (body.kind === 'json' && isGuarded(endpoint, 'input')) {
-      const is_long = body.bytes.length > most_bytes && (await inTimeSlices(judgedBytes(body.bytes))) > most_bytes
+      const is_long = body.bytes.length > this.#most_bytes && (await inTimeSlices(judgedBytes(body.bytes))) > this.#most_bytes
       if (is_long) return {view: null, unread: [WHOLE_BODY]}
       const whole = await parsedWhole(body)
       await readAlike(body)
@@ -151,11 +191,11 @@ class GuardedVisit implements CallGuardrails {
     }
     if (!('bytes' in body)) return {view: null, unread: [WHOLE_BODY]}
     const type = body.kind === 'json' ? JSON_TYPE : (call.incoming.headers['content-type'] ?? '')
-    return inTimeSlices(readStrings({endpoint, side: 'input'}, body.bytes, type, most_bytes))
+    return inTimeSlices(readStrings({endpoint, side: 'input'}, body.bytes, type, this.#most_bytes))
   }
 
   get reads_answers(): boolean {
-    return this.judges_answers || this.restore !== null || this.#before.some(result => 'checks' in result)
+    return this.judges_answers || this.restore !== null || this.#rows !== null || this.#before.some(result => 'checks' in result)
   }
 
   get judges_answers(): boolean {
@@ -188,15 +228,15 @@ class GuardedVisit implements CallGuardrails {
   }
 
   statusOf(upstream_status: number): number {
-    return statusOf(upstream_status, this.#is_failed_before || this.#is_failed_after)
+    return statusOf(upstream_status, this.#is_failed_before || this.#is_failed_after || this.#rows?.is_failed === true)
   }
 
   get shown(): HookResults | null {
-    return shownResults(this.#before, this.#after)
+    return shownResults(this.#results, this.#after)
   }
 
-  denied(): GuardrailDenial {
-    return new GuardrailDenial(this.endpoint, {before_request_hooks: this.#before, after_request_hooks: this.#after})
+  denied(line: number | null = null): GuardrailDenial {
+    return new GuardrailDenial(this.endpoint, {before_request_hooks: this.#results, after_request_hooks: this.#after}, line)
   }
 
   async evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
@@ -216,8 +256,7 @@ class GuardedVisit implements CallGuardrails {
 
   /** The same of an answer whose words nobody knows. */
   async #evaluateStrings<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
-    const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
-    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, reply.bytes, most_bytes))
+    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, reply.bytes, this.#most_bytes))
     if (!view) {
       this.#after = this.#skippedAnswer()
       return this.#judged(reply, upstream_status, reply.bytes, null)
@@ -259,8 +298,7 @@ class GuardedVisit implements CallGuardrails {
   async #judgeError(attached: readonly Hook[], bytes: Buffer, status: number): Promise<PhaseOutcome | null> {
     const hooks = this.#errorHooks(attached)
     if (hooks.length === 0) return null
-    const most_bytes = this.#all.settings.guardrail_max_body_mb * 2 ** 20
-    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, bytes, most_bytes))
+    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, bytes, this.#most_bytes))
     if (view) return this.#judgeView(hooks, view, status)
     this.#after = this.#skippedAnswer()
     return null
@@ -306,7 +344,7 @@ class GuardedVisit implements CallGuardrails {
   }
 
   get logged(): HookResults {
-    return loggedResults({before_request_hooks: this.#before, after_request_hooks: this.#after}, this.is_stream ? this.guards.output : [])
+    return loggedResults({before_request_hooks: this.#results, after_request_hooks: this.#after}, this.is_stream ? this.guards.output : [])
   }
 
   get late(): Promise<void> | null {
@@ -343,36 +381,11 @@ class GuardedVisit implements CallGuardrails {
   }
 }
 
-/** Whether a hook has something to say of an answer that is nothing but strings. */
-function judgesStrings({checks, every_route}: Hook, coverage: Coverage): boolean {
-  if (coverage === 'every_route' && !every_route) return false
-  return checks.some(({prepared: {check, forbids}}) => check.sides.includes('output') && (forbids || (check.is_service && every_route)))
-}
-
+/** The route that a row is for, where nobody can read which. */
+const ROWS: EndpointName = 'chatComplete'
 /** An answer of this status or a higher one is an error, or none that anybody reads. */
 const FIRST_ERROR = 300
 /** The longest answer that is held back to tell results of its request in it. */
 const MAX_TOLD_BYTES = 1 << 20
 
-interface RequestRead {
-  readonly view: View | null
-  readonly unread: readonly string[]
-}
-
-const NOTHING_READ: RequestRead = {view: null, unread: []}
-
 const KEY_FAULTS = {repeated: 'names twice', deep: 'is nested too deep at'} as const
-
-/** The body parsed; a long one with pauses. */
-async function parsedWhole(body: JsonBody): Promise<Json> {
-  if (body.bytes.length > LONG_BODY_BYTES) body.whole ??= (await inTimeSlices(readingJson(textOf(body)))) as Json | undefined
-  return wholeOf(body)
-}
-
-/** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
-async function readAlike(body: JsonBody): Promise<void> {
-  if (body.key_fault === undefined) body.key_fault = await inTimeSlices(findingKeyFault(body.bytes.toString(), DEEPEST))
-  const fault = body.key_fault
-  if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
-  if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
-}

@@ -1,12 +1,19 @@
 import {isUtf8} from 'node:buffer'
 import {Refusal} from '../../base/errors.ts'
+import {findingKeyFault} from '../../base/json-keys.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {type FormSpan, formParts} from '../../base/multipart.ts'
 import {type BytesView, readingBytes} from '../../guardrails/bytes-view.ts'
+import {readingJson} from '../../guardrails/json-text.ts'
 import {queryText, type Region} from '../../guardrails/regions.ts'
-import type {SlicedWork} from '../../guardrails/time-slices.ts'
+import {DEEPEST} from '../../guardrails/strings.ts'
+import {inTimeSlices, type SlicedWork} from '../../guardrails/time-slices.ts'
+import type {View} from '../../guardrails/view.ts'
+import type {Json} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Side} from '../../schema/guardrails.ts'
+import type {Call} from '../call/call.ts'
+import {type JsonBody, LONG_BODY_BYTES, textOf, wholeOf} from '../inbound/body.ts'
 
 /** A body as far as guardrails can read it. */
 export interface ReadableBody {
@@ -18,6 +25,20 @@ export interface ReadableBody {
 /** What all of a body is called. */
 export const WHOLE_BODY = 'body'
 const UNREAD: ReadableBody = {view: null, unread: [WHOLE_BODY]}
+
+/** A request as its checks see it. */
+export interface RequestRead {
+  readonly view: View | null
+  readonly unread: readonly string[]
+}
+
+export const NOTHING_READ: RequestRead = {view: null, unread: []}
+/** A form that comes with a file whose rows are judged by themselves: as far as it has come, closed. */
+export interface FormOfRows {
+  readonly bytes: Buffer
+  /** The parts that hold rows. */
+  readonly parts: ReadonlySet<string>
+}
 
 interface Of {
   readonly endpoint: EndpointName
@@ -43,6 +64,18 @@ export function* readStrings(of: Of, bytes: Buffer, content_type: string, most_b
   if (/^application\/x-www-form-urlencoded/i.test(content_type)) return yield* readQuery(of, bytes)
   if (!isUtf8(bytes)) return UNREAD
   return yield* viewOfAll(of, bytes, [{form: 'text', start: 0, end: bytes.length, called: ''}], [], [])
+}
+
+/** The fields of a form; its rows are judged by themselves. */
+export async function readForm(
+  endpoint: EndpointName,
+  {incoming}: Pick<Call, 'incoming'>,
+  {bytes, parts}: FormOfRows,
+  most_bytes: number,
+): Promise<RequestRead> {
+  const type = incoming.headers['content-type'] ?? ''
+  const {view, unread} = await inTimeSlices(readStrings({endpoint, side: 'input'}, bytes, type, most_bytes))
+  return {view, unread: unread.filter(name => !parts.has(name))}
 }
 
 /** The strings of an answer: of JSON, or one text. What is neither is for nobody to judge. */
@@ -125,4 +158,18 @@ function* viewOfAll(
 ): SlicedWork<ReadableBody> {
   const view = yield* readingBytes(of, bytes, regions, names)
   return typeof view === 'string' ? UNREAD : {view, unread}
+}
+
+/** The body parsed; a long one with pauses. */
+export async function parsedWhole(body: JsonBody): Promise<Json> {
+  if (body.bytes.length > LONG_BODY_BYTES) body.whole ??= (await inTimeSlices(readingJson(textOf(body)))) as Json | undefined
+  return wholeOf(body)
+}
+
+/** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
+export async function readAlike(body: JsonBody): Promise<void> {
+  if (body.key_fault === undefined) body.key_fault = await inTimeSlices(findingKeyFault(body.bytes.toString(), DEEPEST))
+  const fault = body.key_fault
+  if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
+  if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
 }

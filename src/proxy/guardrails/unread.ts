@@ -1,3 +1,4 @@
+import type {Coverage} from '../../guardrails/coverage.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isGuarded} from '../../guardrails/texts.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -34,4 +35,10 @@ export function withUnread(results: readonly HookResult[], unjudged: readonly Ho
     parts.slice(0, MAX_PARTS).map(part => ({id, type, skipped: true, reason: 'unreadable', part}))
   const ran = results.filter(result => !(ids.has(result.id) && 'skipped' in result))
   return [...ran, ...unjudged.filter(({async}) => !async).flatMap(skipped)]
+}
+
+/** Whether a hook has something to say of an answer that is nothing but strings. */
+export function judgesStrings({checks, every_route}: Hook, coverage: Coverage): boolean {
+  if (coverage === 'every_route' && !every_route) return false
+  return checks.some(({prepared: {check, forbids}}) => check.sides.includes('output') && (forbids || (check.is_service && every_route)))
 }

@@ -53,10 +53,22 @@ export interface StreamBody {
   read: Body | null
   /** It cannot be read: it is too long, or no text. */
   is_unreadable: boolean
+  /** What leaves in its place: the same as far as it was judged; null: it flows as it comes. */
+  judged: JudgedFlow | null
+}
+
+/** A body that is judged as it passes. */
+export interface JudgedFlow {
+  /** Ends with a fault where it may not leave. To be read once. */
+  readonly chunks: AsyncIterable<Buffer>
+  /** How many bytes longer it is than its sender promised. */
+  readonly added_bytes: number
+  /** A verdict is waited for now. */
+  readonly is_waiting: boolean
 }
 
 export function streamBody(): StreamBody {
-  return {kind: 'stream', lead: [], read: null, is_unreadable: false}
+  return {kind: 'stream', lead: [], read: null, is_unreadable: false, judged: null}
 }
 
 /** A body as it is now: one that was to pass by may have been read. */

@@ -19,7 +19,8 @@ export class SeenObjects implements ObjectModels {
   }
 }
 
-function keyOf(workspace_id: string, {managed, provider, destination, options}: ObjectPlace, id: string): string {
+/** Names an object: ids are a provider's own, and two places may give the same. */
+export function keyOf(workspace_id: string, {managed, provider, destination, options}: ObjectPlace, id: string): string {
   const {origin = '', basePath = ''} = destination ?? {}
   return [workspace_id, managed?.id ?? provider.slug, origin + basePath, JSON.stringify(options), id].join('\n')
 }

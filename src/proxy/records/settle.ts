@@ -7,7 +7,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
-import {modelsOfObjects, noteMade} from '../call/indirect.ts'
+import {modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
@@ -114,7 +114,8 @@ function isCounted(source: AttemptUsage['source']): boolean {
 }
 
 /** A later call may run what this one made. */
-function noteObject({call, target, request, result}: Settling, plain: Buffer, {seen}: ProxyServices) {
+function noteObject({call, target, request, result}: Settling, plain: Buffer, {seen, judged}: ProxyServices) {
+  if ((result.statuses.provider ?? 500) < 300) noteJudged(call, target, plain, judged)
   if ((!call.is_passthrough && call.endpoint !== 'uploadFile') || (result.statuses.provider ?? 500) >= 300) return
   const models = call.row_models ?? (request.model === null ? modelsOfObjects(call, target, seen) : [request.model])
   if (models) noteMade(call, target, models, plain, seen)

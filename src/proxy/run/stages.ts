@@ -2,10 +2,10 @@ import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {hasOperation} from '../../providers/base-urls/base-url.ts'
 import {Attempt} from '../attempt/attempt.ts'
+import {judgeRequest} from '../batches/judge-request.ts'
 import {withWarning} from '../call/call.ts'
 import {askedModel, checkModel, hasLists} from '../call/model-access.ts'
 import {checkVersion, enterTarget} from '../call/operation.ts'
-import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {checkDelegation} from '../limits/delegation.ts'
 import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -60,11 +60,11 @@ function checkTarget({call, target, services}: TargetRun): MaybePromise<StageRes
 
 /** The guardrails of the request. The body that they leave is for this target. */
 function guard(run: TargetRun): MaybePromise<StageResult> {
-  const {call, target, services} = run
+  const {call, target, credentials, services} = run
   if (!target.guards) return undefined
   run.enter('guarding')
   const before = call.body
-  return evaluateRequest(target.guards, call, target, services).then(body => {
+  return judgeRequest({call, target, credentials}, target.guards, services).then(body => {
     if (body) call.body = body
     if (call.body !== before) checkModel(target, call, services.seen)
     return undefined

@@ -13,6 +13,8 @@ export interface TargetGuardrails {
   readonly output: readonly Hook[]
   /** Says which checks an answer has passed, and with which parameters: answers are kept apart by it. */
   readonly digest: string
+  /** The same of requests: a file that was judged is judged again where this is another. */
+  readonly input_digest: string
   /** What becomes of bodies that they cannot read; null: as the setting says. */
   readonly unreadable_bodies: UnreadableBodies | null
 }
@@ -38,7 +40,7 @@ export async function resolveGuardrails(
   if (faults.length) throw new Refusal('config.invalid', {issues: faults.map(fault => `${fault.path}: ${fault.message}`).join('; ')})
   if (input.length === 0 && output.length === 0) return null
   const unreadable_bodies = defaults.findLast(each => each.unreadable_bodies)?.unreadable_bodies ?? null
-  return {input, output, digest: digestOf(spec, output, found), unreadable_bodies}
+  return {input, output, digest: digestOf(spec, output, found), input_digest: inputDigest(spec, input, found), unreadable_bodies}
 }
 
 const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()
@@ -48,10 +50,20 @@ const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => 
 function digestOf(spec: TargetSpec, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
   if (output.length === 0) return ''
   const {after_request_hooks, output_guardrails, output_mutators, default_output_guardrails} = spec
-  const ran = output.map(hook => [hook.id, hook.guardrail_version_id])
+  return digested([after_request_hooks, output_guardrails, output_mutators, default_output_guardrails], output, found)
+}
+
+function inputDigest(spec: TargetSpec, input: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
+  if (input.length === 0) return ''
+  const {before_request_hooks, input_guardrails, input_mutators, default_input_guardrails} = spec
+  return digested([before_request_hooks, input_guardrails, input_mutators, default_input_guardrails], input, found)
+}
+
+function digested(written: readonly unknown[], hooks: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
+  const ran = hooks.map(hook => [hook.id, hook.guardrail_version_id])
   const saved = [...found.values()].map(({id, version_id}) => [id, version_id])
   return createHash('sha256')
-    .update(JSON.stringify([after_request_hooks, output_guardrails, output_mutators, default_output_guardrails, ran, saved]))
+    .update(JSON.stringify([...written, ran, saved]))
     .digest('hex')
 }
 

@@ -20,7 +20,7 @@ import type {Call} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
 import {oneModelId, queryOf} from '../call/operation.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
-import {type JsonBody, rewritten, wholeOf} from '../inbound/body.ts'
+import {type JsonBody, rewritten, type StreamBody, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {type InboundRequest, messageOf, type RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
@@ -280,7 +280,7 @@ function headersOf(
   if (type !== undefined && body.kind !== 'none') headers['content-type'] = type
   else if (body.kind === 'json') headers['content-type'] = 'application/json'
   if (body.kind === 'stream' && incoming.headers['content-length'] !== undefined)
-    headers['content-length'] = incoming.headers['content-length']
+    headers['content-length'] = String(Number(incoming.headers['content-length']) + (body.judged?.added_bytes ?? 0))
   const encoding = incoming.headers['content-encoding']
   if (encoding !== undefined && body.kind === 'stream') headers['content-encoding'] = encoding
   else if (encoding !== undefined) delete headers['content-encoding'] // it was decoded
@@ -299,7 +299,7 @@ function bodyOf(
   {stream_options}: Metering,
 ): UpstreamRequest['body'] {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
-  if (body.kind === 'stream') return flowing(messageOf(incoming), body.lead) as unknown as Readable
+  if (body.kind === 'stream') return flowing(messageOf(incoming), body) as unknown as Readable
   if (!changed) return rewritten(body, model, null)
   const {edits} = changed
   return rewritten(body, changed.model, stream_options === null ? edits : new Map([...(edits ?? []), ['stream_options', stream_options]]))
@@ -339,8 +339,9 @@ async function* behind(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerat
 }
 
 /** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
-async function* flowing(request: IncomingMessage, lead: readonly Buffer[]): AsyncGenerator<Buffer> {
+async function* flowing(request: IncomingMessage, {judged, lead}: StreamBody): AsyncGenerator<Buffer> {
   try {
+    if (judged) return yield* judged.chunks
     yield* lead
     yield* request.iterator({destroyOnReturn: false}) as AsyncIterable<Buffer>
   } finally {

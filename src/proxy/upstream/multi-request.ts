@@ -65,10 +65,15 @@ export class MultiRequest {
 
   /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */
   async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
-    const request = {...this.#operationInput(this.#context()), id: batch_id, body: NOTHING}
+    return this.contentOf(batch_id, signal)
+  }
+
+  /** What its provider keeps under an id. This errand has to be one that gives content. */
+  async contentOf(id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const request = {...this.#operationInput(this.#context()), id, body: NOTHING, form: null}
     const result = await this.#errand(request, new SubRequests(this.#of, signal, this.#services))
     if ('content' in result) return result.content
-    throw new InvalidResponse('expected rows')
+    throw new InvalidResponse('expected content')
   }
 
   async #answer(): Promise<LocalResponse> {
@@ -149,8 +154,8 @@ export class MultiRequest {
     if (body.kind === 'form') return readParts(once(body.bytes), type)
     if (body.kind !== 'stream') return null
     // The request outlives what is read of it: its connection still has to carry the answer.
-    this.#request = messageOf(incoming).iterator({destroyOnReturn: false})
-    return readParts(behind(body.lead, this.#request), type)
+    this.#request = body.judged ? iterated(body.judged.chunks) : messageOf(incoming).iterator({destroyOnReturn: false})
+    return readParts(body.judged ? this.#request : behind(body.lead, this.#request), type)
   }
 
   /** What is left of the request flows away: a client that still sends it would not read the answer. */
@@ -201,6 +206,10 @@ export function plainId(text: string): string {
 
 function bare(model: string): string {
   return splitModel(model)[1]
+}
+
+async function* iterated(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks
 }
 
 async function* behind(lead: readonly Buffer[], rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

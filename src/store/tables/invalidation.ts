@@ -51,6 +51,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   alerts: [],
   mails: [],
   batches: [],
+  judged_files: [],
   collections: [],
   log_exports: [],
   saved_filters: [],

@@ -15,7 +15,7 @@ interface CoverageOptions extends WorkspaceOption, GuardrailOption {}
 const COLUMNS: readonly TableColumn<CoveredOperation>[] = [
   {title: 'operation', value: row => row.operation, whole: true},
   {title: 'path', value: row => `${row.method} ${row.path}`, optional: 1},
-  {title: 'input', value: row => sideOf(row, 'input')},
+  {title: 'input', value: row => sideOf(row, 'input') + rowsOf(row)},
   {title: 'output', value: row => sideOf(row, 'output')},
 ]
 
@@ -46,9 +46,14 @@ export function coverage(): Command {
       if (print.json || print.quiet) return
       const {bodies, over_mb} = covered.unreadable
       const outcome = bodies === 'deny' ? 'are denied where a guardrail denies or redacts' : 'pass, and the log says skipped'
-      print.line(`Calls with files, sound, or bodies over ${over_mb} MB ${outcome} (UNREADABLE_BODIES=${bodies}).`)
+      print.line(`Calls with other files, sound, or bodies over ${over_mb} MB ${outcome} (UNREADABLE_BODIES=${bodies}).`)
     }),
   )
+}
+
+/** `; each row of its file: default.contains` */
+function rowsOf({rows}: CoveredOperation): string {
+  return rows === undefined ? '' : `; each row of its file: ${rows.join(', ') || 'nothing'}`
 }
 
 const REASONS: Readonly<Record<Side['skipped'][number]['reason'], string>> = {

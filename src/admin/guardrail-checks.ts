@@ -9,19 +9,22 @@ import type {GuardrailActions, GuardrailCheck} from '../schema/guardrails.ts'
 import type {AdminServices} from './services.ts'
 import {invalid} from './tenancy.ts'
 
-type Known = typeof Saved & typeof Trial & Pick<typeof Coverage, 'coveredBy' | 'OPERATIONS'> & Pick<typeof Texts, 'isGuarded'>
+type Known = typeof Saved &
+  typeof Trial &
+  Pick<typeof Coverage, 'coveredBy' | 'coveredRows' | 'OPERATIONS'> &
+  Pick<typeof Texts, 'isGuarded'>
 let loaded: Known | undefined
 
 /** Loads all that is known of checks, which is much: for operations on guardrails alone. */
 export async function loadChecks(): Promise<void> {
   if (loaded) return
-  const [saved, trial, {isGuarded}, {coveredBy, OPERATIONS}] = await Promise.all([
+  const [saved, trial, {isGuarded}, {coveredBy, coveredRows, OPERATIONS}] = await Promise.all([
     import('../guardrails/saved.ts'),
     import('../guardrails/trial.ts'),
     import('../guardrails/texts.ts'),
     import('../guardrails/coverage.ts'),
   ])
-  loaded = {...saved, ...trial, isGuarded, coveredBy, OPERATIONS}
+  loaded = {...saved, ...trial, isGuarded, coveredBy, coveredRows, OPERATIONS}
 }
 
 /** What is known of checks, once it is loaded. */

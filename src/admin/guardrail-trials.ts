@@ -76,7 +76,7 @@ export const guardrailTrials = [
 
 async function covered(call: OperationCall<undefined, undefined, typeof GuardrailCoverage>) {
   const {hook, running} = await opened(call, await workspaceOf(call, call.body.workspace_id), call.body.guardrail)
-  const {coveredBy, OPERATIONS} = checksKnown()
+  const {coveredBy, coveredRows, OPERATIONS} = checksKnown()
   const {unreadable_bodies: bodies, guardrail_max_body_mb: over_mb} = call.app.settings
   const vendors = VENDOR_OPERATIONS.map(({name, method, path, endpoint}) => ({
     name: endpoint ?? ('proxy' as const),
@@ -89,12 +89,17 @@ async function covered(call: OperationCall<undefined, undefined, typeof Guardrai
       const {reads, judged, skipped} = coveredBy(hook, each, side)
       return {side, reads, judged: [...judged], skipped: [...skipped]}
     })
+  const rowsOf = (each: {readonly method: string; readonly path: string}) => {
+    const rows = coveredRows(hook, each)
+    return rows && {rows: [...rows]}
+  }
   return {
     object: 'guardrail_coverage' as const,
     guardrail: running,
     operations: [...OPERATIONS.map(each => ({...each, operation: each.name as string})), ...vendors].map(each => ({
       ...{operation: each.operation, method: each.method, path: each.path},
       sides: sidesOf(each),
+      ...rowsOf(each),
     })),
     unreadable: {bodies, over_mb},
   }

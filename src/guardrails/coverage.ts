@@ -36,6 +36,18 @@ export const OPERATIONS: readonly (GuardedOperation & {readonly path: string})[]
   {name: 'proxy', method: 'GET', path: '/*'},
 ]
 
+/** Paths that take a file whose rows are judged, and that make a batch of one. */
+export const UPLOADS_ROWS = /\/files(?:\/upload)?$/
+export const RUNS_ROWS = /(?:^|\/)(?:batches|batch\/jobs)$/
+
+/** The checks that judge each row of a file for batches: those that judge a call of the row's route. Null for an operation that has no such file. */
+export function coveredRows(hook: Hook, {method, path}: {readonly method: string; readonly path: string}): readonly string[] | null {
+  const is_of_file = /^\/(?:files|files\/upload|batches|batch\/jobs)$/.test(path)
+  return method === 'POST' && is_of_file ? coveredBy(hook, ROW, 'input').judged : null
+}
+
+const ROW: GuardedOperation = {name: 'chatComplete', method: 'POST'}
+
 /** Why a check says nothing of a side: it is for the other one, there is no body, the answer is no text, or it asks for more than strings. */
 export type NotJudged = 'other_side' | 'no_body' | 'no_text' | 'not_text' | 'not_here'
 

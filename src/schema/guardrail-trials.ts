@@ -144,6 +144,8 @@ export const GuardrailCovered = z.strictObject({
       method: z.string(),
       path: z.string(),
       sides: z.array(CoveredSide),
+      /** Checks that judge each row of its file, in the words of the row's route; for operations that upload or run a file for batches. */
+      rows: z.array(z.string()).optional(),
     }),
   ),
   /** What becomes of calls with files, sound and longer bodies, which nobody can read. */

@@ -61,6 +61,14 @@ describe('what a guardrail covers', () => {
     })
   })
 
+  test('fact 22: is every row of a file for batches, in the words of its route', async () => {
+    const {operations} = await covered({checks: [FORBIDS, REQUIRES, SERVICE, TYPES]})
+    const rows = operations.filter(each => each.rows !== undefined)
+    expect(rows.map(({operation}) => operation)).toEqual(expect.arrayContaining(['uploadFile', 'createBatch', 'openai.batches.create']))
+    for (const each of rows) expect(each.rows).toEqual([FORBIDS.id, REQUIRES.id, SERVICE.id, TYPES.id])
+    expect(operations.find(({operation}) => operation === 'chatComplete')).not.toHaveProperty('rows')
+  })
+
   test('is more with every_route', async () => {
     const all = await covered({checks: [FORBIDS, SERVICE], actions: {every_route: true}})
     expect(sideOf(all, 'proxy', 'POST', 'input').judged).toEqual(['default.contains', 'default.webhook'])

@@ -7,10 +7,10 @@ import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {readStrings} from '../guardrails/request-strings.ts'
 import {RowGate} from './judge-rows.ts'
-import {type RawLine, RawLines} from './raw-lines.ts'
+import {RawLines} from './raw-lines.ts'
 import {isRow} from './row.ts'
 
-/** What a part of the form is for: a field, a file of rows, a file that may be one, or a file that nobody reads. */
+/** What a part of the form is: a field, a file of rows, a file that may be one, or a file that guardrails cannot read. */
 type PartKind = 'field' | 'rows' | 'unknown' | 'file'
 
 /** What is known of a form before its file comes. */
@@ -21,7 +21,7 @@ export interface FormBeginning {
   readonly closed: Buffer
   /** Bytes that close it. */
   readonly closing: number
-  /** The file, where its rows are judged, or it is not known yet whether they are. */
+  /** The file, where its rows are judged. */
   readonly parts: ReadonlySet<string>
 }
 
@@ -57,9 +57,10 @@ export class FormGate {
   #later: Buffer[] = []
   #later_bytes = 0
   #rows: RowGate | null = null
-  /** The beginning of a file that may hold rows. */
+  /** The beginning of a file, read to see what it is. */
   #tried: Buffer[] = []
-  #probe = new RawLines(0)
+  /** Read already, and to be given next. */
+  #ahead: FormToken | null = null
   /** A file that was not judged has left. */
   #has_unjudged = false
   #is_whole = true
@@ -92,7 +93,7 @@ export class FormGate {
       if (length > this.#options.most_bytes) throw unreadable('its fields are too long')
       if (token.kind === 'content') this.#addToField(token.bytes)
       else this.#endField()
-      if (token.kind === 'part') this.#beginPart(token)
+      if (token.kind === 'part') await this.#beginPart(token)
       if (this.#kind !== 'field') break
     }
     const bytes = Buffer.concat(pieces)
@@ -108,7 +109,7 @@ export class FormGate {
   async *rest(call: Call, guarded: CallGuardrails): AsyncGenerator<Buffer> {
     if (this.#is_at_file) {
       if (this.#kind === 'file' && !this.#options.judges_fields) this.#passUnjudged(guarded)
-      this.#openFile(guarded)
+      yield* this.#openFile(guarded)
     }
     for (;;) {
       const coming = this.#next()
@@ -116,8 +117,8 @@ export class FormGate {
       const token = await coming
       if (!token) return
       const {kind, bytes} = token
-      if (kind === 'part' || kind === 'last') yield* this.#endPart(guarded)
-      if (kind === 'part') this.#beginPart(token)
+      if (kind === 'part' || kind === 'last') yield* this.#endPart()
+      if (kind === 'part') await this.#beginPart(token)
       if (kind === 'rest') yield bytes
       else if (kind === 'last') {
         const fields = await this.#fieldsLeft(call, guarded)
@@ -126,16 +127,19 @@ export class FormGate {
       } else if (this.#kind === 'field') {
         if (kind === 'content') this.#addToField(bytes)
         this.#keep(bytes)
-      } else if (kind === 'content') yield* this.#fileContent(bytes, guarded)
+      } else if (kind === 'content') yield* this.#fileContent(bytes)
       else {
         if (this.#kind === 'file') this.#passUnjudged(guarded)
         yield Buffer.concat([...(await this.#fieldsLeft(call, guarded)), bytes])
-        this.#openFile(guarded)
+        yield* this.#openFile(guarded)
       }
     }
   }
 
   async #next(): Promise<FormToken | null> {
+    const ahead = this.#ahead
+    this.#ahead = null
+    if (ahead) return ahead
     try {
       const {done, value} = await this.#tokens.next()
       return done ? null : value
@@ -144,16 +148,32 @@ export class FormGate {
     }
   }
 
-  #beginPart({head, bytes}: FormToken) {
-    const {name} = head!
-    this.#name = name || 'file'
+  async #beginPart({head, bytes}: FormToken): Promise<void> {
+    this.#name = isCalled(head!, 'purpose') ? 'purpose' : head!.name || 'file'
     this.#kind = this.#kindOf(head!)
     this.#boundary ||= /--[^\r\n]*/.exec(bytes.toString('latin1'))![0].trimEnd()
     this.#field = []
+    this.#tried = []
+    if (this.#kind === 'unknown') this.#kind = (await this.#beginsWithRow()) ? 'rows' : 'file'
   }
 
-  #kindOf({name, file_name, is_coded, content_type}: PartHead): PartKind {
-    if (file_name === null && name !== 'file') return 'field'
+  /** By its first line a file is known. What was read of it leaves behind its head. */
+  async #beginsWithRow(): Promise<boolean> {
+    const lines = new RawLines(this.#options.most_bytes)
+    for (;;) {
+      const token = await this.#next()
+      const is_over = token?.kind !== 'content'
+      const found = (is_over ? lines.end() : lines.push(token.bytes)).find(({kind}) => kind !== 'blank')
+      if (is_over) this.#ahead = token
+      else this.#tried.push(token.bytes)
+      if (found) return found.kind === 'row' && isRow(found.raw.subarray(found.start, found.end))
+      if (is_over) return false
+    }
+  }
+
+  #kindOf(head: PartHead): PartKind {
+    const {file_name, is_coded, content_type} = head
+    if (file_name === null && !isCalled(head, 'file')) return 'field'
     const charset = /;\s*charset="?([^\s;"]+)/i.exec(content_type ?? '')?.[1]
     if (is_coded || (charset !== undefined && !/^(?:utf-?8|us-ascii|ascii)$/i.test(charset))) return 'file'
     if (this.#purpose === '') return 'unknown'
@@ -181,17 +201,15 @@ export class FormGate {
     if (this.#later_bytes > this.#options.most_bytes) throw unreadable('its fields are too long')
   }
 
-  #openFile(guarded: CallGuardrails) {
-    this.#tried = []
-    this.#probe = new RawLines(this.#options.most_bytes)
+  async *#openFile(guarded: CallGuardrails): AsyncGenerator<Buffer> {
     if (this.#kind === 'rows') this.#gate(guarded)
+    for (const bytes of this.#tried.splice(0)) yield* this.#fileContent(bytes)
   }
 
-  #gate(guarded: CallGuardrails): RowGate {
+  #gate(guarded: CallGuardrails) {
     const {most_bytes, url, no_changes} = this.#options
     this.#has_rows = true
     this.#rows = new RowGate(guarded, {most_bytes, url, no_changes, part: this.#name})
-    return this.#rows
   }
 
   #passUnjudged(guarded: CallGuardrails) {
@@ -199,33 +217,14 @@ export class FormGate {
     guarded.noteUnread([this.#name])
   }
 
-  async *#fileContent(bytes: Buffer, guarded: CallGuardrails): AsyncGenerator<Buffer> {
-    if (this.#kind === 'rows') return yield* this.#rows!.push(bytes)
-    if (this.#kind === 'file') return yield bytes
-    this.#tried.push(bytes)
-    yield* this.#probed(this.#probe.push(bytes), guarded)
+  async *#fileContent(bytes: Buffer): AsyncGenerator<Buffer> {
+    if (this.#rows) yield* this.#rows.push(bytes)
+    else yield bytes
   }
 
-  /** By its first line a file is known. */
-  async *#probed(lines: readonly RawLine[], guarded: CallGuardrails): AsyncGenerator<Buffer> {
-    const first = lines.find(({kind}) => kind !== 'blank')
-    if (first) yield* this.#decide(first.kind === 'row' && isRow(first.raw.subarray(first.start, first.end)), guarded)
-  }
-
-  async *#decide(is_of_rows: boolean, guarded: CallGuardrails): AsyncGenerator<Buffer> {
-    const tried = Buffer.concat(this.#tried)
-    this.#tried = []
-    this.#kind = is_of_rows ? 'rows' : 'file'
-    if (is_of_rows) return yield* this.#gate(guarded).push(tried)
-    this.#passUnjudged(guarded)
-    yield tried
-  }
-
-  async *#endPart(guarded: CallGuardrails): AsyncGenerator<Buffer> {
+  async *#endPart(): AsyncGenerator<Buffer> {
     this.#endField()
-    if (this.#kind === 'unknown') yield* this.#probed(this.#probe.end(), guarded)
-    if (this.#kind === 'unknown') yield Buffer.concat(this.#tried) // it is empty, but for blanks
-    if (this.#kind === 'rows' && this.#rows) {
+    if (this.#rows) {
       yield* this.#rows.end()
       this.#is_whole &&= this.#rows.is_whole
       this.has_changed ||= this.#rows.has_changed
@@ -251,6 +250,11 @@ export class FormGate {
     if (outcome.is_transformed) throw unreadable('guardrails would change a field behind its file: send the fields first')
     return fields
   }
+}
+
+/** By any reader: a head may give two names. */
+function isCalled({name, plain_name}: PartHead, wanted: string): boolean {
+  return name === wanted || plain_name === wanted
 }
 
 /** Of results that are about no row. */

@@ -1,4 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
+import {UPLOADS_ROWS} from '../../guardrails/coverage.ts'
 import type {Call} from '../call/call.ts'
 import {hasBody, readPassing} from '../call/read-body.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
@@ -31,10 +32,8 @@ export async function judgeRequest(of: BatchCall, guards: TargetGuardrails, serv
 function isUpload({incoming, body}: Call): boolean {
   const {method, route, headers} = incoming
   if (method !== 'POST' || (body.kind !== 'stream' && body.kind !== 'form') || !hasBody(incoming)) return false
-  return isForm(headers['content-type'] ?? '') && (route.endpoint?.name === 'uploadFile' || UPLOADS.test(route.path))
+  return isForm(headers['content-type'] ?? '') && (route.endpoint?.name === 'uploadFile' || UPLOADS_ROWS.test(route.path))
 }
-
-const UPLOADS = /\/files(?:\/upload)?$/
 
 /** A form on the wire: its fields are judged now, its rows while it leaves. */
 async function judgePassing({call, target}: BatchCall, body: StreamBody, guards: TargetGuardrails, services: ProxyServices): Promise<null> {

@@ -1,6 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
 import {isObject} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
+import {RUNS_ROWS} from '../../guardrails/coverage.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
@@ -19,9 +20,8 @@ export interface BatchCall {
   readonly credentials: RequestCredentials
 }
 
-/** Paths that make a batch of rows which are stored. */
-const MAKES =
-  /(?:^|\/)(?:batches|batch\/jobs|batchPredictionJobs|model-invocation-jobs?)$|:(?:batchGenerateContent|asyncBatchEmbedContent)$/
+/** Further paths that make a batch of rows which are stored. */
+const RUNS_STORED = /\/(?:batchPredictionJobs|model-invocation-jobs?)$|:(?:batchGenerateContent|asyncBatchEmbedContent)$/
 /** For a file's content to come and all of its rows to be judged. */
 const DEADLINE_MS = 120_000
 const MOST_FILES = 16
@@ -39,7 +39,8 @@ interface StoredRows {
 
 /** True for a call that makes a batch of rows that stand elsewhere. */
 export function namesStoredRows({incoming, body}: Call): boolean {
-  return incoming.method === 'POST' && body.kind === 'json' && MAKES.test(incoming.route.path)
+  const {path} = incoming.route
+  return incoming.method === 'POST' && body.kind === 'json' && (RUNS_ROWS.test(path) || RUNS_STORED.test(path))
 }
 
 /**
@@ -161,7 +162,7 @@ async function openContent(
   if (errand) return new MultiRequest(errand, {...at, model: null}, services).contentOf(id, signal)
   const file = `files/${uriPart(id, 'The id of the file')}/content`
   const place = call.is_passthrough
-    ? {path: call.incoming.route.path.replace(/(?:batches|batch\/jobs)$/, file)}
+    ? {path: call.incoming.route.path.replace(RUNS_ROWS, `/${file}`)}
     : {path: `/${file}`, endpoint: 'retrieveFileContent' as const}
   const reply = await new SubRequests(at, signal, services).ask({method: 'GET', ...place})
   if (reply.headers['content-encoding'] === undefined || reply.headers['content-encoding'] === 'identity') return reply.body

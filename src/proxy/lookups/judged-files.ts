@@ -35,7 +35,12 @@ export class KeptJudgements implements JudgedFiles {
   async isJudged(workspace_id: string, place: ObjectPlace, id: string, digest: string): Promise<boolean> {
     const key = hashed(workspace_id, place, id)
     if (this.#here.get(key) === digest) return true
-    return (await findJudgedFile(this.#store.db, key, this.#now() - MAX_AGE_MS)) === digest
+    try {
+      return (await findJudgedFile(this.#store.db, key, this.#now() - MAX_AGE_MS)) === digest
+    } catch (fault) {
+      this.#log.error({fault}, 'whether a file was judged could not be read: it is judged again')
+      return false
+    }
   }
 }
 

@@ -1,37 +1,32 @@
-import type {IncomingMessage} from 'node:http'
-import type {Readable} from 'node:stream'
 import type {Dispatcher} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
-import type {Edits} from '../../base/json.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
 import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
-import {purposePart} from '../../providers/messages/index.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
-import {withUsage} from '../../providers/openai/meter.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {UnsupportedInput} from '../../providers/translation.ts'
-import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
 import {oneModelId, queryOf} from '../call/operation.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
-import {type JsonBody, rewritten, type StreamBody, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
-import {type InboundRequest, messageOf, type RequestCredentials} from '../inbound/request.ts'
+import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import {linkedPath} from '../targets/followed-plan.ts'
 import {atModel} from '../targets/model-place.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
+import {bodyOf, changesOf, withPurpose} from './body/leaving-body.ts'
+import {meteringOf, NOT_METERED} from './body/metering.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
 import {MultiRequest, type OperationContext, plainId} from './multi-request.ts'
 import {ownModel, ownModels} from './own-models.ts'
-import {JSON_TYPE, type RequestTranslation, translateRequest, written, writtenText} from './translate.ts'
+import {JSON_TYPE, type RequestTranslation, translateRequest, written} from './translate.ts'
 
 /** What leaves for the provider. */
 export interface UpstreamRequest {
@@ -82,10 +77,8 @@ export function upstreamUrl({
   return errand?.url ?? (destination ? maskedUrl(destination.origin + path.split('?', 1)[0]) : null)
 }
 
-const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
 /** Endpoints of other dialects: a provider that has neither them nor chat cannot serve them. */
 const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])
-const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
  * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. Refuses (400) what the
@@ -290,105 +283,6 @@ function headersOf(
   }
   withoutOwn(headers, target.headers, credentials, services)
   return headers
-}
-
-function bodyOf(
-  {body, incoming}: Call,
-  model: string | null,
-  changed: Changes | null,
-  {stream_options}: Metering,
-): UpstreamRequest['body'] {
-  if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
-  if (body.kind === 'stream') return flowing(messageOf(incoming), body) as unknown as Readable
-  if (!changed) return rewritten(body, model, null)
-  const {edits} = changed
-  return rewritten(body, changed.model, stream_options === null ? edits : new Map([...(edits ?? []), ['stream_options', stream_options]]))
-}
-
-/** What leaves in place of members of a JSON body. */
-interface Changes {
-  readonly model: string | null
-  readonly edits: Edits | null
-}
-
-function changesOf(body: JsonBody, target: Target, model: string | null): Changes {
-  const {edits, params} = target
-  if (!params.default_params && !params.drop_params) return {model, edits}
-  if (params.drop_params?.some(path => /[.[]/.test(path))) return {model, edits: reshaped(body, target)}
-  const all = new Map<string, string | undefined>()
-  for (const [key, value] of Object.entries(params.default_params ?? {})) {
-    if (key !== 'model' && !body.members.has(key)) all.set(key, JSON.stringify(value))
-  }
-  for (const [key, json] of edits ?? []) all.set(key, json)
-  for (const path of params.drop_params ?? []) all.set(path, undefined)
-  return {model: all.has('model') ? null : model, edits: all}
-}
-
-/** OpenAI's files have a purpose, which a form of Anthropic's clients lacks. */
-function withPurpose(body: UpstreamRequest['body'], headers: OutgoingHeaders, call: Call): UpstreamRequest['body'] {
-  if (!call.is_shaped || call.endpoint !== 'uploadFile' || headers['content-encoding'] !== undefined) return body
-  const part = purposePart(headers['content-type'], call.incoming.own.values['file-purpose'])
-  if (!part || !body) return body
-  if (headers['content-length'] !== undefined) headers['content-length'] = String(Number(headers['content-length']) + part.length)
-  return Buffer.isBuffer(body) ? Buffer.concat([part, body]) : (behind(part, body as AsyncIterable<Buffer>) as unknown as Readable)
-}
-
-async function* behind(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield first
-  yield* rest
-}
-
-/** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
-async function* flowing(request: IncomingMessage, {judged, lead}: StreamBody): AsyncGenerator<Buffer> {
-  try {
-    if (judged) return yield* judged.chunks
-    yield* lead
-    yield* request.iterator({destroyOnReturn: false}) as AsyncIterable<Buffer>
-  } finally {
-    request.resume()
-  }
-}
-
-/** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */
-function reshaped(body: JsonBody, {params, provider}: Target): Edits {
-  const before = wholeOf(body)
-  const fields = applyParams(before, params)
-  const changed = new Set([...Object.keys(before), ...Object.keys(fields)].filter(key => fields[key] !== before[key]))
-  const edits = new Map<string, string | undefined>()
-  for (const key of changed) edits.set(key, Object.hasOwn(fields, key) ? writtenText(fields[key], provider.slug) : undefined)
-  edits.delete('model')
-  return edits
-}
-
-/** Whether the usage of a stream is requested in the client's place. */
-interface Metering {
-  /** The `stream_options` that leave; null: they stay as they are. */
-  readonly stream_options: string | null
-  /** The client did not request usage: what its stream tells of it is taken out again. */
-  readonly is_hidden: boolean
-}
-
-const NOT_METERED: Metering = {stream_options: null, is_hidden: false}
-
-/**
- * Streams that limits count are asked for their usage: `include_usage` is merged into what leaves as `stream_options`, by the client or by the
- * config. That of a config is no request of the client's.
- */
-function meteringOf(
-  {body, endpoint, admissions, target_admissions}: Call,
-  provider: Provider,
-  edits: Edits | null,
-  services: ProxyServices,
-): Metering {
-  const {stream_usage} = services.settings
-  if (stream_usage === 'exact' || body.kind !== 'json' || !provider.stream_usage || !STREAMS_USAGE.has(endpoint)) return NOT_METERED
-  if (edits?.has('stream') ? edits.get('stream') !== 'true' : !body.stream) return NOT_METERED
-  const is_counted = (all: Call['admissions']) => all.some(each => each.counts_usage)
-  if (stream_usage !== 'metered' && !is_counted(admissions) && !is_counted(target_admissions)) return NOT_METERED
-  const span = body.members.get('stream_options')
-  const given = span && body.bytes.toString('utf8', span.start, span.end)
-  const leaving = edits?.has('stream_options') ? edits.get('stream_options') : given
-  return {stream_options: withUsage(leaving), is_hidden: !body.asks_usage}
 }
 
 function timeoutOf({own}: InboundRequest): number | null {

@@ -13,6 +13,12 @@ export type OnEvent = (raw: Buffer | null, start: number, end: number) => void
 
 const LF = 10
 const CR = 13
+const LINE_END = /\r\n|\r|\n/g
+
+/** `text` as the data of an event, each of its lines ended. */
+export function dataLines(text: string): string {
+  return text.includes('\n') || text.includes('\r') ? `data: ${text.replace(LINE_END, '\ndata: ')}\n` : `data: ${text}\n`
+}
 
 /**
  * Cuts a stream of server-sent events (WHATWG HTML, 9.2) into its events, however the stream is cut into chunks. Lines end with LF, CRLF

@@ -45,6 +45,8 @@ export interface StreamEvent {
   readonly name: string | null
   /** Its data: parsed JSON, or the text when it is none (`[DONE]`). */
   readonly data: unknown
+  /** The JSON of its data as it came, where the framing has it. */
+  readonly text?: string
 }
 
 /** Follows one stream. Gets each event once, in order; what it returns goes to the client in order. */

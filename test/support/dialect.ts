@@ -485,9 +485,12 @@ function expectWhole(body: Json | {readonly bytes: Buffer}) {
     else if (said.data) expect(entry.embedding ?? entry.url ?? entry.b64_json).toBeTruthy()
     else if (entry.message === undefined) expect([typeof entry.text, typeof entry.finish_reason]).toEqual(['string', 'string'])
     else {
-      const {content, tool_calls = []} = entry.message as {content: unknown; tool_calls?: {id: string; function: Record<string, unknown>}[]}
-      if (tool_calls.length === 0 || content !== null) expect(typeof content).toBe('string')
-      for (const {id, function: called} of tool_calls) {
+      const {content, tool_calls} = entry.message as {
+        content: unknown
+        tool_calls?: {id: string; function: Record<string, unknown>}[] | null
+      }
+      if (content !== null) expect(typeof content).toBe('string')
+      for (const {id, function: called} of tool_calls ?? []) {
         expect([typeof id, typeof called.name, typeof called.arguments]).toEqual(['string', 'string', 'string'])
       }
       expect(typeof entry.finish_reason).toBe('string')

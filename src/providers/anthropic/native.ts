@@ -1,4 +1,5 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, object, parsed} from '../../base/json-object.ts'
+import {cameAs} from '../as-came.ts'
 import type {RawObject} from '../openai/usage.ts'
 import {
   InvalidResponse,
@@ -11,7 +12,7 @@ import {
 } from '../translation.ts'
 import {failureIn} from './errors.ts'
 import {type AnthropicHost, placed} from './place.ts'
-import {EVENTS, isCutJson, unwrapped} from './stream.ts'
+import {EVENTS, isCutJson, textWithin} from './stream.ts'
 import {mergedUsage, usageOf} from './usage.ts'
 
 /** Members of Anthropic's own service, which refuse a request elsewhere (platform.claude.com/docs, Claude on Bedrock and on Vertex AI). */
@@ -21,10 +22,12 @@ const TEXTS = ['text', 'thinking', 'partial_json'] as const
 /** Names of events, which stand on a line of their own. */
 const EVENT = /^[\w.-]{1,64}$/
 const NOTHING: readonly Json[] = []
+/** A provider that keeps a connection alive says so again and again. */
+const MOST_WAITING = 8
 
 /**
- * Messages at a cloud, for clients that speak them: the same words in another envelope (`placed`), and answers as they come. The events of
- * a stream are told anew, since Bedrock frames them in its own way; the last one is the writer's.
+ * Messages at a cloud, for clients that speak them: the same words in another envelope (`placed`), and answers as they come, byte for byte.
+ * The events of a stream are framed anew, since Bedrock frames them in its own way.
  */
 export function messagesAt(place: AnthropicHost, path?: (context: TranslationContext) => string): Translation {
   return {
@@ -43,8 +46,10 @@ export function messagesAt(place: AnthropicHost, path?: (context: TranslationCon
 
 class OwnStream implements StreamTranslator {
   readonly #context: TranslationContext
-  /** `message_start`, until the provider has decided something: it may still say that it is overloaded. */
-  #start: Json | null = null
+  /** `message_start` and pings, until the provider has decided something: it may still say that it is overloaded. */
+  #waiting: Json[] = []
+  /** The last event, which goes when the stream is over. */
+  #stop: Json | null = null
   #has_start = false
   #has_begun = false
   #usage_so_far: RawObject | null = null
@@ -57,20 +62,23 @@ class OwnStream implements StreamTranslator {
     this.#context = context
   }
 
-  event({name, data}: StreamEvent): readonly Json[] {
+  event({name, data, text}: StreamEvent): readonly Json[] {
     if (this.finished || this.failed) return NOTHING
     if (name?.endsWith('xception')) return this.#fail(data, name)
-    const event = unwrapped(data)
+    const wrapped = textWithin(data)
+    const event = wrapped === undefined ? data : parsed(wrapped)
     if (!isObject(event)) return isCutJson(event) ? this.#fail({message: `the event ${name} is not JSON`}, null) : NOTHING
     const {type} = event
     if (typeof type !== 'string' || !EVENT.test(type)) return NOTHING
     if (type === 'error') return this.#fail(event, null)
-    if (type === 'ping') return this.#has_begun ? [event] : NOTHING
+    const came = wrapped ?? text
+    if (came !== undefined) cameAs(event, came)
+    if (type === 'ping') return this.#pinged(event)
     if (type === 'message_start') {
       const {model, usage} = object(event.message)
       this.model = typeof model === 'string' && model !== '' ? model : null
       this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
-      this.#start = event
+      this.#waiting = [event]
       this.#has_start = true
       return NOTHING
     }
@@ -80,11 +88,13 @@ class OwnStream implements StreamTranslator {
     if (type === 'content_block_delta') this.#count(object(event.delta))
     this.finished = type === 'message_stop'
     const begun = this.#begun()
-    return this.finished ? begun : [...begun, event]
+    if (!this.finished) return begun.length === 0 ? [event] : [...begun, event]
+    this.#stop = event
+    return begun
   }
 
   end(): readonly Json[] {
-    return NOTHING
+    return this.#stop && !this.failed ? [this.#stop] : NOTHING
   }
 
   get usage() {
@@ -93,9 +103,15 @@ class OwnStream implements StreamTranslator {
 
   #begun(): readonly Json[] {
     this.#has_begun = true
-    const start = this.#start
-    this.#start = null
-    return start ? [start] : NOTHING
+    const waiting = this.#waiting
+    this.#waiting = []
+    return waiting
+  }
+
+  #pinged(event: Json): readonly Json[] {
+    if (this.#has_begun) return [event]
+    if (this.#has_start && this.#waiting.length < MOST_WAITING) this.#waiting.push(event)
+    return NOTHING
   }
 
   #count(delta: Json) {

@@ -206,10 +206,17 @@ export function isCutJson(value: unknown): boolean {
 
 /** Bedrock wraps each event as base64 in `bytes` (Bedrock API reference, PayloadPart). */
 export function unwrapped(data: unknown): unknown {
-  if (!isObject(data) || typeof data.bytes !== 'string' || data.type !== undefined) return data
+  const text = textWithin(data)
+  if (text === undefined) return data
   try {
-    return parseJson(Buffer.from(data.bytes, 'base64').toString('utf8'))
+    return parseJson(text)
   } catch {
     return null
   }
+}
+
+/** The event that Bedrock wraps, as text; undefined for one that is not wrapped. */
+export function textWithin(data: unknown): string | undefined {
+  if (!isObject(data) || typeof data.bytes !== 'string' || data.type !== undefined) return undefined
+  return Buffer.from(data.bytes, 'base64').toString('utf8')
 }

@@ -20,6 +20,9 @@ const HEAD = `# Providers
 
 - **Native**: the provider serves this endpoint in the client's format. Bodies pass unchanged.
 - **Translated**: the gateway translates requests to the provider's format, and responses, streams and errors back.
+  A response that already has the client's format is returned byte for byte, with members the gateway does not know. The
+  gateway changes only what clients cannot read: content in parts, arguments that are not text, missing members, finish
+  reasons and thinking under \`strict_open_ai_compliance\`.
 - **In calls of its own**: files, batches and fine-tuning. The gateway sends one or more different requests for each
   client call ([files and batches](files.md)).
 - **By way of chat**: the gateway translates Anthropic's \`/messages\` and OpenAI's \`/responses\` to chat, if the provider

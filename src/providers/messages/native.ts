@@ -1,3 +1,5 @@
+import {dataLines} from '../../base/sse.ts'
+import {writtenAsCame} from '../as-came.ts'
 import type {ClientDialect, ClientStream, Json} from '../translation.ts'
 import {messageError, streamError} from './error.ts'
 
@@ -11,10 +13,11 @@ export const nativeMessages: ClientDialect = {
 
 const OWN_STREAM: ClientStream = {
   chunk: event,
-  end: () => event({type: 'message_stop'}),
+  // The provider's own last event has gone before.
+  end: () => '',
   fault: fault => event(streamError(fault)),
 }
 
 function event(payload: Json): string {
-  return `event: ${String(payload.type)}\ndata: ${JSON.stringify(payload)}\n\n`
+  return `event: ${String(payload.type)}\n${dataLines(writtenAsCame(payload))}\n`
 }

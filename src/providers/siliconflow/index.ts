@@ -3,7 +3,7 @@ import {type Dialect, InvalidResponse, type Translation} from '../translation.ts
 import {readFault} from '../unified/fault.ts'
 import {imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
 import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
-import {rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'
+import {asRanked, rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'
 
 /** Source: docs.siliconflow.cn, rerank: as Cohere's first API, usage under `meta`. */
 const rerank: Translation = {
@@ -16,12 +16,13 @@ const rerank: Translation = {
     },
   }),
   reply(response, context, request) {
-    const {id, results, meta} = objectIn(response)
+    const reply = objectIn(response)
+    const {id, results, meta} = reply
     const {billed_units, tokens} = object(meta)
     // It charges by tokens; searches are reported beside them.
     const {input_tokens} = object(tokens)
     const used = rerankUsage(input_tokens ? {tokens: input_tokens} : {search_units: object(billed_units).search_units})
-    return rerankList(context, request, {id: word(id), results: rankedIn(results), usage: used})
+    return asRanked(reply, rerankList(context, request, {id: word(id), results: rankedIn(results), usage: used}))
   },
 }
 

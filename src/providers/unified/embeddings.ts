@@ -1,8 +1,8 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
+import {changed, changedEach, changeOf} from '../as-came.ts'
 import {readUsage} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
-import {withUnknown} from './near-openai.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 
 /** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
@@ -45,17 +45,33 @@ export function embedUsage(usage: unknown): Usage | null {
 }
 
 /**
- * The answer of a provider that lists its embeddings as OpenAI does: as it came, its own members too (Mistral's `id`, which its SDK requires),
- * with what OpenAI's clients need beside. Throws `BadReply`.
+ * The answer of a provider that lists its embeddings as OpenAI does: as it came, its own members too (Mistral's `id`, which its SDK requires).
+ * Vectors are encoded where the client wants it, entries are put in the order of their index, and what a client must find and is missing is
+ * added. Throws `BadReply`.
  */
 export function listedReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
   const reply = objectIn(response)
   const entries = entriesIn(reply.data)
-  const vectors = entries.map(({embedding}) => embedding)
-  const listed = embeddingList(context, {vectors, usage: embedUsage(reply.usage), model: word(reply.model)}, encodingIn(request))
+  const encoding = encodingIn(request)
+  const usage = embedUsage(reply.usage)
+  const model = word(reply.model)
+  const listed = embeddingList(context, {vectors: entries.map(({embedding}) => embedding), usage, model}, encoding)
   const body = listed.body as Json
-  const data = (body.data as readonly Json[]).map((vector, at) => ({...vector, ...entries[at], ...vector}))
-  return {...listed, body: withUnknown({...body, data}, reply)}
+  const made = body.data as readonly Json[]
+  const data = changedEach(reply.data as readonly unknown[], (_, at) => {
+    const source = entries[at]!
+    const {index, object: kind} = source
+    const named = changed(source, {...(typeof index === 'number' ? {} : {index: at}), ...(word(kind) ? {} : {object: 'embedding'})})
+    const written = encoding === 'float' || typeof source.embedding === 'string' ? named : changed(named, {embedding: made[at]!.embedding})
+    return written
+  })
+  const whole = changed(reply, {
+    data,
+    object: word(reply.object) ?? body.object,
+    model: model ?? body.model,
+    usage: isObject(reply.usage) ? reply.usage : body.usage,
+  })
+  return {...listed, body: changeOf(reply, whole)}
 }
 
 /** OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`. */

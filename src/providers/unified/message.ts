@@ -7,15 +7,19 @@ export type MessagePiece = {readonly type: 'text'; readonly text: string} | {rea
 /** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off (reference: thinking format). */
 export function messageOut(pieces: readonly MessagePiece[], calls: readonly FunctionCall[], strict: boolean, more: Json = {}): Json {
   const text = pieces.map(piece => (piece.type === 'text' ? piece.text : '')).join('')
-  const has_thought = pieces.some(({type}) => type === 'thinking')
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     refusal: null,
     ...(calls.length > 0 ? {tool_calls: calls.map(callOut)} : {}),
-    ...(has_thought && !strict ? {content_blocks: joined(pieces)} : {}),
+    ...blocksOf(pieces, strict),
     ...more,
   }
+}
+
+/** The pieces as `content_blocks`, where there is thinking among them and `strict` is off. */
+export function blocksOf(pieces: readonly MessagePiece[], strict: boolean): Json {
+  return !strict && pieces.some(({type}) => type === 'thinking') ? {content_blocks: joined(pieces)} : {}
 }
 
 /** A choice of a chat completion. */

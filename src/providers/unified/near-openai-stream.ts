@@ -1,91 +1,138 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
-import {finishReason} from '../chat.ts'
+import {cameAs, changed, changedEach, changeOf} from '../as-came.ts'
+import {asksUsage, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
-import {anyError} from './fault.ts'
-import {type AlmostOpenAi, indexIn, OPENAI_FINISH, piecesIn, thoughtIn} from './near-openai.ts'
+import {InvalidResponse, type Json, type StreamEvent, type StreamTranslator, type TranslationContext} from '../translation.ts'
+import {anyError, faultOf, type RawError} from './fault.ts'
+import {type AlmostOpenAi, indexIn, missingIn, OPENAI_FINISH, piecesIn, textOf, thoughtIn} from './near-openai.ts'
+import {NearCalls} from './near-openai-calls.ts'
 import {word} from './read.ts'
-import {type ChatWriter, chatStream} from './stream.ts'
 
 /** A chat stream that is OpenAI's but for its members' kinds. It is whole after `[DONE]`, or when each choice has its finish reason. */
 export function normaliseStream(context: TranslationContext, request: Json, near: AlmostOpenAi): StreamTranslator {
-  return chatStream(context, request, (write, fail) => {
-    const reader = nearReader(context, write, near)
-    return {
-      event({data}) {
-        if (data === '[DONE]') return reader.done()
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
-        if (!Array.isArray(data.choices)) {
-          const {message, code} = anyError(data)
-          if (data.error || data.object === 'error' || message) fail(anyError(data), statusIn(data.status) ?? statusIn(code))
-          return
-        }
-        reader.chunk(data)
-      },
-      get finished() {
-        return reader.finished
-      },
-      get usage() {
-        return reader.usage
-      },
-    }
-  })
+  return new NearStream(context, request, near)
 }
 
-/** Reads chunks of the near kind; for dialects that wrap them in something else. */
-export function nearReader(context: TranslationContext, write: ChatWriter, {finish}: AlmostOpenAi) {
-  const reasons = {...OPENAI_FINISH, ...finish}
-  /** Calls by choice and by the number the provider gives them: where they stand in the answer, and their id. */
-  const known = new Map<string, {position: number; id: string | null}>()
-  let usage: Usage | null = null
-  let is_done = false
-  let calls = 0
+const NONE: readonly Json[] = []
 
-  function call(tool_call: unknown, at: number, choice: number) {
-    const {index, id, function: called} = object(tool_call)
-    const {name, arguments: given} = object(called)
-    const key = `${choice}/${indexIn(index) ?? at}`
-    const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
-    const given_id = id === 'null' ? null : word(id)
-    const before = known.get(key)
-    // A second id under one number is a second call: some engines number every call 0.
-    if (before && (given_id === null || given_id === before.id || !word(name))) return write.more(before.position, text, choice)
-    if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
-    const own = given_id ?? `call_${context.call_id}_${calls}`
-    calls++
-    known.set(key, {position: write.call({id: own, name, arguments: text}, choice), id: given_id})
+interface Choice {
+  readonly calls: NearCalls
+  /** The block that text and thinking are in, as `content_blocks` counts them. */
+  block: number
+  kind: '' | 'text' | 'thinking'
+  has_ended: boolean
+}
+
+/** Each chunk goes on as it came, changed only as `nearReply` changes a whole answer. */
+class NearStream implements StreamTranslator {
+  readonly #context: TranslationContext
+  readonly #wants_usage: boolean
+  readonly #reasons: AlmostOpenAi['finish']
+  readonly #choices = new Map<number, Choice>()
+  #id: string | null = null
+  #is_done = false
+  usage: Usage | null = null
+  model: string | null = null
+  failed: StreamTranslator['failed'] = null
+  text_bytes = 0
+
+  constructor(context: TranslationContext, request: Json, {finish}: AlmostOpenAi) {
+    this.#context = context
+    this.#wants_usage = asksUsage(request)
+    this.#reasons = {...OPENAI_FINISH, ...finish}
   }
 
-  return {
-    chunk(data: Json) {
-      write.named(word(data.id), word(data.model))
-      const used = isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null
-      usage = used ?? usage
-      for (const entry of data.choices as readonly unknown[]) {
-        const {index, delta, finish_reason, logprobs} = object(entry)
-        const choice = indexIn(index) ?? 0
-        const heard = object(delta)
-        if (heard.role === 'assistant') write.begin(choice)
-        for (const piece of [...thoughtIn(heard), ...piecesIn(heard.content)]) {
-          if (piece.type === 'text') write.text(piece.text, choice, isObject(logprobs) ? logprobs : null)
-          else write.thought(piece.thinking, choice)
-        }
-        for (const [at, one] of Array.isArray(heard.tool_calls) ? heard.tool_calls.entries() : []) call(one, at, choice)
-        if (typeof finish_reason === 'string' && finish_reason !== '') {
-          write.finish(finishReason(finish_reason, reasons, context.strict), choice)
-        }
+  event({data, text}: StreamEvent): readonly Json[] {
+    if (this.failed || data === '' || data === null || data === undefined) return NONE
+    if (data === '[DONE]') this.#is_done = true
+    else
+      try {
+        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!Array.isArray(data.choices)) this.#other(data)
+        else return this.#chunk(data, data.choices, text)
+      } catch (error) {
+        if (!(error instanceof InvalidResponse)) throw error
+        this.#fail({}, null, `its stream is not what it documents: ${error.message}`)
       }
-    },
-    done() {
-      is_done = true
-    },
-    get finished() {
-      return is_done || write.is_finished
-    },
-    get usage() {
-      return usage
-    },
+    return NONE
+  }
+
+  end(): readonly Json[] {
+    return NONE
+  }
+
+  get finished(): boolean {
+    if (this.failed) return false
+    return this.#is_done || (this.#choices.size > 0 && [...this.#choices.values()].every(({has_ended}) => has_ended))
+  }
+
+  /** An event that is no chunk: it tells a failure, or nothing. */
+  #other(data: Json) {
+    const error = anyError(data)
+    if (data.error || data.object === 'error' || error.message) this.#fail(error, statusIn(data.status) ?? statusIn(error.code))
+  }
+
+  #fail(error: RawError, status: number | null, otherwise = 'the answer broke off') {
+    this.failed = {...faultOf(this.#context, error, otherwise), status}
+  }
+
+  #chunk(data: Json, given: readonly unknown[], text: string | undefined): readonly Json[] {
+    if (text !== undefined) cameAs(data, text)
+    this.usage = (isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null) ?? this.usage
+    this.model ??= word(data.model)
+    this.#id ??= word(data.id)
+    // Only clients that want usage look for a chunk without choices.
+    if (given.length === 0 && isObject(data.usage) && !this.#wants_usage) return NONE
+    const entries = given.every(isObject) ? given : given.filter(isObject)
+    const choices = changedEach(entries, entry => this.#choice(entry as Json))
+    const missing = missingIn(data, this.#context, 'chat.completion.chunk')
+    const named = word(data.id) || this.#id === null ? missing : {...missing, id: this.#id}
+    return [changeOf(data, changed(data, {...named, choices}))]
+  }
+
+  #choice(entry: Json): Json {
+    const index = indexIn(entry.index) ?? 0
+    let choice = this.#choices.get(index)
+    const is_first = choice === undefined
+    if (!choice) {
+      choice = {calls: new NearCalls(`call_${this.#context.call_id}`), block: -1, kind: '', has_ended: false}
+      this.#choices.set(index, choice)
+    }
+    const delta = this.#delta(choice, object(entry.delta), is_first)
+    const reason = word(entry.finish_reason)
+    if (reason === null) return changed(entry, {index, delta})
+    choice.has_ended = true
+    const finish_reason = finishReason(reason, this.#reasons, this.#context.strict)
+    return changed(entry, {index, delta: choice.calls.completed(delta), finish_reason})
+  }
+
+  #delta(choice: Choice, delta: Json, is_first: boolean): Json {
+    const {content} = delta
+    const {strict} = this.#context
+    const role = is_first && !word(delta.role) ? {role: 'assistant'} : {}
+    const thoughts = thoughtIn(delta)
+    const pieces = [...thoughts, ...piecesIn(content)]
+    const blocks: Json[] = []
+    for (const piece of pieces) {
+      const spoken = piece.type === 'text' ? piece.text : piece.thinking
+      if (spoken === '') continue
+      this.text_bytes += Buffer.byteLength(spoken)
+      if (choice.kind !== piece.type) {
+        choice.kind = piece.type
+        choice.block++
+      }
+      if (choice.block > 0 || piece.type === 'thinking') blocks.push({index: choice.block, delta: {[piece.type]: spoken}})
+    }
+    const calls = choice.calls.of(delta.tool_calls)
+    this.text_bytes += calls.text_bytes
+    return changed(delta, {
+      ...role,
+      ...(Array.isArray(content) ? {content: textOf(pieces)} : {}),
+      ...(thoughts.length > 0 && strict ? {reasoning_content: undefined} : {}),
+      ...(blocks.length > 0 && !strict ? {content_blocks: blocks} : {}),
+      ...(delta.tool_calls === undefined ? {} : {tool_calls: calls.tool_calls}),
+    })
   }
 }
 

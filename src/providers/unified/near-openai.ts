@@ -1,11 +1,12 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {completion, type FinishReason, finishReason} from '../chat.ts'
+import {changed, changedEach, changeOf} from '../as-came.ts'
+import {envelope, type FinishReason, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from './fault.ts'
-import {choiceOut, type MessagePiece, messageOut} from './message.ts'
+import {blocksOf, type MessagePiece} from './message.ts'
 import {word} from './read.ts'
-import {type FunctionCall, saidCall} from './tools.ts'
+import {saidCall} from './tools.ts'
 
 /** What differs in answers that are nearly OpenAI's. */
 export interface AlmostOpenAi {
@@ -21,30 +22,56 @@ export const OPENAI_FINISH: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 }
 
-/** A whole chat completion that is OpenAI's but for its members' kinds: content in pieces, arguments as objects, calls without a type. */
+/**
+ * A whole chat completion that is OpenAI's but for its members' kinds. It is left as it came, what we do not know of it included. Changed are:
+ * content in pieces (text; thinking as `content_blocks` where `strict` is off, else left out, `reasoning_content` too), finish reasons that
+ * are not OpenAI's (`strict`), arguments that are no JSON text, and what a client must find and is missing.
+ */
 export function nearReply(response: unknown, context: TranslationContext, {finish}: AlmostOpenAi): TranslatedResponse {
   const reply = object(response)
-  const {choices} = reply
-  if (!Array.isArray(choices) || choices.length === 0) throw notAnswer(response, context)
+  if (!Array.isArray(reply.choices) || reply.choices.length === 0) throw notAnswer(response, context)
   const usage = isObject(reply.usage) ? readUsage(reply.usage, 'chatComplete') : null
   const model = word(reply.model)
-  const given = choices.map((choice: unknown, at) => {
-    const {index, message, finish_reason, logprobs} = object(choice)
-    if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
-    const calls = nearCalls(message.tool_calls, `call_${context.call_id}_${at}`)
-    const pieces = [...thoughtIn(message), ...piecesIn(message.content)]
-    const reason = finishReason(finish_reason, {...OPENAI_FINISH, ...finish}, context.strict)
-    return choiceOut(indexIn(index) ?? at, messageOut(pieces, calls, context.strict), reason, isObject(logprobs) ? logprobs : null)
+  const reasons = {...OPENAI_FINISH, ...finish}
+  const choices = changedEach(reply.choices, (value, at) => {
+    const choice = object(value)
+    if (!isObject(choice.message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
+    return changed(choice, {
+      index: indexIn(choice.index) ?? at,
+      message: messageIn(choice.message, `call_${context.call_id}_${at}`, context.strict),
+      finish_reason: finishReason(choice.finish_reason, reasons, context.strict),
+    })
   })
-  const body = completion(context, {id: word(reply.id), model, choices: given, usage})
-  return {body: withUnknown(body, reply), usage, model}
+  return {body: changeOf(reply, changed(reply, {...missingIn(reply, context, 'chat.completion'), choices})), usage, model}
 }
 
-/** `body` with the members that only the provider's answer has, and what it counts beside OpenAI's words: what we do not know of it stays. */
-export function withUnknown(body: Json, reply: Json): Json {
-  const usage = isObject(body.usage) && {usage: {...body.usage, ...object(reply.usage), ...body.usage}}
-  return {...body, ...reply, ...body, ...usage}
+function messageIn(message: Json, id: string, strict: boolean): Json {
+  const {role, content, tool_calls} = message
+  const thoughts = thoughtIn(message)
+  const pieces = [...thoughts, ...piecesIn(content)]
+  return changed(message, {
+    role: word(role) ?? 'assistant',
+    content: Array.isArray(content) ? textOf(pieces) : (content ?? null),
+    tool_calls: nearCalls(tool_calls, id),
+    ...(thoughts.length > 0 && strict ? {reasoning_content: undefined} : {}),
+    ...blocksOf(pieces, strict),
+  })
 }
+
+/** What each completion begins with, of which a client finds nothing in `reply`. */
+export function missingIn(reply: Json, context: TranslationContext, object: Parameters<typeof envelope>[2]): Json {
+  const {id, created, model, object: kind} = reply
+  if (word(id) && word(kind) && word(model) && typeof created === 'number') return NOTHING
+  const whole = envelope(context, {}, object)
+  return {
+    id: word(id) ?? whole.id,
+    object: word(kind) ?? whole.object,
+    created: typeof created === 'number' ? created : whole.created,
+    model: word(model) ?? whole.model,
+  }
+}
+
+const NOTHING: Json = {}
 
 /** The failure of an answer that is none: its own words, where it says that it failed. */
 export function notAnswer(response: unknown, context: TranslationContext): InvalidResponse {
@@ -59,6 +86,11 @@ export function piecesIn(content: unknown): readonly MessagePiece[] {
     if (type === 'text') return [{type, text: textIn(text)}]
     return type === 'thinking' ? [{type, thinking: thoughtOf(thinking)}] : []
   })
+}
+
+/** The text in pieces, without their thinking. */
+export function textOf(pieces: readonly MessagePiece[]): string {
+  return pieces.map(piece => (piece.type === 'text' ? piece.text : '')).join('')
 }
 
 /** Thinking has no thinking in it. */
@@ -87,11 +119,18 @@ export function thoughtIn({reasoning_content: thinking}: Json): readonly Message
   return typeof thinking === 'string' && thinking !== '' ? [{type: 'thinking', thinking}] : []
 }
 
-/** The calls of a message; a missing list is none, ids are made up from `id` where there are none. */
-export function nearCalls(tool_calls: unknown, id: string): readonly FunctionCall[] {
-  if (tool_calls === null || tool_calls === undefined) return []
+/** The calls of a message, each with an id, a type, and arguments as text; ids are made up from `id` where there are none. */
+function nearCalls(tool_calls: unknown, id: string): unknown {
+  if (tool_calls === null || tool_calls === undefined) return tool_calls
   if (!Array.isArray(tool_calls)) throw new InvalidResponse('tool_calls: expected an array')
-  return tool_calls.map((call, at) => saidCall(call, `${id}_${at}`))
+  return changedEach(tool_calls, (value, at) => {
+    const call = object(value)
+    const plain = saidCall(value, `${id}_${at}`)
+    const parts = {name: plain.name, arguments: plain.arguments}
+    const type = word(call.type) ?? 'function'
+    if (isObject(call.function)) return changed(call, {id: plain.id, type, function: changed(call.function, parts)})
+    return changed(call, {id: plain.id, type, function: parts, name: undefined, arguments: undefined})
+  })
 }
 
 /** A position among choices or calls. Nobody asks for more than 128. */

@@ -1,5 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {changed, changedEach, changeOf} from '../as-came.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
 import {objectIn, word} from './read.ts'
@@ -50,9 +51,30 @@ export function rerankBody(request: Json, context: TranslationContext, top: 'top
 
 /** The answer of a reranker that charges by tokens and lists its results under `results` or `data`. */
 export function tokenReply(response: unknown, list: 'results' | 'data', context: TranslationContext, request: Json): TranslatedResponse {
-  const {id, model, usage, [list]: results} = objectIn(response)
+  const reply = objectIn(response)
+  const {id, model, usage, [list]: results} = reply
   const used = rerankUsage({tokens: object(usage).total_tokens})
-  return rerankList(context, request, {id: word(id), model: word(model), results: rankedIn(results), usage: used})
+  const ranking = rerankList(context, request, {id: word(id), model: word(model), results: rankedIn(results), usage: used})
+  return asRanked(reply, ranking, list)
+}
+
+/**
+ * A reply whose results are the unified ones already, left as it came: documents are added where the client wants them, and what a client
+ * must find and is missing. `list` is the member that lists them there.
+ */
+export function asRanked(reply: Json, ranking: TranslatedResponse, list: 'results' | 'data' = 'results'): TranslatedResponse {
+  const made = ranking.body as Json
+  const results = changedEach(reply[list] as readonly unknown[], (result, at) => {
+    const {document} = (made.results as readonly Json[])[at]!
+    return document === undefined ? result : changed(object(result), {document})
+  })
+  const whole = {
+    object: word(reply.object) ?? made.object,
+    model: word(reply.model) ?? made.model,
+    usage: isObject(reply.usage) ? reply.usage : made.usage,
+    results,
+  }
+  return {...ranking, body: changeOf(reply, changed(reply, list === 'data' ? {...whole, data: undefined} : whole))}
 }
 
 /** A result as its provider says it. */

@@ -139,7 +139,7 @@ export function chatWriter(context: TranslationContext): ChatWriter {
 }
 
 /** Arguments are an object, so that nothing else of theirs begins like `null`. */
-function mayBeNull(text: string): boolean {
+export function mayBeNull(text: string): boolean {
   return text.length <= 8 && text !== '' && 'null'.startsWith(text.trim())
 }
 

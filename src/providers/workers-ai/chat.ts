@@ -1,4 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
+import {cameWithin} from '../as-came.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
@@ -12,7 +13,7 @@ import {
 import {anyError} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {nearReply, OPENAI_FINISH} from '../unified/near-openai.ts'
-import {nearReader, statusIn} from '../unified/near-openai-stream.ts'
+import {normaliseStream, statusIn} from '../unified/near-openai-stream.ts'
 import {
   type ChatMessage,
   imageIn,
@@ -72,7 +73,10 @@ function contentOut(content: unknown, field: string): unknown {
 /** A whole answer: a `response` with calls beside it, or a chat completion as OpenAI's (reference: Workers AI). */
 export function chatReply(reply: unknown, context: TranslationContext): TranslatedResponse {
   const result = resultIn(reply)
-  if (Array.isArray(result.choices)) return nearReply(result, context, near)
+  if (Array.isArray(result.choices)) {
+    cameWithin(object(reply), 'result', result)
+    return nearReply(result, context, near)
+  }
   const usage = isObject(result.usage) ? readUsage(result.usage, 'chatComplete') : null
   const calls = (Array.isArray(result.tool_calls) ? result.tool_calls : []).map((call, at) =>
     saidCall(call, `call_${context.call_id}_${at}`),
@@ -106,12 +110,40 @@ export function spokenIn(response: unknown): string {
   throw new InvalidResponse('response: expected a string')
 }
 
-/** A stream: pieces of a `response` until `[DONE]`, or chunks as OpenAI's. */
+/** A stream: pieces of a `response` until `[DONE]`, or chunks as OpenAI's, as its first event says. */
 export function openStream(context: TranslationContext, request: Json): StreamTranslator {
+  const own = ownStream(context, request)
+  let followed: StreamTranslator | null = null
+  const current = () => followed ?? own
+  return {
+    event(event) {
+      if (isObject(event.data)) followed ??= Array.isArray(event.data.choices) ? normaliseStream(context, request, near) : own
+      return current().event(event)
+    },
+    end: () => current().end(),
+    get finished() {
+      return current().finished
+    },
+    get usage() {
+      return current().usage
+    },
+    get model() {
+      return current().model
+    },
+    get failed() {
+      return current().failed
+    },
+    get text_bytes() {
+      return current().text_bytes
+    },
+  }
+}
+
+function ownStream(context: TranslationContext, request: Json): StreamTranslator {
   return chatStream(context, request, (write, fail) => {
-    const reader = nearReader(context, write, near)
     let usage: ReturnType<typeof readUsage> = null
     let calls = 0
+    let is_done = false
 
     function plain(data: Json) {
       const has_calls = Array.isArray(data.tool_calls)
@@ -133,17 +165,17 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
         if (data === '[DONE]') {
           // Pieces have no finish reason: the end is one.
           if (!write.is_finished) write.finish(calls > 0 ? 'tool_calls' : 'stop')
-          return reader.done()
+          is_done = true
+          return
         }
         if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
-        if (Array.isArray(data.choices)) reader.chunk(data)
-        else plain(data)
+        plain(data)
       },
       get finished() {
-        return reader.finished
+        return is_done || write.is_finished
       },
       get usage() {
-        return reader.usage ?? usage
+        return usage
       },
     }
   })

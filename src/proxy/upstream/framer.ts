@@ -52,7 +52,7 @@ const TOO_DEEP = `an event of its stream is nested deeper than the ${MAX_JSON_DE
 function eventOf(name: string | null, text: string): StreamEvent | string {
   if (text.trim() === '' || text.trim() === '[DONE]') return {name, data: text.trim()}
   try {
-    return {name, data: parseJson(text)}
+    return {name, data: parseJson(text), text}
   } catch (fault) {
     return fault instanceof TooDeep ? TOO_DEEP : NOT_JSON
   }

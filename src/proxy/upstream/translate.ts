@@ -1,6 +1,7 @@
 import {Readable} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
-import {parseJson, TooDeep} from '../../base/json-object.ts'
+import {isObject, parseJson, TooDeep} from '../../base/json-object.ts'
+import {cameAs, writtenAsCame} from '../../providers/as-came.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
@@ -114,10 +115,11 @@ export function translated(of: RequestTranslation, status: number, plain: Buffer
 /** A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents. */
 function translateReply({translation, client, context, chat_request, client_request}: RequestTranslation, plain: Buffer): TranslatedReply {
   try {
-    const {body, usage, model} = translation.reply(parsed(plain), context, chat_request)
+    const response = parsed(plain)
+    const {body, usage, model} = translation.reply(response, context, chat_request)
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model}
     const answer = client ? client.fromChat(body, context, client_request) : body
-    return {bytes: Buffer.from(JSON.stringify(answer)), content_type: JSON_TYPE, usage, model}
+    return {bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)), content_type: JSON_TYPE, usage, model}
   } catch (cause) {
     if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput)) throw cause
     // The sentence has its own full stop, and some providers' words have one too.
@@ -139,8 +141,11 @@ function isBinary(body: TranslatedResponse['body']): body is Extract<TranslatedR
 
 /** JSON, or the bytes where it is none: some answer with a picture. Throws `InvalidResponse` for what is nested too deep. */
 function parsed(plain: Buffer): unknown {
+  const text = plain.toString()
   try {
-    return parseJson(plain.toString())
+    const json = parseJson(text)
+    if (isObject(json)) cameAs(json, text)
+    return json
   } catch (fault) {
     if (fault instanceof TooDeep) throw new InvalidResponse(fault.message)
     return plain

@@ -1,5 +1,7 @@
 import {BadFrame} from '../../base/aws-event-stream.ts'
 import {Refusal} from '../../base/errors.ts'
+import {dataLines} from '../../base/sse.ts'
+import {writtenAsCame} from '../../providers/as-came.ts'
 import {faultEvent} from '../../providers/openai/error.ts'
 import type {ClientStream, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -147,7 +149,7 @@ export class TranslatedStream implements ProviderStream {
     for (const chunk of chunks) {
       this.#has_begun = true
       this.#pieces++
-      this.#text += this.#writer ? this.#writer.chunk(chunk) : `data: ${JSON.stringify(chunk)}\n\n`
+      this.#text += this.#writer ? this.#writer.chunk(chunk) : `${dataLines(writtenAsCame(chunk))}\n`
     }
   }
 

@@ -73,12 +73,14 @@ describe('a stream', () => {
       {type: 'message_stop'},
     ])
       events.push([...told.event(chunk(said))])
-    expect(events).toEqual([[], [], [], [START, DELTA], [{type: 'ping'}], [{type: 'yet_unknown', a: 1}], [END], []])
+    expect(events).toEqual([[], [], [], [START, {type: 'ping'}, DELTA], [{type: 'ping'}], [{type: 'yet_unknown', a: 1}], [END], []])
+    expect(told.end()).toEqual([{type: 'message_stop'}])
     expect(told).toMatchObject({finished: true, failed: null, model: 'claude', text_bytes: 3})
     expect(told.usage).toMatchObject({input_uncached_tokens: 4, output_text_tokens: 9})
     const writer = nativeMessages.openStream(context, {})
     expect(writer.chunk(DELTA)).toBe(`event: content_block_delta\ndata: ${JSON.stringify(DELTA)}\n\n`)
-    expect(writer.end()).toBe('event: message_stop\ndata: {"type":"message_stop"}\n\n')
+    expect(writer.chunk({type: 'message_stop'})).toBe('event: message_stop\ndata: {"type":"message_stop"}\n\n')
+    expect(writer.end()).toBe('')
   })
 
   test.each([

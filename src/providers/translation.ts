@@ -96,6 +96,8 @@ export interface Dialect {
   readonly reads_thinking?: true
   /** The fault that a non-2xx answer tells, whatever its body is (JSON, HTML, nothing). */
   fault(status: number, body: Buffer, context: TranslationContext): ProviderFault
+  /** Its errors are OpenAI's, or nearly: what else they say stays in them. */
+  readonly keeps_errors?: true
 }
 
 /**
@@ -111,6 +113,8 @@ export interface ClientDialect {
   openStream(context: TranslationContext, request: Json): ClientStream
   /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
   error(status: number, fault: ProviderFault): Json
+  /** Whether an error is in this client's words already, so that it stays as it came. */
+  isOwnError?(body: unknown): boolean
 }
 
 export interface ClientStream {

@@ -188,6 +188,44 @@ const CHUNK_CHANGES: readonly Change[] = [
   },
 ]
 
+const OWN_ERROR = `{"type":"error",${ODD},"error":{"type":"invalid_request_error",${ODD},"message":"No."},"request_id":"r"}`
+
+const ERRORS: readonly {name: string; kind: string; model?: string; endpoint?: Told; from: string; to: string}[] = [
+  {
+    kind: 'groq',
+    name: 'in OpenAI’s words',
+    from: `{"error":{"message":"No.",${ODD}},${ODD}}`,
+    to: `{"error":{"message":"No.",${ODD}},${ODD}}`,
+  },
+  {
+    kind: 'mistral-ai',
+    name: 'flat',
+    from: `{"object":"error",${ODD},"message":"No.","type":"invalid","code":3000}`,
+    to: `{"error":{"object":"error",${ODD},"message":"mistral-ai error: No.","type":"invalid","code":"3000","param":null},"provider":"mistral-ai"}`,
+  },
+  {
+    kind: 'mistral-ai',
+    name: 'a list of what is wrong',
+    from: `{"detail":[{"loc":["body","n"],"msg":"No.",${ODD}}]}`,
+    to: `{"error":{"detail":[{"loc":["body","n"],"msg":"No.",${ODD}}],"message":"mistral-ai error: body.n: No.","type":null,"param":null,"code":null},"provider":"mistral-ai"}`,
+  },
+  {
+    kind: 'predibase',
+    model: 'base:adapter',
+    name: 'under error',
+    from: `{ "error" : {${ODD},"message":"No.","type":"t","param":null,"code":null} , ${ODD} }`,
+    to: `{ "error" : {${ODD},"message":"predibase error: No.","type":"t","param":null,"code":null} , ${ODD},"provider":"predibase" }`,
+  },
+  {
+    kind: 'jina',
+    endpoint: 'embed',
+    name: 'a page',
+    from: '<html>',
+    to: '{"error":{"message":"jina error: the provider answered 422","type":null,"param":null,"code":null},"provider":"jina"}',
+  },
+  {kind: 'vertex-ai', model: 'anthropic.claude', endpoint: 'messages', name: 'in Anthropic’s words', from: OWN_ERROR, to: OWN_ERROR},
+]
+
 const STREAM_TYPE = {bedrock: 'application/vnd.amazon.eventstream'} as Record<string, string>
 const nameOf = ({kind, model}: AsCameRow) => (model === 'm' ? kind : `${kind} ${model}`)
 
@@ -240,6 +278,13 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
         '',
       ).toString(),
     )
+  })
+
+  test.each(ERRORS)('an error keeps what $kind says beside: $name', async ({kind, model = 'm', endpoint = 'chatComplete', from, to}) => {
+    const row = raw.find(each => each.kind === kind && each.endpoint === endpoint && (model === 'm' || each.model === model))!
+    provider.answer((_heard, response) => response.writeHead(422, {'content-type': 'application/json'}).end(from))
+    const reply = await called(row)
+    expect({status: reply.status, text: await reply.text()}).toEqual({status: 422, text: to})
   })
 
   test('data over several lines are one event, line by line', async () => {

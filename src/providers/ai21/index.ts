@@ -51,6 +51,7 @@ const embed: Translation = {
 /** AI21: Jamba's chat, and the words of the Jurassic models (`j2-...`) before it. Base URL with `/studio/v1`. */
 export const ai21: Dialect = {
   name: 'ai21',
+  keeps_errors: true,
   endpoints: {
     chatComplete: {
       request: (request, context) => (isJurassic(context) ? jurassicRequest(request, context) : jambaRequest(request, context)),

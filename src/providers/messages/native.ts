@@ -1,3 +1,4 @@
+import {object} from '../../base/json-object.ts'
 import {dataLines} from '../../base/sse.ts'
 import {writtenAsCame} from '../as-came.ts'
 import type {ClientDialect, ClientStream, Json} from '../translation.ts'
@@ -9,6 +10,7 @@ export const nativeMessages: ClientDialect = {
   fromChat: response => response,
   openStream: () => OWN_STREAM,
   error: messageError,
+  isOwnError: body => object(body).type === 'error' && typeof object(object(body).error).message === 'string',
 }
 
 const OWN_STREAM: ClientStream = {

@@ -24,6 +24,7 @@ const embed: Translation = {
 /** Mistral: OpenAI's chat with words of its own, fill-in-the-middle as text completions, embeddings. Base URL with `/v1`. */
 export const mistral: Dialect = {
   name: 'mistral',
+  keeps_errors: true,
   endpoints: {
     chatComplete: {
       request: chatRequest,

@@ -26,6 +26,7 @@ function segment(value: unknown, field: string): string {
 /** Predibase. Base URL: the serving host. */
 export const predibase: Dialect = {
   name: 'predibase',
+  keeps_errors: true,
   endpoints: {
     chatComplete: {
       request,

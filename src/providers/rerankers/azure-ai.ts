@@ -8,6 +8,7 @@ import {readFault} from '../unified/fault.ts'
  */
 export const azureAiRerank: Dialect = {
   name: 'azure-ai',
+  keeps_errors: true,
   endpoints: {rerank: {...rerank, request: (request, context) => ({...rerank.request(request, context), path: '/rerank'})}},
   fault: readFault,
 }

@@ -31,4 +31,4 @@ function inputsIn({input}: Json): readonly unknown[] {
 }
 
 /** Jina AI. Base URL with `/v1`. */
-export const jina: Dialect = {name: 'jina', endpoints: {rerank, embed}, fault: readFault}
+export const jina: Dialect = {name: 'jina', keeps_errors: true, endpoints: {rerank, embed}, fault: readFault}

@@ -9,4 +9,4 @@ const rerank: Translation = {
 }
 
 /** Together AI's reranking; all else there is OpenAI's. Base URL with `/v1`. */
-export const together: Dialect = {name: 'together', endpoints: {rerank}, fault: readFault}
+export const together: Dialect = {name: 'together', keeps_errors: true, endpoints: {rerank}, fault: readFault}

@@ -21,4 +21,4 @@ const embed: Translation = {
 }
 
 /** Voyage AI. Base URL with `/v1`. */
-export const voyage: Dialect = {name: 'voyage', endpoints: {rerank, embed}, fault: readFault}
+export const voyage: Dialect = {name: 'voyage', keeps_errors: true, endpoints: {rerank, embed}, fault: readFault}

@@ -54,4 +54,4 @@ const imageGenerate: Translation = {
 }
 
 /** SiliconFlow's reranking and pictures; all else there is OpenAI's. Base URL with `/v1`. */
-export const siliconflow: Dialect = {name: 'siliconflow', endpoints: {rerank, imageGenerate}, fault: readFault}
+export const siliconflow: Dialect = {name: 'siliconflow', keeps_errors: true, endpoints: {rerank, imageGenerate}, fault: readFault}

@@ -1,4 +1,6 @@
 import {isObject, parsed} from '../../base/json-object.ts'
+import {cameAs, changed, changeOf, writtenAsCame} from '../as-came.ts'
+import {errorBody} from '../chat.ts'
 import type {Json, ProviderFault, TranslationContext} from '../translation.ts'
 
 const MAX_WORDS = 2000
@@ -30,6 +32,25 @@ export function readFault(
   const error = isObject(json) ? find(json) : Array.isArray(json) && isObject(json[0]) ? find(json[0]) : {}
   const bare = json === undefined ? plainText(text) : typeof json === 'string' ? json : ''
   return faultOf(context, error, bare || `the provider answered ${status}`)
+}
+
+/**
+ * An error of a provider whose errors are nearly OpenAI's, in the envelope of all translated errors: `error` with `message`, `type`, `param`
+ * and `code` of `fault`, and `provider`; all else that the provider says stays where it is. Where it says its error flat, that is in `error`.
+ */
+export function errorAsCame(body: Buffer, fault: ProviderFault, context: TranslationContext): string {
+  const text = body.length > MAX_BODY_BYTES ? '' : body.toString()
+  const json = parsed(text)
+  if (!isObject(json)) return JSON.stringify(errorBody(context, fault))
+  cameAs(json, text)
+  const {message, type, param, code} = fault
+  const {provider} = context
+  if (isObject(json.error)) {
+    const error = changed(json.error, {message, type, param, code})
+    return writtenAsCame(changeOf(json, changed(json, {error, provider})))
+  }
+  const error = changeOf(json, changed(json, {message, type, param, code, error: undefined}))
+  return `{"error":${writtenAsCame(error)},"provider":${JSON.stringify(provider)}}`
 }
 
 /** A fault in OpenAI's shape; `otherwise` is the message where the provider gave none. */

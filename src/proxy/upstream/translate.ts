@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
-import {isObject, parseJson, TooDeep} from '../../base/json-object.ts'
+import {isObject, parsed as jsonIn, parseJson, TooDeep} from '../../base/json-object.ts'
 import {cameAs, writtenAsCame} from '../../providers/as-came.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
@@ -14,6 +14,7 @@ import {
   type TranslationContext,
   UnsupportedInput,
 } from '../../providers/translation.ts'
+import {errorAsCame} from '../../providers/unified/fault.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
@@ -129,8 +130,10 @@ function translateReply({translation, client, context, chat_request, client_requ
 
 /** The error that a non-2xx answer tells, as the client's library reads it. */
 function translateFault({dialect, client, context}: RequestTranslation, status: number, plain: Buffer): Buffer {
+  if (client?.isOwnError?.(jsonIn(plain.toString()))) return plain
   const fault = dialect ? dialect.fault(status, plain, context) : plainFault(status, plain, context)
-  return Buffer.from(JSON.stringify(client ? client.error(status, fault) : errorBody(context, fault)))
+  if (client) return Buffer.from(JSON.stringify(client.error(status, fault)))
+  return Buffer.from(dialect?.keeps_errors ? errorAsCame(plain, fault, context) : JSON.stringify(errorBody(context, fault)))
 }
 
 export const JSON_TYPE = 'application/json'

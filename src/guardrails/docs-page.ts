@@ -70,10 +70,30 @@ forbid something run. Others are logged there as \`skipped: true\`, with the rea
   as sound, passes and is logged as skipped.
 - **Errors of the provider.** Guardrails of the output that deny or redact read every string of an error, with the checks
   named above. A denied error is 446. Retries and fallbacks go by the provider's status.
-- **Unreadable bodies.** Guardrails cannot read files in forms, sound, other character sets, and bodies over
+- **Unreadable bodies.** Guardrails cannot read other files in forms, sound, other character sets, and bodies over
   \`GUARDRAIL_MAX_BODY_MB\`. By default such a call passes. The log has \`skipped: true\`, the reason \`unreadable\` and the
   name of the part. With \`UNREADABLE_BODIES=deny\`, or \`gateway workspaces update NAME --unreadable-bodies deny\`, it is
   refused (446) if a guardrail that denies or redacts is attached.
+
+## Files for batches
+
+The rows of a file of purpose \`batch\` are requests. Each row is judged as a call of its \`url\` would be, with all checks; a
+row without a \`url\` by the form of its \`body\`. Members beside its texts, and rows in other formats, are judged string by
+string.
+
+- **Upload.** Rows are judged while the file passes, eight at once. A row leaves when it has passed. A denial (446) names
+  the line. The denied row, all that follows it and the end of the form never reach the provider.
+- **Redaction.** A file with a \`content-length\` is refused (400) at the first row that would change, and the refusal names
+  the line. In an upload with \`transfer-encoding: chunked\` the changed row is sent. The same holds for prefixes.
+- **Rows that can be read in two ways** are refused (400) with their line: no JSON, a key twice, no UTF-8, too deep.
+- **Limits.** A row over \`GUARDRAIL_MAX_BODY_MB\` is an unreadable body. A row that is not judged within 60 seconds ends the
+  upload (503).
+- **Purpose.** Send \`purpose\` before the file. Otherwise the first line decides whether the file has rows; a file whose first
+  line is no request is refused if \`purpose\` turns out to be \`batch\`.
+- **\`POST /batches\`.** A file that was judged under the guardrails now attached is not judged again for 30 days. The content of
+  any other file is fetched from the provider and judged first, within 2 minutes. If it cannot be fetched, is longer
+  than \`GUARDRAIL_MAX_BODY_MB\`, or is in a bucket, the batch is an unreadable body.
+- **Rows in the request**, as in \`/messages/batches\` and Gemini's inline batches, are judged as a route in another format.
 
 ## Streams, cache and placeholders
 

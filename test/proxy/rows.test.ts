@@ -357,6 +357,39 @@ describe('fact 22: batches whose rows are in their request', () => {
   })
 })
 
+describe('fact 22: at a provider whose files and batches go by other calls', () => {
+  beforeAll(() => routed.gateway.provider('m', 'mistral-ai', routed.a.url))
+  const at = (config: object) => ({...config, provider: '@m'})
+
+  test('rows are judged before they are written in its words', async () => {
+    const lines = `${row('fine')}\n${row('forbidden')}`
+    const denied = await send(at(DENY), upload(lines))
+    expect([denied.status, message(denied.text), denied.sent]).toEqual([446, expect.stringContaining('line 2'), []])
+    const two = {strategy: {mode: 'fallback'}, targets: [at(DENY), at(DENY)]}
+    const by_header = {headers: {'x-gateway-file-purpose': 'batch'}}
+    expect((await send(two, file(lines) + END, by_header)).status).toBe(446)
+    const changed = await send(at(PII), '', {chunks: [upload(`${row('fine')}\n${row(MAIL)}`)]})
+    expect([changed.status, changed.sent.length]).toEqual([200, 1])
+    expect(changed.sent[0]).toContain('<EMAIL_1>')
+    expect(changed.sent[0]).not.toContain(MAIL)
+  })
+
+  test('a stored file is fetched as its own route fetches it', async () => {
+    stored = {'file-m1': JSON.stringify({custom_id: '1', body: {messages: [{role: 'user', content: 'forbidden'}]}})}
+    const body = JSON.stringify({
+      input_file_id: 'file-m1',
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+      model: 'mistral-small',
+    })
+    const unified = await send(at(DENY), body, {path: '/v1/batches', type: 'application/json'})
+    expect([unified.status, unified.paths]).toEqual([446, ['/v1/files/file-m1/content']])
+    const own = JSON.stringify({input_files: ['file-m1'], endpoint: '/v1/chat/completions', model: 'mistral-small'})
+    const native = await send(at(DENY), own, {path: '/v1/proxy/batch/jobs', type: 'application/json'})
+    expect([native.status, native.paths.slice(1)]).toEqual([446, ['/v1/files/file-m1/content']])
+  })
+})
+
 /** A provider that keeps the bytes of each connection. */
 async function listener() {
   const came: Buffer[] = []

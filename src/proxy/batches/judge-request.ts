@@ -22,7 +22,7 @@ export async function judgeRequest(of: BatchCall, guards: TargetGuardrails, serv
     if (call.body.kind === 'stream' && headers['content-encoding'] !== undefined) await readPassing(call, services)
     if (call.body.kind === 'stream' && !call.body.is_unreadable) return judgePassing(of, call.body, guards, services)
   }
-  if (has_rows && call.body.kind === 'form' && purposeOf(call.body) !== null) return judgeForm(of, call.body, guards, services)
+  if (has_rows && call.body.kind === 'form' && purposeOf(call, call.body) !== null) return judgeForm(of, call.body, guards, services)
   const left = await evaluateRequest(guards, call, target, services)
   if (has_rows && namesStoredRows(call)) await judgeStoredRows(of, call.guardrails!, services)
   return left
@@ -67,7 +67,11 @@ async function judgeForm(
   const form = {bytes: body.bytes, parts: new Set(files.map(({name}) => name || 'file'))}
   const left = await evaluateRequest(guards, call, target, services, form)
   const bytes = left && 'bytes' in left ? left.bytes : body.bytes
-  const gate = new FormGate(once(bytes), content_type, {...optionsOf(call, services), purpose: purposeOf(body)!, judges_fields: false})
+  const gate = new FormGate(once(bytes), content_type, {
+    ...optionsOf(call, services),
+    purpose: purposeOf(call, body)!,
+    judges_fields: false,
+  })
   const beginning = await gate.begin()
   const chunks = [beginning.bytes]
   for await (const chunk of gate.rest(call, call.guardrails!)) chunks.push(chunk)
@@ -87,9 +91,10 @@ function optionsOf({incoming, request_encoding}: Call, {settings}: ProxyServices
 const CHUNKED = 'send the file with transfer-encoding: chunked, so that its length is not promised'
 
 /** The purpose that makes it a file for batches; null where it is none. */
-function purposeOf({parts, bytes}: FormBody): string | null {
-  const purposes = parts?.filter(({name}) => name === 'purpose') ?? []
-  return purposes.map(({start, end}) => bytes.toString('utf8', start, end).trim()).find(text => OF_BATCHES.test(text)) ?? null
+function purposeOf({incoming}: Call, {parts, bytes}: FormBody): string | null {
+  const fields = parts?.filter(({name, plain_name}) => name === 'purpose' || plain_name === 'purpose') ?? []
+  const purposes = [incoming.own.values['file-purpose'] ?? '', ...fields.map(({start, end}) => bytes.toString('utf8', start, end).trim())]
+  return purposes.find(text => OF_BATCHES.test(text)) ?? null
 }
 
 async function* passing(call: Call, {lead}: StreamBody): AsyncGenerator<Buffer> {

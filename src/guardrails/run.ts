@@ -103,8 +103,10 @@ function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped 
   const {type, async, checks} = hook
   if (type === 'mutator' && (async || context.endpoint === 'embed')) return 'route'
   // An error is nothing but strings, whatever the route; what else is no answer is nobody's to judge.
-  const is_error = view.kind === 'strings' && (context.response_status ?? 0) >= 300
-  if (context.side === 'output' && context.response_status !== 200 && !is_error) return 'route'
+  const status = context.response_status ?? 0
+  // What a good status carries is the model's text, whether it is 200, 201 or 202.
+  const is_judged = status >= 300 ? view.kind === 'strings' : status >= 200
+  if (context.side === 'output' && !is_judged) return 'route'
   const reasons = checks.map(each => whySkipped(each, hook, view.kind, context))
   return reasons.includes(null) ? null : (reasons.find(reason => reason !== 'route') ?? 'route')
 }

@@ -87,8 +87,10 @@ class NearStream implements StreamTranslator {
     const entries = given.every(isObject) ? given : given.filter(isObject)
     const choices = changedEach(entries, entry => this.#choice(entry as Json))
     const missing = missingIn(data, this.#context, 'chat.completion.chunk')
-    const named = word(data.id) || this.#id === null ? missing : {...missing, id: this.#id}
-    return [changeOf(data, changed(data, {...named, choices}))]
+    // All chunks of an answer have one id and one model.
+    const id = word(data.id) ?? this.#id ?? missing.id
+    const model = word(data.model) ?? this.model ?? missing.model
+    return [changeOf(data, changed(data, {...missing, id, model, choices}))]
   }
 
   #choice(entry: Json): Json {

@@ -20,8 +20,9 @@ send there. All of them read this one table.
 | money | \`costed\`: the usage of the reply is priced. \`free\`: nothing is charged, whatever usage the reply repeats. \`flagged\`: it costs, and no rate is known for it; the log says \`unmetered\`, and a strict limit of cost refuses it. |
 | note | \`hands out a credential\`: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call (\`EPHEMERAL_KEYS\`). \`leads here\`: the reply holds an address that clients call next, and the client gets an address of the gateway instead. |
 
-A path that is not in the table is an unknown operation. It passes. Every member called \`model\`, \`models\` or \`fallbacks\` is held against the
-lists, its usage is read in any words that are known, and a POST that brings no usage is logged as \`unmetered\`.
+A path that is not in the table is an unknown operation. It passes, and so does a path of the table with another method, \`HEAD\` and
+\`OPTIONS\` included. Every member called \`model\`, \`models\` or \`fallbacks\` is held against the lists, its usage is read in any words that
+are known, and a POST that brings no usage is logged as \`unmetered\`.
 
 A model in the path is the one that is executed. \`@slug/\` may be written before it there, as in a body. Versions and prefixes that repeat the
 base URL's own are written once.

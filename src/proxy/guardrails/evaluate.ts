@@ -2,6 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import {keyFault} from '../../base/json-keys.ts'
 import {parsed, TooDeep} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
+import {spliced} from '../../base/json-splice.ts'
 import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import {BytesView} from '../../guardrails/bytes-view.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
@@ -250,7 +251,8 @@ class GuardedVisit implements CallGuardrails {
     if (fault) throw this.unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
     const outcome = await this.judge(this.guards.output, json, upstream_status)
     if (outcome.is_denied) return this.#deniedAnswer(reply)
-    const bytes = outcome.is_transformed ? Buffer.from(JSON.stringify(outcome.view.body)) : reply.bytes
+    // Only what was changed is written anew: all else of the answer stays as it came.
+    const bytes = outcome.is_transformed ? Buffer.from(spliced(text, parsed(text), outcome.view.body)) : reply.bytes
     return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
   }
 

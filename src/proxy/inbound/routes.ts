@@ -12,7 +12,7 @@ export interface Route {
   readonly query: string
 }
 
-const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH'])
+const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
 const fixed = new Map(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(each => [`${each.method} ${each.path}`, each]))
 const patterned = ENDPOINTS.filter(({path}) => /[:*]/.test(path)).map(each => ({...each, pattern: pattern(each.path)}))
 

@@ -37,7 +37,7 @@ const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set([
   'cancelFinetune',
 ])
 /** Methods that use nothing up: they show what is there, or take it away. */
-export const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'])
+export const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE'])
 /** Where a response may be begun that is made in the background: it is charged once it ended. */
 const BEGINS_RESPONSES: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'proxy'])
 /** By pass-through an end is put to what another call began: a response, a run, a job. */

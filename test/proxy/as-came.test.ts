@@ -226,6 +226,9 @@ const ERRORS: readonly {name: string; kind: string; model?: string; endpoint?: T
   {kind: 'vertex-ai', model: 'anthropic.claude', endpoint: 'messages', name: 'in Anthropic’s words', from: OWN_ERROR, to: OWN_ERROR},
 ]
 
+/** Jamba's documentation lists what it takes, and what it refuses is all else. */
+const KEEPS_TO_ITS_WORDS: ReadonlySet<string> = new Set(['ai21 chatComplete'])
+
 const STREAM_TYPE = {bedrock: 'application/vnd.amazon.eventstream'} as Record<string, string>
 const nameOf = ({kind, model}: AsCameRow) => (model === 'm' ? kind : `${kind} ${model}`)
 
@@ -286,6 +289,17 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
     const reply = await called(row)
     expect({status: reply.status, text: await reply.text()}).toEqual({status: 422, text: to})
   })
+
+  test.each(raw.filter(({kind, endpoint}) => endpoint !== 'createTranscription' && !KEEPS_TO_ITS_WORDS.has(`${kind} ${endpoint}`)))(
+    'a request of $endpoint to $kind $model keeps members that are not known',
+    async row => {
+      provider.heard.length = 0
+      provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(WHOLE[row.endpoint]))
+      const zz_odd = {one: 1, list: [1.5, null, 'é'], deep: {a: {}}}
+      for (const strict of ['true', 'false']) await called(row, {zz_odd}, {'x-gateway-strict-open-ai-compliance': strict})
+      expect(provider.heard.map(({body}) => JSON.parse(body.toString()).zz_odd)).toEqual([zz_odd, zz_odd])
+    },
+  )
 
   test('data over several lines are one event, line by line', async () => {
     const event = STREAMS.chatComplete![1]!.replace(', "object"', ',\n"object"').replace('"choices":', '"choices":\n ')

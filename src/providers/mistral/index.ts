@@ -1,10 +1,10 @@
 import {isObject} from '../../base/json-object.ts'
 import type {Dialect, Json, Translation} from '../translation.ts'
-import {encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
+import {EMBED_WORDS, encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
 import {anyError, type RawError, readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
 import {normaliseStream} from '../unified/near-openai-stream.ts'
-import {pick} from '../unified/read.ts'
+import {others, pick} from '../unified/read.ts'
 import {complete} from './complete.ts'
 import {FINISH} from './finish.ts'
 import {chatRequest} from './request.ts'
@@ -15,8 +15,8 @@ const near = {finish: FINISH}
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)
-    const sizes = pick(request, 'dimensions>output_dimension output_dimension output_dtype metadata')
-    return {path: '/embeddings', body: {model: context.model, input: textsIn(request), ...sizes}}
+    const sizes = pick(request, 'dimensions>output_dimension output_dimension')
+    return {path: '/embeddings', body: {model: context.model, input: textsIn(request), ...others(request, EMBED_WORDS), ...sizes}}
   },
   reply: listedReply,
 }

@@ -1,8 +1,8 @@
 import {isObject} from '../../base/json-object.ts'
 import {type Dialect, type Json, type Translation, UnsupportedInput} from '../translation.ts'
-import {encodingIn, listedReply} from '../unified/embeddings.ts'
+import {EMBED_WORDS, encodingIn, listedReply} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
-import {pick} from '../unified/read.ts'
+import {others, pick} from '../unified/read.ts'
 import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
 /** Source: jina.ai, reranker API: charged by tokens; documents given back are the client's own. */
@@ -15,7 +15,7 @@ const rerank: Translation = {
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)
-    const more = pick(request, 'task dimensions late_chunking truncate normalized')
+    const more = {...others(request, EMBED_WORDS), ...pick(request, 'dimensions')}
     return {path: '/embeddings', body: {model: context.model, input: inputsIn(request), ...more}}
   },
   reply: listedReply,

@@ -1,7 +1,7 @@
 import type {Dialect, Translation} from '../translation.ts'
-import {encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
+import {EMBED_WORDS, encodingIn, listedReply, textsIn} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
-import {pick} from '../unified/read.ts'
+import {others, pick} from '../unified/read.ts'
 import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
 /** Source: docs.voyageai.com, rerankers: `top_k`, results under `data`, charged by tokens. */
@@ -14,7 +14,7 @@ const rerank: Translation = {
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)
-    const more = pick(request, 'input_type truncation dimensions>output_dimension output_dimension output_dtype')
+    const more = {...others(request, EMBED_WORDS), ...pick(request, 'dimensions>output_dimension output_dimension')}
     return {path: '/embeddings', body: {model: context.model, input: textsIn(request), ...more}}
   },
   reply: listedReply,

@@ -104,6 +104,11 @@ export function pick(request: Json, names: string): Record<string, unknown> {
   return picked
 }
 
+/** The members of a request that `known` does not list and that are not null: they go on as they came. */
+export function others(request: Json, known: ReadonlySet<string>): Json {
+  return Object.fromEntries(Object.entries(request).filter(([name, value]) => !known.has(name) && value !== null))
+}
+
 /** `stop` as a list, or nothing. */
 export function stopsIn(request: Json, field = 'stop'): readonly string[] | undefined {
   const stop = request[field]

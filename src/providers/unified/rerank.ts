@@ -3,7 +3,7 @@ import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
-import {objectIn, word} from './read.ts'
+import {objectIn, others, word} from './read.ts'
 
 /** A document as the client sent it: its text, and its fields where it has some (`rank_fields` chooses among them). */
 export interface Document {
@@ -44,9 +44,16 @@ export function topIn(request: Json): unknown {
   return request.top_n ?? request.top_k ?? undefined
 }
 
+/** Words of rerankers that each vendor gets in its own way, or not at all. */
+const RERANK_WORDS: ReadonlySet<string> = new Set(
+  `model query documents top_n top_k rank_fields return_documents max_tokens_per_doc max_chunks_per_doc overlap_tokens instruction
+  truncation truncate input_type parameters stream user`.split(/\s+/),
+)
+
 /** The body that most rerankers take; `top` names the member that bounds the results. */
 export function rerankBody(request: Json, context: TranslationContext, top: 'top_n' | 'top_k' = 'top_n'): Json {
-  return {model: context.model, query: queryIn(request), documents: documentsIn(request).map(({text}) => text), [top]: topIn(request)}
+  const documents = documentsIn(request).map(({text}) => text)
+  return {model: context.model, query: queryIn(request), documents, [top]: topIn(request), ...others(request, RERANK_WORDS)}
 }
 
 /** The answer of a reranker that charges by tokens and lists its results under `results` or `data`. */

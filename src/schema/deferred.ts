@@ -18,6 +18,8 @@ export interface DeferredCharge {
   readonly intent: Intent
   /** What it requests. */
   readonly endpoint: EndpointName
+  /** Of a batch that was begun by a vendor's own path: whose words it is read in. */
+  readonly words?: string
   readonly span_id: string
   readonly metadata: Readonly<Record<string, string>>
 }

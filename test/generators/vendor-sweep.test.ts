@@ -170,7 +170,7 @@ function costFault(method: string, {name, money}: VendorOperation, row: LogRow):
   const got = JSON.stringify({cost, req_units, res_units, usage_source})
   const is_free = cost === 0 && req_units === 0 && res_units === 0 && usage_source === 'none'
   const is_charged = Number(cost) > 0 && req_units === IN && res_units === OUT && usage_source === 'provider'
-  const fits = money === 'free' || CHARGED_WHEN_ENDED[method] ? is_free : is_charged
+  const fits = money === 'free' || money === 'deferred' || CHARGED_WHEN_ENDED[method] ? is_free : is_charged
   return fits ? [] : [`${method}: ${name} is ${money}, but its row says ${got}`]
 }
 

@@ -93,7 +93,7 @@ function batchOf(job: Json): BatchFacts {
 }
 
 /** `{output}/{job}/{input file}.out`, once there is one (Bedrock user guide, "View the results of a batch inference job"). */
-function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
+export function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
   const {jobArn, modelId, status} = job
   if (status !== 'Completed' && status !== 'PartiallyCompleted' && status !== 'Stopped' && status !== 'Expired') return null
   const input = object(object(job.inputDataConfig).s3InputDataConfig).s3Uri

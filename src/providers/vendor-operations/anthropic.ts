@@ -1,4 +1,6 @@
-import {flagged, free, generates, type VendorOperation} from './operation.ts'
+import {beginsBatch, free, generates, type VendorOperation} from './operation.ts'
+
+const shows = {batches: {words: 'anthropic', role: 'shows'}} as const
 
 const results = {links: 'results_url'} as const
 
@@ -7,9 +9,15 @@ export const anthropic: readonly VendorOperation[] = [
   generates('anthropic.messages', '/messages', {endpoint: 'messages'}),
   ...free('anthropic.messages.count_tokens', 'POST', '/messages/count_tokens', {models: ['model']}),
   generates('anthropic.complete', '/complete'),
-  flagged('anthropic.messages.batches.create', '/messages/batches', {models: ['any'], ...results}),
-  ...free('anthropic.messages.batches.list', 'GET', '/messages/batches', results),
-  ...free('anthropic.messages.batches', 'GET DELETE', '/messages/batches/{id}', results),
-  ...free('anthropic.messages.batches.cancel', 'POST', '/messages/batches/{id}/cancel', results),
-  ...free('anthropic.messages.batches.results', 'GET', '/messages/batches/{id}/results'),
+  beginsBatch('anthropic.messages.batches.create', '/messages/batches', 'anthropic', {models: ['any'], ...results}),
+  ...free('anthropic.messages.batches.list', 'GET', '/messages/batches', {...shows, ...results}),
+  ...free('anthropic.messages.batches.get', 'GET', '/messages/batches/{id}', {...shows, ...results}),
+  ...free('anthropic.messages.batches.delete', 'DELETE', '/messages/batches/{id}', {
+    batches: {words: 'anthropic', role: 'removes'},
+    ...results,
+  }),
+  ...free('anthropic.messages.batches.cancel', 'POST', '/messages/batches/{id}/cancel', {...shows, ...results}),
+  ...free('anthropic.messages.batches.results', 'GET', '/messages/batches/{id}/results', {
+    batches: {words: 'anthropic', role: 'results'},
+  }),
 ]

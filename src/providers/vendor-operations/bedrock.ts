@@ -1,5 +1,6 @@
-import {flagged, free, generates, type VendorOperation} from './operation.ts'
+import {beginsBatch, flagged, free, generates, type VendorOperation} from './operation.ts'
 
+const shows = {batches: {words: 'bedrock', role: 'shows'}} as const
 const aws_event_stream = {framing: 'aws_event_stream'} as const
 
 /** Amazon Bedrock's runtime and control plane (Bedrock API reference). The path alone names the model. */
@@ -14,6 +15,9 @@ export const bedrock: readonly VendorOperation[] = [
   ...free('bedrock.GetAsyncInvoke', 'GET', '/async-invoke/{id}'),
   flagged('bedrock.ApplyGuardrail', '/guardrail/{id}/version/{id}/apply'),
   flagged('bedrock.Rerank', '/rerank', {models: ['any']}),
-  flagged('bedrock.CreateModelInvocationJob', '/model-invocation-job', {models: ['any']}),
-  ...free('bedrock.StopModelInvocationJob', 'POST', '/model-invocation-job/{id}/stop'),
+  beginsBatch('bedrock.CreateModelInvocationJob', '/model-invocation-job', 'bedrock', {models: ['any']}),
+  ...free('bedrock.ListModelInvocationJobs', 'GET', '/model-invocation-jobs', shows),
+  // The ARN of a job has a slash in it.
+  ...free('bedrock.GetModelInvocationJob', 'GET', '/model-invocation-job/*', shows),
+  ...free('bedrock.StopModelInvocationJob', 'POST', '/model-invocation-job/*/stop'),
 ].map(row => ({...row, kinds: ['bedrock']}))

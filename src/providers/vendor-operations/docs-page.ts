@@ -17,7 +17,7 @@ send there. All of them read this one table.
 | --- | --- |
 | models | Where the request names models. Each of them must be on every list of models that covers the call. \`any depth\`: members called \`model\`, \`models\` and \`fallbacks\`, at any depth. \`stored\`: the model is part of an object that the request names by its id. |
 | text | The reply holds text of a model, which output guardrails check. |
-| money | \`costed\`: the usage of the reply is priced. \`free\`: nothing is charged, whatever usage the reply repeats. \`flagged\`: it costs, and no rate is known for it; the log says \`unmetered\`, and a strict limit of cost refuses it. |
+| money | \`costed\`: the usage of the reply is priced. \`free\`: nothing is charged, whatever usage the reply repeats. \`flagged\`: it costs, and no rate is known for it; the log says \`unmetered\`, and a strict limit of cost refuses it. \`deferred\`: it begins a batch, which is charged once, from its results, when they are there; what of them cannot be read is logged as \`unmetered\` or \`partial\`, and the row says why. |
 | note | \`hands out a credential\`: refused where a limit of cost or tokens, a list of models, or a guardrail that denies covers the call (\`EPHEMERAL_KEYS\`). \`leads here\`: the reply holds an address that clients call next, and the client gets an address of the gateway instead. |
 
 A path that is not in the table is an unknown operation. It passes, and so does a path of the table with another method, \`HEAD\` and

@@ -1,4 +1,4 @@
-import {delegates, executes, flagged, free, generates, type VendorOperation} from './operation.ts'
+import {beginsBatch, delegates, executes, flagged, free, generates, type VendorOperation} from './operation.ts'
 
 const kinds = ['google', 'vertex-ai', 'palm']
 /** Vertex AI has everything below a project's place. */
@@ -13,6 +13,8 @@ function each(row: (path: string) => VendorOperation): readonly VendorOperation[
   return MODELS.map(row)
 }
 
+const gemini = {batches: {words: 'gemini', role: 'shows'}} as const
+const vertex = {batches: {words: 'vertex', role: 'shows'}} as const
 const json_array = {framing: 'json_array'} as const
 
 const OPERATIONS: readonly VendorOperation[] = [
@@ -25,8 +27,8 @@ const OPERATIONS: readonly VendorOperation[] = [
   ...each(path => executes('google.predict', `${path}:predict`)),
   ...each(path => flagged('google.predictLongRunning', `${path}:predictLongRunning`, {models: ['path', 'model']})),
   ...each(path => free('google.fetchPredictOperation', 'POST', `${path}:fetchPredictOperation`)[0]!),
-  ...each(path => flagged('google.batchGenerateContent', `${path}:batchGenerateContent`, {models: ['path', 'any']})),
-  ...each(path => flagged('google.asyncBatchEmbedContent', `${path}:asyncBatchEmbedContent`, {models: ['path', 'any']})),
+  ...each(path => beginsBatch('google.batchGenerateContent', `${path}:batchGenerateContent`, 'gemini', {models: ['path', 'any']})),
+  ...each(path => beginsBatch('google.asyncBatchEmbedContent', `${path}:asyncBatchEmbedContent`, 'gemini', {models: ['path', 'any']})),
   ...each(path => flagged('google.generateAnswer', `${path}:generateAnswer`, {models: ['path', 'model'], generates: true})),
   // Claude on Vertex AI speaks Messages, others there OpenAI's words or their own.
   ...each(path => generates('google.rawPredict', `${path}:rawPredict`)),
@@ -47,12 +49,14 @@ const OPERATIONS: readonly VendorOperation[] = [
   ...free('google.files.upload', 'POST', '/upload/*', {body: 'bytes', links: 'upload'}),
   ...free('google.files.put', 'PUT', '/upload/*', {body: 'bytes', links: 'upload'}),
   ...free('google.download', 'GET', '/download/*'),
-  ...free('google.batches.list', 'GET', '/batches'),
-  ...free('google.batches', 'GET DELETE', '/batches/{id}'),
+  ...free('google.batches.list', 'GET', '/batches', gemini),
+  ...free('google.batches.get', 'GET', '/batches/{id}', gemini),
+  ...free('google.batches.delete', 'DELETE', '/batches/{id}', {batches: {words: 'gemini', role: 'removes'}}),
   ...free('google.batches.cancel', 'POST', '/batches/{id}:cancel'),
-  flagged('google.batchPredictionJobs.create', '/batchPredictionJobs', {models: ['model']}),
-  ...free('google.batchPredictionJobs.list', 'GET', '/batchPredictionJobs'),
-  ...free('google.batchPredictionJobs', 'GET DELETE', '/batchPredictionJobs/{id}'),
+  beginsBatch('google.batchPredictionJobs.create', '/batchPredictionJobs', 'vertex', {models: ['model']}),
+  ...free('google.batchPredictionJobs.list', 'GET', '/batchPredictionJobs', vertex),
+  ...free('google.batchPredictionJobs.get', 'GET', '/batchPredictionJobs/{id}', vertex),
+  ...free('google.batchPredictionJobs.delete', 'DELETE', '/batchPredictionJobs/{id}', {batches: {words: 'vertex', role: 'removes'}}),
   ...free('google.batchPredictionJobs.cancel', 'POST', '/batchPredictionJobs/{id}:cancel'),
   ...free('google.operations', 'GET', '/operations/*'),
   ...free('google.tunedModels.list', 'GET', '/tunedModels'),

@@ -1,6 +1,7 @@
-import {delegates, executes, flagged, free, generates, type VendorOperation} from './operation.ts'
+import {beginsBatch, delegates, executes, flagged, free, generates, type VendorOperation} from './operation.ts'
 
 const form = {body: 'form'} as const
+const shows = {batches: {words: 'unified', role: 'shows'}} as const
 /** Azure's deployments, and what OpenAI called engines: the path names the model. */
 const PLACES = ['/deployments/{model}', '/engines/{model}']
 
@@ -61,10 +62,10 @@ export const openai: readonly VendorOperation[] = [
   ...free('openai.models.list', 'GET', '/models'),
   ...free('openai.models', 'GET DELETE', '/models/{id}'),
 
-  flagged('openai.batches.create', '/batches', {is_indirect: true}),
-  ...free('openai.batches.list', 'GET', '/batches'),
-  ...free('openai.batches.retrieve', 'GET', '/batches/{id}'),
-  ...free('openai.batches.cancel', 'POST', '/batches/{id}/cancel'),
+  beginsBatch('openai.batches.create', '/batches', 'unified', {is_indirect: true}),
+  ...free('openai.batches.list', 'GET', '/batches', shows),
+  ...free('openai.batches.retrieve', 'GET', '/batches/{id}', shows),
+  ...free('openai.batches.cancel', 'POST', '/batches/{id}/cancel', shows),
   flagged('openai.fine_tuning.jobs.create', '/fine_tuning/jobs', {models: ['model']}),
   ...free('openai.fine_tuning.jobs.list', 'GET', '/fine_tuning/jobs'),
   ...free('openai.fine_tuning.jobs.retrieve', 'GET', '/fine_tuning/jobs/{id}'),

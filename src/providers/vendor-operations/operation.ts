@@ -34,18 +34,31 @@ export interface VendorOperation {
   readonly links: ReplyLink | null
   /** How its stream is cut into events, where its content type alone does not tell. */
   readonly framing: VendorFraming | null
+  /** What its reply tells of batches; null for all other operations. */
+  readonly batches: BatchRole | null
 }
 
 /** `upload`: a header with the address that the bytes of a file go to. `results_url`: a member that the client fetches with its key. */
 export type ReplyLink = 'upload' | 'results_url'
+
+/** In whose words batches are told, and whether the operation begins one, shows some, gives the results of one, or removes one. */
+export interface BatchRole {
+  readonly words: BatchWords
+  readonly role: 'begins' | 'shows' | 'results' | 'removes'
+}
+
+/** `unified`: OpenAI's, which are those of the unified routes. */
+export type BatchWords = 'unified' | 'anthropic' | 'gemini' | 'mistral' | 'vertex' | 'bedrock'
+
 export type VendorMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** `path`: the `{model}` of the pattern; others are members of the body. `any`: members of these names at any depth. */
 export type NamedPlace = 'path' | 'model' | 'any'
 /**
  * `costed`: its usage is read and priced. `free`: it shows, changes or ends what is there. `flagged`: it costs, and no rate for it is
- * known: its row says `unmetered` unless the reply tells a usage that has one.
+ * known: its row says `unmetered` unless the reply tells a usage that has one. `deferred`: it begins work that is charged once, from its
+ * results, when they are there.
  */
-export type Money = 'costed' | 'free' | 'flagged'
+export type Money = 'costed' | 'free' | 'flagged' | 'deferred'
 export type VendorFraming = 'sse' | 'json_array' | 'lines' | 'aws_event_stream'
 
 /** An operation of the table with what the path says. */
@@ -70,6 +83,7 @@ const PLAIN: Omit<VendorOperation, 'name' | 'method' | 'path'> = {
   delegates: false,
   links: null,
   framing: null,
+  batches: null,
 }
 
 /** A POST that a model executes: costed, its model in the body unless the path names it. */
@@ -86,6 +100,11 @@ export function generates(name: string, path: string, more: OperationFields = {}
 /** It costs by something that no price list has a rate for. */
 export function flagged(name: string, path: string, more: OperationFields = {}): VendorOperation {
   return executes(name, path, {money: 'flagged', models: [], ...more})
+}
+
+/** It begins a batch, which is charged from its results. */
+export function beginsBatch(name: string, path: string, words: BatchWords, more: OperationFields = {}): VendorOperation {
+  return executes(name, path, {money: 'deferred', models: [], batches: {words, role: 'begins'}, ...more})
 }
 
 /** It shows, changes or ends what is there. A space parts methods: `GET DELETE`. */

@@ -1,6 +1,8 @@
-import {executes, flagged, free, generates, type VendorOperation} from './operation.ts'
+import {beginsBatch, executes, flagged, free, generates, type VendorOperation} from './operation.ts'
 
 const of = (kinds: readonly string[], rows: readonly VendorOperation[]) => rows.map(row => ({...row, kinds}))
+
+const shows = {batches: {words: 'mistral', role: 'shows'}} as const
 
 /** Operations that single vendors have beside OpenAI's words. */
 export const others: readonly VendorOperation[] = [
@@ -13,10 +15,11 @@ export const others: readonly VendorOperation[] = [
       generates('mistral.conversations.append', '/conversations/{id}', {models: [], is_indirect: true}),
       executes('mistral.chat.moderations', '/chat/moderations', {endpoint: 'moderate'}),
       executes('mistral.classifications', '/classifications', {endpoint: 'moderate'}),
-      flagged('mistral.batch.jobs.create', '/batch/jobs', {models: ['model'], is_indirect: true}),
-      ...free('mistral.batch.jobs', 'GET', '/batch/jobs'),
-      ...free('mistral.batch.job', 'GET', '/batch/jobs/{id}'),
-      ...free('mistral.batch.jobs.cancel', 'POST', '/batch/jobs/{id}/cancel'),
+      beginsBatch('mistral.batch.jobs.create', '/batch/jobs', 'mistral', {models: ['model'], is_indirect: true}),
+      ...free('mistral.batch.jobs', 'GET', '/batch/jobs', shows),
+      ...free('mistral.batch.job', 'GET', '/batch/jobs/{id}', shows),
+      ...free('mistral.batch.job.delete', 'DELETE', '/batch/jobs/{id}', {batches: {words: 'mistral', role: 'removes'}}),
+      ...free('mistral.batch.jobs.cancel', 'POST', '/batch/jobs/{id}/cancel', shows),
       ...free('mistral.agents.create', 'POST', '/agents', {models: ['model']}),
     ],
   ),

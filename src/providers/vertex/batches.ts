@@ -53,7 +53,7 @@ export const batches = batchErrands({
 })
 
 /** All that was written to the job's folder, one file after another. */
-async function* outputs({bucket, key, model}: ObjectUri, upstream: Upstream): AsyncGenerator<Buffer> {
+export async function* outputs({bucket, key, model}: ObjectUri, upstream: Upstream): AsyncGenerator<Buffer> {
   const store = gcsStore(upstream)
   const folder = key.slice(0, key.lastIndexOf('/') + 1)
   const {items} = await store.list(bucket, folder, null, MAX_OUTPUTS)
@@ -91,7 +91,7 @@ function batchOf(job: Json): BatchFacts {
   }
 }
 
-function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
+export function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
   const folder = /^gs:\/\/([^/]+)\/(.+?)\/?$/.exec(word(object(job.outputInfo).gcsOutputDirectory) ?? '')
   return folder && {bucket: folder[1]!, key: `${folder[2]!}/predictions.jsonl`, model: modelOf(job.model)}
 }

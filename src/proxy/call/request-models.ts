@@ -1,5 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import type {Json} from '../../providers/translation.ts'
+import {requestsOfBatch} from '../../providers/vendor-batches/index.ts'
+import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import {applyParams, hasParams} from '../../routing/params.ts'
 import {type JsonBody, wholeOf} from '../inbound/body.ts'
 import {modelFor, type Target} from '../targets/target.ts'
@@ -9,7 +11,7 @@ type Of = Pick<Call, 'body' | 'operation' | 'is_passthrough'>
 type At = Pick<Target, 'model' | 'params' | 'provider'>
 
 /** Members that name models, whatever operation they stand in. */
-const NAMES: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks'])
+const NAMES: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks', 'modelId'])
 /** Members of a model's own object that name it. */
 const OWN_NAMES = ['model', 'id', 'name'] as const
 /** Without one of these a body names no further model; an escape may spell one. */
@@ -27,9 +29,15 @@ export function furtherModels({body, operation, is_passthrough}: Of, target: At)
   const found = new Set<string>()
   const is_open = is_passthrough && (!operation || operation.operation.models.includes('any'))
   if (operation?.path_model && body.model !== null) found.add(body.model)
+  if (operation?.operation.batches?.role === 'begins') addRows(operation, fieldsOf(body, target), found)
   if (is_open) addDeep(fieldsOf(body, target), found)
   else if (mayName(body, target)) addKnown(fieldsOf(body, target), found)
-  return [...found].map(model => modelFor(target.provider, model))
+  return [...found].map(model => modelFor(target.provider, operation?.path_model ? withoutResource(model) : model))
+}
+
+/** Vendors whose paths name models call them `models/NAME` in bodies. */
+function withoutResource(model: string): string {
+  return model.replace(/^models\//, '')
 }
 
 function mayName({bytes}: JsonBody, {params}: At): boolean {
@@ -40,6 +48,15 @@ function mayName({bytes}: JsonBody, {params}: At): boolean {
 function fieldsOf(body: JsonBody, {params}: At): Json {
   const whole = wholeOf(body)
   return hasParams(params) ? applyParams(whole, params) : whole
+}
+
+/** A batch has as many rows as its body has room for: none of them goes unseen. */
+function addRows(operation: CalledOperation, fields: Json, found: Set<string>) {
+  for (const row of requestsOfBatch(operation, fields)) {
+    if (!isObject(row)) continue
+    addNames(row.model, found)
+    addKnown(row, found)
+  }
 }
 
 /** Anthropic's and OpenRouter's fallbacks, and tools of vendors that ask a model of their own. */

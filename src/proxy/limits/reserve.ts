@@ -39,7 +39,8 @@ export function reserveAttempt(
 /** Work that costs by what no price list knows has no bound under a limit of cost. */
 function refuseUnmetered({operation}: Call, claims: readonly LimitClaim[]) {
   const limit = claims.find(({type}) => type === 'cost')
-  if (limit && operation?.operation.money === 'flagged')
+  const money = operation?.operation.money
+  if (limit && operation && (money === 'flagged' || money === 'deferred'))
     throw new Refusal('limit.unmetered', {operation: operation.operation.name, limit: limit.label})
 }
 

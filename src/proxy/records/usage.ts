@@ -2,6 +2,7 @@ import {underWay} from '../../providers/openai/background.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
 import {countBodyTokens} from '../../providers/openai/tokens.ts'
+import {batchesInReply} from '../../providers/vendor-batches/index.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -106,6 +107,7 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
   const facts = ended.reply_facts ?? wholeFacts(ended)
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
+  if (ended.operation?.operation.money === 'deferred') return beginsBatch(ended) ? nothing : {...nothing, source: 'unmetered'}
   if (isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const source = outcome === 'ok' ? 'provider' : 'partial'
   if (facts.usage) {
@@ -122,6 +124,12 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   const answered = ended.reply_facts === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
   usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
   return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
+}
+
+/** True where the reply tells of the batch that it began, so that this can be charged from its results. */
+function beginsBatch({operation, plain}: EndedAttempt): boolean {
+  const batches = operation?.operation.batches
+  return Boolean(batches && plain && batchesInReply(batches.words, plain).length > 0)
 }
 
 function wholeFacts({endpoint, plain, reply_headers}: EndedAttempt): ReplyFacts {

@@ -157,7 +157,7 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: words,
     operation: null,
-    output: is_passthrough ? null : outputOf({call, target, provider, model, credentials}, services),
+    output: outputOf({call, target, provider, model, credentials}, services),
     login,
   }
 }
@@ -212,8 +212,17 @@ function errandOf(errand: ProviderOperation, of: OperationContext, services: Pro
 const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set(['retrieveBatch', 'cancelBatch', 'listBatches', 'getBatchOutput'])
 
 function outputOf(of: OperationContext, services: ProxyServices): MultiRequest | null {
-  const errand = TELLS_OF_BATCHES.has(of.call.endpoint) ? of.provider.operations?.endpoints.getBatchOutput : undefined
+  const {endpoint, is_passthrough, operation} = of.call
+  const own = operation?.operation.batches
+  const tells = is_passthrough ? own && own.role !== 'begins' : TELLS_OF_BATCHES.has(endpoint)
+  if (!tells) return null
+  const errand = of.provider.operations?.endpoints.getBatchOutput ?? (own ? noOutput : undefined)
   return errand ? new MultiRequest(errand, of, services) : null
+}
+
+/** Of a provider whose batches are not those of the unified routes. */
+function noOutput(): never {
+  throw new UnsupportedInput('id', 'the provider gives no output of a batch by its id')
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */

@@ -7,7 +7,7 @@ import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {supports, translationFor} from '../../providers/clients.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
-import {type OperationInput, type ProviderOperation, UpstreamFault} from '../../providers/operation.ts'
+import {type OperationInput, type ProviderOperation, type Upstream, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
 import type {Provider} from '../../providers/provider.ts'
 import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../../providers/translation.ts'
@@ -61,6 +61,11 @@ export class MultiRequest {
     this.#upstream.onMoved = piece => handler.onBodySent?.(piece)
     void exchange.run(() => this.#answer())
     return true
+  }
+
+  /** The way to the provider for what an answer tells of, apart from the answer. */
+  upstream(signal: AbortSignal): Upstream & {readonly url: string | null} {
+    return new SubRequests(this.#of, signal, this.#services)
   }
 
   /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */

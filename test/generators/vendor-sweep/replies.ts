@@ -19,12 +19,27 @@ function replyTo(kind: string, path: string, tells_usage: boolean): object {
   }
   if (kind === 'anthropic') {
     const results_url = `${path.split('?', 1)[0]}/results`
-    const words = {id: 'x_1', type: 'object', model: 'claude-opus-4-8', role: 'assistant', content: [], data: [], results_url}
+    const words = {
+      id: 'x_1',
+      type: 'object',
+      model: 'claude-opus-4-8',
+      role: 'assistant',
+      content: [],
+      data: [],
+      results_url,
+      processing_status: 'in_progress',
+    }
     return {...words, ...told({usage: anthropic})}
   }
   if (path.includes('/interactions')) return {id: 'x_1', model: 'gemini-2.5-flash', status: 'completed', ...told({usage: interactions})}
-  const words = {name: 'files/f_1', done: true, file: {name: 'files/f_1'}, modelVersion: 'gemini-2.5-flash'}
+  const words = {name: nameOf(path), done: true, file: {name: 'files/f_1'}, modelVersion: 'gemini-2.5-flash'}
   return {...words, ...told({usageMetadata: gemini})}
+}
+
+/** What begins a batch answers with its name; it is another than the one that is deleted. */
+function nameOf(path: string): string {
+  if (/:(?:batchGenerateContent|asyncBatchEmbedContent)/.test(path)) return 'batches/b_2'
+  return /\/batchPredictionJobs(?:\?|$)/.test(path) ? 'projects/p/locations/l/batchPredictionJobs/2' : 'files/f_1'
 }
 
 /** Answers a kind of provider's calls; `origin` is where it stands itself. */

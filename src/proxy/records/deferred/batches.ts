@@ -1,5 +1,6 @@
 import {isObject, parsed} from '../../../base/json-object.ts'
 import {UpstreamFault} from '../../../providers/operation.ts'
+import {batchDialect} from '../../../providers/vendor-batches/index.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {ENDPOINTS} from '../../../schema/endpoints.ts'
 import {UNIT} from '../../../schema/usage.ts'
@@ -8,6 +9,7 @@ import {idIn, plainId} from '../../upstream/multi-request.ts'
 import {priceOf} from '../price.ts'
 import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
+import {cameToOf} from './vendor-batches.ts'
 
 type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
 
@@ -17,23 +19,23 @@ const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', '
 /** What a good answer tells of batches; null where it tells of none. */
 export function toldOfBatches(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
   const {call, request, plain} = answered
-  if (call.endpoint === 'createBatch' && !call.is_passthrough) {
+  const batches = call.operation?.operation.batches
+  if (batches?.role === 'begins' || (call.endpoint === 'createBatch' && !call.is_passthrough)) {
     const [batch] = batchesIn(plain)
-    return batch ? {begun: {id: batch.id, endpoint: endpointOf(batch)}, ended: new Map()} : null
+    return batch ? {begun: {id: batch.id, endpoint: endpointOf(batch), ...(batches && {words: batches.words})}, ended: new Map()} : null
   }
   if (!request.output) return null
-  const batches = call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
-  const ended = batches.filter(({status}) => ENDED.has(status))
+  const shown = call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
+  const ended = shown.filter(({status}) => ENDED.has(status))
   return {begun: null, ended: new Map(ended.map(batch => [batch.id, work => cameTo(answered, work, batch, services)]))}
 }
 
 /** By the usage in the rows of its output and at the rate of batches; null where nothing in it was answered. */
-async function cameTo(
-  {target, request}: CompletedAttempt,
-  {charge}: Deferred,
-  batch: Batch,
-  services: ProxyServices,
-): Promise<DeferredUsage | null> {
+async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, services: ProxyServices): Promise<DeferredUsage | null> {
+  const {target, request} = answered
+  const {charge} = work
+  const dialect = batchDialect(charge.words)
+  if (dialect) return cameToOf(answered, work, dialect, services)
   const at_ms = Date.parse(charge.intent.admitted_at)
   const terms: BatchTerms = {
     endpoint: charge.endpoint,

@@ -9,6 +9,7 @@ import {chargedIn} from '../price.ts'
 import {toldOfResponses} from './background-responses.ts'
 import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
+import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
 
 /** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
 const MAX_WAIT_MS = 60_000
@@ -20,7 +21,7 @@ const MAX_WAIT_MS = 60_000
  */
 export function chargeDeferred(answered: CompletedAttempt, services: ProxyServices): Promise<void> | null {
   const {call, result} = answered
-  if (result.outcome !== 'ok' || (result.statuses.provider ?? 500) >= 300) return null
+  if ((result.outcome !== 'ok' && !givesResults(answered)) || (result.statuses.provider ?? 500) >= 300) return null
   const statuses = toldOf(answered, services)
   if (!statuses) return null
   const work = statuses.begun ? remember(answered, statuses.begun, services) : chargeTold(answered.intent, statuses.ended, services)
@@ -33,17 +34,18 @@ export function chargeDeferred(answered: CompletedAttempt, services: ProxyServic
 }
 
 export function toldOf(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
-  return toldOfBatches(answered, services) ?? toldOfResponses(answered, services)
+  return toldOfVendorBatches(answered, services) ?? toldOfBatches(answered, services) ?? toldOfResponses(answered, services)
 }
 
 async function remember(
   {call, intent}: CompletedAttempt,
-  {id, endpoint}: NonNullable<DeferredWork['begun']>,
+  {id, endpoint, words}: NonNullable<DeferredWork['begun']>,
   services: ProxyServices,
 ): Promise<void> {
   const charge = {
     intent: {...intent, hold_nanousd: 0},
     endpoint,
+    ...(words && {words}),
     span_id: call.incoming.trace.span_id,
     metadata: storedMetadata(keptMetadata(call)),
   }
@@ -110,7 +112,7 @@ function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms:
     response_bytes: came.bytes,
     metadata: charge.metadata,
     error: null,
-    warning: null,
+    warning: came.warning ?? null,
     auth_ms: 0,
     plan_ms: 0,
     connect_ms: null,
@@ -123,12 +125,13 @@ function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms:
     ...intent,
     call_id,
     attempt: 1,
-    model: intent.model ?? came.model,
+    // what a request by a vendor's own path calls its model need not be what ran
+    model: charge.words ? (came.model ?? intent.model) : (intent.model ?? came.model),
     settled_at,
     outcome: 'ok',
     status: 200,
     usage: {...used, ...(Object.keys(units).length > 0 && {units})},
-    usage_source: 'provider',
+    usage_source: came.source ?? 'provider',
     hold_nanousd: came.charged.cost_nanousd,
     ...chargedIn(came.charged),
     delivered: true,

@@ -1,8 +1,10 @@
 import type {Dispatcher} from 'undici'
 import {JsonSkim} from '../../../base/json-skim.ts'
+import {batchDialect} from '../../../providers/vendor-batches/index.ts'
 import type {PlanTarget} from '../../../routing/plan.ts'
 import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
 import {imagine} from '../../call/offline-call.ts'
+import {enterTarget} from '../../call/operation.ts'
 import type {ProxyServices} from '../../services.ts'
 import {checkManaged, resolveTarget} from '../../targets/target.ts'
 import {buildUpstreamRequest, dispatcherOf, dispatchOf, withCredentials} from '../../upstream/build-request.ts'
@@ -36,6 +38,7 @@ export function openAsking(services: ProxyServices): AskAgain {
     const target = await resolveTarget(LEAF, selectors, null, {incoming: call.incoming, caller: call.caller, config_id: null, services})
     if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
     checkManaged(target, services.now())
+    enterTarget(call, target)
     const out = await withCredentials(buildUpstreamRequest(call, target, credentials, services), target, services)
     const answer = await answerOf(
       dispatcherOf(out, call, services),
@@ -55,7 +58,10 @@ export function openAsking(services: ProxyServices): AskAgain {
 /** What shows it; null where the id alone does not say that. */
 function pathOf({id, charge}: Deferred): string | null {
   const {endpoint} = charge.intent
-  if (endpoint === 'createBatch') return `/v1/batches/${encodeURIComponent(id)}`
+  const {words} = charge
+  const dialect = batchDialect(words)
+  if (dialect && !dialect.is_unified) return `/v1/proxy${dialect.pathOf(id)}`
+  if (words !== undefined || endpoint === 'createBatch') return `/v1/batches/${encodeURIComponent(id)}`
   return endpoint === 'createModelResponse' || id.startsWith('resp_') ? `/v1/responses/${encodeURIComponent(id)}` : null
 }
 

@@ -1,7 +1,8 @@
+import type {BatchWords} from '../../../providers/vendor-operations/operation.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
 import type {Intent} from '../../../schema/records.ts'
-import type {Usage} from '../../../schema/usage.ts'
+import type {Usage, UsageSource} from '../../../schema/usage.ts'
 import type {Call} from '../../call/call.ts'
 import type {Target} from '../../targets/target.ts'
 import type {UpstreamRequest} from '../../upstream/build-request.ts'
@@ -21,8 +22,8 @@ export interface CompletedAttempt {
 
 /** What an answer tells of work that is charged later. */
 export interface DeferredWork {
-  /** Work that the call began, and the endpoint of its requests. */
-  readonly begun: {readonly id: string; readonly endpoint: EndpointName} | null
+  /** Work that the call began, and the endpoint of its requests. `words`: of a batch by a vendor's own path. */
+  readonly begun: {readonly id: string; readonly endpoint: EndpointName; readonly words?: BatchWords} | null
   /** Work that ended, by its id, and how it is found what it came to. */
   readonly ended: ReadonlyMap<string, (work: Deferred) => Promise<DeferredUsage | null>>
 }
@@ -36,4 +37,7 @@ export interface DeferredUsage {
   readonly url: string
   readonly upstream_url: string | null
   readonly bytes: number
+  /** `provider` unless some of it, or all, could not be read; then `warning` says why. */
+  readonly source?: UsageSource
+  readonly warning?: string
 }

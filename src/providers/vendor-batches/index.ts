@@ -1,0 +1,34 @@
+import {object, parsed} from '../../base/json-object.ts'
+import type {BatchWords, CalledOperation} from '../vendor-operations/operation.ts'
+import {anthropicBatches} from './anthropic.ts'
+import {bedrockBatches, vertexBatches} from './clouds.ts'
+import type {BatchDialect, VendorBatch} from './dialect.ts'
+import {geminiBatches} from './gemini.ts'
+import {mistralBatches} from './mistral.ts'
+
+const DIALECTS: Readonly<Record<Exclude<BatchWords, 'unified'>, BatchDialect>> = {
+  anthropic: anthropicBatches,
+  gemini: geminiBatches,
+  mistral: mistralBatches,
+  vertex: vertexBatches,
+  bedrock: bedrockBatches,
+}
+
+/** How batches of these words are read; null for those of the unified routes. */
+export function batchDialect(words: string | undefined): BatchDialect | null {
+  return words !== undefined && Object.hasOwn(DIALECTS, words) ? DIALECTS[words as keyof typeof DIALECTS] : null
+}
+
+/** The batches that a whole reply tells of. */
+export function batchesInReply(words: BatchWords, body: Buffer): readonly VendorBatch[] {
+  const reply = object(parsed(body.toString()))
+  const dialect = batchDialect(words)
+  if (dialect) return dialect.batchesIn(reply)
+  return typeof reply.id === 'string' && reply.id !== '' ? [{id: reply.id, has_ended: false}] : []
+}
+
+/** The requests in the body that begins a batch: each names the model that runs it. Empty for all other operations. */
+export function requestsOfBatch(called: CalledOperation | null, body: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const batches = called?.operation.batches
+  return batches?.role === 'begins' ? (batchDialect(batches.words)?.requestsIn(body) ?? []) : []
+}

@@ -1,0 +1,133 @@
+import {isObject} from '../../../base/json-object.ts'
+import {LineTooLong} from '../../../base/lines.ts'
+import {Tally} from '../../../pricing/tally.ts'
+import {UpstreamFault} from '../../../providers/operation.ts'
+import {MissingOption} from '../../../providers/options.ts'
+import {InvalidResponse, UnsupportedInput} from '../../../providers/translation.ts'
+import {type BatchDialect, type BatchResults, UnreadableResults} from '../../../providers/vendor-batches/dialect.ts'
+import {batchDialect, batchesInReply} from '../../../providers/vendor-batches/index.ts'
+import {usageOfRow} from '../../../providers/vendor-batches/row-usage.ts'
+import type {Deferred} from '../../../schema/deferred.ts'
+import {emptyUsage, UNIT} from '../../../schema/usage.ts'
+import type {ProxyServices} from '../../services.ts'
+import {NOTHING_OWED, priceOf} from '../price.ts'
+import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
+
+const MAX_READ_MS = 600_000
+const MAX_WHY_LENGTH = 300
+/** Statuses after which the same question has another answer: logins, loads, outages. All others are the provider's last word. */
+const PASSING: ReadonlySet<number> = new Set([401, 407, 408, 409, 425, 429])
+
+/** What a good answer tells of batches by a vendor's own path; null where it tells of none. */
+export function toldOfVendorBatches(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+  const {call, plain} = answered
+  const batches = call.operation?.operation.batches
+  const dialect = batchDialect(batches?.words)
+  if (!batches || !dialect) return null
+  const {words, role} = batches
+  const {path} = call.incoming.route
+  if (role === 'begins') {
+    const [batch] = plain ? batchesInReply(words, plain) : []
+    return batch ? {begun: {id: batch.id, endpoint: 'proxy', words}, ended: new Map()} : null
+  }
+  if (role === 'shows') {
+    const ended = plain ? batchesInReply(words, plain).filter(({has_ended}) => has_ended) : []
+    return {begun: null, ended: new Map(ended.map(({id}) => [id, work => cameToOf(answered, work, dialect, services)]))}
+  }
+  const id = dialect.idIn(path)
+  const cameTo = async (work: Deferred) =>
+    role === 'results' ? cameToOf(answered, work, dialect, services) : unmetered(work.id, dialect, 'it was deleted before they were read')
+  return {begun: null, ended: new Map(id === null ? [] : [[id, cameTo]])}
+}
+
+/** True where to be answered at all shows that a batch has ended: however much of it the client reads, its results are there. */
+export function givesResults({call}: Pick<CompletedAttempt, 'call'>): boolean {
+  return call.operation?.operation.batches?.role === 'results'
+}
+
+/**
+ * By the usage in the rows of its results, at the rate of batches; null where nothing in it was answered. What cannot be read is flagged, with
+ * the reason in the row; rejects where it may be read later.
+ */
+export async function cameToOf(
+  {target, request}: CompletedAttempt,
+  {id, charge}: Deferred,
+  dialect: BatchDialect,
+  services: ProxyServices,
+): Promise<DeferredUsage | null> {
+  const upstream = request.output!.upstream(AbortSignal.timeout(MAX_READ_MS))
+  const seen = {bytes: 0}
+  let results: BatchResults
+  try {
+    results = await dialect.resultsOf(id, {upstream, options: target.options, seen})
+  } catch (fault) {
+    return unmetered(id, dialect, whyUnreadable(fault))
+  }
+  const at_ms = Date.parse(charge.intent.admitted_at)
+  const tally = new Tally()
+  let model = results.model
+  let unread = 0
+  let why: string | null = null
+  let number = 0
+  const miss = (reason: string, rows = 1) => {
+    unread += rows
+    why ??= reason
+  }
+  try {
+    for await (const row of results.rows) {
+      number++
+      const answer = isObject(row) ? dialect.answerIn(row) : 'unread'
+      if (answer === 'failed') continue
+      const used = answer === 'unread' ? null : usageOfRow(answer.reply)
+      if (!used) {
+        miss(`row ${number} ${answer === 'unread' ? 'is no row of results' : 'tells no usage that is known'}`)
+        continue
+      }
+      model ??= used.model
+      const price = priceOf(target, results.model, used.model, at_ms, services)
+      tally.add(used.usage, price, {at: at_ms, batch: true})
+    }
+  } catch (fault) {
+    miss(whyUnreadable(fault))
+  }
+  const {succeeded} = results
+  if (succeeded !== null && tally.requests + unread < succeeded)
+    miss(`${succeeded} requests were answered, and ${tally.requests} are in the results`, succeeded - tally.requests - unread)
+  if (tally.requests === 0) return why === null ? null : {...unmetered(id, dialect, why), model, bytes: seen.bytes}
+  const {usage, cost_nanousd, unpriced, unpriced_units, mode_unpriced} = tally
+  return {
+    usage: {...usage, units: {...usage.units, [UNIT.batch_requests]: tally.requests}},
+    charged: {cost_nanousd, unpriced, unpriced_units, mode_unpriced},
+    model,
+    url: `/v1${dialect.pathOf(id)}`,
+    upstream_url: upstream.url,
+    bytes: seen.bytes,
+    ...(why !== null && {source: 'partial', warning: cut(`${unread} rows of the batch were not charged: ${why}`)}),
+  }
+}
+
+function unmetered(id: string, dialect: BatchDialect, why: string): DeferredUsage {
+  return {
+    usage: emptyUsage(),
+    charged: NOTHING_OWED,
+    model: null,
+    url: `/v1${dialect.pathOf(id)}`,
+    upstream_url: null,
+    bytes: 0,
+    source: 'unmetered',
+    warning: cut(`the results of the batch were not charged: ${why}`),
+  }
+}
+
+/** Throws what may pass. */
+function whyUnreadable(fault: unknown): string {
+  if (fault instanceof UnreadableResults || fault instanceof LineTooLong) return fault.message
+  if (fault instanceof InvalidResponse || fault instanceof UnsupportedInput || fault instanceof MissingOption) return fault.message
+  if (fault instanceof UpstreamFault && fault.status < 500 && !PASSING.has(fault.status))
+    return `the provider answered ${fault.status} when they were read`
+  throw fault
+}
+
+function cut(text: string): string {
+  return text.length > MAX_WHY_LENGTH ? `${text.slice(0, MAX_WHY_LENGTH)}…` : text
+}

@@ -201,6 +201,14 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     expect(await charged()).toMatchObject([{cost_nanousd: 2_000_000 + 15_000_000, unpriced: 1, model: 'batched'}])
   })
 
+  test('fact 8: has the price of the model of its rows, whatever model the request that made it names', async () => {
+    const body = {input_file_id: 'file-in', endpoint: '/v1/chat/completions', completion_window: '24h', model: 'batched'}
+    expect((await ask('/batches', {method: 'POST', body: JSON.stringify(body)})).status).toBe(200)
+    done()
+    await poll()
+    expect(await charged()).toEqual([ONCE])
+  })
+
   test('that was not made here, is asked of elsewhere, or came to nothing, costs nothing', async () => {
     done()
     await poll()

@@ -28,6 +28,10 @@ export interface BatchVendor {
   /** Reads that show that it has ended. */
   readonly reads: readonly string[]
   readonly removes?: string
+  /** The rows are in a file alone, in OpenAI's words: what of them cannot be read is passed over. */
+  readonly is_indirect?: true
+  /** A `model` beside the one that runs is passed over by the vendor. */
+  readonly takes_decoy?: true
   /** One model runs every row. */
   readonly one_model: boolean
   /** The results are in a file. */
@@ -90,7 +94,7 @@ function anthropic(name: string, base: string): BatchVendor {
     request_counts: {succeeded: ended ? rows.filter(isAnswered).length : 0, errored: 0, canceled: 0, expired: 0, processing: 0},
   })
   return {
-    ...{name, kind: 'anthropic', base: '/v1', one_model: false, has_file: true, has_results_path: true},
+    ...{name, kind: 'anthropic', base: '/v1', one_model: false, has_file: true, has_results_path: true, takes_decoy: true},
     create: base,
     request: models => ({
       requests: requests(models, (model, at) => ({
@@ -186,7 +190,7 @@ const bedrockRow = (row: VendorRow, at: number) => ({
       }),
 })
 const bedrock: BatchVendor = {
-  ...{name: 'Bedrock, an object in S3', kind: 'bedrock', base: '', one_model: true, has_file: true},
+  ...{name: 'Bedrock, an object in S3', kind: 'bedrock', base: '', one_model: true, has_file: true, takes_decoy: true},
   options: {
     ...{aws_auth_type: 'accessKey', aws_region: 'us-east-1'},
     ...{aws_access_key_id: 'AKIDEXAMPLE', aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'},
@@ -213,6 +217,25 @@ const bedrock: BatchVendor = {
   },
 }
 
+const openai: BatchVendor = {
+  ...{name: 'OpenAI, below /proxy/', kind: 'openai', base: '/v1', one_model: false, has_file: true},
+  create: '/v1/proxy/batches',
+  request: () => ({input_file_id: 'in-1', endpoint: '/v1/chat/completions', completion_window: '24h'}),
+  is_indirect: true,
+  shows: ['/v1/proxy/batches/batch_1', '/v1/proxy/batches', '/v1/batches/batch_1'],
+  reads: ['/v1/proxy/batches/batch_1', '/v1/proxy/batches', '/v1/batches/batch_1'],
+  lines: rows => rows.map(openaiRow),
+  answer(method, path, {ended, rows}) {
+    const batch = {
+      ...{id: 'batch_1', object: 'batch', endpoint: '/v1/chat/completions', status: ended ? 'completed' : 'in_progress'},
+      output_file_id: ended ? 'out-1' : null,
+    }
+    if (path === '/v1/batches') return {json: method === 'POST' ? {...batch, status: 'validating'} : {object: 'list', data: [batch]}}
+    if (path === '/v1/batches/batch_1') return {json: batch}
+    return path === '/v1/files/out-1/content' ? {lines: rows.map(openaiRow)} : null
+  },
+}
+
 export const VENDORS: readonly BatchVendor[] = [
   anthropic('Anthropic, its own path', '/v1/messages/batches'),
   anthropic('Anthropic, below /proxy/', '/v1/proxy/messages/batches'),
@@ -220,4 +243,5 @@ export const VENDORS: readonly BatchVendor[] = [
   gemini('Gemini, a file', false),
   mistral,
   bedrock,
+  openai,
 ]

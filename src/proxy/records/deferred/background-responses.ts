@@ -38,5 +38,5 @@ function cameTo(
   const at_ms = Date.parse(intent.admitted_at)
   const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, services), at_ms, services)
   const url = `/v1/responses/${encodeURIComponent(id)}`
-  return {usage, charged, model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}
+  return {usage, charged, model: intent.model ?? model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}
 }

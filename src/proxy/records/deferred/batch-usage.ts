@@ -6,6 +6,7 @@ import {MAX_ROW_BYTES} from '../../../providers/jobs/rows.ts'
 import {factsOf} from '../../../providers/openai/reply.ts'
 import {count, readUsage} from '../../../providers/openai/usage.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
+import {UnreadRows} from './unreadable.ts'
 
 /** What a batch came to. */
 export interface BatchUsage {
@@ -15,6 +16,7 @@ export interface BatchUsage {
   /** The model of its rows; of several the first. */
   readonly model: string | null
   readonly bytes: number
+  readonly unread: UnreadRows
 }
 
 export interface BatchTerms {
@@ -25,20 +27,26 @@ export interface BatchTerms {
   priceOf(model: string | null): Price | undefined
 }
 
-/** The usage of a batch's output: each row's, at the rate of batches. Rows that failed, and lines that are no rows, used nothing. */
+/** The usage of a batch's output: each row's, at the rate of batches. Rows that failed used nothing; what cannot be read is counted. */
 export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, at_ms, priceOf}: BatchTerms): Promise<BatchUsage> {
   const tally = new Tally()
+  const unread = new UnreadRows()
   let model: string | null = null
   let bytes = 0
   for await (const line of linesOf(rows, MAX_ROW_BYTES)) {
     bytes += line.bytes.length + 1
-    const {body} = object(object(parsed(line.bytes.toString())).response)
+    const row = object(parsed(line.bytes.toString()))
+    const {body, status_code: status = 200} = object(row.response)
     const facts = isObject(body) ? factsOf(endpoint, body) : null
-    if (!facts?.usage) continue
+    if (!facts?.usage) {
+      const has_failed = isObject(row.error) || typeof row.error === 'string' || status !== 200
+      if (!has_failed) unread.add(`line ${line.number} ${facts ? 'has no usage that is known' : 'is no row of results'}`)
+      continue
+    }
     model ??= facts.model
     tally.add(facts.usage, priceOf(facts.model), {at: at_ms, batch: true})
   }
-  return {tally, requests: tally.requests, model, bytes}
+  return {tally, requests: tally.requests, model, bytes, unread}
 }
 
 /** The usage that a batch tells of itself, as OpenAI's do; null when it tells none. */
@@ -49,5 +57,5 @@ export function usageOfBatch(batch: Readonly<Record<string, unknown>>, {at_ms, p
   const {completed} = object(batch.request_counts)
   const tally = new Tally()
   tally.add(usage, priceOf(model), {at: at_ms, batch: true})
-  return {tally, requests: count(completed) ?? 1, model, bytes: 0}
+  return {tally, requests: count(completed) ?? 1, model, bytes: 0, unread: new UnreadRows()}
 }

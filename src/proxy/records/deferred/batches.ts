@@ -9,6 +9,7 @@ import {idIn, plainId} from '../../upstream/multi-request.ts'
 import {priceOf} from '../price.ts'
 import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
+import {unmetered, whyUnreadable} from './unreadable.ts'
 import {cameToOf} from './vendor-batches.ts'
 
 type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
@@ -37,21 +38,31 @@ async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, 
   const dialect = batchDialect(charge.words)
   if (dialect) return cameToOf(answered, work, dialect, services)
   const at_ms = Date.parse(charge.intent.admitted_at)
+  // Rows that pass as they are name their models: what the request that begins the batch calls one runs nothing.
+  const job_model = target.provider.operations?.endpoints.createBatch && !charge.words ? charge.intent.model : null
   const terms: BatchTerms = {
     endpoint: charge.endpoint,
     at_ms,
-    priceOf: model => priceOf(target, charge.intent.model, model, at_ms, services),
+    priceOf: model => priceOf(target, job_model, model, at_ms, services),
   }
-  const used = await usageOf(request, batch, terms)
-  if (!used || used.tally.requests === 0) return null
-  const {tally, requests, model, bytes} = used
+  const url = `/v1/batches/${encodeURIComponent(batch.id)}/output`
+  let used: BatchUsage | null
+  try {
+    used = await usageOf(request, batch, terms)
+  } catch (fault) {
+    return unmetered(url, whyUnreadable(fault))
+  }
+  if (!used) return null
+  const {tally, requests, model, bytes, unread} = used
+  if (tally.requests === 0) return unread.why === null ? null : unmetered(url, unread.why)
   return {
     usage: {...tally.usage, units: {...tally.usage.units, [UNIT.batch_requests]: requests}},
     charged: tally,
-    model,
-    url: `/v1/batches/${encodeURIComponent(batch.id)}/output`,
+    model: job_model ?? model,
+    url,
     upstream_url: request.output!.url,
     bytes,
+    ...unread.flags(),
   }
 }
 
@@ -61,7 +72,7 @@ async function usageOf({output}: CompletedAttempt['request'], batch: Batch, term
   if (batch.output_file_id === null) return usage
   try {
     const used = await usageOfRows(await output!.output(batch.id, AbortSignal.timeout(MAX_READ_MS)), terms)
-    return used.tally.requests > 0 ? used : usage
+    return used.tally.requests > 0 || !usage ? used : usage
   } catch (fault) {
     if (usage && fault instanceof UpstreamFault) return usage
     throw fault

@@ -125,8 +125,8 @@ function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms:
     ...intent,
     call_id,
     attempt: 1,
-    // what a request by a vendor's own path calls its model need not be what ran
-    model: charge.words ? (came.model ?? intent.model) : (intent.model ?? came.model),
+    // what the request calls its model need not be what ran
+    model: came.model ?? intent.model,
     settled_at,
     outcome: 'ok',
     status: 200,

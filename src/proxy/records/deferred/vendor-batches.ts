@@ -1,22 +1,16 @@
 import {isObject} from '../../../base/json-object.ts'
-import {LineTooLong} from '../../../base/lines.ts'
 import {Tally} from '../../../pricing/tally.ts'
-import {UpstreamFault} from '../../../providers/operation.ts'
-import {MissingOption} from '../../../providers/options.ts'
-import {InvalidResponse, UnsupportedInput} from '../../../providers/translation.ts'
-import {type BatchDialect, type BatchResults, UnreadableResults} from '../../../providers/vendor-batches/dialect.ts'
+import type {BatchDialect, BatchResults} from '../../../providers/vendor-batches/dialect.ts'
 import {batchDialect, batchesInReply} from '../../../providers/vendor-batches/index.ts'
 import {usageOfRow} from '../../../providers/vendor-batches/row-usage.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
-import {emptyUsage, UNIT} from '../../../schema/usage.ts'
+import {UNIT} from '../../../schema/usage.ts'
 import type {ProxyServices} from '../../services.ts'
-import {NOTHING_OWED, priceOf} from '../price.ts'
+import {priceOf} from '../price.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
+import {UnreadRows, unmetered, whyUnreadable} from './unreadable.ts'
 
 const MAX_READ_MS = 600_000
-const MAX_WHY_LENGTH = 300
-/** Statuses after which the same question has another answer: logins, loads, outages. All others are the provider's last word. */
-const PASSING: ReadonlySet<number> = new Set([401, 407, 408, 409, 425, 429])
 
 /** What a good answer tells of batches by a vendor's own path; null where it tells of none. */
 export function toldOfVendorBatches(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
@@ -36,7 +30,9 @@ export function toldOfVendorBatches(answered: CompletedAttempt, services: ProxyS
   }
   const id = dialect.idIn(path)
   const cameTo = async (work: Deferred) =>
-    role === 'results' ? cameToOf(answered, work, dialect, services) : unmetered(work.id, dialect, 'it was deleted before they were read')
+    role === 'results'
+      ? cameToOf(answered, work, dialect, services)
+      : unmetered(urlOf(work.id, dialect), 'it was deleted before they were read')
   return {begun: null, ended: new Map(id === null ? [] : [[id, cameTo]])}
 }
 
@@ -61,18 +57,13 @@ export async function cameToOf(
   try {
     results = await dialect.resultsOf(id, {upstream, options: target.options, seen})
   } catch (fault) {
-    return unmetered(id, dialect, whyUnreadable(fault))
+    return unmetered(urlOf(id, dialect), whyUnreadable(fault))
   }
   const at_ms = Date.parse(charge.intent.admitted_at)
   const tally = new Tally()
   let model = results.model
-  let unread = 0
-  let why: string | null = null
+  const unread = new UnreadRows()
   let number = 0
-  const miss = (reason: string, rows = 1) => {
-    unread += rows
-    why ??= reason
-  }
   try {
     for await (const row of results.rows) {
       number++
@@ -80,7 +71,7 @@ export async function cameToOf(
       if (answer === 'failed') continue
       const used = answer === 'unread' ? null : usageOfRow(answer.reply)
       if (!used) {
-        miss(`row ${number} ${answer === 'unread' ? 'is no row of results' : 'tells no usage that is known'}`)
+        unread.add(`row ${number} ${answer === 'unread' ? 'is no row of results' : 'has no usage that is known'}`)
         continue
       }
       model ??= used.model
@@ -88,46 +79,24 @@ export async function cameToOf(
       tally.add(used.usage, price, {at: at_ms, batch: true})
     }
   } catch (fault) {
-    miss(whyUnreadable(fault))
+    unread.add(whyUnreadable(fault))
   }
   const {succeeded} = results
-  if (succeeded !== null && tally.requests + unread < succeeded)
-    miss(`${succeeded} requests were answered, and ${tally.requests} are in the results`, succeeded - tally.requests - unread)
-  if (tally.requests === 0) return why === null ? null : {...unmetered(id, dialect, why), model, bytes: seen.bytes}
+  if (succeeded !== null && tally.requests + unread.count < succeeded)
+    unread.add(`${succeeded} requests were answered, and ${tally.requests} are in the results`, succeeded - tally.requests - unread.count)
+  if (tally.requests === 0) return unread.why === null ? null : {...unmetered(urlOf(id, dialect), unread.why), model, bytes: seen.bytes}
   const {usage, cost_nanousd, unpriced, unpriced_units, mode_unpriced} = tally
   return {
     usage: {...usage, units: {...usage.units, [UNIT.batch_requests]: tally.requests}},
     charged: {cost_nanousd, unpriced, unpriced_units, mode_unpriced},
     model,
-    url: `/v1${dialect.pathOf(id)}`,
+    url: urlOf(id, dialect),
     upstream_url: upstream.url,
     bytes: seen.bytes,
-    ...(why !== null && {source: 'partial', warning: cut(`${unread} rows of the batch were not charged: ${why}`)}),
+    ...unread.flags(),
   }
 }
 
-function unmetered(id: string, dialect: BatchDialect, why: string): DeferredUsage {
-  return {
-    usage: emptyUsage(),
-    charged: NOTHING_OWED,
-    model: null,
-    url: `/v1${dialect.pathOf(id)}`,
-    upstream_url: null,
-    bytes: 0,
-    source: 'unmetered',
-    warning: cut(`the results of the batch were not charged: ${why}`),
-  }
-}
-
-/** Throws what may pass. */
-function whyUnreadable(fault: unknown): string {
-  if (fault instanceof UnreadableResults || fault instanceof LineTooLong) return fault.message
-  if (fault instanceof InvalidResponse || fault instanceof UnsupportedInput || fault instanceof MissingOption) return fault.message
-  if (fault instanceof UpstreamFault && fault.status < 500 && !PASSING.has(fault.status))
-    return `the provider answered ${fault.status} when they were read`
-  throw fault
-}
-
-function cut(text: string): string {
-  return text.length > MAX_WHY_LENGTH ? `${text.slice(0, MAX_WHY_LENGTH)}…` : text
+function urlOf(id: string, dialect: BatchDialect): string {
+  return `/v1${dialect.pathOf(id)}`
 }

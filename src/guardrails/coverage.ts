@@ -25,7 +25,6 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 export function coverageOf({name, method}: GuardedOperation, side: Side): Coverage {
   if (isGuarded(name, side)) return 'dialect'
   if (side === 'input') return READS.has(method) ? 'none' : 'strings'
-  if (name === 'realtime') return 'none'
   return WRITES_TEXT.has(name) || (name === 'proxy' && !READS.has(method)) ? 'strings' : 'every_route'
 }
 

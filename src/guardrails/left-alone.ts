@@ -25,7 +25,7 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
     keys: [
       ...['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'response_id', 'previous_response_id', 'message_id', 'file_id'],
       ...['file_ids', 'vector_store_ids', 'container', 'container_id', 'conversation', 'approval_request_id', 'connector_id'],
-      ...['system_fingerprint', 'thread_id', 'run_id', 'batch_id', 'request_id'],
+      ...['system_fingerprint', 'thread_id', 'run_id', 'batch_id', 'request_id', 'event_id', 'previous_item_id'],
     ],
     form: ID,
   },
@@ -61,6 +61,18 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
     keys: ['data', 'file_data', 'b64_json', 'partial_image_b64'],
     form: OPAQUE,
     where: holder => own(holder, 'type') !== 'text',
+  },
+  {
+    what: 'sound in the events of a realtime session',
+    keys: ['audio'],
+    form: OPAQUE,
+    where: holder => /^(?:input_audio|output_audio|audio|input_audio_buffer\.append)$/.test(String(own(holder, 'type'))),
+  },
+  {
+    what: 'sound that a model speaks in a realtime session',
+    keys: ['delta'],
+    form: OPAQUE,
+    where: holder => /^response\.(?:output_)?audio\.delta$/.test(String(own(holder, 'type'))),
   },
   {what: 'pictures that are made', keys: ['result'], form: OPAQUE, where: holder => own(holder, 'type') === 'image_generation_call'},
   {what: '`data:` URLs of base64', keys: ['url', 'image_url', 'file_url', 'file_data', 'video_url', 'audio_url', 'data'], form: DATA_URL},

@@ -43,7 +43,7 @@ const NOT_IN_NAMES = /[\s<|\\/>]+/g
  */
 export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, by: ByString, trail?: Trail): JsonValue {
   let depth = 0
-  const repeats = endpoint === 'createModelResponse' && side === 'output'
+  const repeats = (endpoint === 'createModelResponse' || endpoint === 'realtime') && side === 'output'
   const repeating = repeats ? (own(body, 'object') === 'response' ? body : own(body, 'response')) : undefined
   return isObject(body) ? members(body, 'body', false) : value(body, '', undefined, 'body', false)
 

@@ -1,5 +1,6 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Side} from '../schema/guardrails.ts'
+import {clientTexts, serverTexts} from './event-texts.ts'
 import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from './json.ts'
 
 /** Where a text of people or models stands in a body. */
@@ -31,6 +32,7 @@ const READERS: Readonly<Partial<Record<EndpointName, Readonly<Record<Side, Reade
       entries(own(body, 'output')).flatMap(([item, index]) => content(item, ['output', index], own(item, 'type') === 'message')),
   },
   complete: {input: body => texts(own(body, 'prompt'), ['prompt']), output: choices},
+  realtime: {input: clientTexts, output: serverTexts},
   embed: {input: body => texts(own(body, 'input'), ['input']), output: () => []},
   promptComplete: {
     input: body => [...conversation(body), ...texts(own(body, 'prompt'), ['prompt']), ...variables(body)],

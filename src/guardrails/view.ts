@@ -25,7 +25,7 @@ export interface View {
   readonly texts: readonly string[]
   /** Every string that is forwarded, but for those in `LEFT_ALONE`. */
   readonly strings: readonly BodyString[]
-  /** What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two. Nothing of a request. */
+  /** What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two. Nothing of a request but of an event of a realtime session. */
   readonly beside: string
   /** Each of the strings replaced where it stands by what `by` makes of it; all else stays as it is. */
   rewrite(by: ByString): View
@@ -73,8 +73,11 @@ function dialectView(endpoint: EndpointName, side: Side, body: JsonValue): View 
   let text: string | undefined
   let strings: readonly BodyString[] | undefined
   let beside: string | undefined
+  // An event of a session that has no text is nothing but strings: what a text must have, it may lack.
+  const is_bare = endpoint === 'realtime' && slotsOf(endpoint, side, body).length === 0
+  if (is_bare && stringsIn(body, endpoint, side).length === 0) return emptyView(endpoint, side, body)
   const view: View = {
-    kind: 'dialect',
+    kind: is_bare ? 'strings' : 'dialect',
     endpoint,
     side,
     body,
@@ -83,9 +86,11 @@ function dialectView(endpoint: EndpointName, side: Side, body: JsonValue): View 
       return text
     },
     get texts() {
-      texts ??= slotsOf(endpoint, side, body)
-        .filter(slot => slot.is_judged)
-        .map(slot => slot.text)
+      texts ??= is_bare
+        ? view.strings.map(each => each.text)
+        : slotsOf(endpoint, side, body)
+            .filter(slot => slot.is_judged)
+            .map(slot => slot.text)
       return texts
     },
     get strings() {
@@ -93,7 +98,7 @@ function dialectView(endpoint: EndpointName, side: Side, body: JsonValue): View 
       return strings
     },
     get beside() {
-      beside ??= side === 'input' ? '' : besides(view)
+      beside ??= side === 'input' && endpoint !== 'realtime' ? '' : besides(view)
       return beside
     },
     rewrite(by) {

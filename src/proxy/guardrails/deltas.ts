@@ -1,3 +1,4 @@
+import {isSound} from '../../guardrails/event-texts.ts'
 import {isList, type JsonObject, type JsonPath, type JsonValue, listOf, own, withAll} from '../../guardrails/json.ts'
 import {isLeftAlone} from '../../guardrails/left-alone.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -11,6 +12,7 @@ const PLACES: Readonly<Record<string, JsonPath>> = {
   'chat arguments': ['message', 'tool_calls', 0, 'function', 'arguments'],
   'messages arguments': ['partial_json'],
   'responses output_text': ['content', 0, 'text'],
+  'responses transcript': ['content', 0, 'transcript'],
   'responses reasoning_text': ['content', 0, 'text'],
   'responses refusal': ['content', 0, 'refusal'],
   'responses summary_text': ['summary', 0, 'text'],
@@ -36,6 +38,8 @@ export function deltasOf(endpoint: EndpointName, event: JsonObject, nests = fals
       return message(event, nests)
     case 'createModelResponse':
       return response(event)
+    case 'realtime':
+      return spoken(event)
     default:
       return []
   }
@@ -116,9 +120,13 @@ function response(event: JsonObject): readonly Delta[] {
   return piece(event, ['delta'], `${kind} ${event.output_index}.${event.content_index ?? event.summary_index ?? 0}`)
 }
 
-/** Base64, a piece at a time. */
-function isSound(event: JsonObject): boolean {
-  return event.type === 'response.audio.delta'
+/** The pieces of a realtime session: each event has one, of a part of an item. What a client spoke is written down in pieces, too. */
+function spoken(event: JsonObject): readonly Delta[] {
+  const {type} = event
+  if (typeof type !== 'string' || !type.endsWith('.delta') || isSound(event)) return []
+  const kind = /arguments\.delta$/.test(type) ? 'arguments' : /transcript/.test(type) ? 'transcript' : 'output_text'
+  const place = [event.item_id ?? event.output_index ?? '', event.content_index ?? 0].map(each => String(each).replaceAll(/[ .]/g, '_'))
+  return piece(event, ['delta'], `${kind} ${place.join('.')}`)
 }
 
 function piece(event: JsonObject, path: JsonPath, slot: string): readonly Delta[] {
@@ -179,7 +187,7 @@ export const ECHO = 'echo'
 const REPEATED = 'instructions'
 
 function listIn(endpoint: EndpointName): string {
-  return endpoint === 'messages' ? 'content' : endpoint === 'createModelResponse' ? 'output' : 'choices'
+  return endpoint === 'messages' ? 'content' : dialectOf(endpoint) === 'responses' ? 'output' : 'choices'
 }
 
 function kindOf(slot: string): string {
@@ -187,7 +195,7 @@ function kindOf(slot: string): string {
 }
 
 function dialectOf(endpoint: EndpointName): 'chat' | 'messages' | 'responses' {
-  return endpoint === 'messages' ? 'messages' : endpoint === 'createModelResponse' ? 'responses' : 'chat'
+  return endpoint === 'messages' ? 'messages' : endpoint === 'createModelResponse' || endpoint === 'realtime' ? 'responses' : 'chat'
 }
 
 function placeOf(kind: string, endpoint: EndpointName): JsonPath {
@@ -196,6 +204,7 @@ function placeOf(kind: string, endpoint: EndpointName): JsonPath {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
+  transcript: 'message',
   ...{output_text: 'message', refusal: 'message', summary_text: 'reasoning', reasoning_text: 'reasoning', arguments: 'function_call'},
 }
 

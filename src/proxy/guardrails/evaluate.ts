@@ -7,6 +7,7 @@ import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import {BytesView} from '../../guardrails/bytes-view.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
 import {type Coverage, coverageOf} from '../../guardrails/coverage.ts'
+import {unreadIn} from '../../guardrails/event-texts.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
@@ -63,6 +64,11 @@ export async function evaluateRequest(
   const guarded = new GuardedVisit(guards, call, place, services)
   call.guardrails = guarded
   return guarded.judgeInput(form)
+}
+
+/** What judges an answer that is nobody's call: one of a session, whose client's events were judged one by one. */
+export function guardAnswer(guards: TargetGuardrails, call: Call, place: Place, services: ProxyServices): CallGuardrails {
+  return new GuardedVisit(guards, call, place, services)
 }
 
 /** The guardrails of a call at one target: their results so far, and the body they leave. */
@@ -188,7 +194,10 @@ class GuardedVisit implements CallGuardrails {
       if (is_long) return {view: null, unread: [WHOLE_BODY]}
       const whole = await parsedWhole(body)
       await readAlike(body)
-      return {view: viewOf(endpoint, 'input', applyParams(whole, this.#target.params) as JsonValue), unread: []}
+      return {
+        view: viewOf(endpoint, 'input', applyParams(whole, this.#target.params) as JsonValue),
+        unread: endpoint === 'realtime' ? unreadIn(whole as JsonValue) : [],
+      }
     }
     if (!('bytes' in body)) return {view: null, unread: [WHOLE_BODY]}
     const type = body.kind === 'json' ? JSON_TYPE : (call.incoming.headers['content-type'] ?? '')

@@ -107,7 +107,7 @@ export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: Even
       .flatMap(body => slotsOf(endpoint, 'output', body))
       .flatMap(({text, is_judged}) => (is_judged ? [text] : [])),
   )
-  const kind = endpoint === 'messages' ? 'text' : endpoint === 'createModelResponse' ? 'output_text' : 'content'
+  const kind = endpoint === 'messages' ? 'text' : endpoint === 'createModelResponse' || endpoint === 'realtime' ? 'output_text' : 'content'
   return ({text, is_echo, is_json}) => (is_echo ? ECHO : is_json ? 'arguments' : prose.has(text) ? kind : 'other')
 }
 
@@ -116,6 +116,8 @@ function bodiesOf(endpoint: EndpointName, event: JsonObject): readonly JsonValue
   switch (endpoint) {
     case 'messages':
       return [{content: own(own(event, 'message'), 'content') ?? null}]
+    case 'realtime':
+      return [event]
     case 'createModelResponse': {
       const {text, refusal, part, item, response} = event
       const text_part = {text: text ?? null, refusal: refusal ?? null}

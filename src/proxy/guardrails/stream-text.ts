@@ -222,7 +222,7 @@ export class StreamText {
 
   /** The choice of a text; the blocks or items of an answer follow one another. */
   #groupOf(slot: string): string {
-    if (this.#endpoint === 'messages' || this.#endpoint === 'createModelResponse') return ''
+    if (this.#endpoint === 'messages' || this.#endpoint === 'createModelResponse' || this.#endpoint === 'realtime') return ''
     return slot.slice(slot.indexOf(' ') + 1).split('.', 1)[0]!
   }
 }

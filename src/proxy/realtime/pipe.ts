@@ -1,10 +1,16 @@
 import type {Readable, Writable} from 'node:stream'
 import {FrameReader, SocketFault, type WirePiece} from '../../base/websocket/index.ts'
 
+/**
+ * Lets a piece go on: as it came, or with `put` in its place, of which nothing may be left. `is_part`: what goes on is a part of a frame or of a
+ * message as the piece is; else the receiver has whole messages alone.
+ */
+export type Pass = (put?: Buffer, is_part?: boolean) => void
+
 /** What a lane tells its session. */
 export interface PipeListener {
   /** Called with each piece: it goes on once `pass` is called, and nothing after it before. */
-  judge(piece: WirePiece, pass: () => void): void
+  judge(piece: WirePiece, pass: Pass): void
   /** The sender broke the protocol. */
   broke(fault: SocketFault): void
   /** Something failed in here; nothing goes on any more. */
@@ -30,12 +36,15 @@ export class Pipe {
   /** When bytes came last. */
   heard_at = performance.now()
   received_bytes = 0
+  /** Frames of ours that wait until they may go between the sender's. */
+  #own: {readonly bytes: Buffer; readonly written: () => void}[] = []
   /** True when the receiver has a part of a frame or of a message: no frame (no message) of ours can follow. */
   is_mid_frame = false
   is_mid_message = false
 
-  constructor(sender: 'client' | 'server', from: Readable, to: Writable, ears: PipeListener) {
-    this.#reader = new FrameReader(sender)
+  /** `most_bytes`: a larger message passes unread. */
+  constructor(sender: 'client' | 'server', from: Readable, to: Writable, ears: PipeListener, most_bytes?: number) {
+    this.#reader = new FrameReader(sender, most_bytes)
     this.#from = from
     this.#to = to
     this.#ears = ears
@@ -53,9 +62,16 @@ export class Pipe {
     this.#from.on('close', end)
     this.#to.on('drain', () => {
       this.full_since = 0
+      this.#writeOwn()
       this.#run()
     })
     this.#take(early)
+  }
+
+  /** Puts a whole message of ours between those of the sender, in the order in which they are put; `written` once it is on its way. */
+  insert(bytes: Buffer, written: () => void = () => undefined): void {
+    this.#own.push({bytes, written})
+    this.#writeOwn()
   }
 
   /** Passes nothing on any more; what still comes is let go. */
@@ -91,13 +107,14 @@ export class Pipe {
     let is_here = true
     let is_passed = false
     this.#is_held = true
-    const pass = () => {
+    const pass = (put = piece.bytes, is_part = put === piece.bytes) => {
       if (is_passed || this.#is_stopped) return
       is_passed = true
       this.#is_held = false
-      this.is_mid_frame = is_mid_frame
-      this.is_mid_message = is_mid_message
-      if (!this.#to.write(piece.bytes)) this.full_since = performance.now()
+      this.is_mid_frame = is_part && is_mid_frame
+      this.is_mid_message = is_part && is_mid_message
+      if (put.length > 0) this.#write(put)
+      this.#writeOwn()
       if (!is_here) this.#run()
     }
     try {
@@ -107,6 +124,19 @@ export class Pipe {
       this.#ears.failed(fault)
     }
     is_here = false
+  }
+
+  #write(bytes: Buffer) {
+    if (!this.#to.write(bytes)) this.full_since = performance.now()
+  }
+
+  #writeOwn() {
+    while (!this.#is_stopped && !this.full_since && !this.is_mid_message) {
+      const own = this.#own.shift()
+      if (!own) return
+      this.#write(own.bytes)
+      own.written()
+    }
   }
 
   #next(): WirePiece | null {

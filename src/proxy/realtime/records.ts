@@ -1,8 +1,10 @@
 import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
+import type {HookResults} from '../../schema/guardrails.ts'
 import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf} from '../call/call.ts'
+import {loggedResults} from '../guardrails/hook-results.ts'
 import {chargedIn, costOf, NOTHING_OWED, priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -33,6 +35,8 @@ export interface TurnEnd {
   readonly response_bytes: number
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number}
   readonly bodies: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly cut: boolean}
+  /** What guardrails made of it; `late`: those that are not waited for speak then. */
+  readonly hooks?: {results(): HookResults; readonly late: Promise<unknown> | null} | null
 }
 
 /** A call of its own within a session: a turn, or an error in it. */
@@ -83,8 +87,22 @@ export function settle(call: Call, facts: SessionInfo, intent: Intent, end: Turn
     if (fault) services.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
     done()
   })
-  if (settlement.log) count(call, facts, settlement, settlement.log, tokens, services)
+  if (settlement.log) {
+    count(call, facts, settlement, settlement.log, tokens, services)
+    amend(settlement, settlement.log, end, services)
+  }
   return {tokens, cost_nanousd}
+}
+
+/** Writes a row again when guardrails that nobody waited for have spoken. */
+function amend(settlement: Settlement, log: LogRecord, {hooks}: TurnEnd, services: ProxyServices) {
+  if (!hooks?.late) return
+  const again = () =>
+    services.recorder.note(
+      {...settlement, attempt: 0, counter_keys: [], log: {...log, hook_results: loggedResults(hooks.results(), [])}},
+      null,
+    )
+  hooks.late.then(again, again)
 }
 
 interface Actual {
@@ -141,7 +159,8 @@ function rowOf(call: Call, {target, upstream_url}: SessionInfo, end: TurnEnd, re
       overhead_ms: queued_at ? queued_at - started : 0,
     },
   )
-  return {...row, request_bytes: end.request_bytes}
+  const judged = end.hooks ? {hook_results: loggedResults(end.hooks.results(), [])} : {}
+  return {...row, request_bytes: end.request_bytes, ...judged}
 }
 
 function bodies(call: Call, {bodies}: TurnEnd, services: ProxyServices): LogBodies | null {

@@ -1,14 +1,20 @@
 import type {Duplex} from 'node:stream'
 import type {Refusal} from '../../base/errors.ts'
 import {CLOSE, type Closing, closeFrame, readClose, type SocketFault, textFrame, type WirePiece} from '../../base/websocket/index.ts'
+import type {HookResult} from '../../schema/guardrails.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
+import type {Call} from '../call/call.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {ProxyServices} from '../services.ts'
 import {Conversation} from './conversation.ts'
 import {Estimate} from './estimate.ts'
 import {eventIn, leadOf, modelOf, text, typeOf} from './events.ts'
-import {Pipe} from './pipe.ts'
+import {ClientLane, judgesEvents} from './judging/client-lane.ts'
+import {errorEvent} from './judging/error-event.ts'
+import {type AnswerVerdict, ProviderLane} from './judging/provider-lane.ts'
+import {turnVerdict} from './judging/turn-verdict.ts'
+import {type Pass, Pipe} from './pipe.ts'
 import {type SessionInfo, settle} from './records.ts'
 import {Transcripts} from './transcripts.ts'
 import {type Admit, Turns} from './turns.ts'
@@ -19,7 +25,9 @@ type Phase = 'open' | 'closing' | 'settling' | 'ending' | 'over'
 /** How long the other side has to answer a close frame, and how long sockets have to end. */
 const CLOSE_MS = 5000
 const LINGER_MS = 5000
-/** The same when the gateway stops. */
+/** How long guardrails may take for one event, or one look at an answer. */
+const JUDGE_MS = 60_000
+/** How long sockets have when the gateway stops. */
 const STOP_MS = 150
 
 export interface SessionParts {
@@ -47,6 +55,9 @@ export class RealtimeSession implements LiveCall {
   readonly #estimate = new Estimate()
   readonly #conversation: Conversation | null
   readonly #transcripts: Transcripts
+  /** What judges the events of either side; null where nothing does. */
+  readonly #events: ClientLane | null
+  readonly #answers: ProviderLane | null
   readonly #fromClient: Pipe
   readonly #fromProvider: Pipe
   /** When the phase must be over, on the clock of durations. */
@@ -62,22 +73,59 @@ export class RealtimeSession implements LiveCall {
     this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, services})
     const {counter_keys} = parts.intent
     this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), services)
-    this.#fromClient = new Pipe('client', client, provider, {
-      judge: (piece, pass) => this.#judgeClient(piece, pass),
-      broke: fault => this.#clientBroke(fault),
-      failed: fault => this.#failed(fault),
-      ended: () => this.#clientLeft(),
-    })
-    this.#fromProvider = new Pipe('server', provider, client, {
-      judge: (piece, pass) => this.#judgeProvider(piece, pass),
-      broke: fault => this.#providerBroke(fault),
-      failed: fault => this.#failed(fault),
-      ended: () => this.#providerLeft(),
-    })
+    const most_bytes = services.settings.guardrail_max_body_mb * 2 ** 20
+    const {guards} = facts.target
+    this.#events = judgesEvents(facts)
+      ? new ClientLane({
+          facts,
+          services,
+          go: (type, message, pass, put) => this.#phase === 'open' && this.#leads(type, message, () => pass(put)),
+          refuse: (fault, event_id, call, results, done) => this.#refuseEvent(fault, event_id, call, results, done),
+        })
+      : null
+    this.#answers = guards?.output.length
+      ? new ProviderLane({
+          facts,
+          guards,
+          services,
+          account: (type, payload, bytes, verdict, done) => (payload ? this.#account(type, payload, bytes, verdict, done) : done()),
+          send: wire => this.#fromProvider.insert(wire),
+          toProvider: event => this.#fromClient.insert(textFrame('client', event)),
+          errorOf: fault => errorEvent(fault, facts.call.id),
+          fail: fault => this.#refuse(fault),
+        })
+      : null
+    this.#fromClient = new Pipe(
+      'client',
+      client,
+      provider,
+      {
+        judge: (piece, pass) => this.#judgeClient(piece, pass),
+        broke: fault => this.#clientBroke(fault),
+        failed: fault => this.#failed(fault),
+        ended: () => this.#clientLeft(),
+      },
+      this.#events ? most_bytes : undefined,
+    )
+    this.#fromProvider = new Pipe(
+      'server',
+      provider,
+      client,
+      {
+        judge: (piece, pass) => this.#judgeProvider(piece, pass),
+        broke: fault => this.#providerBroke(fault),
+        failed: fault => this.#failed(fault),
+        ended: () => this.#finish(() => this.#providerLeft()),
+      },
+      this.#answers ? most_bytes : undefined,
+    )
   }
 
   /** Begins, with what the client sent early. */
   start(early: Buffer): void {
+    // an event that is being judged leaves for nobody who has gone
+    const left = () => this.#events?.waits_since && this.#clientLeft()
+    this.#parts.client.on('end', left).on('close', left)
     this.#fromProvider.start(NOTHING)
     this.#fromClient.start(early)
   }
@@ -85,9 +133,13 @@ export class RealtimeSession implements LiveCall {
   check(now: number): void {
     const {client_write_timeout_ms, upstream_idle_timeout_ms: idle_ms} = this.#parts.services.settings
     if (this.#phase === 'ending') return void (now > this.#until && this.#destroy())
-    if (this.#phase === 'closing' && now > this.#until) return this.#providerLeft()
+    if (this.#phase === 'closing' && now > this.#until && !this.#answers?.is_busy) return this.#providerLeft()
+    if (this.#phase === 'closing' && now > this.#until + JUDGE_MS) return this.#providerLeft()
     if (this.#phase !== 'open') return
     if (this.#parts.live.draining) this.stop()
+    const waits_since = this.#events?.waits_since || this.#answers?.waits_since
+    if (waits_since && now - waits_since > JUDGE_MS)
+      return this.#ours('timeout', CLOSE.internal_error, `The guardrails of this session did not answer for ${JUDGE_MS} ms.`)
     const {full_since: client_full} = this.#fromProvider
     const {full_since: provider_full} = this.#fromClient
     if (client_full && now - client_full > client_write_timeout_ms) {
@@ -102,7 +154,7 @@ export class RealtimeSession implements LiveCall {
 
   /** A session has no end of its own to wait for; an answer that is under way has. */
   stop(): void {
-    if (this.#phase === 'open' && !this.#turns.is_busy) this.abort()
+    if (this.#phase === 'open' && !this.#turns.is_busy && !this.#answers?.is_busy) this.abort()
   }
 
   abort(): void {
@@ -112,7 +164,8 @@ export class RealtimeSession implements LiveCall {
     else this.#ours('aborted', CLOSE.going_away, 'The gateway is shutting down; open the session again.')
   }
 
-  #judgeClient({ended}: WirePiece, pass: () => void) {
+  #judgeClient(piece: WirePiece, pass: Pass) {
+    const {ended} = piece
     if (ended?.kind === 'close') {
       this.#client_closing = readClose(ended.payload)
       if (this.#phase === 'open') {
@@ -121,55 +174,85 @@ export class RealtimeSession implements LiveCall {
       }
       return pass()
     }
+    if (this.#events && (ended === null || ended.kind === 'message')) return this.#events.take(piece, pass)
     if (ended?.kind !== 'message') return pass()
-    const type = ended.payload && ended.is_text ? typeOf(ended.payload) : null
-    this.#estimate.sent(type, ended.bytes)
+    this.#leads(ended.payload && ended.is_text ? typeOf(ended.payload) : null, ended, pass)
+  }
+
+  /** A message leaves for the provider, once the turn stands that it may lead to. */
+  #leads(type: string | null, {payload, bytes}: {readonly payload: Buffer | null; readonly bytes: number}, pass: () => void) {
+    this.#estimate.sent(type, bytes)
     const lead = leadOf(type)
     if (lead === 'quiet' || this.#turns.stands(lead)) return pass()
-    const event_id = lead === 'asked' && ended.payload ? text(eventIn(ended.payload).event_id) : null
+    const event_id = lead === 'asked' && payload ? text(eventIn(payload).event_id) : null
     this.#turns.lead(lead, event_id, fault => (fault ? this.#refuse(fault) : pass()))
   }
 
-  #judgeProvider({bytes, ended}: WirePiece, pass: () => void) {
-    if (ended?.kind === 'close') return this.#providerCloses(bytes, readClose(ended.payload))
+  /** An event of the client's does not leave: it learns why, and there is a row of the log; the session goes on. */
+  #refuseEvent(fault: Refusal, event_id: string | null, call: Call, results: readonly HookResult[], done: () => void) {
+    if (this.#phase !== 'open') return
+    const {facts, services} = this.#parts
+    this.#turns.refused(fault, call, results)
+    services.log.info({refused: fault.code, status: fault.status, trace_id: facts.call.incoming.trace.trace_id}, fault.message)
+    this.#fromProvider.insert(errorEvent(fault, call.id, event_id), done)
+  }
+
+  #judgeProvider(piece: WirePiece, pass: Pass) {
+    const {bytes, ended} = piece
+    if (ended?.kind === 'close') return this.#finish(() => this.#providerCloses(bytes, readClose(ended.payload)))
+    if (this.#answers && (ended === null || ended.kind === 'message')) return this.#answers.take(piece, pass)
     if (ended?.kind !== 'message' || !ended.is_text || !ended.payload) return pass()
-    const type = typeOf(ended.payload)
-    if (type === null) return pass()
+    this.#account(typeOf(ended.payload), ended.payload, ended.bytes, null, pass)
+  }
+
+  /** What is held of the provider's words is judged as it is, and leaves; then `then`. */
+  #finish(then: () => void) {
+    return this.#answers && this.#phase !== 'settling' ? this.#answers.finish(then) : then()
+  }
+
+  /** Records an event of the provider's as it may be kept; then `done`. */
+  #account(type: string | null, payload: Buffer, bytes: number, verdict: AnswerVerdict | null, done: () => void) {
+    if (type === null) return done()
     if (type.endsWith('.delta')) {
-      this.#estimate.received(type, ended.bytes)
+      this.#estimate.received(type, bytes)
       this.#turns.heard()
-      return pass()
+      return done()
     }
     switch (type) {
       case 'response.created':
-        return this.#turns.begun(eventIn(ended.payload), fault => (fault ? this.#refuse(fault) : pass()))
+        return this.#turns.begun(eventIn(payload), fault => (fault && this.#isOpen ? this.#refuse(fault) : done()))
       case 'response.done': {
-        const event = eventIn(ended.payload)
+        const event = eventIn(payload)
         this.#learn(event)
-        return this.#turns.ended(event, ended.payload, pass)
+        const before = this.#events?.takeResults() ?? null
+        return this.#turns.ended(event, payload, before || verdict ? turnVerdict(before, verdict) : null, done)
       }
       case 'error':
-        return this.#turns.failed(eventIn(ended.payload), ended.payload, pass)
+        return this.#turns.failed(eventIn(payload), payload, done)
       case 'session.created':
       case 'session.updated':
       case 'transcription_session.created':
       case 'transcription_session.updated': {
-        const event = eventIn(ended.payload)
+        const event = eventIn(payload)
         this.#learn(event)
         this.#transcripts.learn(event)
-        return pass()
+        return done()
       }
       case 'conversation.item.input_audio_transcription.completed':
-        return this.#transcripts.completed(eventIn(ended.payload), ended.payload, pass)
+        return this.#transcripts.completed(eventIn(payload), payload, done)
       case 'conversation.item.created':
       case 'conversation.item.added':
       case 'conversation.item.done':
       case 'conversation.item.deleted':
-        this.#conversation?.take(type, eventIn(ended.payload))
-        return pass()
+        this.#conversation?.take(type, eventIn(payload))
+        return done()
       default:
-        return pass()
+        return done()
     }
+  }
+
+  get #isOpen(): boolean {
+    return this.#phase === 'open' || this.#phase === 'closing'
   }
 
   #learn(event: Parameters<typeof modelOf>[0]) {
@@ -234,14 +317,8 @@ export class RealtimeSession implements LiveCall {
   /** A turn is refused: the client gets an event, and the close code. */
   #refuse(fault: Refusal) {
     const code = fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
-    const {type, code: short} = fault.codes
-    const event = {
-      type: 'error',
-      event_id: `event_${this.#parts.facts.call.id}`,
-      error: {type, code: short ?? fault.code, message: fault.message, param: null, event_id: null},
-    }
     const frames = [closeFrame('server', {code, reason: fault.message})]
-    if (!this.#fromProvider.is_mid_message) frames.unshift(textFrame('server', JSON.stringify(event)))
+    if (!this.#fromProvider.is_mid_message) frames.unshift(errorEvent(fault, this.#parts.facts.call.id))
     this.#end('failed', fault.message, Buffer.concat(frames), closeFrame('client', {code: CLOSE.normal, reason: ''}), fault.status)
   }
 
@@ -255,7 +332,7 @@ export class RealtimeSession implements LiveCall {
    * unless something failed.
    */
   #end(outcome: Outcome, error: string | null, toClient: Buffer | null, toProvider: Buffer | null, shown_status = 101) {
-    if (this.#phase !== 'open' && this.#phase !== 'closing') return
+    if (!this.#isOpen) return
     this.#phase = 'settling'
     this.#fromClient.stop()
     this.#fromProvider.stop()
@@ -282,7 +359,8 @@ export class RealtimeSession implements LiveCall {
         services,
         () => this.#leave(toClient, toProvider),
       )
-    this.#turns.over(outcome, error, delivered, () => this.#transcripts.over(settled))
+    const over = () => this.#turns.over(outcome, error, delivered, () => this.#transcripts.over(settled))
+    this.#answers ? this.#answers.abandon(over) : over()
   }
 
   #leave(toClient: Buffer | null, toProvider: Buffer | null) {

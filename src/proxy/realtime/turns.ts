@@ -2,6 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import {object} from '../../base/json-object.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
+import type {HookResult, HookResults} from '../../schema/guardrails.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
 import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
 import {NOTHING_USED} from '../attempt/host.ts'
@@ -115,7 +116,7 @@ export class Turns {
   }
 
   /** `response.done`: settles the turn, then `done`. */
-  ended(event: Json, raw: Buffer, done: () => void): void {
+  ended(event: Json, raw: Buffer, verdict: TurnVerdict | null, done: () => void): void {
     const response = object(event.response)
     const id = text(response.id) ?? ''
     if (id !== '' && this.#settled.includes(id)) return done() // reported twice, counted once
@@ -123,9 +124,9 @@ export class Turns {
     if (this.#settled.length > MAX_RUNNING) this.#settled.shift()
     const turn = this.#running.get(id) ?? this.#waiting.shift()
     this.#running.delete(id)
-    if (turn) return this.#settle(turn, response, raw, done)
+    if (turn) return this.#settle(turn, response, raw, verdict, done)
     this.#open(true, null, false, opened => {
-      if (opened) this.#settle(opened, response, raw, done)
+      if (opened) this.#settle(opened, response, raw, verdict, done)
       else done()
     })
   }
@@ -145,6 +146,14 @@ export class Turns {
     const [turn] = this.#waiting.splice(at, 1)
     const {call, intent} = turn!
     settle(call, facts, intent, this.#end({...failure, shown_status: statusOf(error), call, turn: turn!}), services, done)
+  }
+
+  /** An event of the client's that was refused before it left: a row of the log, with what guardrails found in it. */
+  refused({message, status}: Refusal, call: Call, results: readonly HookResult[]): void {
+    const {services, facts} = this.#parts
+    const end = this.#end({outcome: 'failed', error: message, shown_status: status, call, turn: null})
+    const hooks = results.length ? {results: () => ({before_request_hooks: results, after_request_hooks: []}), late: null} : null
+    note(call, facts, {...end, status: null, hooks}, services)
   }
 
   /** The session ends: answers under way are settled at what can be known of them, what never led to one costs nothing. */
@@ -184,7 +193,7 @@ export class Turns {
     })
   }
 
-  #settle(turn: Turn, response: Json, raw: Buffer, done: () => void) {
+  #settle(turn: Turn, response: Json, raw: Buffer, verdict: TurnVerdict | null, done: () => void) {
     const {facts, estimate, conversation, services} = this.#parts
     const {call, intent} = turn
     const failure = text(response.status) === 'failed' ? object(object(response.status_details).error) : null
@@ -197,8 +206,10 @@ export class Turns {
     if (input) call.body = {kind: 'json', bytes: input, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
     const end = this.#end({
       outcome: failure ? 'failed' : 'ok',
-      error: failure ? (text(failure.message) ?? text(failure.code) ?? 'The provider says that the response failed.') : null,
-      shown_status: failure ? statusOf(failure) : 200,
+      error:
+        verdict?.denial ??
+        (failure ? (text(failure.message) ?? text(failure.code) ?? 'The provider says that the response failed.') : null),
+      shown_status: failure && !verdict?.denial ? statusOf(failure) : (verdict?.status ?? 200),
       call,
       turn,
       usage,
@@ -206,7 +217,7 @@ export class Turns {
       body: raw,
       cut: conversation?.is_cut ?? false,
     })
-    settle(call, facts, intent, {...end, request_bytes: input?.length ?? 0}, services, done)
+    settle(call, facts, intent, {...end, request_bytes: input?.length ?? 0, hooks: verdict}, services, done)
   }
 
   /** Admits and records a turn; without `refuses` it is recorded though limits refuse it. */
@@ -261,6 +272,16 @@ export class Turns {
       bodies: {headers: {}, body, cut},
     }
   }
+}
+
+/** What guardrails made of a turn. */
+export interface TurnVerdict {
+  /** What the log shows: 446, 246, or 200. */
+  readonly status: number
+  /** Why nothing of its answer was let go; null: it was. */
+  readonly denial: string | null
+  results(): HookResults
+  readonly late: Promise<unknown> | null
 }
 
 interface TurnFacts {

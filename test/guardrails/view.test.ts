@@ -258,7 +258,7 @@ test.each(ROWS)('$name', ({endpoint, side, body, texts, marked}) => {
 
 test('the routes whose words are known are those of the decisions; of another every string is a text', () => {
   const guarded = ENDPOINTS.map(({name}) => name).filter(name => isGuarded(name, 'input'))
-  expect(guarded).toEqual(['chatComplete', 'complete', 'embed', 'messages', 'createModelResponse', 'promptComplete'])
+  expect(guarded.toSorted()).toEqual(['chatComplete', 'complete', 'createModelResponse', 'embed', 'messages', 'promptComplete', 'realtime'])
   expect(isGuarded('embed', 'output')).toBe(false)
   expect(viewOf('imageGenerate', 'input', {prompt: 'p', messages: [{role: 'user', content: 'm'}]})).toMatchObject({
     kind: 'strings',

@@ -37,7 +37,9 @@ describe('in a data directory', () => {
     expect([code, lines[0]]).toEqual([0, expect.stringMatching(/^OPERATION +PATH +INPUT +OUTPUT/)])
     expect(line('chatComplete', 'contains')).toMatch(/default\.contains +default\.contains$/)
     expect(line('listFiles')).toMatch(/nothing \(no body\) +nothing \(no text; every_route judges it\)$/)
-    expect(lines.at(-1)).toBe('Calls with other files, sound, or bodies over 16 MB pass, and the log says skipped (UNREADABLE_BODIES=allow).')
+    expect(lines.at(-1)).toBe(
+      'Calls with other files, sound, or bodies over 16 MB pass, and the log says skipped (UNREADABLE_BODIES=allow).',
+    )
     const any = await here('guardrails', 'coverage')
     expect(any.stdout).toContain('default.contains; skips default.wordCount (asks for more than strings)')
     expect(await here('guardrails', 'coverage', 'pg-nowhere')).toMatchObject({code: 3})

@@ -103,4 +103,16 @@ describe('work that nobody asks for again', () => {
     await expect.poll(runs, {timeout: 15_000}).toBeGreaterThan(before)
     expect([asks(), await charged()]).toEqual([[], both])
   }, 60_000)
+
+  test('is asked for at the host of its model', async () => {
+    const apart = await fakeProvider(({path}, reply) => json(reply, path.startsWith('/v1/responses') ? response : {}))
+    const models = [{slug: 'gpt-4o', enabled: true, is_custom: false, configurations: {custom_host: apart.url}}]
+    await gateway.admin('PUT', '/integrations/main/models', {models})
+    expect((await post('/responses', {model: 'gpt-4o', input: 'hi', background: true})).status).toBe(200)
+    Object.assign(response, {status: 'completed', usage: {input_tokens: 1000, output_tokens: 100, total_tokens: 1100}})
+    await later(20 * MINUTE)
+    await expect.poll(charged, {timeout: 15_000}).toEqual(['gpt-4o createModelResponse 0.35'])
+    expect([asks(), apart.heard.map(({path}) => path)]).toEqual([[], ['/v1/responses', '/v1/responses/resp_1']])
+    await apart.close()
+  }, 60_000)
 })

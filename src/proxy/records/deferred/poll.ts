@@ -6,6 +6,7 @@ import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
 import {imagine} from '../../call/offline-call.ts'
 import {enterTarget} from '../../call/operation.ts'
 import type {ProxyServices} from '../../services.ts'
+import {atModel} from '../../targets/model-place.ts'
 import {checkManaged, resolveTarget} from '../../targets/target.ts'
 import {buildUpstreamRequest, dispatcherOf, dispatchOf, withCredentials} from '../../upstream/build-request.ts'
 import {chargeTold, toldOf} from './charge.ts'
@@ -35,7 +36,8 @@ export function openAsking(services: ProxyServices): AskAgain {
     )
     const {call, credentials} = imagined
     const selectors = {provider, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
-    const target = await resolveTarget(LEAF, selectors, null, {incoming: call.incoming, caller: call.caller, config_id: null, services})
+    const found = await resolveTarget(LEAF, selectors, null, {incoming: call.incoming, caller: call.caller, config_id: null, services})
+    const target = atModel(found, work.charge.intent.model, services) // work is where its model is
     if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
     checkManaged(target, services.now())
     enterTarget(call, target)

@@ -1,6 +1,7 @@
 import type {Refusal} from '../../base/errors.ts'
 import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
 import {errorResponse} from '../inbound/error-response.ts'
+import {messageOf} from '../inbound/request.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {AttemptParts} from './host.ts'
 import {clientStatus, type OpenResponse} from './open-response.ts'
@@ -34,11 +35,13 @@ export function sendRewrittenHead(
   parts.call.relay.head(status, headersOf(parts, times, theirs, {is_stream: false, rewrites: true, retry_attempt_count}), false)
 }
 
-/** Answers in our own name. */
+/** Answers in our own name. A client that still sends its body is told that the connection ends, and what it sends flows away. */
 export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, retry_attempt_count: number): void {
   const {relay, incoming} = parts.call
   const headers = headersOf(parts, times, {}, {is_stream: false, rewrites: false, retry_attempt_count})
-  relay.refuse(errorResponse(fault, incoming.route.path, incoming.headers), headers, false)
+  const request = messageOf(incoming)
+  relay.refuse(errorResponse(fault, incoming.route.path, incoming.headers), headers, !request.complete)
+  if (!request.complete) request.resume()
 }
 
 function headersOf(

@@ -95,7 +95,8 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
     test('usage that was not asked for is counted and not told', async () => {
       const chunks = []
       for await (const chunk of await client(kind).chat.completions.create({...asked(), stream: true})) chunks.push(chunk)
-      expect(chunks.filter(({usage}) => usage && kind !== 'cerebras')).toEqual([])
+      // beside choices it stays as its provider sent it
+      expect(chunks.filter(({usage, choices}) => usage && choices.length === 0 && kind !== 'cerebras')).toEqual([])
       expect(chunks.filter(({choices}) => choices[0]?.finish_reason)).toHaveLength(1)
       expect((await gateway.logs())[0]).toMatchObject({req_units: 31, res_units: 7})
     })

@@ -7,17 +7,13 @@ import {deniedBody, shownResults, statusOf} from '../../guardrails/answer.ts'
 import {BytesView} from '../../guardrails/bytes-view.ts'
 import type {CheckContext} from '../../guardrails/check.ts'
 import {type Coverage, coverageOf} from '../../guardrails/coverage.ts'
-import {unreadIn} from '../../guardrails/event-texts.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
-import {judgedBytes} from '../../guardrails/regions.ts'
 import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
-import {isGuarded} from '../../guardrails/texts.ts'
 import {inTimeSlices} from '../../guardrails/time-slices.ts'
 import {nothingOf, type View, viewOf} from '../../guardrails/view.ts'
-import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResult, HookResults, Side} from '../../schema/guardrails.ts'
 import type {Call} from '../call/call.ts'
@@ -30,19 +26,9 @@ import type {ProxyServices} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
-import {isStrict, JSON_TYPE, writtenText} from '../upstream/translate.ts'
+import {isStrict, writtenText} from '../upstream/translate.ts'
 import {loggedResults, RowResults, withResults} from './hook-results.ts'
-import {
-  type FormOfRows,
-  NOTHING_READ,
-  parsedWhole,
-  type RequestRead,
-  readAlike,
-  readAnswer,
-  readForm,
-  readStrings,
-  WHOLE_BODY,
-} from './request-strings.ts'
+import {type FormOfRows, NOTHING_READ, type RequestRead, readAnswer, readBody, readForm, WHOLE_BODY} from './request-strings.ts'
 import {restored} from './stream-restorer.ts'
 import {isProtective, judgesStrings, unreadHooks, withUnread} from './unread.ts'
 
@@ -182,26 +168,12 @@ class GuardedVisit implements CallGuardrails {
     return this.#rows?.beside(this.#before) ?? this.#before
   }
 
-  /** The request as its checks see it: in the words of its route, or string by string. It is read for them where it was to pass by. */
+  /** The request as its checks see it; nothing is read where none does. */
   async #readRequest(): Promise<RequestRead> {
     const call = this.#call
-    const {endpoint} = this
-    if (call.body.kind === 'none' || unreadHooks(this.guards.input, endpoint).length === 0) return NOTHING_READ
+    if (call.body.kind === 'none' || unreadHooks(this.guards.input, this.endpoint).length === 0) return NOTHING_READ
     await readPassing(call, this.#all)
-    const {body} = call
-    if (body.kind === 'json' && isGuarded(endpoint, 'input')) {
-      const is_long = body.bytes.length > this.#most_bytes && (await inTimeSlices(judgedBytes(body.bytes))) > this.#most_bytes
-      if (is_long) return {view: null, unread: [WHOLE_BODY]}
-      const whole = await parsedWhole(body)
-      await readAlike(body)
-      return {
-        view: viewOf(endpoint, 'input', applyParams(whole, this.#target.params) as JsonValue),
-        unread: endpoint === 'realtime' ? unreadIn(whole as JsonValue) : [],
-      }
-    }
-    if (!('bytes' in body)) return {view: null, unread: [WHOLE_BODY]}
-    const type = body.kind === 'json' ? JSON_TYPE : (call.incoming.headers['content-type'] ?? '')
-    return inTimeSlices(readStrings({endpoint, side: 'input'}, body.bytes, type, this.#most_bytes))
+    return readBody(this.endpoint, call, this.#target.params, this.#most_bytes)
   }
 
   get reads_answers(): boolean {

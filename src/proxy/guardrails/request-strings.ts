@@ -4,16 +4,22 @@ import {findingKeyFault} from '../../base/json-keys.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {type FormSpan, formParts} from '../../base/multipart.ts'
 import {type BytesView, readingBytes} from '../../guardrails/bytes-view.ts'
+import {unreadIn} from '../../guardrails/event-texts.ts'
+import type {JsonValue} from '../../guardrails/json.ts'
 import {readingJson} from '../../guardrails/json-text.ts'
-import {queryText, type Region} from '../../guardrails/regions.ts'
+import {judgedBytes, queryText, type Region} from '../../guardrails/regions.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
+import {isGuarded} from '../../guardrails/texts.ts'
 import {inTimeSlices, type SlicedWork} from '../../guardrails/time-slices.ts'
-import type {View} from '../../guardrails/view.ts'
+import {type View, viewOf} from '../../guardrails/view.ts'
 import type {Json} from '../../providers/translation.ts'
+import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Side} from '../../schema/guardrails.ts'
 import type {Call} from '../call/call.ts'
 import {type JsonBody, LONG_BODY_BYTES, textOf, wholeOf} from '../inbound/body.ts'
+import type {Target} from '../targets/target.ts'
+import {JSON_TYPE} from '../upstream/translate.ts'
 
 /** A body as far as guardrails can read it. */
 export interface ReadableBody {
@@ -64,6 +70,24 @@ export function* readStrings(of: Of, bytes: Buffer, content_type: string, most_b
   if (/^application\/x-www-form-urlencoded/i.test(content_type)) return yield* readQuery(of, bytes)
   if (!isUtf8(bytes)) return UNREAD
   return yield* viewOfAll(of, bytes, [{form: 'text', start: 0, end: bytes.length, called: ''}], [], [])
+}
+
+/** The body of a request as its checks see it: in the words of its route, with what the config sets, or string by string. */
+export async function readBody(endpoint: EndpointName, call: Call, params: Target['params'], most_bytes: number): Promise<RequestRead> {
+  const {body, incoming} = call
+  if (body.kind === 'json' && isGuarded(endpoint, 'input')) {
+    const is_long = body.bytes.length > most_bytes && (await inTimeSlices(judgedBytes(body.bytes))) > most_bytes
+    if (is_long) return {view: null, unread: [WHOLE_BODY]}
+    const whole = await parsedWhole(body)
+    await readAlike(body)
+    return {
+      view: viewOf(endpoint, 'input', applyParams(whole, params) as JsonValue),
+      unread: endpoint === 'realtime' ? unreadIn(whole as JsonValue) : [],
+    }
+  }
+  if (!('bytes' in body)) return {view: null, unread: [WHOLE_BODY]}
+  const type = body.kind === 'json' ? JSON_TYPE : (incoming.headers['content-type'] ?? '')
+  return inTimeSlices(readStrings({endpoint, side: 'input'}, body.bytes, type, most_bytes))
 }
 
 /** The fields of a form; its rows are judged by themselves. */

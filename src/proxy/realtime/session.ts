@@ -396,6 +396,5 @@ function leave(socket: Duplex, last: Buffer | null, cut: boolean) {
   if (socket.destroyed) return
   if (cut) return void socket.destroy()
   socket.resume()
-  if (last) socket.end(last)
-  else socket.end()
+  socket.end(last ?? NOTHING)
 }

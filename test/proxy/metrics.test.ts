@@ -8,7 +8,8 @@ import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts
 
 /** The page of metrics, whatever callers and providers say. */
 const MAX_PAGE_BYTES = 4 << 20
-const MOST_MS = 20
+/** A slow machine takes three times as long as the bench allows. */
+const MOST_MS = 60
 const FACTS = {total_ms: 12, upstream_ms: 10, overhead_ms: 2, tokens: 3, cost_nanousd: 5, unpriced: false}
 
 /** The longest that work held the event loop, by this thread's processor. */

@@ -39,9 +39,9 @@ export function sendRewrittenHead(
 export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, retry_attempt_count: number): void {
   const {relay, incoming} = parts.call
   const headers = headersOf(parts, times, {}, {is_stream: false, rewrites: false, retry_attempt_count})
-  const request = messageOf(incoming)
-  relay.refuse(errorResponse(fault, incoming.route.path, incoming.headers), headers, !request.complete)
-  if (!request.complete) request.resume()
+  const is_coming = !incoming.request.complete
+  relay.refuse(errorResponse(fault, incoming.route.path, incoming.headers), headers, is_coming)
+  if (is_coming) messageOf(incoming).resume()
 }
 
 function headersOf(

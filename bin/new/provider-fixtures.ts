@@ -14,12 +14,14 @@ export const CASE = {
     object: 'chat.completion',
     created: 1_700_000_000,
     model: 'm',
-    provider: 'PROVIDER',
-    choices: [{index: 0, message: {role: 'assistant', refusal: null, content: 'Hi'}, logprobs: null, finish_reason: 'stop'}],
-    usage: {...USAGE, prompt_tokens_details: {cached_tokens: 0}, completion_tokens_details: {reasoning_tokens: 0}},
+    choices: [{index: 0, message: {role: 'assistant', content: 'Hi'}, finish_reason: 'stop'}],
+    usage: USAGE,
   },
   usage: {input_uncached_tokens: 5, output_text_tokens: 2},
-  chunks: [{role: 'assistant', content: ''}, {content: 'Hi'}, [{}, 'stop']],
+  chunks: [
+    {chunk: {choices: [{index: 0, delta: {role: 'assistant', content: 'Hi'}, finish_reason: null}]}},
+    {chunk: {choices: [{index: 0, delta: {}, finish_reason: 'stop'}]}},
+  ],
 }
 
 export const FAULT_CASE = {

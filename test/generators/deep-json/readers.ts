@@ -147,7 +147,8 @@ function readersOf(dialect: Dialect): readonly Reader[] {
       return {translation, dialect, client, context, chat_request: asked, client_request: asked, request, held: null}
     }
     const found = [
-      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 1, 4),
+      // what came is walked once more, for its bytes to stay
+      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 2, 5),
       reader(
         `${name} ${endpoint}: a request`,
         REQUESTS,
@@ -157,7 +158,7 @@ function readersOf(dialect: Dialect): readonly Reader[] {
       ),
     ]
     if (endpoint === 'chatComplete') {
-      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 1, 4))
+      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 2, 5))
     }
     const {stream} = translation
     if (!stream) return found

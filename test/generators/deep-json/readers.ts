@@ -148,7 +148,7 @@ function readersOf(dialect: Dialect): readonly Reader[] {
     }
     const found = [
       // what came is walked once more, for its bytes to stay
-      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 2, 5),
+      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 2, 10),
       reader(
         `${name} ${endpoint}: a request`,
         REQUESTS,
@@ -158,7 +158,7 @@ function readersOf(dialect: Dialect): readonly Reader[] {
       ),
     ]
     if (endpoint === 'chatComplete') {
-      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 2, 5))
+      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 2, 10))
     }
     const {stream} = translation
     if (!stream) return found

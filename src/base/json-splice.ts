@@ -94,7 +94,9 @@ function space(text: string, at: number): number {
 }
 
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09])
-const MARK = /["[\]{}]/g
+const QUOTE = 0x22
+const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d]
+const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d]
 const WORD = /[-+.\w]*/y
 
 /** Behind the string that opens at `at`. */
@@ -117,13 +119,11 @@ function valueEnd(text: string, at: number): number {
     return WORD.test(text) ? WORD.lastIndex : at
   }
   let depth = 0
-  for (let next = at; ; ) {
-    MARK.lastIndex = next
-    const found = MARK.exec(text)
-    if (!found) return text.length
-    const [mark] = found
-    next = mark === '"' ? stringEnd(text, found.index) : found.index + 1
-    if (mark === '{' || mark === '[') depth++
-    else if (mark !== '"' && --depth === 0) return next
+  for (let next = at; next < text.length; next++) {
+    const code = text.charCodeAt(next)
+    if (code === QUOTE) next = stringEnd(text, next) - 1
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return next + 1
   }
+  return text.length
 }

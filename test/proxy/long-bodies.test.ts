@@ -25,7 +25,7 @@ function worked_ms(): number {
   return (user + system) / 1000
 }
 
-/** The longest that the work holds the loop at a time (10 ms on a machine that is idle; limits here are three times that): the better of two runs, for in the first its code is compiled. */
+/** The longest that the work holds the loop at a time: the better of two runs, for in the first its code is compiled. */
 function longestHold_ms(work: () => Generator<undefined, unknown>): number {
   let best = Number.POSITIVE_INFINITY
   for (let run = 0; run < 2; run++) {
@@ -41,30 +41,30 @@ function longestHold_ms(work: () => Generator<undefined, unknown>): number {
   return best
 }
 
-describe('nested lists are read in slices, so that other calls go on', () => {
+describe('nested lists hold the loop for no longer than 10 ms at a time', () => {
   test('where the top of a body is read', () => {
-    expect(longestHold_ms(() => longValues(LONG, 256))).toBeLessThan(30)
+    expect(longestHold_ms(() => longValues(LONG, 256))).toBeLessThan(10)
     const long = longValues(LONG, 256)
     let step = long.next()
     while (!step.done) step = long.next()
     const began = worked_ms()
     expect([...topLevel(LONG, new Set(), 256, step.value).keys()]).toEqual(['messages', 'x'])
-    expect(worked_ms() - began).toBeLessThan(30)
+    expect(worked_ms() - began).toBeLessThan(10)
   })
 
   test('where all strings of a body are read', () => {
-    expect(longestHold_ms(() => readStrings(OF, LONG, 'application/json', 64 * MB))).toBeLessThan(30)
+    expect(longestHold_ms(() => readStrings(OF, LONG, 'application/json', 64 * MB))).toBeLessThan(10)
   })
 
   test('where keys are compared', () => {
     const text = LONG.toString('latin1')
-    expect(longestHold_ms(() => findingKeyFault(text, 500))).toBeLessThan(30)
+    expect(longestHold_ms(() => findingKeyFault(text, 500))).toBeLessThan(10)
   })
 
   test('where many strings, and long ones, are read', () => {
     for (const body of [`[${'"ab",'.repeat(1_000_000)}1]`, `{"a":"${'x y\\n'.repeat(1_000_000)}"}`, `{"a":"${'ab'.repeat(5_000_000)}"}`]) {
       const bytes = Buffer.from(body)
-      expect(longestHold_ms(() => readStrings(OF, bytes, 'application/json', 64 * MB))).toBeLessThan(60)
+      expect(longestHold_ms(() => readStrings(OF, bytes, 'application/json', 64 * MB))).toBeLessThan(20)
     }
   })
 
@@ -84,7 +84,7 @@ describe('nested lists are read in slices, so that other calls go on', () => {
       await decoding
       best = Math.min(best, longest)
     }
-    expect(best).toBeLessThan(60)
+    expect(best).toBeLessThan(20)
   })
 })
 
@@ -106,8 +106,8 @@ describe('a body of 64 MB under a guardrail', () => {
     })
     expect([reply.status, routed.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
-    // client and provider are in this thread as well, and a busy, slow machine takes ten times as long as an idle one
-    expect(worked_ms() - began).toBeLessThan(30_000)
+    // client and provider are in this thread as well, and a busy machine takes three times as long as an idle one
+    expect(worked_ms() - began).toBeLessThan(10_000)
   }, 90_000)
 
   test('cannot be read by default, and leaves as it came', async () => {
@@ -121,7 +121,7 @@ describe('a body of 64 MB under a guardrail', () => {
     })
     expect([reply.status, other.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
-    expect(worked_ms() - began).toBeLessThan(30_000)
+    expect(worked_ms() - began).toBeLessThan(10_000)
     await other.close()
   }, 90_000)
 })

@@ -147,8 +147,7 @@ function readersOf(dialect: Dialect): readonly Reader[] {
       return {translation, dialect, client, context, chat_request: asked, client_request: asked, request, held: null}
     }
     const found = [
-      // what came is walked once more, for its bytes to stay
-      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 2, 10),
+      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 1, 4),
       reader(
         `${name} ${endpoint}: a request`,
         REQUESTS,
@@ -158,7 +157,7 @@ function readersOf(dialect: Dialect): readonly Reader[] {
       ),
     ]
     if (endpoint === 'chatComplete') {
-      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 2, 10))
+      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 1, 4))
     }
     const {stream} = translation
     if (!stream) return found

@@ -12,6 +12,8 @@ const dist = resolve(import.meta.dirname, '../dist')
 const {version} = JSON.parse(readFileSync(resolve(dist, '../package.json'), 'utf8')) as {version: string}
 const MAX_BYTES = 140_000_000
 const MAX_START_MS = 150
+/** Times what Node needs for nothing: the limit where that alone says that the machine is slow. */
+const MAX_START = 5
 const URL = 'http://127.0.0.1:8787'
 
 let folder: string
@@ -45,14 +47,17 @@ describe('the executable for this machine', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test(`says its version within ${MAX_START_MS} ms`, () => {
+  test(`says its version within ${MAX_START_MS} ms, or within ${MAX_START} times what Node needs to start on a slow machine`, () => {
     // The best of ten: what the executable costs, whatever else the machine is doing.
-    const times_ms = Array.from({length: 10}, () => {
-      const started = performance.now()
-      spawnSync(gateway, ['version'])
-      return performance.now() - started
-    })
-    expect(Math.min(...times_ms)).toBeLessThan(MAX_START_MS)
+    const best_ms = (command: string, words: readonly string[]) => {
+      const times_ms = Array.from({length: 10}, () => {
+        const started = performance.now()
+        spawnSync(command, words)
+        return performance.now() - started
+      })
+      return Math.min(...times_ms)
+    }
+    expect(best_ms(gateway, ['version'])).toBeLessThan(Math.max(MAX_START_MS, MAX_START * best_ms(process.execPath, ['-e', '0'])))
   })
 
   test('serves a call of the demo provider, made with a key of its own, and logs it', async () => {

@@ -41,17 +41,18 @@ function tried(reader: Reader, shape: Shape, place: string): string | null {
       fault = thrown
     }
   }
-  let allowed_ms = reader.most_ms + times * (reader.parses * shape.parse_ms + reader.writes * shape.write_ms)
+  const most_ms = reader.most_ms * PACE
+  let allowed_ms = most_ms + times * (reader.parses * shape.parse_ms + reader.writes * shape.write_ms)
   let ms = quickest(work, allowed_ms)
   if (ms > allowed_ms && is_long) {
     // Parsing may be slower now than it was at the start, with caches that others fill and a heap that is larger.
     const slower = Math.max(1, quickest(() => parsed(json)) / shape.parse_ms)
-    allowed_ms = reader.most_ms + slower * (allowed_ms - reader.most_ms)
+    allowed_ms = most_ms + slower * (allowed_ms - most_ms)
     ms = Math.min(ms, quickest(work, allowed_ms))
   }
   const what = `${reader.name}, ${shape.name} in ${place}`
   if (fault !== undefined && !FAULTS.some(kind => fault instanceof kind)) return `${what}: ${String(fault)}`
-  const own_ms = ms - (allowed_ms - reader.most_ms)
+  const own_ms = ms - (allowed_ms - most_ms)
   if (own_ms > longest.ms && reader.most_ms <= 20) longest = {ms: own_ms, what}
   return ms > allowed_ms ? `${what}: ${ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed` : null
 }

@@ -4,12 +4,12 @@ import {list} from '../../src/providers/registry.ts'
 import {callMetrics} from '../../src/proxy/records/metrics.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
+import {pace} from '../support/pace.ts'
 import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
 
 /** The page of metrics, whatever callers and providers say. */
 const MAX_PAGE_BYTES = 4 << 20
-/** A slow machine takes three times as long as the bench allows. */
-const MOST_MS = 60
+const MOST_MS = 20 * pace()
 const FACTS = {total_ms: 12, upstream_ms: 10, overhead_ms: 2, tokens: 3, cost_nanousd: 5, unpriced: false}
 
 /** The longest that work held the event loop, by this thread's processor. */

@@ -3,9 +3,10 @@ import {isObject} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {RUNS_ROWS} from '../../guardrails/coverage.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
+import type {Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
-import {wholeOf} from '../inbound/body.ts'
+import {parsedWhole} from '../guardrails/request-strings.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -49,7 +50,7 @@ export function namesStoredRows({incoming, body}: Call): boolean {
  */
 export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, services: ProxyServices): Promise<void> {
   const {call, target} = of
-  const {files, buckets, url} = storedRows(call)
+  const {files, buckets, url} = storedRows(call.body.kind === 'json' ? await parsedWhole(call.body) : {})
   if (buckets.length > 0) guarded.noteUnread(buckets)
   const {input_digest} = guarded.guards
   for (const [at, {id, member}] of files.entries()) {
@@ -63,8 +64,7 @@ export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, se
 
 const IN_BUCKET = /^[a-z][a-z0-9+.-]*:\/\//i
 
-function storedRows({body}: Call): StoredRows {
-  const members = body.kind === 'json' ? wholeOf(body) : {}
+function storedRows(members: Json): StoredRows {
   const files = [members.input_file_id, ...(Array.isArray(members.input_files) ? members.input_files : [])].flatMap((id, at) =>
     typeof id === 'string' ? [{id: plainId(id), member: at === 0 ? 'input_file_id' : 'input_files'}] : [],
   )

@@ -1,6 +1,6 @@
 import {parsedObject} from '../../base/json-object.ts'
 import {executionOf} from '../../providers/execution.ts'
-import {wholeOf} from '../inbound/body.ts'
+import {member} from '../inbound/body.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {JudgedFiles, ObjectModels} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -33,20 +33,25 @@ export function isIndirect({body, incoming}: Pick<Call, 'body' | 'incoming'>, {p
 
 /** A body that is read although no list covers its call: what it makes may be run by a call that one covers. */
 export function makesObject({method, route}: Pick<InboundRequest, 'method' | 'route'>): boolean {
-  return method === 'POST' && !route.endpoint && MAKES.test(route.path)
+  return makes({method, route}) && !route.endpoint
 }
 
 /** The models of all objects that the call runs; null where one of them, or none at all, was seen. */
 export function modelsOfObjects({body, incoming, caller}: ObjectCall, target: Target, seen: ObjectModels): readonly string[] | null {
-  const members = body.kind === 'json' ? wholeOf(body) : {}
-  const ids = [RUN.exec(incoming.route.path)?.[1], ...NAMES.map(name => members[name])].filter(id => typeof id === 'string')
+  const named = body.kind === 'json' ? NAMES.map(name => member(body.bytes, body.members, name)) : []
+  const ids = [RUN.exec(incoming.route.path)?.[1], ...named].filter(id => typeof id === 'string')
   const models = ids.map(id => seen.modelsOf(caller.workspace_id, target, id))
   return ids.length > 0 && models.every(each => each !== undefined) ? models.flat() : null
 }
 
+/** True where the answer names what later calls may run. */
+export function makes({method, route}: Pick<InboundRequest, 'method' | 'route'>): boolean {
+  return method === 'POST' && MAKES.test(route.path)
+}
+
 /** Remembers what a good answer says was made. `models`: those that the call named, or ran by objects that were seen. */
 export function noteMade({incoming, caller}: ObjectCall, target: Target, models: readonly string[], plain: Buffer, seen: ObjectModels) {
-  if (incoming.method !== 'POST' || models.length === 0 || !MAKES.test(incoming.route.path)) return
+  if (models.length === 0 || !makes(incoming)) return
   const id = plain.length > MAX_ANSWER_BYTES ? undefined : parsedObject(plain.toString())?.id
   if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) seen.note(caller.workspace_id, target, id, models)
 }

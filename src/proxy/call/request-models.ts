@@ -16,6 +16,8 @@ const NAMES: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks', 'mod
 const OWN_NAMES = ['model', 'id', 'name'] as const
 /** Without one of these a body names no further model; an escape may spell one. */
 const HINTS = ['fallbacks', 'models', 'tools', '\\u'].map(word => Buffer.from(word))
+/** The same where it is not known what a member means. */
+const OPEN_HINTS = ['model', 'fallbacks', '\\u'].map(word => Buffer.from(word))
 const DEEPEST = 64
 const MOST_NODES = 200_000
 
@@ -27,11 +29,13 @@ export function furtherModels({body, operation, is_passthrough}: Of, target: At)
   if (body.kind === 'form') return operation?.path_model && body.model !== null ? [modelFor(target.provider, body.model)] : []
   if (body.kind !== 'json') return []
   const found = new Set<string>()
-  const is_open = is_passthrough && (!operation || operation.operation.models.includes('any'))
   if (operation?.path_model && body.model !== null) found.add(body.model)
-  if (operation?.operation.batches?.role === 'begins') addRows(operation, fieldsOf(body, target), found)
-  if (is_open) addDeep(fieldsOf(body, target), found)
-  else if (mayName(body, target)) addKnown(fieldsOf(body, target), found)
+  if (mayName(body, {operation, is_passthrough}, target)) {
+    const fields = fieldsOf(body, target)
+    if (beginsBatch(operation)) addRows(operation, fields, found)
+    if (isOpen({operation, is_passthrough})) addDeep(fields, found)
+    else addKnown(fields, found)
+  }
   return [...found].map(model => modelFor(target.provider, operation?.path_model ? withoutResource(model) : model))
 }
 
@@ -40,8 +44,19 @@ function withoutResource(model: string): string {
   return model.replace(/^models\//, '')
 }
 
-function mayName({bytes}: JsonBody, {params}: At): boolean {
-  return hasParams(params) || HINTS.some(hint => bytes.includes(hint))
+/** False where the words are missing without which a body names no further model: it is not parsed for them. */
+export function mayName({bytes}: JsonBody, of: Omit<Of, 'body'>, {params}: Pick<At, 'params'>): boolean {
+  if (hasParams(params) || beginsBatch(of.operation)) return true
+  return (isOpen(of) ? OPEN_HINTS : HINTS).some(hint => bytes.includes(hint))
+}
+
+/** It is not known what its members mean. */
+function isOpen({operation, is_passthrough}: Omit<Of, 'body'>): boolean {
+  return is_passthrough && (!operation || operation.operation.models.includes('any'))
+}
+
+function beginsBatch(operation: CalledOperation | null): operation is CalledOperation {
+  return operation?.operation.batches?.role === 'begins'
 }
 
 /** The members as they leave: a config may add some. */

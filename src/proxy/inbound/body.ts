@@ -228,7 +228,8 @@ export function rewritten(body: JsonBody | FormBody | OtherBody, model: string |
   return all.size ? edited(body.bytes, body.members, all) : body.bytes
 }
 
-function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: string): unknown {
+/** One member at the top, parsed; undefined for one that is not there, or is too long to decide anything. */
+export function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: string): unknown {
   const span = members.get(key)
   if (!span || span.end - span.start > MAX_MEMBER_BYTES) return undefined
   try {

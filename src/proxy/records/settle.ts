@@ -7,7 +7,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
-import {modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
+import {makes, modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
@@ -117,6 +117,7 @@ function isCounted(source: AttemptUsage['source']): boolean {
 function noteObject({call, target, request, result}: Settling, plain: Buffer, {seen, judged}: ProxyServices) {
   if ((result.statuses.provider ?? 500) < 300) noteJudged(call, target, plain, judged)
   if ((!call.is_passthrough && call.endpoint !== 'uploadFile') || (result.statuses.provider ?? 500) >= 300) return
+  if (!makes(call.incoming)) return
   const models = call.row_models ?? (request.model === null ? modelsOfObjects(call, target, seen) : [request.model])
   if (models) noteMade(call, target, models, plain, seen)
 }

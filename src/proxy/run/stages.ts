@@ -6,6 +6,9 @@ import {judgeRequest} from '../batches/judge-request.ts'
 import {withWarning} from '../call/call.ts'
 import {askedModel, checkModel, hasLists} from '../call/model-access.ts'
 import {checkVersion, enterTarget} from '../call/operation.ts'
+import {mayName} from '../call/request-models.ts'
+import {parsedWhole} from '../guardrails/request-strings.ts'
+import {type JsonBody, LONG_BODY_BYTES} from '../inbound/body.ts'
 import {checkDelegation} from '../limits/delegation.ts'
 import {reserveAttempt} from '../limits/reserve.ts'
 import {limitsAt} from '../limits/target-limits.ts'
@@ -47,9 +50,21 @@ function resolve(run: TargetRun): MaybePromise<StageResult> {
   })
 }
 
-function checkTarget({call, target, services}: TargetRun): MaybePromise<StageResult> {
+function checkTarget(run: TargetRun): MaybePromise<StageResult> {
+  const {call, target, services} = run
   checkManaged(target, services.now())
   checkVersion(call, target)
+  return readsLong(run) ? parsedWhole(call.body as JsonBody).then(() => checkModels(run)) : checkModels(run)
+}
+
+/** The lists of models ask for the members of a body that is too long to be parsed in one go. */
+function readsLong({call, target}: TargetRun): boolean {
+  const {body} = call
+  if (body.kind !== 'json' || body.bytes.length <= LONG_BODY_BYTES || body.whole) return false
+  return hasLists(target.managed, call.caller) && mayName(body, call, target)
+}
+
+function checkModels({call, target, services}: TargetRun): MaybePromise<StageResult> {
   checkModel(target, call, services.seen)
   if (call.endpoint !== 'uploadFile' || hasOperation(target.provider, call.incoming.route.endpoint)) return undefined
   if (!hasLists(target.managed, call.caller)) return undefined
@@ -64,9 +79,11 @@ function guard(run: TargetRun): MaybePromise<StageResult> {
   if (!target.guards) return undefined
   run.enter('guarding')
   const before = call.body
-  return judgeRequest({call, target, credentials}, target.guards, services).then(body => {
+  return judgeRequest({call, target, credentials}, target.guards, services).then(async body => {
     if (body) call.body = body
-    if (call.body !== before) checkModel(target, call, services.seen)
+    if (call.body === before) return undefined
+    if (readsLong(run)) await parsedWhole(call.body as JsonBody)
+    checkModel(target, call, services.seen)
     return undefined
   })
 }

@@ -1,7 +1,8 @@
+import {Needles} from './needles.ts'
+
 /** A shorter text is a word that an answer may say, and no secret. */
 const MIN_LENGTH = 8
 const STAR = 0x2a
-const SHORT_BYTES = 16_384
 /** So much of a secret may leave before it is seen that it is one. */
 const MAX_SEEN = 3
 
@@ -13,9 +14,14 @@ export class SecretMask {
   /** One form a byte (latin1), the longest first. */
   readonly #forms: readonly string[]
   readonly #needles: readonly Buffer[]
+  /** The forms without those that hold another: where none of these stands, none stands. */
+  readonly #least: readonly string[]
+  readonly #search: Needles
 
   private constructor(forms: readonly string[]) {
     this.#forms = forms
+    this.#least = forms.filter(form => !forms.some(other => other !== form && form.includes(other)))
+    this.#search = new Needles(this.#least.map(form => Buffer.from(form, 'latin1')))
     this.#needles = forms.map(form => Buffer.from(form, 'latin1'))
   }
 
@@ -27,14 +33,13 @@ export class SecretMask {
 
   /** `text` without them; the same text where there are none. */
   text(text: string): string {
-    if (!this.#isIn(text)) return text
+    if (!this.#least.some(form => text.includes(form))) return text
     return this.#forms.reduce((left, form) => left.replaceAll(form, '*'.repeat(form.length)), text)
   }
 
   /** The same of bytes; the same bytes where there are none. */
   bytes(bytes: Buffer): Buffer {
-    // Of short bytes, as most answers are, a text is searched faster: each search of bytes has a price of its own.
-    if (bytes.length <= SHORT_BYTES && !this.#isIn(bytes.toString('latin1'))) return bytes
+    if (!this.#search.isIn(bytes)) return bytes
     let masked: Buffer | null = null
     for (const needle of this.#needles) {
       for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + needle.length)) {
@@ -43,11 +48,6 @@ export class SecretMask {
       }
     }
     return masked ?? bytes
-  }
-
-  #isIn(text: string): boolean {
-    for (const form of this.#forms) if (text.includes(form)) return true
-    return false
   }
 
   /** A mask of bytes that come in chunks. */

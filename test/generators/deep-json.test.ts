@@ -6,6 +6,7 @@ import {Inexact} from '../../src/cache/merge.ts'
 import {FormulaError} from '../../src/pricing/calculate.ts'
 import {PricingConfigError} from '../../src/pricing/config.ts'
 import {InvalidResponse, UnsupportedInput} from '../../src/providers/translation.ts'
+import {pace} from '../support/pace.ts'
 import {forRing, generated} from '../support/ring.ts'
 import {READERS, type Reader} from './deep-json/readers.ts'
 import {quickest, SHAPES, type Shape} from './deep-json/shapes.ts'
@@ -20,6 +21,8 @@ const PLACES = forRing({own: 1, ci: 1, full: 4})
 /** Of all pairs, and of those that take long to read, every how many-th. */
 const EVERY = forRing({own: 5, ci: 1, full: 1})
 const EVERY_LONG = forRing({own: 20, ci: 4, full: 1})
+
+const PACE = pace()
 
 let cases = 0
 let longest = {ms: 0, what: ''}

@@ -150,7 +150,12 @@ export function metricsOf(
 ): z.input<typeof LogMetrics> {
   const is_success = isSuccess(row.status, row.outcome)
   const metadata = JSON.parse(row.metadata) as Record<string, string>
-  const {unpriced_units = [], mode_unpriced = null, ...usage} = JSON.parse(row.usage) as Unpriced & Record<string, unknown>
+  const {
+    unpriced_units = [],
+    mode_unpriced = null,
+    unanswered = false,
+    ...usage
+  } = JSON.parse(row.usage) as Unpriced & Record<string, unknown>
   return {
     id: row.id,
     organisation_id: row.organisation_id,
@@ -181,6 +186,7 @@ export function metricsOf(
     unpriced: row.unpriced === 1,
     unpriced_units,
     mode_unpriced,
+    unanswered,
     request_url: row.upstream_url ?? row.url,
     request_method: row.method,
     response_status_code: row.status,

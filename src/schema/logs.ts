@@ -122,6 +122,8 @@ export const LogMetrics = z.strictObject({
   unpriced_units: z.array(z.string()).readonly(),
   /** Served in a mode whose own price is not known, and charged at the standard one. */
   mode_unpriced: z.enum(['priority', 'fast']).nullable(),
+  /** True where a request was sent whole and no answer began: the estimate of its prompt is charged. */
+  unanswered: z.boolean(),
   /** Where the call went; the requested path where it went nowhere. */
   request_url: z.string(),
   request_method: z.string(),

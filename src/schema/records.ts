@@ -53,6 +53,8 @@ export interface Settlement extends Charge {
   readonly unpriced_units?: readonly string[]
   /** Served in a mode whose price is not known, and charged as any other. */
   readonly mode_unpriced?: ServiceMode
+  /** The request was written whole and no answer began: it is charged the estimate of its prompt. */
+  readonly unanswered?: true
   /** False when the client had left before the end. */
   readonly delivered: boolean
   /** The row of the log, present on the last attempt at a target. */

@@ -113,6 +113,10 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#times.sent_at = performance.now()
   }
 
+  onRequestSent(): void {
+    this.#times.written_at = performance.now()
+  }
+
   onBodySent(): void {
     this.#times.moved_at = performance.now()
   }

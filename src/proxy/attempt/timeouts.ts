@@ -15,6 +15,8 @@ export type Phase = Extract<StateName, 'recording' | 'queued' | 'sent' | 'answer
 export interface Times {
   queued_at: number
   sent_at: number
+  /** When the operating system had taken all of the request. */
+  written_at: number
   /** When a piece of the body last left. */
   moved_at: number
   first_byte_at: number
@@ -29,7 +31,18 @@ export interface Times {
 
 /** The times of an attempt that begins. */
 export function newTimes(): Times {
-  return {queued_at: 0, sent_at: 0, moved_at: 0, first_byte_at: 0, last_byte_at: 0, paused_at: 0, source: null, events: 0, event_at: 0}
+  return {
+    queued_at: 0,
+    sent_at: 0,
+    written_at: 0,
+    moved_at: 0,
+    first_byte_at: 0,
+    last_byte_at: 0,
+    paused_at: 0,
+    source: null,
+    events: 0,
+    event_at: 0,
+  }
 }
 
 type Limits = Pick<Settings, 'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'>

@@ -57,6 +57,8 @@ export interface Call {
   /** What all attempts used so far, and those at the current target. */
   readonly used: SpentAmounts
   readonly used_here: SpentAmounts
+  /** Where an attempt without an answer was charged its prompt: the next one there is not. */
+  unanswered_at: Target | null
   plan_ms: number
   /** The guardrails of the current target; null where it has none. */
   guardrails: CallGuardrails | null
@@ -122,6 +124,7 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     reservation: null,
     used: {tokens: 0, cost_nanousd: 0},
     used_here: {tokens: 0, cost_nanousd: 0},
+    unanswered_at: null,
     plan_ms: 0,
     guardrails: null,
     link: null,

@@ -43,5 +43,11 @@ export interface AttemptResult extends AttemptOutcome {
   readonly copy: Copy
   /** Null where the response itself is read. */
   readonly rewritten: RewrittenResponse | null
-  readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number; readonly last_byte_at: number}
+  readonly times: {
+    readonly queued_at: number
+    readonly sent_at: number
+    readonly written_at: number
+    readonly first_byte_at: number
+    readonly last_byte_at: number
+  }
 }

@@ -52,7 +52,9 @@ export function settle(settling: Settling, services: ProxyServices, done: () => 
 
 function write(settling: Settling, services: ProxyServices, done: () => void): void {
   const {call, target, request, intent, result, plain, route, has_row, is_last, spend} = settling
-  const {usage, source, said_model} = usageOf(call, target, request, result, plain)
+  const is_unanswered = isUnanswered(settling, services)
+  if (is_unanswered) call.unanswered_at = target
+  const {usage, source, said_model} = usageOf(settling, is_unanswered)
   const {at_ms} = call.incoming
   const price = isCounted(source) ? priceOf(target, request.model, said_model, at_ms, services) : undefined
   const charged = isCounted(source) ? costOf(target, usage, price, at_ms, services) : NOTHING_OWED
@@ -75,6 +77,7 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
     delivered: is_last && !call.relay.gone,
     log: has_row ? log : null,
   }
+  if (is_unanswered) Object.assign(settlement, {unanswered: true})
   if (unpriced || mode_unpriced) Object.assign(settlement, chargedIn(charged))
   if (!hasLeft(result)) Object.assign(settlement, neverMade(intent, route))
   spend({tokens: prompt_tokens + completion_tokens, cost_nanousd})
@@ -121,6 +124,22 @@ function noteObject({call, target, request, result}: Settling, plain: Buffer, {s
   const models = call.row_models ?? (request.model === null ? modelsOfObjects(call, target, seen) : [request.model])
   if (models) noteMade(call, target, models, plain, seen)
 }
+
+/**
+ * True where the provider may have worked on the request, and may charge for it, although no answer began: it was written whole, and then given up by
+ * us, or the connection broke after so long that the model was at work. Of the tries at one target the first alone is charged.
+ */
+function isUnanswered({call, target, result}: Settling, {settings}: ProxyServices): boolean {
+  const {statuses, fault, times} = result
+  if (statuses.provider !== null || !fault || times.written_at === 0 || !settings.charge_unanswered) return false
+  if (target.provider.is_engine || !speaks(call) || call.unanswered_at === target) return false
+  return GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && performance.now() - times.written_at >= AT_WORK_MS)
+}
+
+/** Ends that come from our side. */
+const GIVEN_UP: ReadonlySet<string> = new Set(['client.gone', 'client.slow', 'draining', 'upstream.timeout'])
+/** A connection that breaks sooner broke for another reason than the work. */
+const AT_WORK_MS = 10_000
 
 /** False when it was called off before any of it was sent: a provider that heard nothing has no place in the ledger. */
 function hasLeft({times, fault}: AttemptResult): boolean {
@@ -219,13 +238,10 @@ function amend({guardrails: guarded}: Call, row: Settlement, services: ProxyServ
 }
 
 /** The usage that the provider reported, or an estimate where it reported none. */
-function usageOf(
-  {endpoint, operation, body, incoming}: Call,
-  target: Target,
-  {body: sent}: UpstreamRequest,
-  {stream, statuses, headers, outcome, rewritten, received_bytes, copy}: AttemptResult,
-  plain: Buffer | null,
-): AttemptUsage {
+function usageOf({call, target, request, result, plain}: Settling, is_unanswered: boolean): AttemptUsage {
+  const {endpoint, operation, body, incoming} = call
+  const {body: sent} = request
+  const {stream, statuses, headers, outcome, rewritten, received_bytes, copy} = result
   const may_ask = body.kind === 'json' && (mayAskMode(body.members) || hasParams(target.params))
   return usedBy({
     endpoint,
@@ -242,6 +258,7 @@ function usageOf(
     reply_headers: headers,
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,
+    is_unanswered,
     is_cut_stream: stream !== null && outcome !== 'ok',
   })
 }

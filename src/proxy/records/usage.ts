@@ -86,6 +86,8 @@ export interface EndedAttempt extends AskedFor {
   readonly is_skimmed?: boolean
   /** About how many bytes of text came: of a stream what the model wrote, else the answer. */
   readonly text_bytes: number
+  /** The request was written whole, and no answer began: its prompt may have been read all the same. */
+  readonly is_unanswered?: boolean
   /** A stream that did not come to its end. */
   readonly is_cut_stream: boolean
 }
@@ -104,6 +106,7 @@ const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 /** The usage that the provider reported; where it should have and did not, an estimate from the text, marked as one. */
 export function usedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
+  if (status === null && ended.is_unanswered) return {usage: promptOf(ended, asked_bytes ?? 0), source: 'estimated', said_model: null}
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
   const facts = ended.reply_facts ?? wholeFacts(ended)
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
@@ -119,11 +122,16 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   const units = request_body && requestUnits(endpoint, request_body)
   if (units) return {usage: units, source, said_model: facts.model}
   if (!speaks(ended) || asked_bytes === null) return unmetered
-  const usage = emptyUsage()
-  usage.input_uncached_tokens = (request_body && countBodyTokens(request_body, {framed: true})) ?? estimateTokens(asked_bytes)
   const answered = ended.reply_facts === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
-  usage.output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
-  return {usage: inMode(usage, ended.mode_in), source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
+  const output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
+  const usage = {...promptOf(ended, asked_bytes), output_text_tokens}
+  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
+}
+
+/** The prompt, estimated from its text. */
+function promptOf({request_body, mode_in}: EndedAttempt, asked_bytes: number): Usage {
+  const counted = request_body && countBodyTokens(request_body, {framed: true})
+  return inMode({...emptyUsage(), input_uncached_tokens: counted ?? estimateTokens(asked_bytes)}, mode_in)
 }
 
 /** True where the reply tells of the batch that it began, so that this can be charged from its results. */

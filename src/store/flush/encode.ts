@@ -107,16 +107,17 @@ function detailOf(log: LogRecord): Detail {
   }
 }
 
-/** What of the usage could not be priced, as the column of usage tells it beside the counts. */
+/** What of the usage could not be priced or is not known, as the column of usage tells it beside the counts. */
 export interface Unpriced {
   readonly unpriced_units?: readonly string[] | undefined
   readonly mode_unpriced?: ServiceMode | undefined
+  readonly unanswered?: true | undefined
 }
 
 /** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of what has no price. */
 export function counted(
   usage: Partial<Usage>,
-  {unpriced_units, mode_unpriced}: Unpriced = {},
+  {unpriced_units, mode_unpriced, unanswered}: Unpriced = {},
 ): Pick<LedgerLine, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
   let prompt_tokens = 0
   let completion_tokens = 0
@@ -137,5 +138,6 @@ export function counted(
   if (units && units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
   if (unpriced_units && unpriced_units.length > 0) text += `${text && ','}"unpriced_units":${JSON.stringify(unpriced_units)}`
   if (mode_unpriced) text += `${text && ','}"mode_unpriced":"${mode_unpriced}"`
+  if (unanswered) text += `${text && ','}"unanswered":true`
   return {prompt_tokens, completion_tokens, usage: `{${text}}`}
 }

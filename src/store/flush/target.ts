@@ -104,6 +104,7 @@ export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): 
   const sum = counted(each.reduce(addUsage, {}), {
     unpriced_units: [...new Set(each.flatMap(({unpriced_units}) => unpriced_units ?? []))],
     mode_unpriced: each.find(({mode_unpriced}) => mode_unpriced)?.mode_unpriced,
+    unanswered: each.find(({unanswered}) => unanswered)?.unanswered,
   })
   if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')
   return {

@@ -11,29 +11,35 @@ const MAX_COPIED_BYTES = 3 * 1024
 /** Sends a call whose body is bytes or none. */
 export function sendBytes(socket: Socket, call: HttpExchange): void {
   const {head, bytes, handler} = call
-  if (bytes === null) sendNothing(socket, call)
+  const written: Written = fault => fault || handler.onRequestSent?.()
+  if (bytes === null) sendNothing(socket, call, written)
   else {
     const text = `${head}content-length: ${bytes.length}\r\n\r\n`
     if (bytes.length <= MAX_COPIED_BYTES) {
       const whole = Buffer.allocUnsafe(text.length + bytes.length)
       whole.write(text, 'latin1')
       bytes.copy(whole, text.length)
-      socket.write(whole)
+      socket.write(whole, written)
     } else {
       socket.cork()
       socket.write(text, 'latin1')
-      socket.write(bytes)
+      socket.write(bytes, written)
       socket.uncork()
     }
     handler.onBodySent?.(bytes)
   }
-  handler.onRequestSent?.()
 }
 
 /** Sends a call whose body comes in pieces, no faster than the socket takes them; chunked unless its length is known. */
 export async function sendStream(socket: Socket, call: HttpExchange, stream: Streamed): Promise<void> {
   const {head, length, handler} = call
   let sent = 0
+  let waiting = 0
+  let is_whole = false
+  const written: Written = fault => {
+    waiting--
+    if (!fault && is_whole && waiting === 0) handler.onRequestSent?.()
+  }
   for await (const part of stream) {
     if (call.is_over) return
     const piece = typeof part === 'string' ? Buffer.from(part) : part
@@ -42,7 +48,8 @@ export async function sendStream(socket: Socket, call: HttpExchange, stream: Str
     socket.cork()
     if (sent === 0) socket.write(`${head}${length === null ? 'transfer-encoding: chunked' : `content-length: ${length}`}\r\n\r\n`, 'latin1')
     if (length === null) socket.write(`${piece.length.toString(16)}\r\n`, 'latin1')
-    const flows = socket.write(piece)
+    waiting++
+    const flows = socket.write(piece, written)
     if (length === null) socket.write('\r\n', 'latin1')
     socket.uncork()
     sent += piece.length
@@ -51,13 +58,21 @@ export async function sendStream(socket: Socket, call: HttpExchange, stream: Str
   }
   if (call.is_over) return
   if (length !== null && sent !== length) throw new errors.RequestContentLengthMismatchError()
-  if (sent === 0) sendNothing(socket, call)
-  else if (length === null) socket.write('0\r\n\r\n', 'latin1')
-  handler.onRequestSent?.()
+  is_whole = true
+  if (sent > 0 && length !== null) {
+    if (waiting === 0) handler.onRequestSent?.()
+    return
+  }
+  waiting++
+  if (sent === 0) sendNothing(socket, call, written)
+  else socket.write('0\r\n\r\n', 'latin1', written)
 }
 
-function sendNothing(socket: Socket, {head, method}: HttpExchange): void {
-  socket.write(TAKES_BODY.has(method) ? `${head}content-length: 0\r\n\r\n` : `${head}\r\n`, 'latin1')
+/** The operating system has taken what was written, or the socket is gone. */
+type Written = (fault?: Error | null) => void
+
+function sendNothing(socket: Socket, {head, method}: HttpExchange, written: Written): void {
+  socket.write(TAKES_BODY.has(method) ? `${head}content-length: 0\r\n\r\n` : `${head}\r\n`, 'latin1', written)
 }
 
 async function drained(socket: Socket): Promise<void> {

@@ -122,7 +122,7 @@ test('a request timeout ends an attempt with 408, also before the first event of
   provider.answer(() => undefined)
   const reply = await gateway.chat({...asked(), stream: false}, {...AT_LOOP, 'x-gateway-request-timeout': '50'})
   expect([reply.status, ((await reply.json()) as {error: {type: string}}).error.type]).toEqual([408, 'timeout_error'])
-  expect((await gateway.logs())[0]).toMatchObject({response_status_code: 408, cost: 0})
+  expect((await gateway.logs())[0]).toMatchObject({response_status_code: 408, unanswered: true, res_units: 0})
 })
 
 test('metered: usage is asked for, counted, and taken out of what the client sees', async () => {

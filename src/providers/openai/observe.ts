@@ -72,13 +72,14 @@ const TEXT: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
 /** Events that come before the provider has decided anything (core rule 20). */
 const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'response.created', 'response.queued', 'response.in_progress'])
 
-/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). */
-export function observeStream(endpoint: EndpointName): StreamObserver {
-  return new StreamObserver(endpoint)
+/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). `choices`: see `awaits_usage`. */
+export function observeStream(endpoint: EndpointName, choices = 0): StreamObserver {
+  return new StreamObserver(endpoint, choices)
 }
 
 export class StreamObserver {
   readonly #endpoint: EndpointName
+  readonly #choices: number
   readonly #last: readonly string[]
   readonly #last_bytes: readonly Buffer[]
   readonly #text_keys: readonly Buffer[]
@@ -90,16 +91,20 @@ export class StreamObserver {
   #failed: StreamFailure | null = null
   #finished = false
   readonly #reason: Buffer | undefined
+  /** Choices whose reason to end has not come. */
+  #open_choices: number
   #has_reason = false
   #has_unread = false
+  #ended: Set<number> | undefined
   #events = 0
   #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
   #text_bytes = 0
   #pieces = 0
   #hold_at = -1
 
-  constructor(endpoint: EndpointName) {
+  constructor(endpoint: EndpointName, choices: number) {
     this.#endpoint = endpoint
+    this.#choices = this.#open_choices = choices
     this.#last = LAST[endpoint] ?? LAST_ANYWHERE
     this.#reason = REASON[endpoint]
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
@@ -154,6 +159,11 @@ export class StreamObserver {
     return !this.#finished && !this.#has_reason && !this.#has_unread && !this.#failed
   }
 
+  /** True when each of the choices that a client waits for has told why it ended, and the usage, which comes behind them, has not come. */
+  get awaits_usage(): boolean {
+    return this.#choices > 0 && this.#open_choices <= 0 && !this.#finished && !this.#failed && this.#usage_so_far === null
+  }
+
   /** Events that came, comments and pings apart. */
   get events(): number {
     return this.#events
@@ -188,11 +198,24 @@ export class StreamObserver {
       return
     }
     if (!isIdle(raw)) this.#events++
-    if (!this.#has_reason && this.#reason) this.#has_reason = hasValue(raw, this.#reason)
+    if (this.#reason && (!this.#has_reason || this.#open_choices > 0) && hasValue(raw, this.#reason)) {
+      this.#has_reason = true
+      this.#open_choices = this.#choices > 1 ? this.#choices - this.#endedBy(raw) : 0
+    }
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
     if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
     this.#countText(raw)
+  }
+
+  /** How many choices have told their reason to end, with those of this event. */
+  #endedBy(raw: Buffer): number {
+    const {choices} = object(parsed(readFields(raw).data.join('\n')))
+    this.#ended ??= new Set()
+    for (const choice of Array.isArray(choices) ? choices.map(object) : []) {
+      if (choice.finish_reason && Number.isSafeInteger(choice.index)) this.#ended.add(choice.index as number)
+    }
+    return this.#ended.size
   }
 
   #mayBeLast(raw: Buffer): boolean {

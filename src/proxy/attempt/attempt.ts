@@ -11,6 +11,7 @@ import {beginsAsEvents, type UnlabelledResponse, waitsForStart} from './first-by
 import {type AttemptParts, NOTHING_USED} from './host.ts'
 import type {ResponseHead} from './open-response.ts'
 import {outcomeOf} from './outcome.ts'
+import {ReadOn} from './read-on.ts'
 import {type AttemptTransport, ResponseGate} from './response-gate.ts'
 import {encodingIn, ResponseMask} from './response-mask.ts'
 import {newTimes, overdue, type Phase, timeout} from './timeouts.ts'
@@ -42,6 +43,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
   #outcome: AttemptOutcome | undefined
+  /** The client is gone, and only the usage is waited for. */
+  #read_on: ReadOn | null = null
 
   constructor(parts: AttemptParts) {
     this.#parts = parts
@@ -77,6 +80,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   check(now: number): void {
     const {call, target, services} = this.#parts
     const {decision, response} = this.#gate
+    if (this.#read_on && this.#parts.host.is_draining) return this.end(new Refusal('client.gone'))
     // What guardrails take over a row of a file, under a deadline of their own, is no silence of the provider's.
     if (call.body.kind === 'stream' && call.body.judged?.is_waiting) this.#times.moved_at = now
     const late = overdue(this.phase, this.#times, now, services.settings, decision, response.guarded)
@@ -86,7 +90,20 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   }
 
   clientGone(): void {
-    if (!this.#parts.host.cache?.leave()) this.end(new Refusal('client.gone')) // else others wait for the response
+    if (this.#parts.host.cache?.leave()) return // others wait for the response
+    if (!this.#readOn()) this.end(new Refusal('client.gone'))
+  }
+
+  /** All of the answer has come but its usage: that is worth a moment. */
+  #readOn(): boolean {
+    const {host, request} = this.#parts
+    const {source} = this.#gate.response
+    if (this.phase !== 'answering' || !source?.awaits_usage || host.is_draining) return false
+    this.#read_on ??= ReadOn.begin(request.provider.slug, host.live_calls, () => this.end(new Refusal('client.gone')))
+    if (!this.#read_on) return false
+    this.#times.paused_at = 0
+    this.resume()
+    return true
   }
 
   clientReady(): void {
@@ -135,6 +152,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     if (this.phase === 'over') return
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
+    this.#read_on?.took(chunk)
+    if (this.#is_over) return
     if (this.#awaited) return this.#await(this.#awaited, chunk)
     if (!this.#unlabelled) return this.#write(chunk)
     const first = Buffer.concat([...this.#unlabelled.parts, chunk])
@@ -247,6 +266,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     const {state, host} = this.#parts
     const {decision, response} = this.#gate
     state.release(this)
+    this.#read_on?.end()
+    this.#read_on = null
     response.stream?.close()
     this.#recorder.close()
     if (decision?.passes === false) return host.continueRouting()

@@ -31,6 +31,10 @@ export interface AttemptHost {
   readonly route: RouteInfo
   /** Nothing can be tried after it: its response need not wait for anything. */
   readonly is_final: boolean
+  /** The gateway stops. */
+  readonly is_draining: boolean
+  /** How many calls are under way, this one with them. */
+  readonly live_calls: number
   /** Why nothing may be sent any more, if so: the client is gone, or the gateway stops. */
   readonly called_off: Refusal | null
   /** Where its response may be stored. */

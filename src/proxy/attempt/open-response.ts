@@ -5,6 +5,7 @@ import type {VendorFraming} from '../../providers/vendor-operations/operation.ts
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {GuardedStream} from '../guardrails/stream.ts'
+import {member} from '../inbound/body.ts'
 import {openStream, type ProviderStream, type Stream, TELLS_END} from '../upstream/stream.ts'
 import {TranslatedStream} from '../upstream/translated-stream.ts'
 import {isEventStream, VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
@@ -107,6 +108,7 @@ export function openResponse(
           is_good,
           encoding,
           is_metered: is_metered && is_good,
+          choices: is_good ? choicesOf(parts) : 0,
         }),
       )
   const guarded =
@@ -114,6 +116,15 @@ export function openResponse(
   const fault = guarded && encoding && !translating ? guardrails!.unreadable(ENCODED) : null
   const stream = guarded ?? source
   return {status, headers, encoding, content_length, stream, source, guarded, checkStart: null, is_rewritten: false, fault}
+}
+
+/** How many choices a stream of completions has, whose usage was requested and comes behind them; 0: it is not known, or no usage was requested. */
+function choicesOf({call: {body, endpoint}, request, target}: AttemptParts): number {
+  if (body.kind !== 'json' || !(request.is_metered || body.asks_usage)) return 0
+  // Several prompts have choices each.
+  if (endpoint !== 'chatComplete' && (endpoint !== 'complete' || typeof member(body.bytes, body.members, 'prompt') !== 'string')) return 0
+  const n = target.params.override_params?.n ?? member(body.bytes, body.members, 'n') ?? 1
+  return Number.isSafeInteger(n) ? (n as number) : 0
 }
 
 /** How a reply that is not translated streams; null where it is no stream. Errors come whole, but for those in an event stream. */

@@ -73,6 +73,14 @@ export class CallRunner implements AttemptHost, StateOwner {
     return plane.registry.draining ? new Refusal('draining') : null
   }
 
+  get is_draining(): boolean {
+    return this.#planned.plane.registry.draining
+  }
+
+  get live_calls(): number {
+    return this.#planned.plane.registry.size
+  }
+
   decide(result: TryResult): RoutingDecision {
     const step = this.#router.next(result)
     if (step.kind === 'return') return {passes: true, retry_attempt_count: step.retry_attempt_count}

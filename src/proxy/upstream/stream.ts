@@ -45,12 +45,16 @@ interface How {
   readonly encoding: string | null
   /** True when the gateway requested usage in the stream: its event is taken out again. */
   readonly is_metered: boolean
+  /** How many choices a client waits for, of a stream whose usage was requested; 0: none is to come. */
+  readonly choices?: number
 }
 
 /** A stream as its provider sends it. */
 export interface ProviderStream extends Stream {
   /** How many events came that are more than a sign of life. */
   readonly events: number
+  /** All of the answer has come, and its usage is still to come. */
+  readonly awaits_usage: boolean
 }
 
 /** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
@@ -74,11 +78,11 @@ class ObservedStream implements ProviderStream {
   /** Chunks of a stream that cannot be read. */
   #pieces = 0
 
-  constructor(endpoint: EndpointName, {provider, is_good, encoding, is_metered}: How) {
+  constructor(endpoint: EndpointName, {provider, is_good, encoding, is_metered, choices = 0}: How) {
     const is_encoded = encoding !== null
     this.#endpoint = endpoint
     this.#provider = provider
-    this.#observer = observeStream(endpoint)
+    this.#observer = observeStream(endpoint, choices)
     this.#filter = is_metered ? meterFilter() : null
     this.#decoder = is_encoded ? tap(encoding, plain => this.#seen(plain)) : null
     this.#is_opaque = is_encoded && this.#decoder === null
@@ -145,6 +149,10 @@ class ObservedStream implements ProviderStream {
 
   get events(): number {
     return this.#observer.events + this.#pieces
+  }
+
+  get awaits_usage(): boolean {
+    return this.#observer.awaits_usage
   }
 
   get fault(): Refusal | null {

@@ -112,6 +112,10 @@ export class TranslatedStream implements ProviderStream {
     return this.#events
   }
 
+  get awaits_usage(): boolean {
+    return !this.#is_faulty && this.#translator.finished && this.#translator.usage === null
+  }
+
   get is_answering(): boolean {
     return this.has_begun
   }

@@ -87,6 +87,10 @@ export class VendorStream implements ProviderStream {
     return this.#inner ? this.#inner.has_begun : this.#is_unread || this.#observer.events > 0
   }
 
+  get awaits_usage(): boolean {
+    return this.usage === null && (this.#inner?.awaits_usage ?? false)
+  }
+
   get is_answering(): boolean {
     return this.has_begun
   }

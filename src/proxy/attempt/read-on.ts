@@ -1,0 +1,44 @@
+/** How long, and how far, an answer is read on for its usage. */
+const MAX_MS = 2000
+const MAX_BYTES = 64 * 1024
+/** Of one provider's answers so many are read on at a time, or a tenth of all calls under way if that is more. */
+const LEAST_AT_ONCE = 10
+const SHARE_AT_ONCE = 0.1
+
+const reading = new Map<string, number>()
+
+/**
+ * The end of an answer that nobody waits for any more: all of it has come but its usage, which some dialects tell behind their last word. It is read
+ * for that, a little while and a few bytes.
+ */
+export class ReadOn {
+  readonly #provider: string
+  readonly #timer: NodeJS.Timeout
+  readonly #onOver: () => void
+  #left_bytes = MAX_BYTES
+
+  private constructor(provider: string, onOver: () => void) {
+    this.#provider = provider
+    this.#onOver = onOver
+    this.#timer = setTimeout(onOver, MAX_MS)
+    reading.set(provider, (reading.get(provider) ?? 0) + 1)
+  }
+
+  /** Null where too many of the provider's answers are read on already. `onOver`: it took too long. */
+  static begin(provider: string, calls: number, onOver: () => void): ReadOn | null {
+    if ((reading.get(provider) ?? 0) >= Math.max(LEAST_AT_ONCE, calls * SHARE_AT_ONCE)) return null
+    return new ReadOn(provider, onOver)
+  }
+
+  took(chunk: Buffer): void {
+    this.#left_bytes -= chunk.length
+    if (this.#left_bytes < 0) this.#onOver()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    const left = reading.get(this.#provider)! - 1
+    if (left > 0) reading.set(this.#provider, left)
+    else reading.delete(this.#provider)
+  }
+}

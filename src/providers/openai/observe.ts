@@ -32,6 +32,7 @@ const LONGEST_DONE = 64
 /** Events in which we look for the model before we take it that the stream names none. */
 const MODEL_TRIES = 8
 const LONGEST_MESSAGE = 2000
+const LONGEST_ID = 512
 /** The model stands in small events; a picture is not parsed to look for it. */
 const MODEL_BYTES = 64 * 1024
 /** Endpoints whose events carry pictures or all of the answer, and the usage behind them. */
@@ -87,6 +88,7 @@ export class StreamObserver {
   #usage_so_far: RawObject | null = null
   #response: RawObject = {}
   #model: string | null = null
+  #background_id: string | null = null
   #model_tries = MODEL_TRIES
   #failed: StreamFailure | null = null
   #finished = false
@@ -143,6 +145,11 @@ export class StreamObserver {
 
   get model(): string | null {
     return this.#model
+  }
+
+  /** The id of a response that is made in the background, whether or not anybody reads its stream; null for all others. */
+  get background_id(): string | null {
+    return this.#background_id
   }
 
   /** True when the last event of a whole answer was seen. */
@@ -257,8 +264,10 @@ export class StreamObserver {
       this.#model = modelIn(json)
       this.#model_tries--
     }
+    const {response} = json
+    if (isObject(response) && response.background === true) this.#background_id = idOf(response)
     if (type === null || !this.#last.includes(type)) return
-    if (isObject(json.response)) this.#response = json.response
+    if (isObject(response)) this.#response = response
     this.#finish(start)
   }
 
@@ -277,6 +286,11 @@ export class StreamObserver {
       return
     }
   }
+}
+
+/** The id of a response; null for what is none. */
+function idOf({id}: RawObject): string | null {
+  return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : null
 }
 
 /** True for an event that only says that the connection is alive. */

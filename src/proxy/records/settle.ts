@@ -12,6 +12,7 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
+import {leftInBackground} from './deferred/background-responses.ts'
 import {chargeDeferred} from './deferred/charge.ts'
 import {chargedIn, costOf, NOTHING_OWED, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
@@ -259,6 +260,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,
     is_unanswered,
+    is_background: leftInBackground(stream) !== null,
     is_cut_stream: stream !== null && outcome !== 'ok',
   })
 }

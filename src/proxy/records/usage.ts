@@ -88,6 +88,8 @@ export interface EndedAttempt extends AskedFor {
   readonly text_bytes: number
   /** The request was written whole, and no answer began: its prompt may have been read all the same. */
   readonly is_unanswered?: boolean
+  /** Its response goes on being made, and is charged once it ended. */
+  readonly is_background?: boolean
   /** A stream that did not come to its end. */
   readonly is_cut_stream: boolean
 }
@@ -111,7 +113,7 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   const facts = ended.reply_facts ?? wholeFacts(ended)
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
   if (ended.operation?.operation.money === 'deferred') return beginsBatch(ended) ? nothing : {...nothing, source: 'unmetered'}
-  if (isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
+  if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const source = outcome === 'ok' ? 'provider' : 'partial'
   if (facts.usage) {
     const usage = ended.is_cut_stream ? withText(facts.usage, ended.text_bytes) : facts.usage

@@ -20,6 +20,8 @@ export interface Stream {
   readonly text_bytes: number
   /** Pieces of the answer that came: of most providers, a token each. */
   readonly pieces: number
+  /** The id of the response that goes on being made when the stream is left; null where none does. */
+  readonly background_id?: string | null
   /** An error that the provider sent inside the stream. */
   readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
@@ -132,6 +134,10 @@ class ObservedStream implements ProviderStream {
 
   get pieces(): number {
     return this.#observer.pieces
+  }
+
+  get background_id(): string | null {
+    return this.#observer.background_id
   }
 
   get failed(): Stream['failed'] {

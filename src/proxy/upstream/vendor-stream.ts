@@ -79,6 +79,10 @@ export class VendorStream implements ProviderStream {
     return Math.max(this.#observer.pieces, this.#inner?.pieces ?? 0)
   }
 
+  get background_id(): string | null {
+    return this.#inner?.background_id ?? null
+  }
+
   get failed(): Stream['failed'] {
     return this.#inner?.failed ?? this.#observer.failed
   }

@@ -6,7 +6,7 @@ import {totals} from '../../../schema/usage.ts'
 import {keptMetadata} from '../../call/call.ts'
 import type {ProxyServices} from '../../services.ts'
 import {chargedIn} from '../price.ts'
-import {toldOfResponses} from './background-responses.ts'
+import {leftInBackground, toldOfResponses} from './background-responses.ts'
 import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
@@ -21,7 +21,8 @@ const MAX_WAIT_MS = 60_000
  */
 export function chargeDeferred(answered: CompletedAttempt, services: ProxyServices): Promise<void> | null {
   const {call, result} = answered
-  if ((result.outcome !== 'ok' && !givesResults(answered)) || (result.statuses.provider ?? 500) >= 300) return null
+  const is_told = result.outcome === 'ok' || givesResults(answered) || leftInBackground(result.stream) !== null
+  if (!is_told || (result.statuses.provider ?? 500) >= 300) return null
   const statuses = toldOf(answered, services)
   if (!statuses) return null
   const work = statuses.begun ? remember(answered, statuses.begun, services) : chargeTold(answered.intent, statuses.ended, services)

@@ -84,6 +84,11 @@ export class CounterReservation {
     else this.#end(actual)
   }
 
+  /** What it is for goes on behind the call: it stays held until `Limits.recover` puts what was used in its place. */
+  keep(): void {
+    this.#is_open = false
+  }
+
   #decide(reserved: Reserved<LimitClaim>, total: Actual): MaybePromise<Refusal | null> {
     switch (reserved.outcome) {
       case 'taken':

@@ -185,6 +185,11 @@ export interface Limits {
   ): CounterReservation | Promise<CounterReservation>
   /** Adds what was used to counters that an admission named, without another request. Never rejects. */
   add(counter_keys: readonly string[], actual: {readonly tokens: number; readonly cost_nanousd: number}): Promise<void>
+  /** The same, and puts it in the place of what the attempt still holds of them. */
+  recover(
+    intent: Pick<Intent, 'call_id' | 'attempt' | 'counter_keys' | 'held_keys'>,
+    actual: {readonly tokens: number; readonly cost_nanousd: number},
+  ): Promise<void>
 }
 
 export interface Prices {

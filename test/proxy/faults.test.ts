@@ -67,7 +67,12 @@ async function plane(
     },
     prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null})},
     findPolicies: () => null,
-    limits: {admit: () => null, hold: () => Promise.reject(new Error('nothing is strict')), add: async () => undefined},
+    limits: {
+      admit: () => null,
+      hold: () => Promise.reject(new Error('nothing is strict')),
+      recover: async () => undefined,
+      add: async () => undefined,
+    },
     metrics: {ended: () => undefined, live: () => undefined},
     cache: null,
     fileStore: () => {

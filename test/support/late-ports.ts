@@ -16,6 +16,7 @@ export function latePorts(services: ProxyServices): ProxyServices {
       admit: late((...given) => limits.admit(...given)),
       hold: late((...given) => limits.hold(...given)),
       add: late((...given) => limits.add(...given)),
+      recover: late((...given) => limits.recover(...given)),
     },
     recorder: lateRecorder(recorder),
   }

@@ -4,17 +4,10 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {modelIn, rawUsageIn, withTools} from './reply.ts'
 import {hasValue, keyBytes, stringBytes} from './scan.ts'
+import {failureIn, type StreamFailure} from './stream-failure.ts'
 import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.ts'
-
-/** An error inside a stream. */
-export interface StreamFailure {
-  readonly type: string
-  /** A number is written out. */
-  readonly code: string | null
-  readonly message: string
-}
 
 const USAGE = keyBytes('usage')
 const ERROR = keyBytes('error')
@@ -31,7 +24,6 @@ const LONGEST_PING = 64
 const LONGEST_DONE = 64
 /** Events in which we look for the model before we take it that the stream names none. */
 const MODEL_TRIES = 8
-const LONGEST_MESSAGE = 2000
 const LONGEST_ID = 512
 /** The model stands in small events; a picture is not parsed to look for it. */
 const MODEL_BYTES = 64 * 1024
@@ -297,21 +289,4 @@ function idOf({id}: RawObject): string | null {
 function isIdle(raw: Buffer): boolean {
   if (raw[0] === COLON) return !raw.includes(DATA)
   return raw.length <= LONGEST_PING && raw[0] === LETTER_E && raw.includes(PING)
-}
-
-/** The error in an event: `{"error": ...}`, an event of that name, or a response that failed. */
-function failureIn(json: RawObject, type: string | null): StreamFailure | null {
-  const error = json.error ?? (type === 'response.failed' ? object(json.response).error : null)
-  if (isObject(error)) {
-    const code = text(error.code)
-    return {type: text(error.type) ?? code ?? 'error', code, message: text(error.message) ?? 'no message'}
-  }
-  if (typeof error === 'string') return {type: 'error', code: null, message: error.slice(0, LONGEST_MESSAGE)}
-  if (type !== 'error' && type !== 'response.failed') return null
-  const code = text(json.code)
-  return {type: code ?? 'error', code, message: text(json.message) ?? 'no message'}
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_MESSAGE) : typeof value === 'number' ? String(value) : null
 }

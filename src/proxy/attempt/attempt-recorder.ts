@@ -80,6 +80,7 @@ export class AttemptRecorder {
       encoding,
       received_bytes: this.received_bytes,
       stream,
+      source: this.#response.source,
       copy: this.copy,
       rewritten,
       times: this.#times,

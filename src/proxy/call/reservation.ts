@@ -18,6 +18,8 @@ export interface Reservation {
   readonly keys: readonly string[]
   /** Grows with a stream. Null when it may go on; a refusal ends it. */
   reach(stream: StreamProgress): MaybePromise<Refusal | null>
+  /** The work goes on behind the call: it stays held until that is charged, and `settle` does nothing any more. */
+  keep(): void
   /** Ends it with what was used. */
   settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
 }

@@ -191,10 +191,6 @@ export class GuardedStream implements Stream {
     return this.#inner.text_bytes
   }
 
-  get background_id(): string | null {
-    return this.#inner.background_id ?? null
-  }
-
   get failed(): Stream['failed'] {
     if (!this.#fault && !this.is_held) return this.#inner.failed
     if (!this.#fault) return this.#hasFailed && !this.#isAllOut ? null : this.#failure.judged

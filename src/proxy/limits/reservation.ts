@@ -63,6 +63,10 @@ export class GrowingReservation implements Reservation {
     return this.#hold.keys
   }
 
+  keep(): void {
+    this.#hold.keep()
+  }
+
   settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void {
     this.#hold.settle(actual)
   }

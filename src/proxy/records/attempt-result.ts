@@ -2,7 +2,7 @@ import type {Refusal} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import type {Outcome} from '../../schema/records.ts'
 import type {Copy} from '../upstream/body-copy.ts'
-import type {Stream} from '../upstream/stream.ts'
+import type {ProviderStream, Stream} from '../upstream/stream.ts'
 import type {TranslatedReply} from '../upstream/translate.ts'
 
 /** How an attempt ended. */
@@ -40,6 +40,8 @@ export interface AttemptResult extends AttemptOutcome {
   readonly encoding: string | null
   readonly received_bytes: number
   readonly stream: Stream | null
+  /** The same as its provider sent it. */
+  readonly source: ProviderStream | null
   readonly copy: Copy
   /** Null where the response itself is read. */
   readonly rewritten: RewrittenResponse | null

@@ -242,7 +242,7 @@ function amend({guardrails: guarded}: Call, row: Settlement, services: ProxyServ
 function usageOf({call, target, request, result, plain}: Settling, is_unanswered: boolean): AttemptUsage {
   const {endpoint, operation, body, incoming} = call
   const {body: sent} = request
-  const {stream, statuses, headers, outcome, rewritten, received_bytes, copy} = result
+  const {stream, source, statuses, headers, outcome, rewritten, received_bytes, copy} = result
   const may_ask = body.kind === 'json' && (mayAskMode(body.members) || hasParams(target.params))
   return usedBy({
     endpoint,
@@ -260,7 +260,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,
     is_unanswered,
-    is_background: leftInBackground(stream) !== null,
+    is_background: leftInBackground(source) !== null,
     is_cut_stream: stream !== null && outcome !== 'ok',
   })
 }

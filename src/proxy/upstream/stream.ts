@@ -20,8 +20,6 @@ export interface Stream {
   readonly text_bytes: number
   /** Pieces of the answer that came: of most providers, a token each. */
   readonly pieces: number
-  /** The id of the response that goes on being made when the stream is left; null where none does. */
-  readonly background_id?: string | null
   /** An error that the provider sent inside the stream. */
   readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
@@ -57,6 +55,8 @@ export interface ProviderStream extends Stream {
   readonly events: number
   /** All of the answer has come, and its usage is still to come. */
   readonly awaits_usage: boolean
+  /** The id of the response that goes on being made when the stream is left; null where none does. */
+  readonly background_id?: string | null
 }
 
 /** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */

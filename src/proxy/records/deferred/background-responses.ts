@@ -16,7 +16,7 @@ export function toldOfResponses(answered: CompletedAttempt, services: ProxyServi
   const {method, route} = call.incoming
   if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse') return null
   if (!isOfOthers({endpoint: call.endpoint, method, path: route.path, operation: call.operation})) {
-    const id = leftInBackground(result.stream) ?? (plain && underWay(plain))
+    const id = leftInBackground(result.source) ?? (plain && underWay(plain))
     return id === null ? null : {begun: {id, endpoint: 'createModelResponse'}, ended: new Map()}
   }
   const ended = result.stream ? endedIn(result.stream, route.path) : plain && endedResponse(plain)
@@ -24,8 +24,8 @@ export function toldOfResponses(answered: CompletedAttempt, services: ProxyServi
 }
 
 /** The id of the response that goes on being made behind a stream that was left before it told its usage; null for all others. */
-export function leftInBackground(stream: CompletedAttempt['result']['stream']): string | null {
-  return stream && stream.usage === null ? (stream.background_id ?? null) : null
+export function leftInBackground(source: CompletedAttempt['result']['source']): string | null {
+  return source && source.usage === null ? (source.background_id ?? null) : null
 }
 
 /** A stream that came to its end holds its usage. Its response is the requested one. */

@@ -11,6 +11,7 @@ import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
 
+const NOTHING_USED = {tokens: 0, cost_nanousd: 0}
 /** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
 const MAX_WAIT_MS = 60_000
 
@@ -21,7 +22,7 @@ const MAX_WAIT_MS = 60_000
  */
 export function chargeDeferred(answered: CompletedAttempt, services: ProxyServices): Promise<void> | null {
   const {call, result} = answered
-  const is_told = result.outcome === 'ok' || givesResults(answered) || leftInBackground(result.stream) !== null
+  const is_told = result.outcome === 'ok' || givesResults(answered) || leftInBackground(result.source) !== null
   if (!is_told || (result.statuses.provider ?? 500) >= 300) return null
   const statuses = toldOf(answered, services)
   if (!statuses) return null
@@ -52,6 +53,8 @@ async function remember(
   }
   const call_id = newTimeId(services.now())
   await services.deferred.open({call_id, id, charge, has_entry: false}, new Date(services.now()).toISOString())
+  // one that was late has given it back
+  call.reservation?.keep()
 }
 
 /** Charges work that has ended, as far as its usage is known and was not charged before. */
@@ -76,7 +79,11 @@ async function chargeOne(
 ): Promise<void> {
   const {call_id, charge, has_entry} = work
   const now = () => new Date(services.now()).toISOString()
-  if (has_entry) return void (await services.deferred.settle(call_id, now()))
+  if (has_entry) {
+    // its entry is what it used
+    if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_USED)
+    return
+  }
   const started = performance.now()
   const came = await cameTo(work)
   if (came) {
@@ -84,8 +91,8 @@ async function chargeOne(
     const actual = {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd}
     await written(settlement, services)
     // the ledger has it from here on: what comes between is to be shorter than the reconciler's `settles_ms`
-    if (await services.deferred.settle(call_id, now())) await services.limits.add(charge.intent.counter_keys, actual)
-  } else await services.deferred.settle(call_id, now())
+    if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, actual)
+  } else if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_USED)
 }
 
 function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms: number, services: ProxyServices): Settlement {

@@ -49,7 +49,7 @@ export function openAsking(services: ProxyServices): AskAgain {
     )
     if (answer.status === 404 || answer.status === 410) return 'gone'
     if (answer.status !== 200 || answer.plain === null) throw new Error(`${target.provider.slug} answered ${answer.status}`)
-    const result = {statuses: {provider: answer.status}, outcome: 'ok' as const, stream: null, received_bytes: answer.bytes}
+    const result = {statuses: {provider: answer.status}, outcome: 'ok' as const, stream: null, source: null, received_bytes: answer.bytes}
     const statuses = toldOf({call, target, request: out, intent: work.charge.intent, result, plain: answer.plain}, services)
     if (!statuses?.ended.has(work.id)) return 'under_way'
     await chargeTold(work.charge.intent, statuses.ended, services)

@@ -21,7 +21,9 @@ const answeredRow = (custom_id: string, prompt_tokens: number, completion_tokens
   error: null,
 })
 const failedRow = {id: 'batch_req_x', custom_id: 'x', response: null, error: {code: 'e', message: 'no'}}
-const ROWS = [answeredRow('a', 1000, 500), failedRow, answeredRow('b', 3, 1)]
+/** What failed used nothing, whatever it says. */
+const refusedRow = {...answeredRow('y', 5000, 5000), response: {...answeredRow('y', 5000, 5000).response, status_code: 400}}
+const ROWS = [answeredRow('a', 1000, 500), failedRow, refusedRow, answeredRow('b', 3, 1)]
 
 describe.each(KINDS)('a batch, on %s,', kind => {
   let twin: FakeProvider

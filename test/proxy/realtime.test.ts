@@ -550,6 +550,18 @@ describe('turns', () => {
   })
 })
 
+test('many short pieces of a turn that is cut off are charged as one long one is', async () => {
+  const {client, upstream, headers} = await session()
+  client.say({type: 'response.create'})
+  await upstream.until(() => upstream.messages.length === 1)
+  upstream.say(created('r'))
+  for (let piece = 0; piece < 100; piece++) upstream.say({type: 'response.output_text.delta', delta: 'word '})
+  await client.until(() => client.messages.length === 101)
+  await close(client)
+  const [row] = await rowsOf(headers as never)
+  expect(row).toMatchObject({outcome: 'aborted', usage_source: 'partial', usage: {output_text_tokens: 125}})
+})
+
 describe('limits', () => {
   test('are taken when a session is opened', async () => {
     const key = await keyWith({rate_limits: [{type: 'requests', unit: 'rph', value: 1}]})

@@ -1,11 +1,16 @@
 import {estimateTokens} from '../../providers/openai/observe.ts'
+import {keyBytes, stringBytes} from '../../providers/openai/scan.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 
 /** Sound as it is sent by default: 24 kHz, 16 bits, one channel, a token each 100 ms heard and each 50 ms spoken (OpenAI, Realtime costs). */
 const BYTES_PER_TOKEN_IN = 4800
 const BYTES_PER_TOKEN_OUT = 2400
-/** What an event has around its sound or text. */
-const AROUND_BYTES = 150
+const SOUND_IN_BASE64 = 3 / 4
+const SAYS: ReadonlySet<string> = new Set(['conversation.item.create', 'response.create', 'session.update'])
+const DELTA = keyBytes('delta')
+const AUDIO = keyBytes('audio')
+/** Keys of what a client's message says to the model. */
+const TEXTS = ['text', 'instructions', 'output', 'arguments'].map(keyBytes)
 
 /** Bytes in both directions since the last answer was counted: the least that a turn without reported usage has used. */
 export class Estimate {
@@ -14,18 +19,21 @@ export class Estimate {
   #text_out = 0
   #audio_out = 0
 
-  /** A client's message that went on; `type` null when it was not read. */
-  sent(type: string | null, bytes: number): void {
-    const inner = Math.max(0, bytes - AROUND_BYTES)
-    if (type === 'input_audio_buffer.append' || type === null) this.#audio_in += (inner * 3) / 4
-    else if (type === 'conversation.item.create' || type === 'response.create') this.#text_in += inner
+  /** A client's message that went on; `payload` null when it was not read, for it is sound or too long. */
+  sent(type: string | null, payload: Buffer | null, bytes: number): void {
+    if (type === null || payload === null) this.#audio_in += bytes * SOUND_IN_BASE64
+    else if (type === 'input_audio_buffer.append' || SAYS.has(type)) {
+      this.#audio_in += stringBytes(payload, AUDIO) * SOUND_IN_BASE64
+      for (const key of TEXTS) this.#text_in += stringBytes(payload, key)
+    }
   }
 
   /** A piece of an answer. */
-  received(type: string, bytes: number): void {
-    const inner = Math.max(0, bytes - AROUND_BYTES)
-    if (type.endsWith('audio.delta')) this.#audio_out += (inner * 3) / 4
-    else if (!type.endsWith('transcript.delta')) this.#text_out += inner
+  received(type: string, payload: Buffer): void {
+    if (type.endsWith('transcript.delta')) return
+    const inner = stringBytes(payload, DELTA)
+    if (type.endsWith('audio.delta')) this.#audio_out += inner * SOUND_IN_BASE64
+    else this.#text_out += inner
   }
 
   get usage(): Usage {

@@ -88,7 +88,7 @@ export class RealtimeSession implements LiveCall {
           facts,
           guards,
           services,
-          account: (type, payload, bytes, verdict, done) => (payload ? this.#account(type, payload, bytes, verdict, done) : done()),
+          account: (type, payload, verdict, done) => (payload ? this.#account(type, payload, verdict, done) : done()),
           send: wire => this.#fromProvider.insert(wire),
           toProvider: event => this.#fromClient.insert(textFrame('client', event)),
           errorOf: fault => errorEvent(fault, facts.call.id),
@@ -181,7 +181,7 @@ export class RealtimeSession implements LiveCall {
 
   /** A message leaves for the provider, once the turn stands that it may lead to. */
   #leads(type: string | null, {payload, bytes}: {readonly payload: Buffer | null; readonly bytes: number}, pass: () => void) {
-    this.#estimate.sent(type, bytes)
+    this.#estimate.sent(type, payload, bytes)
     const lead = leadOf(type)
     if (lead === 'quiet' || this.#turns.stands(lead)) return pass()
     const event_id = lead === 'asked' && payload ? text(eventIn(payload).event_id) : null
@@ -202,7 +202,7 @@ export class RealtimeSession implements LiveCall {
     if (ended?.kind === 'close') return this.#finish(() => this.#providerCloses(bytes, readClose(ended.payload)))
     if (this.#answers && (ended === null || ended.kind === 'message')) return this.#answers.take(piece, pass)
     if (ended?.kind !== 'message' || !ended.is_text || !ended.payload) return pass()
-    this.#account(typeOf(ended.payload), ended.payload, ended.bytes, null, pass)
+    this.#account(typeOf(ended.payload), ended.payload, null, pass)
   }
 
   /** What is held of the provider's words is judged as it is, and leaves; then `then`. */
@@ -211,10 +211,10 @@ export class RealtimeSession implements LiveCall {
   }
 
   /** Records an event of the provider's as it may be kept; then `done`. */
-  #account(type: string | null, payload: Buffer, bytes: number, verdict: AnswerVerdict | null, done: () => void) {
+  #account(type: string | null, payload: Buffer, verdict: AnswerVerdict | null, done: () => void) {
     if (type === null) return done()
     if (type.endsWith('.delta')) {
-      this.#estimate.received(type, bytes)
+      this.#estimate.received(type, payload)
       this.#turns.heard()
       return done()
     }

@@ -37,7 +37,7 @@ export interface ProviderLaneParts {
   readonly guards: TargetGuardrails
   readonly services: ProxyServices
   /** Records an event as it may be kept; then `done`. */
-  account(type: string | null, payload: Buffer | null, bytes: number, verdict: AnswerVerdict | null, done: () => void): void
+  account(type: string | null, payload: Buffer | null, verdict: AnswerVerdict | null, done: () => void): void
   /** Sends to the client. */
   send(wire: Buffer): void
   /** Sends an event of ours to the provider. */
@@ -52,7 +52,6 @@ export interface ProviderLaneParts {
 interface Entry {
   readonly type: string | null
   readonly event: Json | null
-  readonly bytes: number
   readonly answer: Answer | null
   wire: Buffer
   payload: Buffer | null
@@ -130,11 +129,11 @@ export class ProviderLane {
     pass(NOTHING)
     if (got.kind === 'part') return
     if (got.kind !== 'message') return this.#parts.fail(this.#unreadable('an event is too long to be judged'))
-    const {wire, payload, is_text, bytes} = got.message
-    if (!is_text || !payload) return this.#add({type: null, event: null, bytes, answer: null, wire, payload: null, is_withheld: false})
+    const {wire, payload, is_text} = got.message
+    if (!is_text || !payload) return this.#add({type: null, event: null, answer: null, wire, payload: null, is_withheld: false})
     const type = typeOf(payload)
     if (type === null || keyFault(payload.toString(), DEEPEST)) return this.#parts.fail(this.#unreadable('it says what is no JSON'))
-    this.#event(type, eventIn(payload), payload, wire, bytes)
+    this.#event(type, eventIn(payload), payload, wire)
   }
 
   /** The provider says nothing more: judges what is held as it is; `done` once all of it has left. */
@@ -153,14 +152,14 @@ export class ProviderLane {
     this.#pump()
   }
 
-  #event(type: string, event: Json, payload: Buffer, wire: Buffer, bytes: number) {
+  #event(type: string, event: Json, payload: Buffer, wire: Buffer) {
     if (type === 'error' && text(object(event.error).event_id)?.startsWith(CANCEL)) return // nothing was left to be cancelled
     const place = placeOf(type, event)
     const answer = this.#answerOf(place, event)
     const is_denied = this.#isDenied(place)
     // an event about an item ends no answer
     const is_end = place.answer !== null && place.is_last
-    const entry: Entry = {type, event, bytes, answer, wire, payload, is_withheld: is_denied || answer?.judged.fault != null}
+    const entry: Entry = {type, event, answer, wire, payload, is_withheld: is_denied || answer?.judged.fault != null}
     if (answer) {
       if (place.item !== null && answer.place.kind === 'response' && answer.items.size < MAX_DENIED) {
         answer.items.add(place.item)
@@ -238,7 +237,7 @@ export class ProviderLane {
     const first = this.#order.findIndex(entry => entry.answer === answer && !entry.is_withheld)
     for (const entry of this.#order) if (entry.answer === answer) entry.is_withheld = true
     const wire = this.#parts.errorOf(fault)
-    const own: Entry = {type: null, event: null, bytes: 0, answer: null, wire, payload: null, is_withheld: false}
+    const own: Entry = {type: null, event: null, answer: null, wire, payload: null, is_withheld: false}
     this.#order.splice(first < 0 ? this.#order.length : first, 0, own)
     this.#held_bytes += wire.length
     if (place.kind === 'response' && !answer.judged.is_over) this.#cancel(place.answer!.slice('response '.length))
@@ -310,7 +309,7 @@ export class ProviderLane {
   }
 
   #leave(entry: Entry, queued?: QueuedEvent): Promise<void> {
-    const {type, event, answer, bytes} = entry
+    const {type, event, answer} = entry
     this.#held_bytes -= entry.wire.length
     let {payload, wire} = entry
     let is_sent = !this.#is_closed
@@ -324,7 +323,7 @@ export class ProviderLane {
     }
     const verdict = answer && type === 'response.done' ? verdictOf(answer) : null
     return new Promise(resolve =>
-      this.#parts.account(type, payload, bytes, verdict, () => {
+      this.#parts.account(type, payload, verdict, () => {
         if (is_sent && !this.#is_closed) this.#parts.send(wire)
         resolve()
       }),

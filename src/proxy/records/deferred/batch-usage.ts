@@ -37,10 +37,10 @@ export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, at
     bytes += line.bytes.length + 1
     const row = object(parsed(line.bytes.toString()))
     const {body, status_code: status = 200} = object(row.response)
+    if (isObject(row.error) || typeof row.error === 'string' || (typeof status === 'number' && status >= 300)) continue
     const facts = isObject(body) ? factsOf(endpoint, body) : null
     if (!facts?.usage) {
-      const has_failed = isObject(row.error) || typeof row.error === 'string' || status !== 200
-      if (!has_failed) unread.add(`line ${line.number} ${facts ? 'has no usage that is known' : 'is no row of results'}`)
+      unread.add(`line ${line.number} ${facts ? 'has no usage that is known' : 'is no row of results'}`)
       continue
     }
     model ??= facts.model

@@ -44,13 +44,15 @@ function tried(reader: Reader, shape: Shape, place: string): string | null {
       fault = thrown
     }
   }
-  const most_ms = reader.most_ms * PACE
+  let most_ms = reader.most_ms * PACE
   let allowed_ms = most_ms + times * (reader.parses * shape.parse_ms + reader.writes * shape.write_ms)
   let ms = quickest(work, allowed_ms)
-  if (ms > allowed_ms && is_long) {
-    // Parsing may be slower now than it was at the start, with caches that others fill and a heap that is larger.
-    const slower = Math.max(1, quickest(() => parsed(json)) / shape.parse_ms)
-    allowed_ms = most_ms + slower * (allowed_ms - most_ms)
+  if (ms > allowed_ms) {
+    // The machine may be slower now than it was at the start, and parsing too, with caches that others fill and a heap that is larger.
+    const slower = is_long ? Math.max(1, quickest(() => parsed(json)) / shape.parse_ms) : 1
+    const beside_ms = slower * (allowed_ms - most_ms)
+    most_ms = reader.most_ms * Math.max(PACE, pace())
+    allowed_ms = most_ms + beside_ms
     ms = Math.min(ms, quickest(work, allowed_ms))
   }
   const what = `${reader.name}, ${shape.name} in ${place}`

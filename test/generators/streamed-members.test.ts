@@ -64,7 +64,7 @@ const hookOf = (mode: 'window' | 'buffer', denies: boolean): Hook =>
     {deny: denies, stream_mode: mode, stream_window_chars: 120} as never,
   )!
 
-test('a text under any member of an event is judged as a whole', async () => {
+test('a text under any member of an event is judged as a whole', {timeout: forRing({own: 20_000, ci: 60_000, full: 300_000})}, async () => {
   let count = 0
   await fc.assert(
     fc.asyncProperty(cases, async ({path, indexed, before, behind, size, mode, denies, dialect}) => {

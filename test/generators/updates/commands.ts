@@ -75,9 +75,9 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
   '--no-rate': [ending([], 'rate_limits')],
   '--enforcement': [],
   '--allow-models': [value('gpt-*', 'models.allow.0', 'models.allow.1'), value(['gpt-*', '@local/*'], 'models.allow.0', 'models.allow.1')],
-  '--deny-models': [value('o1*', 'models.deny.0'), value(['o1*', '*-preview'], 'models.deny.0', 'models.deny.1')],
+  '--deny-models': [value('o1*', 'models.deny.0', 'models.deny.1'), value(['o1*', '*-preview'], 'models.deny.0', 'models.deny.1')],
   '--no-allow-models': [ending([], 'models.allow', 'models.allow.0', 'models.allow.1')],
-  '--no-deny-models': [ending([], 'models.deny.0')],
+  '--no-deny-models': [ending([], 'models.deny.0', 'models.deny.1')],
   '--key-file': [{...value('new.key', 'masked_key'), ends: 'always'}],
   // another place wants the key again
   '--custom-host': [

@@ -1,7 +1,6 @@
-import {isAscii} from 'node:buffer'
-import {estimateTokens} from '../openai/observe.ts'
+import {mostTokens} from '../tokens/bound.ts'
 import {scanMedia} from './scan.ts'
-import {documentTokens, familyOf, imageTokens, soundTokens, type TokenFamily} from './tokens.ts'
+import {documentTokens, familyOf, imageTokens, soundTokens, type TokenFamily, tokenizerOf} from './tokens.ts'
 
 /** The most tokens that the prompt in a body comes to, by what they cost as. */
 export interface PromptTokens {
@@ -15,16 +14,16 @@ const HINTS = [';base64,', '"data"', '"bytes"', '"url"', 'image_url', 'file_', '
 const ESCAPE = Buffer.from('\\u')
 
 /**
- * The most that `body`, JSON in any dialect, is charged for as a prompt, never less than a provider counts: text of ASCII at four bytes a
- * token, as prose and code come to; of any other at one for each byte of its UTF-8, which no tokenizer exceeds; pictures, recordings and
- * documents by the rules of whose model it is.
+ * The most that `body`, JSON in any dialect, is charged for as a prompt, never less than a provider counts: its text by `mostTokens` and
+ * what the vendor says of its own tokenizer; pictures, recordings and documents by the rules of whose model it is.
  */
 export function promptTokens(body: Buffer, provider: string, model: string): PromptTokens {
-  const is_plain = isAscii(body) && !body.includes(ESCAPE)
-  if (is_plain && !HINTS.some(hint => body.includes(hint))) return {text: estimateTokens(body.length), images: 0, sound: 0}
-  const {text_bytes, wide_bytes, media, more_media} = scanMedia(body)
   const family = familyOf(provider, model)
-  const sums = {text: estimateTokens(text_bytes) + wide_bytes, images: more_media * anyTokens(family, model), sound: 0}
+  const {digits_a_token, of_public} = tokenizerOf(family, model)
+  if (!body.includes(ESCAPE) && !HINTS.some(hint => body.includes(hint)))
+    return {text: Math.ceil(mostTokens(body, 0, body.length, digits_a_token) * of_public), images: 0, sound: 0}
+  const {text_tokens, media, more_media} = scanMedia(body, digits_a_token)
+  const sums = {text: Math.ceil(text_tokens * of_public), images: more_media * anyTokens(family, model), sound: 0}
   for (const {kind, bytes, size, detail} of media) {
     if (kind === 'image') sums.images += imageTokens(family, model, size, detail)
     else if (kind === 'sound') sums.sound += soundTokens(bytes)

@@ -1,3 +1,4 @@
+import {mostTokens} from '../tokens/bound.ts'
 import {isFilm, kindOf, type Size, sizeOf} from './size.ts'
 
 /** A picture, a recording or a file in a body. */
@@ -14,10 +15,8 @@ export interface Media {
 }
 
 export interface Scanned {
-  /** Bytes of ASCII, JSON's own among them, that are no medium's. */
-  readonly text_bytes: number
-  /** Bytes of UTF-8 that are not ASCII, as they stand or as `\u` says them. */
-  readonly wide_bytes: number
+  /** The most tokens of what is no medium's, JSON's own signs among them. */
+  readonly text_tokens: number
   readonly media: readonly Media[]
   /** Media that were seen behind the most that are looked at. */
   readonly more_media: number
@@ -38,7 +37,6 @@ const BACKSLASH = 0x5c
 const COLON = 0x3a
 const OPEN = 0x7b
 const CLOSE = 0x7d
-const LETTER_U = 0x75
 /** Deeper objects are read over. */
 const MAX_DEPTH = 64
 const LONGEST_KEY = 24
@@ -67,19 +65,16 @@ const FILES: ReadonlySet<string> = new Set([
 const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,200};base64,/i
 
 /** Goes once over a body: no string of it is made but keys and heads of files. What is no JSON is text as far as it is not. */
-export function scanMedia(body: Buffer): Scanned {
+export function scanMedia(body: Buffer, digits_a_token: number): Scanned {
   const media: Media[] = []
   let more_media = 0
   const frames: Frame[] = []
   let too_deep = 0
   let frame: Frame | undefined
-  let text_bytes = 0
-  let wide_bytes = 0
+  let text_tokens = 0
   let counted_to = 0
   const count = (end: number) => {
-    const wide = wideBytes(body, counted_to, end)
-    wide_bytes += wide.bytes
-    text_bytes += end - counted_to - wide.instead
+    text_tokens += mostTokens(body, counted_to, end, digits_a_token)
     counted_to = end
   }
   const found = (one: Media) => {
@@ -126,7 +121,7 @@ export function scanMedia(body: Buffer): Scanned {
     }
   }
   count(body.length)
-  return {text_bytes, wide_bytes, media, more_media}
+  return {text_tokens, media, more_media}
 }
 
 /** Keeps what a frame says of a medium in it, before or behind it. */
@@ -202,26 +197,4 @@ function isKey(body: Buffer, from: number): boolean {
   let at = from
   while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++
   return body[at] === COLON
-}
-
-/** Bytes that are not ASCII between two places; `instead`: of how many bytes there they stand in the place. */
-function wideBytes(body: Buffer, start: number, end: number): {bytes: number; instead: number} {
-  let bytes = 0
-  let instead = 0
-  for (let at = start; at < end; at++) {
-    const byte = body[at]!
-    if (byte >= 0x80) {
-      bytes++
-      instead++
-    } else if (byte === BACKSLASH) {
-      at++
-      if (body[at] !== LETTER_U) continue
-      const unit = Number.parseInt(body.toString('latin1', at + 1, at + 5), 16)
-      if (!(unit >= 0x80)) continue
-      bytes += unit < 0x800 || (unit & 0xf800) === 0xd800 ? 2 : 3
-      instead += 6
-      at += 4
-    }
-  }
-  return {bytes, instead}
 }

@@ -13,6 +13,30 @@ export function familyOf(provider: string, model: string): TokenFamily {
   return 'other'
 }
 
+/** How a vendor's tokenizer differs from those that are public, by the vendor's own word. */
+export interface Tokenizer {
+  /** Digits that come to one token: OpenAI's take three, others know each by itself. */
+  readonly digits_a_token: number
+  /** Tokens for one of a public tokenizer. */
+  readonly of_public: number
+}
+
+/** A token is about 3.5 letters of English (Anthropic, glossary, tokens), where it is 4 of OpenAI's (What are tokens and how to count them). */
+const CLAUDE_OF_PUBLIC = 4 / 3.5
+/** The tokenizer since Opus 4.7 makes up to 1.35 times as many of the same text (Anthropic, What's new in Claude Opus 4.7). */
+const CLAUDE_SINCE = 1.35
+const TOKENIZERS: Readonly<Record<TokenFamily, Tokenizer>> = {
+  openai: {digits_a_token: 3, of_public: 1},
+  anthropic: {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC},
+  gemini: {digits_a_token: 1, of_public: 1}, // a token is about 4 letters (Gemini, understand and count tokens)
+  other: {digits_a_token: 1, of_public: 1},
+}
+const CLAUDE_NOW: Tokenizer = {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC * CLAUDE_SINCE}
+
+export function tokenizerOf(family: TokenFamily, model: string): Tokenizer {
+  return family === 'anthropic' && !CLAUDE_BEFORE.test(model.toLowerCase()) ? CLAUDE_NOW : TOKENIZERS[family]
+}
+
 /** The most tokens of a picture's prompt. Without a size it is taken for the largest that is not scaled down; `detail` is OpenAI's word. */
 export function imageTokens(family: TokenFamily, model: string, size: Size | null, detail: string | null): number {
   switch (family) {
@@ -133,8 +157,8 @@ export function documentTokens(family: TokenFamily, bytes: number | null): numbe
   return each * (bytes === null ? most : Math.min(most, Math.ceil(bytes / BYTES_A_PAGE)))
 }
 
-/** Sound is hardly ever sent with fewer bytes a second. */
-const SOUND_BYTES_A_SECOND = 4000
+/** No codec that providers take sends speech with fewer bytes a second: 4 kbit/s are less than the least of Opus for speech, and of AMR. */
+export const SOUND_BYTES_A_SECOND = 500
 const SOUND_TOKENS_A_SECOND = 32
 /** The longest that is heard at once, where it is only named: an hour. */
 const SOUND_MOST_SECONDS = 3600

@@ -17,6 +17,7 @@ export const REFUSALS = {
   'limit.unpriced_unit': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'This call may use {units} of {model} at {provider}, which has no price, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
   'delegation.refused': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: '{operation} hands the client a credential of the provider, with which it goes past every limit, list and log, and {reason}.'},
   'limit.unmetered': {status: 412, admin: 'AB03', type: 'model_not_priced_error', code: null, say: 'What {operation} costs cannot be known, and {limit} is a strict limit of cost: a call whose cost nobody knows is not let through.'},
+  'limit.unbounded': {status: 412, admin: 'AB03', type: 'usage_unbounded_error', code: null, say: 'What this call may use has no bound, because of {what}, and {limit} is a strict limit: it takes only calls whose largest usage is known. To call under it, {remedy}.'},
   'workspace.archived': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'The workspace of this API key is archived.'},
   'scope.missing': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: it needs the scope {scope}.'},
   'session.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The session is not known to this gateway, or was ended. Create a new one.'},

@@ -113,7 +113,7 @@ describe.each(KINDS)(`${STREAMS} parallel streams against a strict dollar, count
           reply = await ask()
         }
         const text = await reply.text()
-        return {status: reply.status, words: text.match(/"word"/g)?.length ?? 0, is_whole: text.includes('[DONE]')}
+        return {status: reply.status, words: text.match(/" one"/g)?.length ?? 0, is_whole: text.includes('[DONE]')}
       }),
     )
     const let_through = ended.filter(({status}) => status === 200)
@@ -185,7 +185,7 @@ function words({body}: Heard, response: Parameters<Parameters<FakeProvider['answ
     if (response.destroyed) return
     let text = ''
     for (let n = 0; n < CHUNK_WORDS && said < Number(count); n++, said++)
-      text += event([{index: 0, delta: {content: 'word'}, finish_reason: null}])
+      text += event([{index: 0, delta: {content: ' one'}, finish_reason: null}])
     if (text) response.write(text)
     if (said < Number(count)) return void setTimeout(more, 5)
     response.write(event([], {usage: {prompt_tokens: 12, completion_tokens: said, total_tokens: 12 + said}}))

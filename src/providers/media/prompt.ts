@@ -24,9 +24,9 @@ export function promptTokens(body: Buffer, provider: string, model: string): Pro
     return {text: Math.ceil(mostTokens(body, 0, body.length, digits_a_token) * of_public), images: 0, sound: 0}
   const {text_tokens, media, more_media} = scanMedia(body, digits_a_token)
   const sums = {text: Math.ceil(text_tokens * of_public), images: more_media * anyTokens(family, model), sound: 0}
-  for (const {kind, bytes, size, detail} of media) {
+  for (const {kind, bytes, size, seconds, detail} of media) {
     if (kind === 'image') sums.images += imageTokens(family, model, size, detail)
-    else if (kind === 'sound') sums.sound += soundTokens(bytes)
+    else if (kind === 'sound') sums.sound += soundTokens(seconds)
     else sums.images += kind === 'document' ? documentTokens(family, bytes) : anyTokens(family, model)
   }
   return sums

@@ -1,5 +1,6 @@
 import {mostTokens} from '../tokens/bound.ts'
 import {isFilm, kindOf, type Size, sizeOf} from './size.ts'
+import {soundSeconds} from './tokens.ts'
 
 /** A picture, a recording or a file in a body. */
 export interface Media {
@@ -8,6 +9,8 @@ export interface Media {
   /** Its own; null where it is only named. */
   readonly bytes: number | null
   readonly size: Size | null
+  /** How long a recording lasts at most. */
+  readonly seconds: number | null
   /** OpenAI's word for how closely a picture is looked at. */
   detail: string | null
   /** Its string counts as text too: it is a name, or no file that is known by its head. */
@@ -155,13 +158,15 @@ function mediumAt(body: Buffer, start: number, end: number, frame: Frame, parent
 const MAJOR: Readonly<Record<string, Media['kind']>> = {image: 'image', audio: 'sound'}
 
 function named(kind: Media['kind']): Media {
-  return {kind, bytes: null, size: null, detail: null, is_text: true}
+  return {kind, bytes: null, size: null, seconds: null, detail: null, is_text: true}
 }
 
 function fileAt(body: Buffer, start: number, end: number, kind: Media['kind']): Media {
   const bytes = Math.ceil(((end - start) * 3) / 4)
-  if (kind === 'sound' || kind === 'document') return {kind, bytes, size: null, detail: null, is_text: false}
-  return {kind, bytes, size: sizeOf(head(body, start, Math.min(end, start + HEAD_CHARACTERS))), detail: null, is_text: false}
+  const one = {kind, bytes, size: null, seconds: null, detail: null, is_text: false}
+  if (kind === 'document') return one
+  if (kind === 'sound') return {...one, seconds: soundSeconds(head(body, start, Math.min(end, start + 64)), bytes)}
+  return {...one, size: sizeOf(head(body, start, Math.min(end, start + HEAD_CHARACTERS)))}
 }
 
 /** What stands where a file does; where its head does not tell which, it may be prose: it is held as both. */

@@ -164,6 +164,37 @@ const SOUND_TOKENS_A_SECOND = 32
 const SOUND_MOST_SECONDS = 3600
 
 /** The most tokens of a recording's prompt (Gemini: 32 a second; OpenAI: 10). */
-export function soundTokens(bytes: number | null): number {
-  return SOUND_TOKENS_A_SECOND * (bytes === null ? SOUND_MOST_SECONDS : Math.ceil(bytes / SOUND_BYTES_A_SECOND))
+export function soundTokens(seconds: number | null): number {
+  return SOUND_TOKENS_A_SECOND * (seconds ?? SOUND_MOST_SECONDS)
+}
+
+/** The least of MP3: 8 kbit/s. */
+const MP3_BYTES_A_SECOND = 1000
+
+/** The most seconds that `bytes` of sound last, which begin with `head`: WAVE and MP3 tell how many bytes a second takes. */
+export function soundSeconds(head: Buffer | null, bytes: number): number {
+  return Math.ceil(bytes / Math.max(SOUND_BYTES_A_SECOND, head ? bytesASecond(head) : 0))
+}
+
+function bytesASecond(head: Buffer): number {
+  if (head.length >= 2 && head[0] === 0xff && (head[1]! & 0xe6) === 0xe2) return MP3_BYTES_A_SECOND
+  if (head.length < 36 || head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 16) !== 'WAVEfmt ') return 0
+  const format = head.readUInt16LE(20)
+  if (format !== 1 && format !== 3) return 0 // else it is compressed
+  return (head.readUInt16LE(22) * head.readUInt32LE(24) * head.readUInt16LE(34)) / 8
+}
+
+const TOOLS = Buffer.from('"tools"')
+const VERSION = Buffer.from('_20')
+/** What Claude is told of tools besides their own words, at most, and of one that is Anthropic's own (Anthropic, tool use, pricing). */
+const CLAUDE_TOOLS_TOKENS = 600
+const CLAUDE_TOOL_TOKENS = 1300
+const MAX_TOOLS = 128
+
+/** Tokens that a provider adds to a prompt for the tools in it. */
+export function toolTokens(provider: string, model: string, body: Buffer): number {
+  if (familyOf(provider, model) !== 'anthropic' || !body.includes(TOOLS)) return 0
+  let dated = 0
+  for (let at = body.indexOf(VERSION); at >= 0 && dated < MAX_TOOLS; at = body.indexOf(VERSION, at + 1)) dated++
+  return CLAUDE_TOOLS_TOKENS + dated * CLAUDE_TOOL_TOKENS
 }

@@ -3,8 +3,9 @@ import {MAX_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {modelIn, rawUsageIn, withTools} from './reply.ts'
-import {hasValue, keyBytes, stringBytes} from './scan.ts'
+import {hasValue, keyBytes, stringBytes, stringTokens} from './scan.ts'
 import {failureIn, type StreamFailure} from './stream-failure.ts'
+import {textKeysOf} from './text-keys.ts'
 import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.ts'
@@ -51,17 +52,6 @@ const REASON: Readonly<Partial<Record<EndpointName, Buffer>>> = {
 /** Pass-through knows no endpoint. These two are unmistakable. */
 const LAST_ANYWHERE = [...LAST.createModelResponse!, ...LAST.messages!]
 
-/** Keys whose strings are what the model wrote. A key is tried when those before it held nothing. */
-const CHAT_TEXT = ['content', 'arguments', 'reasoning_content', 'reasoning']
-const TEXT: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
-  chatComplete: CHAT_TEXT,
-  complete: ['text'],
-  createModelResponse: ['delta'],
-  messages: ['text', 'thinking', 'partial_json'],
-  createTranscription: ['delta'],
-  proxy: [...CHAT_TEXT, 'text', 'delta'],
-}
-
 /** Events that come before the provider has decided anything (core rule 20). */
 const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'response.created', 'response.queued', 'response.in_progress'])
 
@@ -94,6 +84,8 @@ export class StreamObserver {
   #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
   #text_bytes = 0
   #pieces = 0
+  /** Null until somebody asks: it takes longer than bytes to count. */
+  #most_tokens: number | null = null
   #hold_at = -1
 
   constructor(endpoint: EndpointName, choices: number) {
@@ -102,7 +94,7 @@ export class StreamObserver {
     this.#last = LAST[endpoint] ?? LAST_ANYWHERE
     this.#reason = REASON[endpoint]
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
-    this.#text_keys = (TEXT[endpoint] ?? []).map(keyBytes)
+    this.#text_keys = textKeysOf(endpoint).map(keyBytes)
     const most_bytes = LARGE.has(endpoint) ? LARGE_EVENT_BYTES : MAX_EVENT_BYTES
     this.#framer = new SseFramer((raw, start) => this.#examine(raw, start), most_bytes)
   }
@@ -171,6 +163,12 @@ export class StreamObserver {
   /** About how many bytes of text the model wrote, escapes as sent: some providers report usage before it is all there. */
   get text_bytes(): number {
     return this.#text_bytes
+  }
+
+  /** The most tokens that all text of the model comes to. What came before the first time somebody asks counts a token a byte. */
+  get most_tokens(): number {
+    this.#most_tokens ??= this.#text_bytes
+    return this.#most_tokens
   }
 
   /** In how many events that text came. */
@@ -270,6 +268,7 @@ export class StreamObserver {
   }
 
   #countText(raw: Buffer) {
+    if (this.#most_tokens !== null) for (const key of this.#text_keys) this.#most_tokens += stringTokens(raw, key)
     for (const key of this.#text_keys) {
       const bytes = stringBytes(raw, key)
       if (bytes === 0) continue

@@ -1,4 +1,5 @@
 import {parsed} from '../../base/json-object.ts'
+import {mostTokens} from '../tokens/bound.ts'
 
 const QUOTE = 34
 const COLON = 58
@@ -38,6 +39,18 @@ export function stringBytes(json: Buffer, key: Buffer): number {
     if (json[at] !== QUOTE) continue
     const end = stringEnd(json, at)
     sum += end - at - 1
+    at = end
+  }
+  return sum
+}
+
+/** The most tokens of the strings that stand under `key`, whatever tokenizer counts them. */
+export function stringTokens(json: Buffer, key: Buffer): number {
+  let sum = 0
+  for (let at = valueAt(json, key); at >= 0; at = valueAt(json, key, at)) {
+    if (json[at] !== QUOTE) continue
+    const end = stringEnd(json, at)
+    sum += mostTokens(json, at + 1, end, 1)
     at = end
   }
   return sum

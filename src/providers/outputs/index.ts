@@ -8,6 +8,11 @@ export const UNLISTED_TOKENS = 131_072
 
 /** Families that think without showing it and by default; what others think is in their stream, or set in the request. */
 const HIDES = /^(?:o\d|gpt-5|codex|gemini-(?:2\.5|[3-9]|flash-latest|pro-latest)|grok-(?:3-mini|[4-9]))/
+/** Names that stand for several models, one of which may. */
+const MIXED = /^(?:auto|free|gpt-(?:mini-)?latest)$/
+/** Families of which nobody has to list each model: they do not think, or show it. */
+const OPEN =
+  /^(?:gpt-(?:3|4)|chatgpt-4o|claude-(?:[23]|instant|(?:opus|sonnet|haiku)-[34])|gemini-(?:1|2\.0)|llama|codellama|mi[xns]tral|codestral|ministral|pixtral|command|gemma|titan|text-|babbage|davinci)/
 /** Of those families, models that do not think. */
 const SHOWS = /chat-latest|non-reasoning|image|tts/
 
@@ -22,9 +27,10 @@ export function listedOutputTokens(model: string): number | undefined {
   return undefined
 }
 
-/** True when a model uses up tokens that its stream does not show; `asks`: the request asks it to think. */
+/** True when a model may use up tokens that its stream does not show, as one that nobody knows may; `asks`: the request asks it to think. */
 export function hidesOutput(model: string, asks: boolean): boolean {
   if (asks) return true
   const [name = ''] = outputNames(model)
-  return HIDES.test(name) && !SHOWS.test(name)
+  if (SHOWS.test(name)) return false
+  return HIDES.test(name) || MIXED.test(name) || (!OPEN.test(name) && listedOutputTokens(model) === undefined)
 }

@@ -95,6 +95,12 @@ export function mostTokens(body: Buffer, start: number, end: number, digits_a_to
   return tokens + (single > longer ? single : longer)
 }
 
+/** The same of a text by itself. */
+export function mostTokensOf(text: string): number {
+  const json = Buffer.from(JSON.stringify(text))
+  return mostTokens(json, 1, json.length - 1, 1)
+}
+
 const SPACE = 0x20
 const BACKSLASH = 0x5c
 const SLASH = 0x2f

@@ -1,6 +1,7 @@
 import {isObject, parsed} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {RawObject} from '../openai/usage.ts'
+import {mostTokensOf} from '../tokens/bound.ts'
 import type {StreamEvent} from '../translation.ts'
 import {vendorModel} from './facts.ts'
 import {laterUsage, type RawUsage, rawUsageOf, usageOf} from './raw-usage.ts'
@@ -39,6 +40,8 @@ export class VendorObserver {
   #model: string | null = null
   #failed: VendorFailure | null = null
   #text_bytes = 0
+  /** Null until somebody asks: it takes longer than bytes to count. */
+  #most_tokens: number | null = null
   #pieces = 0
   #events = 0
 
@@ -49,9 +52,11 @@ export class VendorObserver {
     this.#report = laterUsage(this.#report, rawUsageOf(json))
     this.#model ??= vendorModel(json)
     this.#failed ??= failureIn(name, json)
-    const bytes = textBytes(json)
+    const texts = textsOf(json)
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
     if (bytes === 0) return
     this.#text_bytes += bytes
+    if (this.#most_tokens !== null) this.#most_tokens += texts.reduce((sum, text) => sum + mostTokensOf(text), 0)
     this.#pieces++
   }
 
@@ -70,6 +75,12 @@ export class VendorObserver {
   /** About how many bytes of text the model wrote. */
   get text_bytes(): number {
     return this.#text_bytes
+  }
+
+  /** The most tokens that it comes to. What came before the first time somebody asks counts a token a byte. */
+  get most_tokens(): number {
+    this.#most_tokens ??= this.#text_bytes
+    return this.#most_tokens
   }
 
   get pieces(): number {
@@ -115,14 +126,14 @@ function messageIn(value: unknown): string {
   return typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_MESSAGE) : 'no message'
 }
 
-/** Bytes of the strings that a model wrote; nothing is looked at deeper or longer than any event of a vendor is. */
-function textBytes(json: RawObject): number {
-  let bytes = 0
+/** The strings that a model wrote; nothing is looked at deeper or longer than any event of a vendor is. */
+function textsOf(json: RawObject): readonly string[] {
+  const texts: string[] = []
   const open: {value: unknown; is_text: boolean; depth: number}[] = [{value: json, is_text: false, depth: 0}]
   for (let nodes = 0; open.length > 0 && nodes < MOST_NODES; nodes++) {
     const {value, is_text, depth} = open.pop()!
     if (typeof value === 'string') {
-      if (is_text) bytes += Buffer.byteLength(value)
+      if (is_text) texts.push(value)
     } else if (depth < DEEPEST && Array.isArray(value)) {
       for (const each of value.slice(0, MOST_NODES)) open.push({value: each, is_text, depth: depth + 1})
     } else if (depth < DEEPEST && isObject(value)) {
@@ -132,5 +143,5 @@ function textBytes(json: RawObject): number {
       }
     }
   }
-  return bytes
+  return texts
 }

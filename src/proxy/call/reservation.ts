@@ -6,8 +6,8 @@ import type {Usage} from '../../schema/usage.ts'
 export interface StreamProgress {
   /** Pieces of the answer that have come. */
   readonly pieces: number
-  /** Bytes of its text, in UTF-8. */
-  readonly text_bytes: number
+  /** The most tokens of its text. */
+  readonly most_tokens: number
   /** The last report of usage; null before the first. */
   readonly usage: Usage | null
 }

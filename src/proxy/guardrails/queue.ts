@@ -3,6 +3,9 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {isLast, type QueuedEvent, readEvents} from './stream-rewriter.ts'
 import type {StreamText} from './stream-text.ts'
 
+/** Events that wait for the first text: a start, a role, the place where text will come. */
+export const MAX_PREAMBLE_EVENTS = 6
+
 /** What may be held back of a stream while it is judged. */
 const MAX_HELD_BYTES = 16 << 20
 const NOTHING = Buffer.alloc(0)

@@ -7,14 +7,12 @@ import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
 import {JudgedFailure} from './judged-failure.ts'
-import {EventQueue} from './queue.ts'
+import {EventQueue, MAX_PREAMBLE_EVENTS} from './queue.ts'
 import {type GuardedStreamOptions, type HoldMode, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
 import {replayed, StreamRestorer} from './stream-restorer.ts'
 import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
 import {StreamText} from './stream-text.ts'
 
-/** Events that wait for the first text: a start, a role, the place where text will come. */
-const MAX_PREAMBLE_EVENTS = 6
 const NOTHING = Buffer.alloc(0)
 
 type Then = (send: Buffer, hold: Buffer | null) => void
@@ -185,6 +183,10 @@ export class GuardedStream implements Stream {
 
   get pieces(): number {
     return this.#inner.pieces
+  }
+
+  get most_tokens(): number {
+    return this.#inner.most_tokens
   }
 
   get text_bytes(): number {

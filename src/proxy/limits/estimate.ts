@@ -1,83 +1,128 @@
-import {topLevel} from '../../base/json.ts'
-import {parseJson} from '../../base/json-object.ts'
 import {promptTokens} from '../../providers/media/prompt.ts'
-import {estimateTokens, requestUnits} from '../../providers/openai/observe.ts'
+import {soundSeconds, toolTokens} from '../../providers/media/tokens.ts'
+import {requestUnits} from '../../providers/openai/observe.ts'
 import {hidesOutput, mostOutputTokens} from '../../providers/outputs/index.ts'
-import {chargedTools} from '../../providers/unified/charged-tools.ts'
-import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
+import type {Unbounded} from '../../providers/unified/reading-tools.ts'
+import {emptyUsage, imageUnit, type TokenClass, UNIT, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {isFree} from '../call/operation.ts'
 import {FREE_METHODS} from '../records/usage.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
+import {RequestFacts} from './request-facts.ts'
 import {NO_PROMPT, type PromptUsage, SLICE_TOKENS, type UsageEstimate} from './reservation.ts'
 
-/** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536). */
-const IMAGE_TOKENS = 6240
+/** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536), and up to three partial ones of 100. */
+const IMAGE_TOKENS = 6240 + 300
 const MAX_IMAGES = 10
-/** Sound is hardly ever sent with fewer bytes a second. */
-const SOUND_BYTES_A_SECOND = 4000
+/** Of a form that edits pictures: its prompt in letters, its pictures, and what one comes to at high fidelity (OpenAI, images, edits). */
+const EDIT_LETTERS = 32_000
+const EDIT_IMAGES = 17
+const EDIT_IMAGE_TOKENS = 7000
 const SOUND_TOKENS_A_SECOND = 10
+/** What a form of sound says besides: the last 224 tokens of a prompt count (OpenAI, speech to text). */
+const SOUND_PROMPT_TOKENS = 1024
+/** Tokens of speech for a letter, at the usual speed. */
+const SPOKEN_TOKENS_A_LETTER = 2
 /** The longest document that is read at once (Mistral, OCR). */
 const MAX_PAGES = 1000
+/** Ranked for one unit of search; longer texts count as several of so many tokens (Cohere, pricing). */
+const RANKED_TEXTS = 100
+const RANKED_TOKENS = 500
+
+/** The dearest of some classes at the price of the call. */
+export type Dearest = (classes: readonly TokenClass[]) => TokenClass
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
-export function estimateUsage(call: Call, provider: string, out: UpstreamRequest): UsageEstimate | null {
+export function estimateUsage(call: Call, provider: string, out: UpstreamRequest, dearest: Dearest): UsageEstimate | null {
   const {endpoint, body, incoming} = call
   if (FREE_METHODS.has(incoming.method) || isFree(call)) return null
-  const bytes = 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)
+  const length = 'bytes' in body ? body.bytes.length : incoming.headers['content-length']
+  const bytes = Number(length ?? 0)
   const model = out.model ?? ''
-  const prompt = promptOf(body, bytes, provider, model)
-  const request = new OutputRequest(out, body)
+  const request = new RequestFacts(out, body)
+  const unbounded = body.kind === 'stream' && length === undefined ? UNKNOWN_LENGTH : request.unbounded
+  const prompt = () => promptOf(request, bytes, provider, model, dearest)
   switch (endpoint) {
     case 'chatComplete':
     case 'complete':
     case 'createModelResponse':
     case 'messages':
     case 'proxy': {
-      const most = request.most(model)
-      const is_shown = 'stream' in body && body.stream && !hidesOutput(model, request.thinks)
+      const {most, output_classes} = request
+      const all = prompt()
+      const is_text = output_classes.length === TEXT_CLASSES
+      const is_shown = is_text && 'stream' in body && body.stream && !hidesOutput(model, request.thinks)
       const first = is_shown ? Math.min(SLICE_TOKENS, most) : most
-      return {forms: [{...tokensOf(prompt, first), units: request.tools}], prompt, first, most}
+      const output_class = dearest(output_classes)
+      const form = {...emptyUsage(), ...all, [output_class]: first, units: request.tool_units}
+      return {forms: [form], prompt: all, output_class, first, most, unbounded}
     }
     case 'embed':
-      return whole(tokensOf(prompt, 0))
+    case 'moderate':
+      return whole(unbounded, tokensOf(prompt(), 0))
     case 'imageGenerate':
     case 'imageEdit':
     case 'imageVariation': {
-      const units = body.kind === 'json' ? requestUnits('imageGenerate', body.bytes) : null
-      const count = body.kind === 'json' ? request.times : MAX_IMAGES
-      return whole(units ?? unitsOf(imageUnit(), count), {...tokensOf(prompt, 0), image_out_tokens: IMAGE_TOKENS * count})
+      const units = request.bytes ? requestUnits('imageGenerate', request.bytes) : null
+      const count = request.bytes ? request.times : MAX_IMAGES
+      const shown = request.bytes ? prompt() : editPrompt(bytes)
+      return whole(unbounded, units ?? unitsOf(imageUnit(), count), {...tokensOf(shown, 0), image_out_tokens: IMAGE_TOKENS * count})
     }
     case 'createSpeech': {
-      const units = body.kind === 'json' ? requestUnits(endpoint, body.bytes) : null
-      return whole(units ?? unitsOf(UNIT.characters, bytes), {...tokensOf(prompt, 0), audio_out_tokens: bytes * 2})
+      const all = prompt()
+      const units = request.bytes ? requestUnits(endpoint, request.bytes) : null
+      const audio_out_tokens = Math.ceil((bytes * SPOKEN_TOKENS_A_LETTER) / Math.min(1, request.speed))
+      return whole(unbounded, units ?? unitsOf(UNIT.characters, bytes), {...tokensOf(all, 0), audio_out_tokens})
     }
     case 'createTranscription':
     case 'createTranslation': {
-      const seconds = Math.ceil(bytes / SOUND_BYTES_A_SECOND)
+      const seconds = secondsOf(body, bytes)
       const heard = seconds * SOUND_TOKENS_A_SECOND
-      return whole(unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(NO_PROMPT, heard), audio_in_tokens: heard})
+      const asked = {...NO_PROMPT, input_uncached_tokens: SOUND_PROMPT_TOKENS}
+      return whole(unbounded, unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(asked, heard), audio_in_tokens: heard})
     }
-    case 'rerank':
-      return whole(unitsOf(UNIT.search_units, Math.ceil((bytes + 1) / 100_000)), tokensOf(prompt, 0))
+    case 'rerank': {
+      const texts = request.documents + Math.ceil(bytes / RANKED_TOKENS)
+      return whole(unbounded, unitsOf(UNIT.search_units, Math.ceil((texts + 1) / RANKED_TEXTS)), tokensOf(prompt(), 0))
+    }
     case 'ocr':
-      return whole(unitsOf(UNIT.pages, MAX_PAGES), tokensOf(prompt, mostOutputTokens(model)))
-    case 'moderate':
-      return whole(tokensOf(prompt, 0))
+      return whole(unbounded, {...emptyUsage(), units: {[UNIT.pages]: MAX_PAGES}}, tokensOf(prompt(), mostOutputTokens(model)))
     default:
       return null
   }
 }
 
-function whole(...forms: readonly Usage[]): UsageEstimate {
-  return {forms, prompt: NO_PROMPT, first: 0, most: 0}
+const TEXT_CLASSES = 2
+const UNKNOWN_LENGTH = {what: 'a body that does not say its length', remedy: 'send it with content-length'}
+
+function whole(unbounded: Unbounded | null, ...forms: readonly Usage[]): UsageEstimate {
+  return {forms, unbounded, prompt: NO_PROMPT, output_class: 'output_text_tokens', first: 0, most: 0}
 }
 
-/** JSON is looked into; of what is none, or passes unread, the length is known. */
-function promptOf(body: Call['body'], bytes: number, provider: string, model: string): PromptUsage {
-  if (body.kind !== 'json') return {...NO_PROMPT, input_uncached_tokens: estimateTokens(bytes)}
-  const {text, images, sound} = promptTokens(body.bytes, provider, model)
-  return {input_uncached_tokens: text, image_in_tokens: images, audio_in_tokens: sound}
+/** JSON is looked into; of what is none, or passes unread, the length is known: a byte is a token at most. */
+function promptOf(request: RequestFacts, bytes: number, provider: string, model: string, dearest: Dearest): PromptUsage {
+  if (!request.bytes) return {...NO_PROMPT, input_uncached_tokens: bytes}
+  const {text, images, sound} = promptTokens(request.bytes, provider, model)
+  const {rounds, tokens} = request.tools
+  const own = text + toolTokens(provider, model, request.bytes)
+  // each round reads all before it once more, the model's own words too
+  const read = Math.min(own + rounds * (own + images + sound + request.most + tokens), Number.MAX_SAFE_INTEGER)
+  const text_class = dearest(request.input_classes)
+  if (text_class === 'input_uncached_tokens') return {...NO_PROMPT, [text_class]: read, image_in_tokens: images, audio_in_tokens: sound}
+  return {...NO_PROMPT, [text_class]: read + images, audio_in_tokens: sound}
+}
+
+/** Of a form with pictures. */
+function editPrompt(bytes: number): PromptUsage {
+  return {...NO_PROMPT, input_uncached_tokens: Math.min(bytes, EDIT_LETTERS), image_in_tokens: EDIT_IMAGES * EDIT_IMAGE_TOKENS}
+}
+
+/** How long the sound in a form may be: by its file's head where that tells, else as long as its bytes may be. */
+function secondsOf(body: Call['body'], bytes: number): number {
+  const files = body.kind === 'form' ? (body.parts ?? []).filter(({file_name}) => file_name !== null) : []
+  if (body.kind !== 'form' || files.length !== 1 || files[0]!.is_coded) return soundSeconds(null, bytes)
+  const [{start, end}] = files as [(typeof files)[number]]
+  return soundSeconds(body.bytes.subarray(start, Math.min(end, start + 64)), end - start)
 }
 
 function tokensOf(prompt: PromptUsage, answer: number): Usage {
@@ -86,82 +131,4 @@ function tokensOf(prompt: PromptUsage, answer: number): Usage {
 
 function unitsOf(unit: string, count: number): Usage {
   return {...emptyUsage(), units: {[unit]: count}}
-}
-
-/** Field names that bound an answer, in the dialects of all providers. */
-const BOUNDS = [
-  'max_completion_tokens',
-  'max_output_tokens',
-  'max_tokens',
-  'max_tokens_to_sample',
-  'max_new_tokens',
-  'maxOutputTokens',
-  'maxTokens',
-  'maxTokenCount',
-  'max_gen_len',
-  'num_predict',
-]
-/** Members that hold such names. */
-const INNER = ['generationConfig', 'inferenceConfig', 'textGenerationConfig', 'parameters', 'options']
-const TIMES = ['n', 'best_of', 'candidateCount', 'num_generations']
-const THINKS = ['thinking', 'reasoning', 'reasoning_effort', 'thinkingConfig']
-const NO_KEYS: ReadonlySet<string> = new Set()
-const MAX_MEMBER_BYTES = 1 << 16
-const MAX_TIMES = 128
-
-/** What a request says of its answer's length, as it leaves; where that cannot be read, as it came. */
-class OutputRequest {
-  readonly #members: Readonly<Record<string, unknown>>
-  readonly #bytes: Buffer | null
-
-  constructor(out: UpstreamRequest, body: Call['body']) {
-    const bytes = Buffer.isBuffer(out.body) ? out.body : 'bytes' in body ? body.bytes : null
-    this.#bytes = body.kind === 'form' ? null : bytes
-    this.#members = this.#bytes ? membersOf(this.#bytes) : {}
-  }
-
-  /** Of all answers of the request together. */
-  most(model: string): number {
-    const counts = BOUNDS.map(name => this.#members[name]).filter(
-      count => typeof count === 'number' && Number.isSafeInteger(count) && count > 0,
-    )
-    const each = counts.length > 0 ? Math.max(...(counts as number[])) : mostOutputTokens(model)
-    return Math.min(each * this.times, Number.MAX_SAFE_INTEGER)
-  }
-
-  get times(): number {
-    const counts = TIMES.map(name => this.#members[name]).filter(count => typeof count === 'number' && count >= 1)
-    return Math.min(Math.ceil(Math.max(1, ...(counts as number[]))), MAX_TIMES)
-  }
-
-  /** Uses of tools that the provider runs itself and charges for. */
-  get tools(): Record<string, number> {
-    return {...(this.#bytes && chargedTools(this.#bytes))}
-  }
-
-  get thinks(): boolean {
-    return THINKS.some(name => isThinking(this.#members[name]))
-  }
-}
-
-function isThinking(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === 'none') return false
-  return !(typeof value === 'object' && (value as {type?: unknown}).type === 'disabled')
-}
-
-function membersOf(bytes: Buffer): Record<string, unknown> {
-  const found: Record<string, unknown> = {}
-  try {
-    const members = topLevel(bytes, NO_KEYS)
-    for (const name of [...INNER, ...BOUNDS, ...TIMES, ...THINKS]) {
-      const span = members.get(name)
-      if (!span || span.end - span.start > MAX_MEMBER_BYTES) continue
-      const value: unknown = parseJson(bytes.toString('utf8', span.start, span.end))
-      if (INNER.includes(name) && typeof value === 'object') Object.assign(found, value)
-      else found[name] = value
-    }
-  } catch {
-    return found // not JSON: the provider will say so
-  }
-  return found
 }

@@ -2,8 +2,8 @@ import type {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation} from '../../limits/index.ts'
 import type {Price} from '../../pricing/price.ts'
-import {estimateTokens} from '../../providers/openai/observe.ts'
-import {totals, type Usage} from '../../schema/usage.ts'
+import type {Unbounded} from '../../providers/unified/reading-tools.ts'
+import {type INPUT_CLASSES, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Reservation, StreamProgress} from '../call/reservation.ts'
 import type {ProxyServices} from '../services.ts'
 
@@ -16,14 +16,18 @@ export interface UsageEstimate {
   /** In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one. */
   readonly forms: readonly Usage[]
   readonly prompt: PromptUsage
+  /** The dearest that its answer may be charged as. */
+  readonly output_class: TokenClass
   /** Of the answer, in tokens: held at first, and at most. */
   readonly first: number
   readonly most: number
+  /** What it may use without a bound; null: there is nothing. */
+  readonly unbounded: Unbounded | null
 }
 
-/** What a prompt is made of: text, pictures and sound may cost differently. */
-export type PromptUsage = Pick<Usage, 'input_uncached_tokens' | 'image_in_tokens' | 'audio_in_tokens'>
-export const NO_PROMPT: PromptUsage = {input_uncached_tokens: 0, image_in_tokens: 0, audio_in_tokens: 0}
+/** What a prompt is made of: text, pictures and sound may cost differently, and what is written to a cache. */
+export type PromptUsage = Readonly<Partial<Record<(typeof INPUT_CLASSES)[number], number>>>
+export const NO_PROMPT: PromptUsage = {}
 
 /** A hold that grows with an answer. */
 export class GrowingReservation implements Reservation {
@@ -33,6 +37,7 @@ export class GrowingReservation implements Reservation {
   readonly #services: ProxyServices
   readonly #most: number
   readonly #prompt: PromptUsage
+  readonly #output_class: TokenClass
   readonly #units: Record<string, number>
   /** Tokens of the prompt beyond the estimate, as the provider reported them. */
   #more = 0
@@ -41,10 +46,13 @@ export class GrowingReservation implements Reservation {
   /** A further slice is requested, or was refused: the answer goes on with what is held, to its end. */
   #is_asking = false
   #pieces = 0
+  /** The answer so far, and the most that it grew at once: of some providers pieces are long. */
+  #come = 0
+  #leap = 0
 
   constructor(
     hold: CounterReservation,
-    {forms, prompt, first, most}: UsageEstimate,
+    {forms, prompt, output_class, first, most}: UsageEstimate,
     price: Price | undefined,
     at_ms: number,
     services: ProxyServices,
@@ -54,6 +62,7 @@ export class GrowingReservation implements Reservation {
     this.#at_ms = at_ms
     this.#services = services
     this.#prompt = prompt
+    this.#output_class = output_class
     this.#units = forms[0]?.units ?? {}
     this.#requested_tokens = first
     this.#most = most
@@ -78,13 +87,15 @@ export class GrowingReservation implements Reservation {
   reach(stream: StreamProgress): MaybePromise<Refusal | null> {
     const {pieces, usage} = stream
     const reported = usage ? totals(usage) : NO_USAGE
-    const come = Math.max(estimateTokens(stream.text_bytes), pieces, reported.completion_tokens)
+    const come = Math.max(Math.min(stream.most_tokens, this.#most), pieces, reported.completion_tokens)
+    this.#leap = Math.max(this.#leap, come - this.#come)
+    this.#come = come
     this.#more = Math.max(this.#more, reported.prompt_tokens - totals(this.#prompt).prompt_tokens)
     const is_more = pieces > this.#pieces
     this.#pieces = pieces
-    const needed = this.#amounts(come)
+    const needed = this.#amounts(come, usage)
     if (this.#hold.covers(needed)) {
-      if (!this.#is_asking && this.#requested_tokens < this.#most && this.#requested_tokens - come < SLICE_TOKENS / 2) this.#ahead(come)
+      if (!this.#is_asking && this.#requested_tokens < this.#most && this.#requested_tokens - come < this.#slice / 2) this.#ahead(come)
       return null
     }
     if (is_more) return this.#hold.reach(needed)
@@ -92,9 +103,14 @@ export class GrowingReservation implements Reservation {
     return null
   }
 
+  /** More is held than pieces leap. */
+  get #slice(): number {
+    return Math.max(SLICE_TOKENS, 4 * this.#leap)
+  }
+
   /** Grows beside the stream. After a refusal the rest is reserved piece by piece, as it comes. */
   #ahead(come: number) {
-    this.#requested_tokens = Math.min(come + SLICE_TOKENS, this.#most)
+    this.#requested_tokens = Math.min(come + this.#slice, this.#most)
     this.#is_asking = true
     const heard = (refusal: Refusal | null) => {
       this.#is_asking = refusal !== null
@@ -104,9 +120,14 @@ export class GrowingReservation implements Reservation {
     else heard(reached)
   }
 
-  #amounts(answer: number) {
-    const input_uncached_tokens = this.#prompt.input_uncached_tokens + this.#more
-    const usage = {...this.#prompt, input_uncached_tokens, output_text_tokens: answer, units: this.#units}
-    return {tokens: totals(usage).total_tokens, cost_nanousd: this.#services.prices.cost(usage, this.#price, this.#at_ms).cost_nanousd}
+  #amounts(answer: number, reported: Usage | null = null) {
+    const input_uncached_tokens = (this.#prompt.input_uncached_tokens ?? 0) + this.#more
+    const usage = {...this.#prompt, input_uncached_tokens, [this.#output_class]: answer, units: this.#units}
+    const cost_nanousd = this.#costOf(usage)
+    return {tokens: totals(usage).total_tokens, cost_nanousd: reported ? Math.max(cost_nanousd, this.#costOf(reported)) : cost_nanousd}
+  }
+
+  #costOf(usage: Partial<Usage>): number {
+    return this.#services.prices.cost(usage, this.#price, this.#at_ms).cost_nanousd
   }
 }

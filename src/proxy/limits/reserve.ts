@@ -2,14 +2,14 @@ import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
 import type {Price} from '../../pricing/price.ts'
-import {totals, type Usage} from '../../schema/usage.ts'
+import {type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {estimateUsage} from './estimate.ts'
+import {type Dearest, estimateUsage} from './estimate.ts'
 import {GrowingReservation, NO_PROMPT, type UsageEstimate} from './reservation.ts'
 
 /**
@@ -25,15 +25,20 @@ export function reserveAttempt(
   const claims = strictLimitsOf(call)
   if (!claims) return null
   refuseUnmetered(call, claims)
-  const worth = estimateUsage(call, target.provider.slug, out)
+  const {at_ms} = call.incoming
+  const price = priceOf(target, out.model, null, at_ms, services)
+  const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
+  const worth = estimateUsage(call, target.provider.slug, out, dearest)
   if (!worth) return null
-  return open(
-    claims,
-    worth,
-    priceOf(target, out.model, null, call.incoming.at_ms, services),
-    {call, provider: target.provider.slug, model: out.model},
-    services,
-  )
+  return open(claims, worth, price, {call, provider: target.provider.slug, model: out.model}, services)
+}
+
+/** So many tokens tell which class costs most: few enough for the price of short prompts. */
+const COMPARED_TOKENS = 1000
+
+function dearestOf(classes: readonly TokenClass[], price: Price | undefined, at_ms: number, services: ProxyServices): TokenClass {
+  const costs = classes.map(name => services.prices.cost({[name]: COMPARED_TOKENS}, price, at_ms).cost_nanousd)
+  return classes[costs.indexOf(Math.max(...costs))]!
 }
 
 /** Work that costs by what no price list knows has no bound under a limit of cost. */
@@ -52,7 +57,13 @@ export function reserveTurn(
   of: Of,
   services: ProxyServices,
 ) {
-  return open(claims, {forms, first: 0, most: 0, prompt: NO_PROMPT}, price, of, services)
+  return open(
+    claims,
+    {forms, first: 0, most: 0, unbounded: null, prompt: NO_PROMPT, output_class: 'output_text_tokens'},
+    price,
+    of,
+    services,
+  )
 }
 
 interface Of {
@@ -79,6 +90,7 @@ function open(
     const [units = []] = price ? costs.map(({unpriced_units}) => unpriced_units) : []
     throw units.length > 0 ? new Refusal('limit.unpriced_unit', {...named, units: units.join(', ')}) : new Refusal('limit.unpriced', named)
   }
+  if (worth.unbounded) throw new Refusal('limit.unbounded', {...worth.unbounded, limit: claims[0]!.label})
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))
   const held = services.limits.hold(claims, call.id, attempt, {tokens, cost_nanousd})
   const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.incoming.at_ms, services)

@@ -18,6 +18,8 @@ export interface Stream {
   readonly usage: Usage | null
   readonly model: string | null
   readonly text_bytes: number
+  /** The most tokens of that text. */
+  readonly most_tokens: number
   /** Pieces of the answer that came: of most providers, a token each. */
   readonly pieces: number
   /** An error that the provider sent inside the stream. */
@@ -126,6 +128,10 @@ class ObservedStream implements ProviderStream {
 
   get model(): string | null {
     return this.#observer.model
+  }
+
+  get most_tokens(): number {
+    return this.#observer.most_tokens
   }
 
   get text_bytes(): number {

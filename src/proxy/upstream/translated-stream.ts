@@ -3,6 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {dataLines} from '../../base/sse.ts'
 import {writtenAsCame} from '../../providers/as-came.ts'
 import {faultEvent} from '../../providers/openai/error.ts'
+import {TextCounter} from '../../providers/openai/text-counter.ts'
 import type {ClientStream, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
@@ -30,6 +31,7 @@ export class TranslatedStream implements ProviderStream {
   #has_begun = false
   #pieces = 0
   #events = 0
+  #counter: TextCounter | null = null
   /** Null where the provider's bytes come as they are. */
   readonly #decoder: Tap | null
   readonly #onFault: (fault: unknown) => void
@@ -90,6 +92,12 @@ export class TranslatedStream implements ProviderStream {
     return this.#translator.model
   }
 
+  /** Counted in the words that the translator writes, from the first time on that somebody asks. */
+  get most_tokens(): number {
+    this.#counter ??= new TextCounter(this.#endpoint, this.#translator.text_bytes)
+    return this.#counter.most_tokens
+  }
+
   get text_bytes(): number {
     return this.#translator.text_bytes
   }
@@ -140,7 +148,9 @@ export class TranslatedStream implements ProviderStream {
     if (typeof event === 'string') this.#broken ??= event
     else if (!this.#is_faulty) {
       if (event.name !== 'ping') this.#events++
-      this.#write(this.#translator.event(event))
+      const chunks = this.#translator.event(event)
+      this.#counter?.count(chunks, this.#translator.text_bytes)
+      this.#write(chunks)
     }
   }
 

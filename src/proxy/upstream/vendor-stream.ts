@@ -71,6 +71,10 @@ export class VendorStream implements ProviderStream {
     return this.#observer.model ?? this.#inner?.model ?? null
   }
 
+  get most_tokens(): number {
+    return Math.max(this.#observer.most_tokens, this.#inner?.most_tokens ?? 0)
+  }
+
   get text_bytes(): number {
     return Math.max(this.#observer.text_bytes, this.#inner?.text_bytes ?? 0)
   }

@@ -186,7 +186,7 @@ function bytesASecond(head: Buffer): number {
 
 const TOOLS = Buffer.from('"tools"')
 const VERSION = Buffer.from('_20')
-/** What Claude is told of tools besides their own words, at most, and of one that is Anthropic's own (Anthropic, tool use, pricing). */
+/** What Claude reads of tools besides their own words, at most, and of one that is Anthropic's own (Anthropic, tool use, pricing). */
 const CLAUDE_TOOLS_TOKENS = 600
 const CLAUDE_TOOL_TOKENS = 1300
 const MAX_TOOLS = 128

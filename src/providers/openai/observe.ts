@@ -150,7 +150,7 @@ export class StreamObserver {
     return !this.#finished && !this.#has_reason && !this.#has_unread && !this.#failed
   }
 
-  /** True when each of the choices that a client waits for has told why it ended, and the usage, which comes behind them, has not come. */
+  /** True when each of the choices that a client waits for gave its reason to end, and the usage, which comes behind them, has not come. */
   get awaits_usage(): boolean {
     return this.#choices > 0 && this.#open_choices <= 0 && !this.#finished && !this.#failed && this.#usage_so_far === null
   }
@@ -205,7 +205,7 @@ export class StreamObserver {
     this.#countText(raw)
   }
 
-  /** How many choices have told their reason to end, with those of this event. */
+  /** How many choices gave their reason to end, with those of this event. */
   #endedBy(raw: Buffer): number {
     const {choices} = object(parsed(readFields(raw).data.join('\n')))
     this.#ended ??= new Set()

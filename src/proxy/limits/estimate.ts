@@ -78,8 +78,8 @@ export function estimateUsage(call: Call, provider: string, out: UpstreamRequest
     case 'createTranslation': {
       const seconds = secondsOf(body, bytes)
       const heard = seconds * SOUND_TOKENS_A_SECOND
-      const asked = {...NO_PROMPT, input_uncached_tokens: SOUND_PROMPT_TOKENS}
-      return whole(unbounded, unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(asked, heard), audio_in_tokens: heard})
+      const around = {...NO_PROMPT, input_uncached_tokens: SOUND_PROMPT_TOKENS}
+      return whole(unbounded, unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(around, heard), audio_in_tokens: heard})
     }
     case 'rerank': {
       const texts = request.documents + Math.ceil(bytes / RANKED_TOKENS)

@@ -83,8 +83,8 @@ export class RequestFacts {
     const counts = BOUNDS.map(name => this.#members[name]).filter(
       count => typeof count === 'number' && Number.isSafeInteger(count) && count > 0,
     )
-    const said = counts.length > 0 ? Math.max(...(counts as number[])) : mostOutputTokens(this.model)
-    const each = this.output_classes.includes('image_out_tokens') ? Math.max(said, SHOWN_IMAGE_TOKENS) : said
+    const limit = counts.length > 0 ? Math.max(...(counts as number[])) : mostOutputTokens(this.model)
+    const each = this.output_classes.includes('image_out_tokens') ? Math.max(limit, SHOWN_IMAGE_TOKENS) : limit
     return Math.min(each * this.times * Math.max(1, this.#listed(PROMPTS)), Number.MAX_SAFE_INTEGER)
   }
 
@@ -125,11 +125,11 @@ export class RequestFacts {
 
   /** Classes that its answer may be charged as. */
   get output_classes(): readonly TokenClass[] {
-    const said = KINDS.map(name => JSON.stringify(this.#members[name]) ?? '')
+    const kinds = KINDS.map(name => JSON.stringify(this.#members[name]) ?? '')
       .join()
       .toLowerCase()
-    const speaks = SPEAKS.test(this.model) ? /^,*$|audio/.test(said) : /audio|voice/.test(said)
-    const draws = DRAWS.test(this.model) || said.includes('image')
+    const speaks = SPEAKS.test(this.model) ? /^,*$|audio/.test(kinds) : /audio|voice/.test(kinds)
+    const draws = DRAWS.test(this.model) || kinds.includes('image')
     return ['output_text_tokens', 'output_reasoning_tokens', ...(speaks ? SPOKEN : []), ...(draws ? DRAWN : [])]
   }
 

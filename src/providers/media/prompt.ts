@@ -1,6 +1,6 @@
 import {mostTokens} from '../tokens/bound.ts'
 import {scanMedia} from './scan.ts'
-import {documentTokens, familyOf, imageTokens, soundTokens, type TokenFamily, tokenizerOf} from './tokens.ts'
+import {documentTokens, familyOf, imageTokens, soundTokens, type TokenFamily, type Tokenizer, tokenizerOf} from './tokens.ts'
 
 /** The most tokens that the prompt in a body comes to, by what they cost as. */
 export interface PromptTokens {
@@ -19,17 +19,24 @@ const ESCAPE = Buffer.from('\\u')
  */
 export function promptTokens(body: Buffer, provider: string, model: string): PromptTokens {
   const family = familyOf(provider, model)
-  const {digits_a_token, of_public} = tokenizerOf(family, model)
+  const tokenizer = tokenizerOf(family, model)
+  const {digits_a_token} = tokenizer
   if (!body.includes(ESCAPE) && !HINTS.some(hint => body.includes(hint)))
-    return {text: Math.ceil(mostTokens(body, 0, body.length, digits_a_token) * of_public), images: 0, sound: 0}
+    return {text: ofVendor(tokenizer, mostTokens(body, 0, body.length, digits_a_token), body.length), images: 0, sound: 0}
   const {text_tokens, media, more_media} = scanMedia(body, digits_a_token)
-  const sums = {text: Math.ceil(text_tokens * of_public), images: more_media * anyTokens(family, model), sound: 0}
+  const media_bytes = media.reduce((sum, {bytes}) => sum + ((bytes ?? 0) * 4) / 3, 0)
+  const sums = {text: ofVendor(tokenizer, text_tokens, body.length - media_bytes), images: more_media * anyTokens(family, model), sound: 0}
   for (const {kind, bytes, size, seconds, detail} of media) {
     if (kind === 'image') sums.images += imageTokens(family, model, size, detail)
     else if (kind === 'sound') sums.sound += soundTokens(seconds)
     else sums.images += kind === 'document' ? documentTokens(family, bytes) : anyTokens(family, model)
   }
   return sums
+}
+
+/** The most tokens of a vendor's own tokenizer for a text, by those of public ones and by its length. */
+function ofVendor({of_public, bytes_a_token}: Tokenizer, tokens: number, bytes: number): number {
+  return Math.ceil(Math.max(tokens * of_public, bytes_a_token === null ? 0 : bytes / bytes_a_token))
 }
 
 /** Something that is only named: a picture or a document, whichever is more. */

@@ -19,19 +19,22 @@ export interface Tokenizer {
   readonly digits_a_token: number
   /** Tokens for one of a public tokenizer. */
   readonly of_public: number
+  /** Bytes of text that come to one token, as the vendor says of plain prose; null where its tokenizer is public, or it says nothing. */
+  readonly bytes_a_token: number | null
 }
 
 /** A token is about 3.5 letters of English (Anthropic, glossary, tokens), where it is 4 of OpenAI's (What are tokens and how to count them). */
-const CLAUDE_OF_PUBLIC = 4 / 3.5
+const CLAUDE_BYTES = 3.5
+const CLAUDE_OF_PUBLIC = 4 / CLAUDE_BYTES
 /** The tokenizer since Opus 4.7 makes up to 1.35 times as many of the same text (Anthropic, What's new in Claude Opus 4.7). */
 const CLAUDE_SINCE = 1.35
 const TOKENIZERS: Readonly<Record<TokenFamily, Tokenizer>> = {
-  openai: {digits_a_token: 3, of_public: 1},
-  anthropic: {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC},
-  gemini: {digits_a_token: 1, of_public: 1}, // a token is about 4 letters (Gemini, understand and count tokens)
-  other: {digits_a_token: 1, of_public: 1},
+  openai: {digits_a_token: 3, of_public: 1, bytes_a_token: null},
+  anthropic: {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC, bytes_a_token: CLAUDE_BYTES},
+  gemini: {digits_a_token: 1, of_public: 1, bytes_a_token: null}, // a token is about 4 letters (Gemini, understand and count tokens)
+  other: {digits_a_token: 1, of_public: 1, bytes_a_token: null},
 }
-const CLAUDE_NOW: Tokenizer = {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC * CLAUDE_SINCE}
+const CLAUDE_NOW: Tokenizer = {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC * CLAUDE_SINCE, bytes_a_token: CLAUDE_BYTES / CLAUDE_SINCE}
 
 export function tokenizerOf(family: TokenFamily, model: string): Tokenizer {
   return family === 'anthropic' && !CLAUDE_BEFORE.test(model.toLowerCase()) ? CLAUDE_NOW : TOKENIZERS[family]

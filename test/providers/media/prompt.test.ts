@@ -319,3 +319,12 @@ describe('a body made to be held for too little, or to take long', () => {
     expect(of(30_000)).toBeGreaterThanOrEqual(3 * (of(10_000) - of(0)))
   })
 })
+
+test('prose for Claude is held for at no less than a token for 3.5 bytes, and a third more since Opus 4.7', () => {
+  const text = 'word '.repeat(8000)
+  const body = Buffer.from(JSON.stringify({messages: [{role: 'user', content: text}]}))
+  const held = (model: string) => promptTokens(body, 'anthropic', model).text
+  expect(held('claude-sonnet-4-5')).toBeGreaterThanOrEqual(text.length / 3.5)
+  expect(held('claude-opus-4-7')).toBeGreaterThanOrEqual((text.length / 3.5) * 1.35)
+  expect(promptTokens(body, 'openai', 'gpt-4o').text).toBeLessThan(text.length / 4)
+})

@@ -152,8 +152,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     if (this.phase === 'over') return
     this.#controller = controller
     this.#times.last_byte_at = performance.now()
-    this.#read_on?.took(chunk)
-    if (this.#is_over) return
+    if (this.#read_on?.takes(chunk) === false) return this.end(new Refusal('client.gone'))
     if (this.#awaited) return this.#await(this.#awaited, chunk)
     if (!this.#unlabelled) return this.#write(chunk)
     const first = Buffer.concat([...this.#unlabelled.parts, chunk])

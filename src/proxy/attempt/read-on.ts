@@ -14,12 +14,10 @@ const reading = new Map<string, number>()
 export class ReadOn {
   readonly #provider: string
   readonly #timer: NodeJS.Timeout
-  readonly #onOver: () => void
   #left_bytes = MAX_BYTES
 
   private constructor(provider: string, onOver: () => void) {
     this.#provider = provider
-    this.#onOver = onOver
     this.#timer = setTimeout(onOver, MAX_MS)
     reading.set(provider, (reading.get(provider) ?? 0) + 1)
   }
@@ -30,9 +28,10 @@ export class ReadOn {
     return new ReadOn(provider, onOver)
   }
 
-  took(chunk: Buffer): void {
+  /** False where it is more than is read. */
+  takes(chunk: Buffer): boolean {
     this.#left_bytes -= chunk.length
-    if (this.#left_bytes < 0) this.#onOver()
+    return this.#left_bytes >= 0
   }
 
   end(): void {

@@ -39,7 +39,8 @@ export function storedText(text: string, most_bytes: number): string {
   return cleaned(cutTo(text, most_bytes))
 }
 
-function cutTo(text: string, most_bytes: number): string {
+/** Cut alone, for who cleans the whole of what it writes at once. */
+export function cutTo(text: string, most_bytes: number): string {
   if (text.length * BYTES_PER_UNIT <= most_bytes) return text
   const {read} = encoder.encodeInto(text.length > most_bytes ? text.slice(0, most_bytes + 1) : text, scratch.subarray(0, most_bytes))
   return read === text.length ? text : text.slice(0, read)

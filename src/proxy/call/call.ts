@@ -234,9 +234,26 @@ export function maskedHeaders(
     const value = headers[name]
     if (value === undefined) continue
     const text = String(value)
-    // a referrer, a location: what stands in them is a URL
-    kept[name] = isSecret(name) || also.has(name) ? MASK : MAY_HOLD_QUERY.test(text) ? maskedUrl(text) : text
+    kept[name] = isSecret(name) || also.has(name) ? MASK : maskedValue(name, text)
   }
+  return kept
+}
+
+/** What each header held last, and how it is kept: most come with the same value again, and a comparison costs less than a search. */
+const lastValues = new Map<string, {text: string; kept: string}>()
+const MAX_LAST_VALUES = 200
+const MAX_LAST_CHARS = 512
+
+function maskedValue(name: string, text: string): string {
+  const last = lastValues.get(name)
+  if (last?.text === text) return last.kept
+  // a referrer, a location: what stands in them is a URL
+  const kept = MAY_HOLD_QUERY.test(text) ? maskedUrl(text) : text
+  if (text.length > MAX_LAST_CHARS) return kept
+  if (last) {
+    last.text = text
+    last.kept = kept
+  } else if (lastValues.size < MAX_LAST_VALUES) lastValues.set(name, {text, kept})
   return kept
 }
 

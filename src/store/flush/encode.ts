@@ -1,4 +1,4 @@
-import {cleaned, MAX_ID_BYTES, MAX_MODEL_BYTES, MAX_PATH_BYTES, storedMetadata, storedText} from '../../base/stored-text.ts'
+import {cleaned, cutTo, MAX_ID_BYTES, MAX_MODEL_BYTES, MAX_PATH_BYTES, storedMetadata} from '../../base/stored-text.ts'
 import {apiKeyIdOf} from '../../schema/principal.ts'
 import type {LogRecord, Settlement} from '../../schema/records.ts'
 import {INPUT_CLASSES, OUTPUT_CLASSES, type ServiceMode, type Usage} from '../../schema/usage.ts'
@@ -26,9 +26,9 @@ function storable(_: string, value: unknown): unknown {
   return typeof value === 'string' ? cleaned(value) : value
 }
 
-const name = (text: string) => storedText(text, MAX_ID_BYTES)
-const nameOrNull = (text: string | null) => (text === null ? null : storedText(text, MAX_ID_BYTES))
-const path = (text: string | null) => (text === null ? null : storedText(text, MAX_PATH_BYTES))
+const name = (text: string) => cutTo(text, MAX_ID_BYTES)
+const nameOrNull = (text: string | null) => (text === null ? null : cutTo(text, MAX_ID_BYTES))
+const path = (text: string | null) => (text === null ? null : cutTo(text, MAX_PATH_BYTES))
 
 function entryOf(settlement: Settlement): EntryValues {
   const {prompt_tokens, completion_tokens, usage} = counted(settlement.usage ?? {}, settlement)
@@ -45,7 +45,7 @@ function entryOf(settlement: Settlement): EntryValues {
     settlement.integration_id,
     settlement.config_id,
     settlement.provider,
-    settlement.model === null ? null : storedText(settlement.model, MAX_MODEL_BYTES),
+    settlement.model === null ? null : cutTo(settlement.model, MAX_MODEL_BYTES),
     settlement.endpoint,
     settlement.admitted_at,
     settlement.settled_at,
@@ -62,13 +62,18 @@ function entryOf(settlement: Settlement): EntryValues {
   ]
 }
 
+function metadataText(metadata: LogRecord['metadata']): string {
+  for (const _ in metadata) return JSON.stringify(storedMetadata(metadata))
+  return '{}'
+}
+
 function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
   return [
     log.id,
     name(log.span_id),
     log.created_at,
     log.response_status,
-    JSON.stringify(storedMetadata(log.metadata)),
+    metadataText(log.metadata),
     durationOf(log),
     log.cache_status,
     log.retry_count,

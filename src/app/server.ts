@@ -1,21 +1,24 @@
 import {createServer as createHttpServer, type IncomingMessage, type RequestListener} from 'node:http'
 import {createServer as createHttpsServer} from 'node:https'
-import fastify, {type FastifyInstance, type FastifyReply, type FastifyRequest} from 'fastify'
+import fastify, {type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest} from 'fastify'
 import {mountExplorer} from '../admin/explorer.ts'
 import {mountLater} from '../admin/not-available.ts'
 import type {AnyOperation} from '../admin/operation.ts'
 import {Refusal} from '../base/errors.ts'
+import {newTimeId} from '../base/ids.ts'
 import {attachFastPath} from '../base/ingress/fast-path.ts'
 import {govern} from '../base/ingress/govern.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import {governorMetrics} from '../base/ingress/governor-metrics.ts'
 import type {Log} from '../base/log.ts'
-import {maskedUrl} from '../base/masked-url.ts'
 import {isOfAnthropicClient, isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
 import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
 import type {CallProxy} from '../proxy/proxy.ts'
+import {ownHeaders} from '../schema/headers.ts'
 import type {Settings} from '../settings/index.ts'
 import {openGovernor} from './connections.ts'
+import {toOriginForm} from './origin-form.ts'
+import {MAX_HEADER_BYTES, refuseRequest, refuseUnread} from './refused-requests.ts'
 
 export interface ServerParts {
   readonly settings: Settings
@@ -35,8 +38,6 @@ export interface ServerParts {
   readonly degraded?: () => string | null
 }
 
-/** Headers may hold a whole config. */
-const MAX_HEADER_BYTES = 64 << 10
 /** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
 export const ROUTING = {maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: false}
 
@@ -57,6 +58,8 @@ export function createServer({
     bodyLimit: settings.max_json_payload_size_in_mb * 2 ** 20,
     forceCloseConnections: 'idle',
     routerOptions: ROUTING,
+    clientErrorHandler: refuseUnread,
+    frameworkErrors: (fault, request, reply) => passesOn(fault, request, reply, proxy, log),
     serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
   })
   if (proxy && governor) {
@@ -87,10 +90,7 @@ export function createServer({
   server.setNotFoundHandler(notFound)
   // an unknown path is refused before a body is read
   server.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined))
-  server.setErrorHandler((fault, request, reply) => {
-    log.error({fault, path: maskedUrl(request.url.split('?', 1)[0]!)}, 'a request failed inside the gateway')
-    return reply.code(500).send({success: false, data: {message: new Refusal('internal').message, errorCode: 'AB04'}})
-  })
+  server.setErrorHandler<FastifyError>((fault, request, reply) => refuseRequest(fault, request, reply, log))
   return server
 }
 
@@ -100,8 +100,13 @@ export function createServer({
  */
 function listener(settings: Settings, answer: RequestListener) {
   const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
-  const options = {maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opensSession}
+  const options = {maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opens}
   return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
+}
+
+function opens(request: IncomingMessage): boolean {
+  toOriginForm(request)
+  return opensSession(request)
 }
 
 /**
@@ -110,16 +115,22 @@ function listener(settings: Settings, answer: RequestListener) {
  */
 function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
   return (request: IncomingMessage, response) => {
+    toOriginForm(request)
     if (isUnified(request.method, request.url) || isOfAnthropicClient(request)) proxy.handle(request, response)
     else answer(request, response)
   }
 }
 
-/** True for a path (after `/v1`) that one of the operations stands at, whatever its method. */
-export function administeredBy(operations: readonly AnyOperation[]): (path: string) => boolean {
-  const paths = operations.flatMap(({path, also_at = [], takes_rest}) => [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at])
-  const patterns = [...new Set(paths)].map(pattern)
-  return path => patterns.some(each => each.test(path))
+/** The methods of the operations that stand at a path (after `/v1`). */
+export function administeredBy(operations: readonly AnyOperation[]): (path: string) => readonly string[] {
+  const places = operations.flatMap(({method, path, also_at = [], takes_rest}) =>
+    [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at].map(each => ({method, path: each})),
+  )
+  const patterns = [...Map.groupBy(places, ({path}) => path)].map(([path, of]) => ({
+    pattern: pattern(path),
+    methods: of.map(each => each.method),
+  }))
+  return path => [...new Set(patterns.flatMap(each => (each.pattern.test(path) ? each.methods : [])))]
 }
 
 /** The headers that let a browser of `origin` read an answer; none for an origin that the settings do not name. */
@@ -139,9 +150,18 @@ export function corsHeaders(settings: Settings): (origin: string | undefined) =>
   }
 }
 
-function notFound({url}: FastifyRequest, reply: FastifyReply) {
+function notFound({url, headers}: FastifyRequest, reply: FastifyReply) {
+  reply.header(`${ownHeaders(headers).prefix}-trace-id`, newTimeId(Date.now()))
   const {message, codes} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
   return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: codes.admin}})
+}
+
+/** What Fastify's router cannot decode may be a valid URI of a provider's all the same. */
+function passesOn(fault: FastifyError, request: FastifyRequest, reply: FastifyReply, proxy: CallProxy | undefined, log: Log) {
+  const path = request.raw.url?.split('?', 1)[0] ?? ''
+  if (!proxy || !(path.startsWith('/v1/') || isRootDoor(path))) return refuseRequest(fault, request, reply, log)
+  reply.hijack()
+  proxy.handle(request.raw, reply.raw)
 }
 
 function answerPreflights(server: FastifyInstance, settings: Settings) {
@@ -166,14 +186,12 @@ function answerPreflights(server: FastifyInstance, settings: Settings) {
 /** Everything under `/v1` that no operation stands at, and the vendors' own paths at the root: the raw request and response are the data plane's. */
 function mountProxy(server: FastifyInstance, proxy: CallProxy) {
   server.register(async scope => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    for (const path of ['/v1/*', ...ROOT_PATTERNS]) {
-      scope.all(path, (request, reply) => {
-        if (path !== '/v1/*' && !isRootDoor(request.url.split('?', 1)[0]!)) return notFound(request, reply)
-        reply.hijack()
-        proxy.handle(request.raw, reply.raw)
-      })
-    }
+    // before anything reads the content type: who calls is known first, and a provider may take any
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.routeOptions.url !== '/v1/*' && !isRootDoor(request.url.split('?', 1)[0]!)) return notFound(request, reply)
+      reply.hijack()
+      proxy.handle(request.raw, reply.raw)
+    })
+    for (const path of ['/v1/*', ...ROOT_PATTERNS]) scope.all(path, notFound)
   })
 }

@@ -1,6 +1,7 @@
 import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../base/errors.ts'
+import {newTimeId} from '../base/ids.ts'
 import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
@@ -9,6 +10,7 @@ import {isStrict} from '../limits/index.ts'
 import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
 import type {Endpoint} from '../schema/endpoints.ts'
+import {ownHeaders} from '../schema/headers.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
 import {makesObject} from './call/indirect.ts'
@@ -240,8 +242,10 @@ interface Refused {
 
 function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, tries = 0, relay, request, services}: Refused) {
   const path = incoming?.route.path ?? (request.url ?? '').slice(3).split('?', 1)[0]!
+  const {prefix} = incoming?.own ?? ownHeaders(request.headers)
+  const trace_id = incoming?.trace.trace_id ?? newTimeId(services.now())
   if (fault.code === 'internal')
-    services.log.error({fault: fault.cause, trace_id: incoming?.trace.trace_id, path: maskedUrl(path)}, 'a call failed inside the gateway')
+    services.log.error({fault: fault.cause, trace_id, path: maskedUrl(path)}, 'a call failed inside the gateway')
   else
     services.log.info(
       {refused: fault.code, status: fault.status, method: request.method, path: maskedUrl(path), trace_id: incoming?.trace.trace_id},
@@ -250,8 +254,8 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
   try {
     const headers = call
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services})
-      : bareHeaders(incoming, request, services)
-    if (incoming) headers.push(...refusalHeaders(fault, incoming.own.prefix))
+      : [`${prefix}-trace-id`, trace_id, ...services.cors(request.headers.origin)]
+    headers.push(...refusalHeaders(fault, prefix))
     relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
     if (call) noteRefusal(call, fault, {target, route, tries}, services)
     services.metrics.ended({
@@ -273,9 +277,4 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
     services.log.error({fault: second}, 'a refusal could not be recorded')
     relay.cut()
   }
-}
-
-function bareHeaders(incoming: InboundRequest | undefined, request: ClientRequest, services: ProxyServices): string[] {
-  const trace = incoming ? [`${incoming.own.prefix}-trace-id`, incoming.trace.trace_id] : []
-  return [...trace, ...services.cors(request.headers.origin)]
 }

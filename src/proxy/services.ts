@@ -269,7 +269,7 @@ export interface ProxyServices {
   /** Options of places that hold where nobody says otherwise. */
   readonly option_defaults?: Options
   /** True for a path after `/v1` that the administration serves, whatever the method. */
-  administered(path: string): boolean
+  administered(path: string): readonly string[]
   /** Headers (name, value, ...) that let a browser of `origin` read the answer; none when CORS is off. */
   cors(origin: string | undefined): readonly string[]
   /** Headers that the settings have masked in the log, and those that pass-through does not send on. */

@@ -107,7 +107,7 @@ async function plane(
       ({
         dispatch: (options: Dispatcher.DispatchOptions, handler: Handler) => given.dispatch?.(options, handler) ?? true,
       }) as unknown as Dispatcher,
-    administered: () => false,
+    administered: () => [],
     cors: () => [],
     masked: new Set(),
     ignored: new Set(),

@@ -31,7 +31,8 @@ export function hasDotSegments(path: string): boolean {
 }
 
 function complaint(path: string, place: string): string | undefined {
-  if (place[0] !== '/' || place[1] === '/') return 'must begin with one /'
+  if (place[0] !== '/') return 'must begin with /'
+  if (place[1] === '/') return 'must begin with one / and not two: a base URL that ends in / doubles it'
   if (!/^[\x21-\x7e]+$/.test(path)) return 'must be visible ASCII characters; percent-encode all others'
   if (path.includes('#')) return 'must have no fragment (#)'
   if (place.includes('\\')) return 'must have no backslash'

@@ -54,9 +54,12 @@ export function pathBelow(whole: string): string {
 /** What clients put before OpenAI's words when their base has a prefix of its own: said once more, it says nothing. */
 const REPEATED = /^(?:\/openai\/v1|\/v1)+(?=\/)/
 
-/** The path without what repeats the base, and without a slash at its end. */
+/** The path without what repeats the base, without the second slash of a base that ends in one, and without a slash at its end. */
 export function plainPath(path: string): string {
-  return path.replace(REPEATED, '').replace(/(?<=.)\/+$/, '')
+  return path
+    .replace(/^\/{2,}/, '/')
+    .replace(REPEATED, '')
+    .replace(/(?<=.)\/+$/, '')
 }
 
 /** A path that is written in Google's words, whose clients read errors of Google's shape. */

@@ -76,7 +76,8 @@ const GOOGLE_STATUS: Readonly<Record<number, string>> = {
 
 /** What a refusal tells in headers (name, value, ...) beside its body. */
 export function refusalHeaders(fault: Refusal, prefix: string): string[] {
-  return fault.code === 'body.encoding' ? ['accept-encoding', REQUEST_ENCODINGS] : rateHeaders(fault, prefix)
+  if (fault.code === 'body.encoding') return ['accept-encoding', REQUEST_ENCODINGS]
+  return fault.code === 'route.method' ? ['allow', String(fault.details.allow)] : rateHeaders(fault, prefix)
 }
 
 /** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */

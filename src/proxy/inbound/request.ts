@@ -39,7 +39,7 @@ export interface RequestCredentials {
 }
 
 /** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */
-export function parseRequest(request: ClientRequest, now_ms: number, administered: (path: string) => boolean): InboundRequest {
+export function parseRequest(request: ClientRequest, now_ms: number, administered: (path: string) => readonly string[]): InboundRequest {
   const {headers} = request
   const own = ownHeaders(headers)
   const method = request.method ?? 'GET'
@@ -107,7 +107,7 @@ function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: 
   }
 }
 
-const never = () => false
+const never = () => []
 
 function short(text: string | undefined): string | undefined {
   return text ? storedText(text, MAX_ID_BYTES) : undefined

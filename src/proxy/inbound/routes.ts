@@ -20,19 +20,30 @@ const patterned = ENDPOINTS.filter(({path}) => /[:*]/.test(path)).map(each => ({
  * Reads method and URL (decisions: paths). `/v1/proxy/…` always proxies; a path of the administration (`administered`) with a method that
  * is not served there is refused (405); everything else is the provider's, a path of the table with another method too.
  */
-export function route(method: string, url: string, administered: (path: string) => boolean): Route {
+export function route(method: string, url: string, administered: (path: string) => readonly string[]): Route {
   const mark = url.indexOf('?')
   const whole = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? '' : url.slice(mark)
   const path = pathBelow(whole)
   const known = fixed.get(`${method} ${path}`)
   if (known) return {endpoint: later(known, path), path, query}
-  if (!METHODS.has(method)) throw new Refusal('route.method', {method, path: whole, rest: path})
+  if (!METHODS.has(method)) throw notServed(method, whole, path, administered(path))
   if (path.startsWith('/proxy/')) return {endpoint: undefined, path: path.slice(6), query}
+  // first, for an id may have slashes in it, and would take one at the end
+  const plain = rewritten(method, path, query)
+  if (plain) return plain
   const endpoint = patterned.find(each => each.method === method && each.pattern.test(path))
   if (endpoint) return {endpoint: later(endpoint, path), path, query}
-  if (administered(path) || OURS.test(path)) throw new Refusal('route.method', {method, path: whole, rest: path})
-  return rewritten(method, path, query) ?? {endpoint: undefined, path, query}
+  const ours = administered(path)
+  if (ours.length > 0 || OURS.test(path)) throw notServed(method, whole, path, ours)
+  return {endpoint: undefined, path, query}
+}
+
+/** A refusal (405) that says what is served there: of a path that is a provider's, every method that passes. */
+function notServed(method: string, whole: string, path: string, ours: readonly string[]): Refusal {
+  const here = ENDPOINTS.filter(({path: at}) => pattern(at).test(path)).map(each => each.method)
+  const methods = new Set([...ours, ...here])
+  return new Refusal('route.method', {method, path: whole, rest: path, allow: [...(methods.size > 0 ? methods : METHODS)].join(', ')})
 }
 
 /** Routes of our own, which no provider has: a foreign method there means nothing. */

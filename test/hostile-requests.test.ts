@@ -1,0 +1,117 @@
+import {afterAll, beforeAll, describe, expect, test} from 'vitest'
+import {route} from '../src/proxy/inbound/routes.ts'
+import {ENDPOINTS} from '../src/schema/endpoints.ts'
+import {startGateway, type TestGateway, WORKSPACE_KEY} from './support/gateway.ts'
+import {dial} from './support/raw.ts'
+
+const CHAT = JSON.stringify({model: 'echo', messages: [{role: 'user', content: 'Hello'}]})
+const KEY = `x-gateway-api-key: ${WORKSPACE_KEY}\r\nx-gateway-provider: @demo\r\n`
+const ID = /^x-gateway-trace-id: \S{8,}\r$/im
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+async function answer(text: string): Promise<string> {
+  const client = await dial(Number(new URL(gateway.url).port))
+  client.write(text)
+  for (let waited = 0; !client.isOver() && waited < 5000; waited += 10) await new Promise(resolve => setTimeout(resolve, 10))
+  return client.heard()
+}
+
+const request = (line: string, headers = '', body = '') =>
+  `${line} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n${headers}${body && `Content-Length: ${body.length}\r\n`}\r\n${body}`
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+const statusOf = (heard: string) => Number(heard.slice(9, 12))
+
+describe('content types that are none', () => {
+  const types = ['a/b/c', '', 'xxx', ';', 'application/json, text/html', '\u00e4/\u00f6', 'a'.repeat(5000)]
+  const paths = [
+    '/v1/proxy/some/path',
+    '/v1/prompts/p/completions',
+    '/v1/chat/completions',
+    '/v1/some/path',
+    '/v1beta/models/m:generateContent',
+    '/v1/configs',
+  ]
+  test.each(paths)('%s: who calls is asked first, and none is a fault of ours', async path => {
+    for (const type of types) {
+      const [nobody, known] = await Promise.all(
+        ['', KEY].map(key => answer(request(`POST ${path}`, `${key}Content-Type: ${type}\r\n`, CHAT))),
+      )
+      expect([path, type, statusOf(nobody!), ID.test(nobody!)]).toEqual([path, type, 401, true])
+      expect([path, type, statusOf(known!) < 500, ID.test(known!)]).toEqual([path, type, true, true])
+    }
+  })
+})
+
+describe('what is refused has our envelope and an id', () => {
+  const cases: Record<string, readonly [text: string, status: number, says: RegExp]> = {
+    'a method that is served nowhere': [request('QUERY /v1/chat/completions', KEY), 405, /^allow: POST\r$/im],
+    'a method that is served nowhere, without a key': [request('QUERY /v1/chat/completions'), 405, /^allow: POST\r$/im],
+    'a method that is served nowhere, at a path of a provider': [
+      request('QUERY /v1/some/path', KEY),
+      405,
+      /^allow: POST, GET, PUT, DELETE, PATCH, HEAD, OPTIONS\r$/im,
+    ],
+    'another method of the administration': [
+      request('PATCH /v1/configs', KEY + JSON_TYPE, '{}'),
+      405,
+      /^allow: (?=.*GET)(?=.*POST).*\r$/im,
+    ],
+    'a head that is too large': [request('GET /v1/models', `x: ${'a'.repeat(70_000)}\r\n`), 431, /64 KB/],
+    'no HTTP': ['NONSENSE\r\n\r\n', 400, /HTTP\/1\.1/],
+    'HTTP/2 without an upgrade': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, /HTTP\/1\.1/],
+    'an unknown path': [request('GET /nothing'), 404, /Nothing is served at \/nothing/],
+    'a path of the administration that cannot be decoded': [request('GET /configs/%ff'), 400, /\/configs\/%ff/],
+  }
+  test.each(Object.entries(cases))('%s', async (_, [text, status, says]) => {
+    const heard = await answer(text)
+    const [head = '', body = ''] = heard.split('\r\n\r\n')
+    expect([statusOf(heard), ID.test(`${head}\r`), heard]).toEqual([status, true, expect.stringMatching(says)])
+    const {message, error} = JSON.parse(body) as {message?: string; error?: {message: string}}
+    expect(message ?? error!.message).toMatch(/\.$/)
+  })
+})
+
+test('a URI that is valid though it is no UTF-8 reaches the provider', async () => {
+  const heard = await answer(request('GET /v1/proxy/%ff', KEY))
+  expect([statusOf(heard), ID.test(heard)]).toEqual([404, true])
+  expect(heard).not.toContain('valid url component')
+})
+
+describe('request lines', () => {
+  const forms = {
+    absolute: 'POST http://other.example/v1/chat/completions',
+    'absolute, in capitals, with a name': 'POST HTTP://me@other.example:80/v1/chat/completions',
+    'with the slash of a base doubled': 'POST /v1//chat/completions',
+    'with a slash at the end': 'POST /v1/chat/completions/',
+    'with the base said twice': 'POST /v1/v1/chat/completions',
+  }
+  test.each(Object.entries(forms))('%s: served', async (_, line) => {
+    const heard = await answer(request(line, KEY + JSON_TYPE, CHAT))
+    expect([statusOf(heard), heard.includes('"chat.completion"')]).toEqual([200, true])
+  })
+
+  test('absolute, at the root', async () => {
+    expect(statusOf(await answer(request('GET http://other.example/livez')))).toBe(200)
+    expect(statusOf(await answer(request('GET http://other.example')))).toBe(404)
+  })
+
+  test('the host of an absolute line is the host', async () => {
+    const heard = await answer(request('GET http://other.example/v1/openapi.json'))
+    expect(statusOf(heard)).toBe(200)
+  })
+
+  test.each(ENDPOINTS.filter(({later}) => !later))(
+    '$method $path: the same endpoint with a slash behind it, or two before it',
+    ({method, path, name}) => {
+      const real = path.replace(/:[A-Za-z_-]+/g, 'x').replace('*', 'x/y')
+      for (const written of [real, `${real}/`, `${real}//`, `/${real}`, `//${real}/`])
+        expect([written, route(method, `/v1${written}`, () => []).endpoint?.name]).toEqual([written, name])
+    },
+  )
+})

@@ -1,8 +1,6 @@
-import {createHash} from 'node:crypto'
-import {promisify} from 'node:util'
-import {gzip} from 'node:zlib'
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {type AssetName, readAsset} from '../base/runtime.ts'
+import {KeptReply} from './kept-reply.ts'
 
 /** What the page is made of, below `/docs/`. Everything comes from here: a browser needs no other network. */
 const FILES: readonly AssetName[] = [
@@ -29,8 +27,6 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  'cache-control': 'no-cache',
-  vary: 'accept-encoding',
 } as const
 
 /** Serves the explorer of the interface at `/docs`, to everyone: it says what `/v1/openapi.json` says. A key that is typed in stays in the page. */
@@ -42,34 +38,17 @@ export function mountExplorer(server: FastifyInstance): void {
 }
 
 async function send(name: AssetName, request: FastifyRequest, reply: FastifyReply) {
-  const {bytes, zipped, tag} = await loaded(name)
-  reply
-    .headers(HEADERS)
-    .header('etag', tag)
-    .type(TYPES[name.slice(name.lastIndexOf('.') + 1)]!)
-  if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
-  if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return reply.send(bytes)
-  return reply.header('content-encoding', 'gzip').send(zipped)
+  const kept = await loaded(name)
+  reply.headers(HEADERS)
+  return kept.send(TYPES[name.slice(name.lastIndexOf('.') + 1)]!, request, reply)
 }
 
-interface Loaded {
-  readonly bytes: Buffer
-  readonly zipped: Buffer
-  readonly tag: string
-}
+const known = new Map<AssetName, Promise<KeptReply>>()
 
-const known = new Map<AssetName, Promise<Loaded>>()
-
-function loaded(name: AssetName): Promise<Loaded> {
+function loaded(name: AssetName): Promise<KeptReply> {
   const before = known.get(name)
   if (before) return before
-  const now = load(name)
+  const now = readAsset(name).then(KeptReply.of)
   known.set(name, now)
   return now
-}
-
-async function load(name: AssetName): Promise<Loaded> {
-  const bytes = await readAsset(name)
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
-  return {bytes, zipped: await promisify(gzip)(bytes), tag: `W/"${hash}"`}
 }

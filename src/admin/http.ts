@@ -18,6 +18,7 @@ import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
 import {ANONYMOUS, callerByHeaders, inWorkspace, needsWorkspace} from './caller.ts'
 import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
+import {KeptReply} from './kept-reply.ts'
 import {type AnyOperation, Download, type OperationCall} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
 
@@ -151,6 +152,7 @@ async function serve(
     reply.header('content-disposition', `attachment; filename="${result.name}"`)
     return reply.code(200).type(result.content_type).send(result.stream)
   }
+  if (result instanceof KeptReply) return result.send('application/json; charset=utf-8', request, reply)
   if (options.checks_replies && !(result instanceof Shown)) checkReply(operation, result)
   return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(result))
 }

@@ -2,6 +2,7 @@ import {setImmediate as turn} from 'node:timers/promises'
 import {z} from 'zod'
 import {version} from '../base/runtime.ts'
 import {viewsOf} from './changes.ts'
+import {KeptReply} from './kept-reply.ts'
 import {BODIES} from './openapi/bodies.ts'
 import {CALL_REFUSAL_REPLIES, CallError} from './openapi/call-refusals.ts'
 import {CALL_HEADERS, CALL_PARAMETERS, CALL_TAGS, callPaths} from './openapi/calls.ts'
@@ -62,7 +63,7 @@ Calls need the key of a workspace, most of the administration one of the organis
 /** `operations`, and `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */
 export function withOpenapi<const List extends readonly AnyOperation[]>(operations: List) {
   const all: AnyOperation[] = [...operations]
-  let document: Awaited<ReturnType<typeof openapi>> | undefined
+  let document: Promise<KeptReply> | undefined
   const description = operation({
     id: 'openapi.get',
     tag: 'Description',
@@ -71,7 +72,11 @@ export function withOpenapi<const List extends readonly AnyOperation[]>(operatio
     summary: 'This description',
     scopes: null,
     reply: z.looseObject({openapi: z.string()}),
-    handle: async () => (document ??= await openapi(all)),
+    // the bytes of what `reply` describes
+    handle: () => {
+      document ??= openapi(all).then(made => KeptReply.of(Buffer.from(JSON.stringify(made))))
+      return document as Promise<never>
+    },
   })
   all.push(description)
   return [...operations, description] as const

@@ -1,3 +1,5 @@
+import {get, type IncomingMessage} from 'node:http'
+import {gunzipSync} from 'node:zlib'
 import {expect, test} from 'vitest'
 import {openapi} from '../../src/admin/openapi.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
@@ -80,4 +82,22 @@ test('every write is recorded, and no read is', () => {
     ...['feedback.create', 'feedback.update'],
     ...['pricing.diff', 'bundles.verify'],
   ])
+})
+
+test('the document is made once, and served compressed to who takes that, and not at all to who has it', async () => {
+  const admin = await startAdmin()
+  const fetched = async (headers: Record<string, string>) => {
+    const reply = await new Promise<IncomingMessage>(resolve => get(`${admin.url}/v1/openapi.json`, {headers}, resolve))
+    const bytes = Buffer.concat((await reply.toArray()) as Buffer[])
+    return {status: reply.statusCode, encoding: reply.headers['content-encoding'], bytes, etag: String(reply.headers.etag)}
+  }
+  const plain = await fetched({})
+  const zipped = await fetched({'accept-encoding': 'br, gzip'})
+  const refused = await fetched({'accept-encoding': 'gzip;q=0, identity'})
+  expect([plain.encoding, zipped.encoding, refused.encoding]).toEqual([undefined, 'gzip', undefined])
+  expect(gunzipSync(zipped.bytes).equals(plain.bytes)).toBe(true)
+  expect(zipped.bytes.length).toBeLessThan(plain.bytes.length / 5)
+  const known = await fetched({'if-none-match': plain.etag})
+  expect([known.status, known.bytes.length, known.etag]).toEqual([304, 0, plain.etag])
+  await admin.close()
 })

@@ -83,6 +83,26 @@ test('a URI that is valid though it is no UTF-8 reaches the provider', async () 
   expect(heard).not.toContain('valid url component')
 })
 
+describe('a refusal at a path of a vendor is in the words of that vendor', () => {
+  const MESSAGE = expect.stringMatching(/^No API key was sent/)
+  const cases: Record<string, readonly [body: object, header?: string]> = {
+    '/v1beta/models/m:generateContent': [{error: {code: 401, message: MESSAGE, status: 'UNAUTHENTICATED'}}],
+    '/v1/models/m:streamGenerateContent': [{error: {code: 401, message: MESSAGE, status: 'UNAUTHENTICATED'}}],
+    '/api/chat': [{error: MESSAGE}],
+    '/v2/chat': [{message: MESSAGE}],
+    '/v2/rerank/': [{message: MESSAGE}],
+    '/v1/model/anthropic.claude/converse': [{message: MESSAGE}, 'x-amzn-errortype: AccessDeniedException'],
+    '/v1/model/arn:aws:bedrock:us-east-1::x/invoke': [{message: MESSAGE}, 'x-amzn-errortype: AccessDeniedException'],
+    '/v1/messages': [{type: 'error', error: {type: 'authentication_error', message: MESSAGE}}, 'request-id: '],
+  }
+  test.each(Object.entries(cases))('%s', async (path, [body, header = 'content-type']) => {
+    const heard = await answer(request(`POST ${path}`, JSON_TYPE, CHAT))
+    const [head = '', text = ''] = heard.split('\r\n\r\n')
+    expect([statusOf(heard), head.toLowerCase()]).toEqual([401, expect.stringContaining(header.toLowerCase())])
+    expect(JSON.parse(text)).toEqual(body)
+  })
+})
+
 describe('request lines', () => {
   const forms = {
     absolute: 'POST http://other.example/v1/chat/completions',

@@ -255,7 +255,7 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
     const headers = call
       ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services})
       : [`${prefix}-trace-id`, trace_id, ...services.cors(request.headers.origin)]
-    headers.push(...refusalHeaders(fault, prefix))
+    headers.push(...refusalHeaders(fault, {prefix, path, headers: request.headers, trace_id}))
     relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
     if (call) noteRefusal(call, fault, {target, route, tries}, services)
     services.metrics.ended({

@@ -22,8 +22,8 @@ export const ROOT_PATTERNS = [
   '/v1alpha/*',
   '/upload/*',
   '/download/*',
-  '/api/:operation',
-  '/v2/:operation',
+  '/api/*',
+  '/v2/*',
 ] as const
 
 /** True for a request of Anthropic's clients: where a path is of our administration too (`/deployments`), theirs is meant. */

@@ -5,7 +5,8 @@ import {storeRefusal} from '../../base/store-fault.ts'
 import {isValueFault} from '../../base/value-fault.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
-import {isGooglePath, isSharedPath} from './doors.ts'
+import {isSharedPath} from './doors.ts'
+import {vendorEnvelope} from './vendor-envelope.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface ErrorResponse {
@@ -47,9 +48,9 @@ interface ClientWords {
 }
 
 function envelope(fault: Refusal, error: object & {message: string}, admin: string, {path, headers}: ClientWords): object {
-  if (isGooglePath(path)) return {error: {code: fault.status, message: error.message, status: googleStatus(fault.status)}}
-  if (path.startsWith('/messages') || isSharedPath(path, headers))
-    return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
+  const vendor = vendorEnvelope(fault, path)
+  if (vendor) return vendor.body
+  if (speaksMessages(path, headers)) return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
   if (OF_TARGET.test(fault.code)) return {error}
   const body = {status: 'failure', message: error.message, error}
   if (!WITH_ADMIN.has(fault.code)) return body
@@ -57,25 +58,23 @@ function envelope(fault: Refusal, error: object & {message: string}, admin: stri
   return {...body, success: false, ...issues, data: {message: error.message, errorCode: admin}}
 }
 
-/** Google's name of a status (google.rpc.Code), which its clients tell errors apart by. */
-function googleStatus(status: number): string {
-  return GOOGLE_STATUS[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL')
+function speaksMessages(path: string, headers: IncomingHttpHeaders): boolean {
+  return path.startsWith('/messages') || isSharedPath(path, headers)
 }
 
-const GOOGLE_STATUS: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  408: 'DEADLINE_EXCEEDED',
-  429: 'RESOURCE_EXHAUSTED',
-  499: 'CANCELLED',
-  501: 'UNIMPLEMENTED',
-  503: 'UNAVAILABLE',
+interface RefusedCall extends ClientWords {
+  /** Of our headers. */
+  readonly prefix: string
+  readonly trace_id: string
 }
 
-/** What a refusal tells in headers (name, value, ...) beside its body. */
-export function refusalHeaders(fault: Refusal, prefix: string): string[] {
+/** What a refusal tells in headers (name, value, ...) beside its body; Anthropic's clients show `request-id` with an error. */
+export function refusalHeaders(fault: Refusal, {prefix, path, headers, trace_id}: RefusedCall): string[] {
+  const id = speaksMessages(path, headers) ? ['request-id', trace_id] : []
+  return [...id, ...ownHeadersOf(fault, prefix), ...(vendorEnvelope(fault, path)?.headers ?? [])]
+}
+
+function ownHeadersOf(fault: Refusal, prefix: string): string[] {
   if (fault.code === 'body.encoding') return ['accept-encoding', REQUEST_ENCODINGS]
   return fault.code === 'route.method' ? ['allow', String(fault.details.allow)] : rateHeaders(fault, prefix)
 }

@@ -211,7 +211,7 @@ function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
   const never = operation.only_reads || SAID_BY_OTHERS.test(operation.path) ? null : wayToNeverKey(request.body, '')
   if (never) throw new Refusal('body.invalid', {issues: `${never.slice(1)}: is a key that is not taken here.`})
   const input = respelled(operation, request.body === undefined ? {} : request.body)
-  const parsed = checked(query, withoutPlace(query, request), {root: 'the query', before: 'query parameter '})
+  const parsed = checked(query, withPage(query, withoutPlace(query, request)), {root: 'the query', before: 'query parameter '})
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter ', takes_nul}),
     query: method === 'GET' && !always_paged ? wholeUnlessPaged(parsed, request.query) : parsed,
@@ -226,6 +226,25 @@ function withoutPlace(schema: z.ZodType | undefined, request: FastifyRequest): u
   const {workspace_id: _, ...rest} = query as Record<string, unknown>
   return rest
 }
+
+/** Members of a page in the list's own spelling: clients made for one list send theirs to all. */
+function withPage(schema: z.ZodType | undefined, query: unknown): unknown {
+  const given = query as Readonly<Record<string, unknown>>
+  const meant = (name: string) => {
+    const other = PAGE_SPELLINGS.get(name)
+    return other && !knows(schema, name) && knows(schema, other) && !Object.hasOwn(given, other) ? other : name
+  }
+  return Object.keys(given).some(name => PAGE_SPELLINGS.has(name))
+    ? Object.fromEntries(Object.entries(given).map(([name, value]) => [meant(name), value]))
+    : query
+}
+
+const PAGE_SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ['currentPage', 'current_page'],
+  ['pageSize', 'page_size'],
+  ['current_page', 'currentPage'],
+  ['page_size', 'pageSize'],
+])
 
 /** Clients repeat members of the path in the query or the body; they are ignored there where both agree. */
 function withoutEchoes(schema: z.ZodType | undefined, body: unknown, {params}: FastifyRequest): unknown {

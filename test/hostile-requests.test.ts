@@ -135,3 +135,57 @@ describe('request lines', () => {
     },
   )
 })
+
+describe('a slash behind a route, or two before it, opens nothing', () => {
+  const WORDS = 'a forbidden word'
+  const BODY = {
+    model: 'echo',
+    max_tokens: 5,
+    voice: 'alloy',
+    messages: [{role: 'user', content: WORDS}],
+    prompt: WORDS,
+    input: WORDS,
+    query: WORDS,
+    documents: [WORDS],
+    document: {type: 'document_url', document_url: `data:text/plain,${WORDS}`},
+  }
+  const DENY = {provider: '@demo', input_guardrails: [{'default.contains': {words: ['forbidden'], operator: 'none'}, deny: true}]}
+  const NAMES = [
+    'chatComplete',
+    'complete',
+    'embed',
+    'messages',
+    'createModelResponse',
+    'rerank',
+    'imageGenerate',
+    'createSpeech',
+    'moderate',
+  ]
+  const routes = ENDPOINTS.filter(({name}) => NAMES.includes(name))
+  const written = (path: string) => [path, `${path}/`, `/${path}`, `//${path}//`]
+  let listed = ''
+  let limited = ''
+  beforeAll(async () => {
+    const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+    const keyWith = async (fields: object) => {
+      const body = {name: 'bound', workspace_id: workspace!.id, scopes: ['completions.write'], ...fields}
+      return (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', body)).key
+    }
+    listed = await keyWith({models: {deny: ['echo']}})
+    limited = await keyWith({rate_limits: [{type: 'requests', unit: 'rpm', value: 0}]})
+  })
+
+  test.each(routes)('$path', async ({path}) => {
+    const config = {'x-gateway-config': JSON.stringify(DENY)}
+    for (const at of written(path)) {
+      const post = async (key: string, more: Record<string, string> = {'x-gateway-provider': '@demo'}) => {
+        const headers = {'x-gateway-api-key': key, 'content-type': 'application/json', ...more}
+        const reply = await fetch(`${gateway.url}/v1${at}`, {method: 'POST', headers, body: JSON.stringify(BODY)})
+        await reply.arrayBuffer()
+        return reply.status
+      }
+      const seen = [await post(listed), await post(limited), await post(WORKSPACE_KEY, config)]
+      expect([at, ...seen]).toEqual([at, 412, 429, 446])
+    }
+  })
+})

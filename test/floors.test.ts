@@ -32,7 +32,7 @@ const PROXY_FLOORS = [
   'guardrails',
   'batches',
   'records',
-  'limits',
+  'reservations',
   'lookups',
   'attempt',
   'run',

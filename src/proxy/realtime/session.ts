@@ -6,9 +6,9 @@ import type {Intent, Outcome} from '../../schema/records.ts'
 import type {Call} from '../call/call.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import {asRefusal} from '../inbound/error-response.ts'
+import {TurnUsage} from '../reservations/turn-usage.ts'
 import type {ProxyServices} from '../services.ts'
 import {Conversation} from './conversation.ts'
-import {Estimate} from './estimate.ts'
 import {eventIn, leadOf, modelOf, text, typeOf} from './events.ts'
 import {ClientLane, judgesEvents} from './judging/client-lane.ts'
 import {errorEvent} from './judging/error-event.ts'
@@ -52,7 +52,7 @@ export class RealtimeSession implements LiveCall {
   #phase: Phase = 'open'
   readonly #parts: SessionParts
   readonly #turns: Turns
-  readonly #estimate = new Estimate()
+  readonly #estimate = new TurnUsage()
   readonly #conversation: Conversation | null
   readonly #transcripts: Transcripts
   /** What judges the events of either side; null where nothing does. */

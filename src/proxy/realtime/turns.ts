@@ -8,10 +8,10 @@ import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '
 import {NOTHING_USED} from '../attempt/host.ts'
 import type {Call} from '../call/call.ts'
 import {asRefusal} from '../inbound/error-response.ts'
-import type {GrowingReservation} from '../limits/reservation.ts'
+import type {GrowingReservation} from '../reservations/reservation.ts'
+import type {TurnUsage} from '../reservations/turn-usage.ts'
 import type {Admission, ProxyServices} from '../services.ts'
 import type {Conversation} from './conversation.ts'
-import type {Estimate} from './estimate.ts'
 import {statusOf, text} from './events.ts'
 import {innerCall, intentOf, note, type SessionInfo, settle, type TurnEnd} from './records.ts'
 
@@ -36,7 +36,7 @@ export type Admit = (
 export interface TurnParts {
   readonly facts: SessionInfo
   readonly admit: Admit
-  readonly estimate: Estimate
+  readonly estimate: TurnUsage
   /** Null when no bodies are kept. */
   readonly conversation: Conversation | null
   readonly services: ProxyServices

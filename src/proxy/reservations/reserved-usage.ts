@@ -8,32 +8,28 @@ import type {Call} from '../call/call.ts'
 import {isFree} from '../call/operation.ts'
 import {FREE_METHODS} from '../records/usage.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
+import {
+  EDIT_IMAGE_TOKENS,
+  EDIT_IMAGES,
+  EDIT_LETTERS,
+  IMAGE_TOKENS,
+  MAX_IMAGES,
+  MAX_PAGES,
+  RANKED_TEXTS,
+  RANKED_TOKENS,
+  SLICE_TOKENS,
+  SOUND_PROMPT_TOKENS,
+  SOUND_TOKENS_A_SECOND,
+  SPOKEN_TOKENS_A_LETTER,
+} from './figures.ts'
 import {RequestFacts} from './request-facts.ts'
-import {NO_PROMPT, type PromptUsage, SLICE_TOKENS, type UsageEstimate} from './reservation.ts'
-
-/** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536), and up to three partial ones of 100. */
-const IMAGE_TOKENS = 6240 + 300
-const MAX_IMAGES = 10
-/** Of a form that edits pictures: its prompt in letters, its pictures, and what one comes to at high fidelity (OpenAI, images, edits). */
-const EDIT_LETTERS = 32_000
-const EDIT_IMAGES = 17
-const EDIT_IMAGE_TOKENS = 7000
-const SOUND_TOKENS_A_SECOND = 10
-/** What a form of sound says besides: the last 224 tokens of a prompt count (OpenAI, speech to text). */
-const SOUND_PROMPT_TOKENS = 1024
-/** Tokens of speech for a letter, at the usual speed. */
-const SPOKEN_TOKENS_A_LETTER = 2
-/** The longest document that is read at once (Mistral, OCR). */
-const MAX_PAGES = 1000
-/** Ranked for one unit of search; longer texts count as several of so many tokens (Cohere, pricing). */
-const RANKED_TEXTS = 100
-const RANKED_TOKENS = 500
+import {NO_PROMPT, type PromptUsage, type ReservedUsage} from './reservation.ts'
 
 /** The dearest of some classes at the price of the call. */
 export type Dearest = (classes: readonly TokenClass[]) => TokenClass
 
 /** What the next attempt of a call may use; null for what uses nothing up. */
-export function estimateUsage(call: Call, provider: string, out: UpstreamRequest, dearest: Dearest): UsageEstimate | null {
+export function reservedUsage(call: Call, provider: string, out: UpstreamRequest, dearest: Dearest): ReservedUsage | null {
   const {endpoint, body, incoming} = call
   if (FREE_METHODS.has(incoming.method) || isFree(call)) return null
   const length = 'bytes' in body ? body.bytes.length : incoming.headers['content-length']
@@ -95,7 +91,7 @@ export function estimateUsage(call: Call, provider: string, out: UpstreamRequest
 const TEXT_CLASSES = 2
 const UNKNOWN_LENGTH = {what: 'a body that does not say its length', remedy: 'send it with content-length'}
 
-function whole(unbounded: Unbounded | null, ...forms: readonly Usage[]): UsageEstimate {
+function whole(unbounded: Unbounded | null, ...forms: readonly Usage[]): ReservedUsage {
   return {forms, unbounded, prompt: NO_PROMPT, output_class: 'output_text_tokens', first: 0, most: 0}
 }
 

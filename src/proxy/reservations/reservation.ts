@@ -6,13 +6,12 @@ import type {Unbounded} from '../../providers/unified/reading-tools.ts'
 import {type INPUT_CLASSES, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Reservation, StreamProgress} from '../call/reservation.ts'
 import type {ProxyServices} from '../services.ts'
+import {SLICE_TOKENS} from './figures.ts'
 
-/** How much more of an answer is held at a time, ahead of its forwarding. */
-export const SLICE_TOKENS = 256
 const NO_USAGE = {prompt_tokens: 0, completion_tokens: 0}
 
 /** What an attempt may use. */
-export interface UsageEstimate {
+export interface ReservedUsage {
   /** In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one. */
   readonly forms: readonly Usage[]
   readonly prompt: PromptUsage
@@ -39,7 +38,7 @@ export class GrowingReservation implements Reservation {
   readonly #prompt: PromptUsage
   readonly #output_class: TokenClass
   readonly #units: Record<string, number>
-  /** Tokens of the prompt beyond the estimate, as the provider reported them. */
+  /** Tokens of the prompt beyond those reserved, as the provider reported them. */
   #more = 0
   /** Tokens of the answer that are requested so far. */
   #requested_tokens: number
@@ -52,7 +51,7 @@ export class GrowingReservation implements Reservation {
 
   constructor(
     hold: CounterReservation,
-    {forms, prompt, output_class, first, most}: UsageEstimate,
+    {forms, prompt, output_class, first, most}: ReservedUsage,
     price: Price | undefined,
     at_ms: number,
     services: ProxyServices,

@@ -1,10 +1,8 @@
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {keyBytes, stringBytes} from '../../providers/openai/scan.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {HEARD_BYTES_A_TOKEN, SPOKEN_BYTES_A_TOKEN} from './figures.ts'
 
-/** Sound as it is sent by default: 24 kHz, 16 bits, one channel, a token each 100 ms heard and each 50 ms spoken (OpenAI, Realtime costs). */
-const BYTES_PER_TOKEN_IN = 4800
-const BYTES_PER_TOKEN_OUT = 2400
 const SOUND_IN_BASE64 = 3 / 4
 const SAYS: ReadonlySet<string> = new Set(['conversation.item.create', 'response.create', 'session.update'])
 const DELTA = keyBytes('delta')
@@ -13,7 +11,7 @@ const AUDIO = keyBytes('audio')
 const TEXTS = ['text', 'instructions', 'output', 'arguments'].map(keyBytes)
 
 /** Bytes in both directions since the last answer was counted: the least that a turn without reported usage has used. */
-export class Estimate {
+export class TurnUsage {
   #text_in = 0
   #audio_in = 0
   #text_out = 0
@@ -39,9 +37,9 @@ export class Estimate {
   get usage(): Usage {
     const usage = emptyUsage()
     usage.input_uncached_tokens = estimateTokens(this.#text_in)
-    usage.audio_in_tokens = Math.ceil(this.#audio_in / BYTES_PER_TOKEN_IN)
+    usage.audio_in_tokens = Math.ceil(this.#audio_in / HEARD_BYTES_A_TOKEN)
     usage.output_text_tokens = estimateTokens(this.#text_out)
-    usage.audio_out_tokens = Math.ceil(this.#audio_out / BYTES_PER_TOKEN_OUT)
+    usage.audio_out_tokens = Math.ceil(this.#audio_out / SPOKEN_BYTES_A_TOKEN)
     return usage
   }
 

@@ -9,8 +9,8 @@ import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {type Dearest, estimateUsage} from './estimate.ts'
-import {GrowingReservation, NO_PROMPT, type UsageEstimate} from './reservation.ts'
+import {GrowingReservation, NO_PROMPT, type ReservedUsage} from './reservation.ts'
+import {type Dearest, reservedUsage} from './reserved-usage.ts'
 
 /**
  * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the answer where that is
@@ -28,7 +28,7 @@ export function reserveAttempt(
   const {at_ms} = call.incoming
   const price = priceOf(target, out.model, null, at_ms, services)
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
-  const worth = estimateUsage(call, target.provider.slug, out, dearest)
+  const worth = reservedUsage(call, target.provider.slug, out, dearest)
   if (!worth) return null
   return open(claims, worth, price, {call, provider: target.provider.slug, model: out.model}, services)
 }
@@ -76,7 +76,7 @@ interface Of {
 
 function open(
   claims: readonly LimitClaim[],
-  worth: UsageEstimate,
+  worth: ReservedUsage,
   price: Price | undefined,
   of: Of,
   services: ProxyServices,

@@ -6,6 +6,7 @@ import {type ToolReading, toolReading, type Unbounded} from '../../providers/uni
 import type {TokenClass} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
+import {SHOWN_IMAGE_TOKENS} from './figures.ts'
 
 /** Field names that bound an answer, in the dialects of all providers. */
 const BOUNDS = [
@@ -49,8 +50,6 @@ const ESCAPE = Buffer.from('\\u')
 const CACHES = ['cache_control', 'cachePoint'].map(word => Buffer.from(word))
 const HOUR = Buffer.from('1h')
 
-/** A picture in an answer, at its largest, in tokens (Gemini, image generation: 4K). */
-const SHOWN_IMAGE_TOKENS = 2520
 const SPEAKS = /audio|tts|voice|live|realtime/
 const DRAWS = /image|banana|imagen/
 

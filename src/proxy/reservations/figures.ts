@@ -1,0 +1,27 @@
+/** How much more of an answer is held at a time, ahead of its forwarding. */
+export const SLICE_TOKENS = 256
+
+/** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536), and up to three partial ones of 100. */
+export const IMAGE_TOKENS = 6240 + 300
+export const MAX_IMAGES = 10
+/** Of a form that edits pictures: its prompt in letters, its pictures, and what one comes to at high fidelity (OpenAI, images, edits). */
+export const EDIT_LETTERS = 32_000
+export const EDIT_IMAGES = 17
+export const EDIT_IMAGE_TOKENS = 7000
+/** A picture in an answer, at its largest, in tokens (Gemini, image generation: 4K). */
+export const SHOWN_IMAGE_TOKENS = 2520
+
+export const SOUND_TOKENS_A_SECOND = 10
+/** What a form of sound says besides: the last 224 tokens of a prompt count (OpenAI, speech to text). */
+export const SOUND_PROMPT_TOKENS = 1024
+/** Tokens of speech for a letter, at the usual speed. */
+export const SPOKEN_TOKENS_A_LETTER = 2
+/** Sound of a session as it is sent by default: 24 kHz, 16 bits, one channel, a token each 100 ms heard and each 50 ms spoken (OpenAI, Realtime costs). */
+export const HEARD_BYTES_A_TOKEN = 4800
+export const SPOKEN_BYTES_A_TOKEN = 2400
+
+/** The longest document that is read at once (Mistral, OCR). */
+export const MAX_PAGES = 1000
+/** Ranked for one unit of search; longer texts count as several of so many tokens (Cohere, pricing). */
+export const RANKED_TEXTS = 100
+export const RANKED_TOKENS = 500

@@ -2,7 +2,7 @@ import {existsSync, readFileSync, statSync, writeFileSync} from 'node:fs'
 import {isBuiltin} from 'node:module'
 import {join} from 'node:path'
 import {type BuildOptions, build} from 'esbuild'
-import {ASSETS, WORKERS, type WorkerName} from '../../src/base/runtime.ts'
+import {ASSETS, TABLES, WORKERS, type WorkerName} from '../../src/base/runtime.ts'
 
 /** The files that go into the executable, and every file that is in them (paths from the project's root). */
 export type Bundles = {
@@ -16,7 +16,7 @@ const OPTIONAL = ['pg-native', 'pino-pretty', 'supports-color']
 
 /** Makes one CommonJS file of the program and one of each worker thread, in `folder`. */
 export async function bundle(folder: string, version: string): Promise<Bundles> {
-  const inputs = new Set<string>(Object.values(ASSETS))
+  const inputs = new Set<string>([...Object.values(ASSETS), ...Object.values(TABLES)])
   const make = async (entry: string, name: string): Promise<string> => {
     const outfile = join(folder, `${name}.cjs`)
     const {metafile} = await build({...options(version), entryPoints: [entry], outfile, metafile: true})

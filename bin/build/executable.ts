@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process'
 import {copyFileSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
-import {ASSETS, SQLITE_ASSET} from '../../src/base/runtime.ts'
+import {ASSETS, SQLITE_ASSET, TABLES} from '../../src/base/runtime.ts'
 import type {Bundles} from './bundle.ts'
 import {withoutSymbols} from './strip.ts'
 
@@ -54,7 +54,7 @@ export function makeExecutable({bundles, node, sqlite, out, work, sameArch}: Par
     // V8 takes a code cache from the very same build only, so there is none for a foreign processor.
     useCodeCache: sameArch,
     execArgv: V8_FLAGS,
-    assets: {...ASSETS, [SQLITE_ASSET]: sqlite, ...Object.fromEntries(workers)},
+    assets: {...ASSETS, ...TABLES, [SQLITE_ASSET]: sqlite, ...Object.fromEntries(workers)},
   }
   writeFileSync(config, JSON.stringify(settings))
   // The code cache is rejected by a V8 with other flags than the one that made it.

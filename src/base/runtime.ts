@@ -44,6 +44,17 @@ export async function readAsset(name: AssetName): Promise<Buffer> {
   return readFile(new URL(`../../${ASSETS[name]}`, import.meta.url))
 }
 
+/** Tables that are read when they are needed first: name → where it lies. The build puts them into the executable. */
+export const TABLES = {
+  'o200k_base.br': 'src/providers/tokens/o200k_base.br',
+  'cl100k_base.br': 'src/providers/tokens/cl100k_base.br',
+} as const
+
+export async function readTable(name: keyof typeof TABLES): Promise<Buffer> {
+  if (isExecutable) return Buffer.from(sea.getAsset(name))
+  return readFile(new URL(`../../${TABLES[name]}`, import.meta.url))
+}
+
 /** What a thread makes in passing: a batch of the flusher's should be gone before a collection looks at it. */
 const YOUNG_MB = 24
 

@@ -69,12 +69,12 @@ beforeEach(() => {
 })
 
 describe('a prompt under a strict limit', () => {
-  const say = (content: unknown) => ({model: 'gpt-4o', max_tokens: 10, messages: [{role: 'user', content}]})
+  const say = (content: unknown, model = 'gpt-4o') => ({model, max_tokens: 10, messages: [{role: 'user', content}]})
   const picture = {type: 'image_url', image_url: {url: 'https://example.com/a.png'}}
 
   test.each([
-    ['of text that is not ASCII', say('界'.repeat(200)), 650],
-    ['of such text, escaped', say('界'.repeat(200)), 650],
+    ['of text that is not ASCII', say('界'.repeat(200), 'own-model'), 650],
+    ['of such text, escaped', say('界'.repeat(200), 'own-model'), 650],
     ['of a picture that is only named', say([{type: 'text', text: 'What is it?'}, picture]), 1540],
   ])('%s is held for at no less than it may come to', async (name, body, held) => {
     provider.answer((_: Heard, response) => json(response, {model: 'gpt-4o', choices: [], usage: {prompt_tokens: 1, completion_tokens: 1}}))

@@ -1,4 +1,3 @@
-import {mostTokens} from '../tokens/bound.ts'
 import {isFilm, kindOf, type Size, sizeOf} from './size.ts'
 import {soundSeconds} from './tokens.ts'
 
@@ -18,8 +17,6 @@ export interface Media {
 }
 
 export interface Scanned {
-  /** The most tokens of what is no medium's, JSON's own signs among them. */
-  readonly text_tokens: number
   readonly media: readonly Media[]
   /** Media that were seen behind the most that are looked at. */
   readonly more_media: number
@@ -67,19 +64,17 @@ const FILES: ReadonlySet<string> = new Set([
 ])
 const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,200};base64,/i
 
-/** Goes once over a body: no string of it is made but keys and heads of files. What is no JSON is text as far as it is not. */
-export function scanMedia(body: Buffer, digits_a_token: number): Scanned {
+/**
+ * Goes once over a body: no string of it is made but keys and heads of files. `onText` hears of each stretch that is no medium's, JSON's own
+ * signs among them: together they are the same JSON, with empty strings for media. What is no JSON is text as far as it is not.
+ */
+export function scanMedia(body: Buffer, onText: (start: number, end: number) => void): Scanned {
   const media: Media[] = []
   let more_media = 0
   const frames: Frame[] = []
   let too_deep = 0
   let frame: Frame | undefined
-  let text_tokens = 0
-  let counted_to = 0
-  const count = (end: number) => {
-    text_tokens += mostTokens(body, counted_to, end, digits_a_token)
-    counted_to = end
-  }
+  let text_from = 0
   const found = (one: Media) => {
     if (media.length >= MAX_MEDIA) more_media++
     else {
@@ -113,8 +108,8 @@ export function scanMedia(body: Buffer, digits_a_token: number): Scanned {
             if (one) {
               found(one)
               if (!one.is_text) {
-                count(at + 1)
-                counted_to = end
+                onText(text_from, at + 1)
+                text_from = end
               }
             } else note(frame, body, at + 1, end)
           }
@@ -123,8 +118,8 @@ export function scanMedia(body: Buffer, digits_a_token: number): Scanned {
       }
     }
   }
-  count(body.length)
-  return {text_tokens, media, more_media}
+  onText(text_from, body.length)
+  return {media, more_media}
 }
 
 /** Keeps what a frame says of a medium in it, before or behind it. */

@@ -1,4 +1,4 @@
-import type {Refusal} from '../../base/errors.ts'
+import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation} from '../../limits/index.ts'
 import type {Price} from '../../pricing/price.ts'
@@ -22,11 +22,18 @@ export interface ReservedUsage {
   readonly most: number
   /** What it may use without a bound; null: there is nothing. */
   readonly unbounded: Unbounded | null
+  /** Works the same out by a count of the prompt's tokens, which takes longer; null where nobody can, or it was done. */
+  readonly recount: (() => MaybePromise<ReservedUsage>) | null
 }
 
 /** What a prompt is made of: text, pictures and sound may cost differently, and what is written to a cache. */
 export type PromptUsage = Readonly<Partial<Record<(typeof INPUT_CLASSES)[number], number>>>
 export const NO_PROMPT: PromptUsage = {}
+
+/** True of a refusal by a limit that has too little left. */
+export function isUsedUp(fault: unknown): fault is Refusal {
+  return fault instanceof Refusal && /\.(?:exhausted|rate_reached)$/.test(fault.code)
+}
 
 /** A hold that grows with an answer. */
 export class GrowingReservation implements Reservation {
@@ -35,11 +42,12 @@ export class GrowingReservation implements Reservation {
   readonly #at_ms: number
   readonly #services: ProxyServices
   readonly #most: number
-  readonly #prompt: PromptUsage
+  #prompt: PromptUsage
+  #recount: ReservedUsage['recount']
   readonly #output_class: TokenClass
   readonly #units: Record<string, number>
-  /** Tokens of the prompt beyond those reserved, as the provider reported them. */
-  #more = 0
+  /** Tokens of the prompt, as the provider reported them. */
+  #reported = 0
   /** Tokens of the answer that are requested so far. */
   #requested_tokens: number
   /** A further slice is requested, or was refused: the answer goes on with what is held, to its end. */
@@ -51,7 +59,7 @@ export class GrowingReservation implements Reservation {
 
   constructor(
     hold: CounterReservation,
-    {forms, prompt, output_class, first, most}: ReservedUsage,
+    {forms, prompt, output_class, first, most, recount}: ReservedUsage,
     price: Price | undefined,
     at_ms: number,
     services: ProxyServices,
@@ -65,6 +73,7 @@ export class GrowingReservation implements Reservation {
     this.#units = forms[0]?.units ?? {}
     this.#requested_tokens = first
     this.#most = most
+    this.#recount = recount
   }
 
   get keys(): readonly string[] {
@@ -89,7 +98,7 @@ export class GrowingReservation implements Reservation {
     const come = Math.max(Math.min(stream.most_tokens, this.#most), pieces, reported.completion_tokens)
     this.#leap = Math.max(this.#leap, come - this.#come)
     this.#come = come
-    this.#more = Math.max(this.#more, reported.prompt_tokens - totals(this.#prompt).prompt_tokens)
+    this.#reported = Math.max(this.#reported, reported.prompt_tokens)
     const is_more = pieces > this.#pieces
     this.#pieces = pieces
     const needed = this.#amounts(come, usage)
@@ -97,9 +106,30 @@ export class GrowingReservation implements Reservation {
       if (!this.#is_asking && this.#requested_tokens < this.#most && this.#requested_tokens - come < this.#slice / 2) this.#ahead(come)
       return null
     }
-    if (is_more) return this.#hold.reach(needed)
+    if (is_more) return this.#reach(come, usage)
     void this.#hold.reach(needed)
     return null
+  }
+
+  /** A prompt that is held for by its bound may have taken what is missing now: it is counted before the stream ends. */
+  #reach(come: number, usage: Usage | null): MaybePromise<Refusal | null> {
+    const again = (refusal: Refusal | null): MaybePromise<Refusal | null> => {
+      const recount = this.#recount
+      if (!refusal || !recount || !isUsedUp(refusal)) return refusal
+      this.#recount = null
+      const counted = recount()
+      const take = ({prompt}: ReservedUsage) => {
+        this.#prompt = prompt
+        return this.#hold.reach(this.#amounts(come, usage))
+      }
+      if (!(counted instanceof Promise)) return take(counted)
+      return counted.then(take, (fault: unknown) => {
+        this.#services.log.error({fault}, 'a prompt could not be counted')
+        return refusal
+      })
+    }
+    const reached = this.#hold.reach(this.#amounts(come, usage))
+    return reached instanceof Promise ? reached.then(again) : again(reached)
   }
 
   /** More is held than pieces leap. */
@@ -120,7 +150,8 @@ export class GrowingReservation implements Reservation {
   }
 
   #amounts(answer: number, reported: Usage | null = null) {
-    const input_uncached_tokens = (this.#prompt.input_uncached_tokens ?? 0) + this.#more
+    const more = Math.max(0, this.#reported - totals(this.#prompt).prompt_tokens)
+    const input_uncached_tokens = (this.#prompt.input_uncached_tokens ?? 0) + more
     const usage = {...this.#prompt, input_uncached_tokens, [this.#output_class]: answer, units: this.#units}
     const cost_nanousd = this.#costOf(usage)
     return {tokens: totals(usage).total_tokens, cost_nanousd: reported ? Math.max(cost_nanousd, this.#costOf(reported)) : cost_nanousd}

@@ -9,7 +9,7 @@ import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {GrowingReservation, NO_PROMPT, type ReservedUsage} from './reservation.ts'
+import {GrowingReservation, isUsedUp, NO_PROMPT, type ReservedUsage} from './reservation.ts'
 import {type Dearest, reservedUsage} from './reserved-usage.ts'
 
 /**
@@ -30,7 +30,34 @@ export function reserveAttempt(
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
   const worth = reservedUsage(call, target.provider.slug, out, dearest)
   if (!worth) return null
-  return open(claims, worth, price, {call, provider: target.provider.slug, model: out.model}, services)
+  return openCounted(claims, worth, price, {call, provider: target.provider.slug, model: out.model}, services)
+}
+
+/** Opens it by the bound of its prompt; where a limit has too little left for that, by a count of the prompt's tokens. */
+function openCounted(
+  claims: readonly LimitClaim[],
+  worth: ReservedUsage,
+  price: Price | undefined,
+  of: Of,
+  services: ProxyServices,
+): MaybePromise<GrowingReservation> {
+  const {recount} = worth
+  const again = (refusal: unknown): MaybePromise<GrowingReservation> => {
+    if (!recount || !isUsedUp(refusal)) throw refusal
+    const counted = recount()
+    if (!(counted instanceof Promise)) return open(claims, counted, price, of, services)
+    const failed = (fault: unknown): never => {
+      services.log.error({fault, trace_id: of.call.incoming.trace.trace_id}, 'a prompt could not be counted')
+      throw refusal
+    }
+    return counted.then(usage => open(claims, usage, price, of, services), failed)
+  }
+  try {
+    const opened = open(claims, worth, price, of, services)
+    return opened instanceof Promise ? opened.catch(again) : opened
+  } catch (fault) {
+    return again(fault)
+  }
 }
 
 /** So many tokens tell which class costs most: few enough for the price of short prompts. */
@@ -59,7 +86,7 @@ export function reserveTurn(
 ) {
   return open(
     claims,
-    {forms, first: 0, most: 0, unbounded: null, prompt: NO_PROMPT, output_class: 'output_text_tokens'},
+    {forms, first: 0, most: 0, unbounded: null, recount: null, prompt: NO_PROMPT, output_class: 'output_text_tokens'},
     price,
     of,
     services,

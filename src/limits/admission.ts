@@ -1,5 +1,6 @@
 import type {MaybePromise} from '../base/maybe-promise.ts'
-import type {Actual, Counters} from '../ports/counters/index.ts'
+import type {Counters} from '../ports/counters/index.ts'
+import {type Spent, spent} from '../schema/spent.ts'
 import type {LimitClaim} from './claims.ts'
 
 /** What the end of a call stands on. */
@@ -36,8 +37,8 @@ export class Admission {
   }
 
   /** Counts what one attempt used; others follow. */
-  spent(used: Actual): void {
-    const actual = {tokens: this.#sound(used.tokens), cost_nanousd: this.#sound(used.cost_nanousd)}
+  spent(used: Spent): void {
+    const actual = spent(this.#sound(used.tokens), this.#sound(used.cost_nanousd))
     if (!this.#isOpen || (actual.tokens === 0 && actual.cost_nanousd === 0)) return
     this.#tokens += actual.tokens
     this.#cost_nanousd += actual.cost_nanousd
@@ -49,9 +50,9 @@ export class Admission {
   }
 
   /** Counts what the call really used, in all its attempts. */
-  settle(used: Actual): void {
+  settle(used: Spent): void {
     const tokens = Math.max(0, this.#sound(used.tokens) - this.#tokens)
-    this.#end({tokens, cost_nanousd: Math.max(0, this.#sound(used.cost_nanousd) - this.#cost_nanousd)})
+    this.#end(spent(tokens, Math.max(0, this.#sound(used.cost_nanousd) - this.#cost_nanousd)))
   }
 
   /** Gives everything back: the call never left. */
@@ -59,7 +60,7 @@ export class Admission {
     this.#end(null)
   }
 
-  #end(actual: Actual | null) {
+  #end(actual: Spent | null) {
     if (!this.#isOpen) return
     this.#isOpen = false
     const {counters} = this.#on
@@ -73,14 +74,14 @@ export class Admission {
   }
 
   /** The store was silent at the claim, or lost it since: what was used still counts where there is a counter for it. */
-  #unlessKnown(known: boolean, actual: Actual | null): Promise<void> | undefined {
+  #unlessKnown(known: boolean, actual: Spent | null): Promise<void> | undefined {
     if (known || !actual) return undefined
     this.#on.onDoubt(this.#claims)
     return this.#adjust(actual)
   }
 
   /** What it comes to beside what is claimed; nothing where there is no counter. */
-  #adjust(actual: Actual): Promise<void> | undefined {
+  #adjust(actual: Spent): Promise<void> | undefined {
     const counted = this.#claims.filter(({type}) => type !== 'requests')
     if (counted.length === 0) return undefined
     const changes = counted.map(({key, type}) => ({key, amount: type === 'tokens' ? actual.tokens : actual.cost_nanousd}))

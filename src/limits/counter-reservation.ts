@@ -1,6 +1,7 @@
 import {Refusal} from '../base/errors.ts'
 import type {MaybePromise} from '../base/maybe-promise.ts'
-import type {Actual, Reserved} from '../ports/counters/index.ts'
+import type {Reserved} from '../ports/counters/index.ts'
+import {addSpent, type Spent, spent} from '../schema/spent.ts'
 import type {SettlingOn} from './admission.ts'
 import {fullOf, type LimitClaim, refusalFrom} from './claims.ts'
 import type {ReservationRequest} from './reserve.ts'
@@ -17,7 +18,7 @@ const HOLD_MS = 24 * 60 * 60 * 1000
 export function reserveCounters(
   parts: HoldParts,
   request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>,
-  first: Actual,
+  first: Spent,
 ): MaybePromise<CounterReservation> {
   const time_ms = parts.counters.time(parts.now())
   const claims = request.claims.map(claim => ({...claim, amount: amountOf(claim, first)}))
@@ -33,11 +34,11 @@ export function reserveCounters(
 export class CounterReservation {
   readonly #parts: HoldParts
   readonly #request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>
-  #held: Actual
+  #held: Spent
   #growing: Promise<Refusal | null> | undefined
   #is_open = true
 
-  constructor(parts: HoldParts, request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>, first: Actual) {
+  constructor(parts: HoldParts, request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>, first: Spent) {
     this.#parts = parts
     this.#request = request
     this.#held = first
@@ -48,20 +49,17 @@ export class CounterReservation {
   }
 
   /** True when so much is held already. */
-  covers({tokens, cost_nanousd}: Actual): boolean {
+  covers({tokens, cost_nanousd}: Spent): boolean {
     return tokens <= this.#held.tokens && cost_nanousd <= this.#held.cost_nanousd
   }
 
   /** Holds at least so much. The refusal when the limits do not have it; what is held stays held until the end. */
-  reach(wanted: Actual): MaybePromise<Refusal | null> {
+  reach(wanted: Spent): MaybePromise<Refusal | null> {
     if (!this.#is_open || this.covers(wanted)) return null
     if (this.#growing) return this.#growing.then(refusal => refusal ?? this.reach(wanted))
-    const more = {
-      tokens: Math.max(0, wanted.tokens - this.#held.tokens),
-      cost_nanousd: Math.max(0, wanted.cost_nanousd - this.#held.cost_nanousd),
-    }
+    const more = spent(Math.max(0, wanted.tokens - this.#held.tokens), Math.max(0, wanted.cost_nanousd - this.#held.cost_nanousd))
     const claims = this.#request.claims.map(claim => ({...claim, amount: amountOf(claim, more)})).filter(({amount}) => amount > 0)
-    const total = {tokens: this.#held.tokens + more.tokens, cost_nanousd: this.#held.cost_nanousd + more.cost_nanousd}
+    const total = addSpent(this.#held, more)
     if (claims.length === 0) {
       this.#held = total
       return null
@@ -75,10 +73,10 @@ export class CounterReservation {
   }
 
   /** Puts what was really used in place of what was held. */
-  settle({tokens, cost_nanousd}: Actual): void {
+  settle({tokens, cost_nanousd}: Spent): void {
     if (!this.#is_open) return
     this.#is_open = false
-    const actual = {tokens: this.#sound(tokens), cost_nanousd: this.#sound(cost_nanousd)}
+    const actual = spent(this.#sound(tokens), this.#sound(cost_nanousd))
     // an extension under way is part of what is put right
     if (this.#growing) void this.#growing.then(() => this.#end(actual))
     else this.#end(actual)
@@ -89,7 +87,7 @@ export class CounterReservation {
     this.#is_open = false
   }
 
-  #decide(reserved: Reserved<LimitClaim>, total: Actual): MaybePromise<Refusal | null> {
+  #decide(reserved: Reserved<LimitClaim>, total: Spent): MaybePromise<Refusal | null> {
     switch (reserved.outcome) {
       case 'taken':
         this.#held = total
@@ -106,7 +104,7 @@ export class CounterReservation {
   }
 
   /** The store lost what was held: all of it is taken again. */
-  async #anew(total: Actual): Promise<Refusal | null> {
+  async #anew(total: Spent): Promise<Refusal | null> {
     try {
       await this.#parts.counters.release(this.#request.id)
       await reserveCounters(this.#parts, this.#request, total)
@@ -133,7 +131,7 @@ export class CounterReservation {
     return growing
   }
 
-  #end(actual: Actual) {
+  #end(actual: Spent) {
     const {counters, onFault, onDoubt} = this.#parts
     const {claims, id} = this.#request
     const failed = (fault: unknown) => {
@@ -161,6 +159,6 @@ export class CounterReservation {
   }
 }
 
-function amountOf({type}: LimitClaim, {tokens, cost_nanousd}: Actual): number {
+function amountOf({type}: LimitClaim, {tokens, cost_nanousd}: Spent): number {
   return type === 'tokens' ? tokens : cost_nanousd
 }

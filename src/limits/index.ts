@@ -1,5 +1,6 @@
 import type {MaybePromise} from '../base/maybe-promise.ts'
-import type {Actual, Counters} from '../ports/counters/index.ts'
+import type {Counters} from '../ports/counters/index.ts'
+import type {Spent} from '../schema/spent.ts'
 import {Admission} from './admission.ts'
 import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
 import {type CounterReservation, reserveCounters} from './counter-reservation.ts'
@@ -71,14 +72,14 @@ export interface Limits {
    * Holds `first` of each strict limit of tokens or cost (`Admission.strict_claims`) for one attempt of a call, all or none and a refusal. The
    * hold grows with the answer, and ends with what it used.
    */
-  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Actual): MaybePromise<CounterReservation>
+  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): MaybePromise<CounterReservation>
   /** How the budgets of an entity stand now, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
   readRates(limit: EntityLimit): Promise<readonly RateReading[]>
   /** Adds what an attempt of a former process used to the counters its intent names (core rule 11). Never rejects. */
-  recover(intent: RecoveredCharge, actual: Actual): Promise<void>
+  recover(intent: RecoveredCharge, actual: Spent): Promise<void>
   /** Adds what was used beside a call to the counters that its intent names, without another request. Never rejects. */
-  add(counter_keys: readonly string[], actual: Actual): Promise<void>
+  add(counter_keys: readonly string[], actual: Spent): Promise<void>
   /** Makes counters equal the ledger again; null where that is not wanted. */
   readonly reconciler: Pick<Reconciler, 'run' | 'counts'> | null
   /** Looks at no counter any more. */
@@ -127,7 +128,7 @@ export function createLimits(options: LimitsOptions): Limits {
   }
 
   /** Never rejects. */
-  async function addTo(counter_keys: readonly string[], {tokens, cost_nanousd}: Actual): Promise<void> {
+  async function addTo(counter_keys: readonly string[], {tokens, cost_nanousd}: Spent): Promise<void> {
     const amounts = {requests: 0, tokens, cost: cost_nanousd}
     const changes = counter_keys.flatMap(key => {
       const type = countedBy(key)

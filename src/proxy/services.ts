@@ -20,6 +20,7 @@ import type {DeferredCharges} from '../schema/deferred.ts'
 import type {FileStore} from '../schema/file-store.ts'
 import type {Principal} from '../schema/principal.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
+import type {Spent} from '../schema/spent.ts'
 import type {ServiceMode, Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
@@ -167,9 +168,9 @@ export interface Admission {
   /** The strict limits of tokens and cost among them, which each attempt holds; null when there are none. */
   readonly strict_claims: readonly LimitClaim[] | null
   /** Counts what an attempt used that is not the last. */
-  spent(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
+  spent(actual: Spent): void
   /** Counts what was used in all, and ends. */
-  settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
+  settle(actual: Spent): void
   release(): void
 }
 
@@ -177,19 +178,11 @@ export interface Limits {
   /** Takes one request from every limit, or refuses and takes nothing. */
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Admission | null | Promise<Admission | null>
   /** Holds `first` of each strict limit for one attempt, or refuses. */
-  hold(
-    claims: readonly LimitClaim[],
-    call_id: string,
-    attempt: number,
-    first: {readonly tokens: number; readonly cost_nanousd: number},
-  ): CounterReservation | Promise<CounterReservation>
+  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): CounterReservation | Promise<CounterReservation>
   /** Adds what was used to counters that an admission named, without another request. Never rejects. */
-  add(counter_keys: readonly string[], actual: {readonly tokens: number; readonly cost_nanousd: number}): Promise<void>
+  add(counter_keys: readonly string[], actual: Spent): Promise<void>
   /** The same, and puts it in the place of what the attempt still holds of them. */
-  recover(
-    intent: Pick<Intent, 'call_id' | 'attempt' | 'counter_keys' | 'held_keys'>,
-    actual: {readonly tokens: number; readonly cost_nanousd: number},
-  ): Promise<void>
+  recover(intent: Pick<Intent, 'call_id' | 'attempt' | 'counter_keys' | 'held_keys'>, actual: Spent): Promise<void>
 }
 
 export interface Prices {

@@ -1,4 +1,5 @@
 import {sql} from 'kysely'
+import type {Spent} from '../schema/spent.ts'
 import type {Db} from './database.ts'
 
 /** A claim as `traffic.reserve_counters` reads it: beyond 2^53 numbers travel as text. */
@@ -24,7 +25,7 @@ export interface CounterReservationRow {
 
 export interface CounterSettlement {
   readonly id: string
-  readonly actual: {readonly tokens: number; readonly cost_nanousd: number} | null
+  readonly actual: Spent | null
 }
 
 export interface CounterAnswer {

@@ -1,4 +1,5 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
+import type {Spent} from '../../schema/spent.ts'
 
 /** What a counter counts. Cost is in nano-dollars. */
 export type Counted = 'requests' | 'tokens' | 'cost'
@@ -24,12 +25,6 @@ export interface Claim {
   readonly rebuilds: boolean
   /** Counters of one group are bounded in number: those of a policy, which calls name the entities of. */
   readonly group?: string | undefined
-}
-
-/** What a call used in the end. */
-export interface Actual {
-  readonly tokens: number
-  readonly cost_nanousd: number
 }
 
 /** The answer to a claim; anything but `taken` took nothing. */
@@ -80,7 +75,7 @@ export interface Counters {
   /** Takes more under an open reservation: all or none. */
   extend<C extends Claim>(id: string, claims: readonly C[]): MaybePromise<Reserved<C>>
   /** Puts what was really used in place of what was held; requests stay taken. False, and nothing done, when the id is not known (any more). */
-  settle(id: string, actual: Actual): MaybePromise<boolean>
+  settle(id: string, actual: Spent): MaybePromise<boolean>
   /** Gives everything back, requests too: the call never left. False when the id is not known (any more). */
   release(id: string): MaybePromise<boolean>
   /** What was used, in the order of `keys`; null where there is no counter. */

@@ -1,8 +1,9 @@
 import {IdMap} from '../../base/id-map.ts'
+import type {Spent} from '../../schema/spent.ts'
 import {Gather} from './batching.ts'
 import type {CounterBounds} from './bounded.ts'
 import {GroupSizes} from './group-sizes.ts'
-import type {Actual, Base, Claim, Counters, CounterValue, Reserved} from './index.ts'
+import type {Base, Claim, Counters, CounterValue, Reserved} from './index.ts'
 import {createRemote, type RemoteOptions} from './remote.ts'
 import {BOUNDS, CORRECTABLE_MS, most, most64} from './rules.ts'
 
@@ -33,7 +34,7 @@ interface Answer {
 /** The statements, as the store says them (`counterTable`). Each does all its work in one, in that order. */
 export interface CounterTable {
   reserve(rows: readonly ReservationRow[]): Promise<readonly Answer[]>
-  settle(rows: readonly {readonly id: string; readonly actual: Actual | null}[]): Promise<readonly boolean[]>
+  settle(rows: readonly {readonly id: string; readonly actual: Spent | null}[]): Promise<readonly boolean[]>
   read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   insert(
     rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null; readonly group: string | null}[],
@@ -128,7 +129,7 @@ export function createPostgresCounters({table, ...options}: PostgresCountersOpti
     return word === 'missing' ? {outcome: 'missing', claims: named, generation: GENERATION} : {outcome: 'unknown'}
   }
 
-  function end(id: string, actual: Actual | null): Promise<boolean> {
+  function end(id: string, actual: Spent | null): Promise<boolean> {
     return settling.ask(groups.take(id) ?? id, {id, actual})
   }
 

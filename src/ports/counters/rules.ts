@@ -1,5 +1,6 @@
+import type {Spent} from '../../schema/spent.ts'
 import type {CounterBounds} from './bounded.ts'
-import type {Actual, Claim, Counted, Reserved} from './index.ts'
+import type {Claim, Counted, Reserved} from './index.ts'
 
 /** How many counters there may be in all, and of one policy. */
 export const BOUNDS: CounterBounds = {most_counters: 500_000, most_of_group: 100_000}
@@ -15,7 +16,7 @@ export const CORRECTABLE_MS = 24 * 60 * 60 * 1000
 export const most = ({limit, amount}: Claim): bigint => limit - BigInt(Math.max(1, amount))
 
 /** What settling adds to a counter of which `held` was taken: the request stays taken, the rest becomes true. */
-export function correction(type: Counted, held: number, actual: Actual): number {
+export function correction(type: Counted, held: number, actual: Spent): number {
   if (type === 'requests') return 0
   return (type === 'tokens' ? actual.tokens : actual.cost_nanousd) - held
 }

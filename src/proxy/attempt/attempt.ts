@@ -1,6 +1,7 @@
 import type {Dispatcher} from 'undici'
 import {refusalOf} from '../../base/egress/faults.ts'
 import {Refusal} from '../../base/errors.ts'
+import {NOTHING_SPENT} from '../../schema/spent.ts'
 import type {StateOwner} from '../call/state.ts'
 import type {AttemptOutcome} from '../records/attempt-result.ts'
 import {dispatcherOf, dispatchOf} from '../upstream/build-request.ts'
@@ -8,7 +9,7 @@ import {decodeWhole} from '../upstream/decode.ts'
 import {maskOf} from '../upstream/sent-secrets.ts'
 import {AttemptRecorder} from './attempt-recorder.ts'
 import {beginsAsEvents, type UnlabelledResponse, waitsForStart} from './first-bytes.ts'
-import {type AttemptParts, NOTHING_USED} from './host.ts'
+import type {AttemptParts} from './host.ts'
 import type {ResponseHead} from './open-response.ts'
 import {outcomeOf} from './outcome.ts'
 import {ReadOn} from './read-on.ts'
@@ -278,7 +279,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   #refuse(fault: Refusal) {
     const {call, state, host, services} = this.#parts
     state.release(this)
-    host.spend(NOTHING_USED, {is_retried: false, is_last: true})
+    host.spend(NOTHING_SPENT, {is_retried: false, is_last: true})
     services.log.error({fault: fault.cause, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
     this.#gate.refuse(fault)
     host.endCall()

@@ -1,5 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
+import type {Spent} from '../../schema/spent.ts'
 import type {Call, RouteInfo} from '../call/call.ts'
 import type {CallState} from '../call/state.ts'
 import type {AttemptResult} from '../records/attempt-result.ts'
@@ -11,8 +12,6 @@ import type {UpstreamRequest} from '../upstream/build-request.ts'
 export type RoutingDecision =
   | {readonly passes: true; readonly retry_attempt_count: number}
   | {readonly passes: false; readonly is_retried: boolean}
-
-export const NOTHING_USED = {tokens: 0, cost_nanousd: 0}
 
 /** Where a response goes beside its client: the cache, and the callers that follow this call. */
 export interface ResponseSink {
@@ -42,10 +41,7 @@ export interface AttemptHost {
   /** Decides what to do with a result; called at most once. */
   decide(result: TryResult): RoutingDecision
   /** Counts what was used against limits; `is_retried`: the same target is tried again. */
-  spend(
-    actual: {readonly tokens: number; readonly cost_nanousd: number},
-    after: {readonly is_retried: boolean; readonly is_last: boolean},
-  ): void
+  spend(actual: Spent, after: {readonly is_retried: boolean; readonly is_last: boolean}): void
   /** An attempt that did not pass is settled: the next step of routing follows. */
   continueRouting(): void
   /** An attempt that passed has ended, and so has the call. */

@@ -9,6 +9,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
 import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
+import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
 import type {Body} from '../inbound/body.ts'
 import type {Link} from '../inbound/links.ts'
 import type {InboundRequest} from '../inbound/request.ts'
@@ -55,8 +56,8 @@ export interface Call {
   /** What strict limits hold for the attempt under way; null where none does. */
   reservation: Reservation | null
   /** What all attempts used so far, and those at the current target. */
-  readonly used: SpentAmounts
-  readonly used_here: SpentAmounts
+  used: Spent
+  used_here: Spent
   /** Where an attempt without an answer was charged its prompt: the next one there is not. */
   unanswered_at: Target | null
   plan_ms: number
@@ -70,12 +71,6 @@ export interface Call {
   row_models: readonly string[] | null
   /** Upstream attempts made so far, over all targets. */
   attempts: number
-}
-
-/** What counts against limits. */
-export interface SpentAmounts {
-  tokens: number
-  cost_nanousd: number
 }
 
 /** How a call came to a target, as its row of the log and the answer's headers tell it. */
@@ -122,8 +117,8 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     admissions: [],
     target_admissions: [],
     reservation: null,
-    used: {tokens: 0, cost_nanousd: 0},
-    used_here: {tokens: 0, cost_nanousd: 0},
+    used: NOTHING_SPENT,
+    used_here: NOTHING_SPENT,
     unanswered_at: null,
     plan_ms: 0,
     guardrails: null,

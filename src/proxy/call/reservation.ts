@@ -1,5 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
+import type {Spent} from '../../schema/spent.ts'
 import type {Usage} from '../../schema/usage.ts'
 
 /** What a stream has come to so far. */
@@ -21,5 +22,5 @@ export interface Reservation {
   /** The work goes on behind the call: it stays held until that is charged, and `settle` does nothing any more. */
   keep(): void
   /** Ends it with what was used. */
-  settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void
+  settle(actual: Spent): void
 }

@@ -1,6 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import type {Intent} from '../../schema/records.ts'
+import {NOTHING_SPENT} from '../../schema/spent.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {authenticate} from '../call/authenticate.ts'
 import {type Call, DIRECT_ROUTE} from '../call/call.ts'
@@ -95,7 +96,7 @@ function welcome(
 ) {
   const {call, target} = facts
   const {socket, request} = door
-  for (const admission of [...call.admissions, ...call.target_admissions]) admission.settle({tokens: 0, cost_nanousd: 0})
+  for (const admission of [...call.admissions, ...call.target_admissions]) admission.settle(NOTHING_SPENT)
   const early = door.hand()
   const session = new RealtimeSession({
     client: socket,

@@ -2,6 +2,7 @@ import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
+import {NOTHING_SPENT, type Spent, spent} from '../../schema/spent.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf} from '../call/call.ts'
 import {loggedResults} from '../guardrails/hook-results.ts'
@@ -59,8 +60,8 @@ export function innerCall({call}: SessionInfo, services: ProxyServices): Call {
     admissions: [],
     target_admissions: [],
     reservation: null,
-    used: {tokens: 0, cost_nanousd: 0},
-    used_here: {tokens: 0, cost_nanousd: 0},
+    used: NOTHING_SPENT,
+    used_here: NOTHING_SPENT,
     auth_ms: 0,
     plan_ms: 0,
     attempts: 1,
@@ -75,13 +76,13 @@ export function intentOf(call: Call, facts: SessionInfo, least: Usage | null, se
 }
 
 /** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what it came to. */
-export function settle(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, services: ProxyServices, done: () => void): Actual {
+export function settle(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, services: ProxyServices, done: () => void): Spent {
   const {settlement, tokens} = settlementOf(call, facts, intent, end, services)
-  const {cost_nanousd} = settlement
-  call.reservation?.settle({tokens, cost_nanousd})
+  const actual = spent(tokens, settlement.cost_nanousd)
+  call.reservation?.settle(actual)
   for (const admission of [...call.admissions, ...call.target_admissions]) {
     if (end.shown_status === null) admission.release()
-    else admission.settle({tokens, cost_nanousd})
+    else admission.settle(actual)
   }
   services.recorder.settle(settlement, end.shown_status === null ? null : bodies(call, end, services), fault => {
     if (fault) services.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
@@ -91,7 +92,7 @@ export function settle(call: Call, facts: SessionInfo, intent: Intent, end: Turn
     count(call, facts, settlement, settlement.log, tokens, services)
     amend(settlement, settlement.log, end, services)
   }
-  return {tokens, cost_nanousd}
+  return actual
 }
 
 /** Writes a row again when guardrails that nobody waited for have spoken. */
@@ -103,11 +104,6 @@ function amend(settlement: Settlement, log: LogRecord, {hooks}: TurnEnd, service
       null,
     )
   hooks.late.then(again, again)
-}
-
-interface Actual {
-  readonly tokens: number
-  readonly cost_nanousd: number
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error in a session. */

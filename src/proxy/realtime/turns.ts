@@ -4,8 +4,8 @@ import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {HookResult, HookResults} from '../../schema/guardrails.ts'
 import type {Intent, Outcome} from '../../schema/records.ts'
+import {NOTHING_SPENT} from '../../schema/spent.ts'
 import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
-import {NOTHING_USED} from '../attempt/host.ts'
 import type {Call} from '../call/call.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {GrowingReservation} from '../reservations/reservation.ts'
@@ -239,7 +239,7 @@ export class Turns {
       services.recorder.begin(intent, fault => {
         if (!fault) return done({call, intent, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
-        call.reservation?.settle(NOTHING_USED)
+        call.reservation?.settle(NOTHING_SPENT)
         services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         done(null, new Refusal('journal.full', {}, {cause: fault}))
       })

@@ -5,6 +5,7 @@ import {estimateTokens} from '../../providers/openai/observe.ts'
 import {hasParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
+import type {Spent} from '../../schema/spent.ts'
 import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
 import {makes, modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
@@ -41,7 +42,7 @@ export interface Settling {
   /** True when the client is answered with it. */
   readonly is_last: boolean
   /** Called with what counts against limits. */
-  readonly spend: (actual: {readonly tokens: number; readonly cost_nanousd: number}) => void
+  readonly spend: (actual: Spent) => void
 }
 
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */

@@ -3,6 +3,7 @@ import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation} from '../../limits/index.ts'
 import type {Price} from '../../pricing/price.ts'
 import type {Unbounded} from '../../providers/unified/reading-tools.ts'
+import {type Spent, spent} from '../../schema/spent.ts'
 import {type INPUT_CLASSES, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Reservation, StreamProgress} from '../call/reservation.ts'
 import type {ProxyServices} from '../services.ts'
@@ -84,7 +85,7 @@ export class GrowingReservation implements Reservation {
     this.#hold.keep()
   }
 
-  settle(actual: {readonly tokens: number; readonly cost_nanousd: number}): void {
+  settle(actual: Spent): void {
     this.#hold.settle(actual)
   }
 
@@ -149,12 +150,12 @@ export class GrowingReservation implements Reservation {
     else heard(reached)
   }
 
-  #amounts(answer: number, reported: Usage | null = null) {
+  #amounts(answer: number, reported: Usage | null = null): Spent {
     const more = Math.max(0, this.#reported - totals(this.#prompt).prompt_tokens)
     const input_uncached_tokens = (this.#prompt.input_uncached_tokens ?? 0) + more
     const usage = {...this.#prompt, input_uncached_tokens, [this.#output_class]: answer, units: this.#units}
     const cost_nanousd = this.#costOf(usage)
-    return {tokens: totals(usage).total_tokens, cost_nanousd: reported ? Math.max(cost_nanousd, this.#costOf(reported)) : cost_nanousd}
+    return spent(totals(usage).total_tokens, reported ? Math.max(cost_nanousd, this.#costOf(reported)) : cost_nanousd)
   }
 
   #costOf(usage: Partial<Usage>): number {

@@ -2,6 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
 import type {Price} from '../../pricing/price.ts'
+import {spent} from '../../schema/spent.ts'
 import {type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
@@ -119,7 +120,7 @@ function open(
   }
   if (worth.unbounded) throw new Refusal('limit.unbounded', {...worth.unbounded, limit: claims[0]!.label})
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))
-  const held = services.limits.hold(claims, call.id, attempt, {tokens, cost_nanousd})
+  const held = services.limits.hold(claims, call.id, attempt, spent(tokens, cost_nanousd))
   const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.incoming.at_ms, services)
   return held instanceof Promise ? held.then(make) : make(held)
 }

@@ -2,8 +2,9 @@ import {Refusal} from '../../base/errors.ts'
 import {newTimeId} from '../../base/ids.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type Router, type RoutingStep, startRouting, type Try} from '../../routing/router.ts'
+import {addSpent, type Spent} from '../../schema/spent.ts'
 import type {AttemptHost, RoutingDecision} from '../attempt/host.ts'
-import {DIRECT_ROUTE, type RouteInfo, type SpentAmounts} from '../call/call.ts'
+import {DIRECT_ROUTE, type RouteInfo} from '../call/call.ts'
 import {CallFacts} from '../call/routing-facts.ts'
 import type {StateOwner} from '../call/state.ts'
 import {type Body, currentBody} from '../inbound/body.ts'
@@ -89,21 +90,18 @@ export class CallRunner implements AttemptHost, StateOwner {
     return {passes: false, is_retried: step.kind === 'try' && step.retry > 0}
   }
 
-  spend({tokens, cost_nanousd}: SpentAmounts, {is_retried, is_last}: {readonly is_retried: boolean; readonly is_last: boolean}): void {
+  spend(actual: Spent, {is_retried, is_last}: {readonly is_retried: boolean; readonly is_last: boolean}): void {
     const {call} = this.#planned
-    const {used, used_here} = call
-    used.tokens += tokens
-    used.cost_nanousd += cost_nanousd
-    used_here.tokens += tokens
-    used_here.cost_nanousd += cost_nanousd
-    call.reservation?.settle({tokens, cost_nanousd})
+    call.used = addSpent(call.used, actual)
+    call.used_here = addSpent(call.used_here, actual)
+    call.reservation?.settle(actual)
     call.reservation = null
     // the ledger knows of each attempt at once, and the counters are compared with it while the call goes on
-    if (is_retried) for (const admission of call.target_admissions) admission.spent({tokens, cost_nanousd})
+    if (is_retried) for (const admission of call.target_admissions) admission.spent(actual)
     else this.#run?.release()
     for (const admission of call.admissions) {
-      if (is_last) endAdmission(admission, call.attempts, used)
-      else admission.spent({tokens, cost_nanousd})
+      if (is_last) endAdmission(admission, call.attempts, call.used)
+      else admission.spent(actual)
     }
   }
 

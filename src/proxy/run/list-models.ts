@@ -1,6 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import {hasOwnPages, modelList, oneModel, shapeFor} from '../../providers/models/shapes.ts'
+import {NOTHING_SPENT} from '../../schema/spent.ts'
 import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
@@ -67,7 +68,7 @@ export class ModelLists {
     const how = {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services}
     call.relay.head(200, ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, {}, how)], false)
     call.relay.end([body])
-    for (const admission of call.admissions) admission.settle({tokens: 0, cost_nanousd: 0})
+    for (const admission of call.admissions) admission.settle(NOTHING_SPENT)
   }
 
   /** Several targets have no list of their own together, and some kinds of providers have none at all. */

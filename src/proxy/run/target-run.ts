@@ -1,7 +1,8 @@
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import type {Try} from '../../routing/router.ts'
-import {type AttemptHost, NOTHING_USED} from '../attempt/host.ts'
-import type {Call, RouteInfo, SpentAmounts} from '../call/call.ts'
+import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
+import type {AttemptHost} from '../attempt/host.ts'
+import type {Call, RouteInfo} from '../call/call.ts'
 import type {CallRegistry} from '../call/registry.ts'
 import type {Reservation} from '../call/reservation.ts'
 import type {CallState, StateName, StateOwner} from '../call/state.ts'
@@ -102,18 +103,17 @@ export class TargetRun implements StagedRun {
     this.lookup = null
     this.cache?.fail()
     this.cache = null
-    call.reservation?.settle(NOTHING_USED)
+    call.reservation?.settle(NOTHING_SPENT)
     call.reservation = null
     const {used_here, target_admissions} = call
     for (const admission of target_admissions) endAdmission(admission, this.attempts, used_here)
     call.target_admissions = []
-    used_here.tokens = 0
-    used_here.cost_nanousd = 0
+    call.used_here = NOTHING_SPENT
   }
 }
 
 /** Counts what was used; the claim of a call that was never sent is given back. */
-export function endAdmission(admission: Admission, attempts: number, {tokens, cost_nanousd}: SpentAmounts): void {
-  if (attempts > 0) admission.settle({tokens, cost_nanousd})
+export function endAdmission(admission: Admission, attempts: number, used: Spent): void {
+  if (attempts > 0) admission.settle(used)
   else admission.release()
 }

@@ -2,6 +2,7 @@ import {newSpanId, newTimeId} from '../../../base/ids.ts'
 import {storedMetadata} from '../../../base/stored-text.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {LogRecord, Settlement} from '../../../schema/records.ts'
+import {NOTHING_SPENT} from '../../../schema/spent.ts'
 import {totals} from '../../../schema/usage.ts'
 import {keptMetadata} from '../../call/call.ts'
 import type {ProxyServices} from '../../services.ts'
@@ -11,7 +12,6 @@ import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
 
-const NOTHING_USED = {tokens: 0, cost_nanousd: 0}
 /** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
 const MAX_WAIT_MS = 60_000
 
@@ -81,7 +81,7 @@ async function chargeOne(
   const now = () => new Date(services.now()).toISOString()
   if (has_entry) {
     // its entry is what it used
-    if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_USED)
+    if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_SPENT)
     return
   }
   const started = performance.now()
@@ -92,7 +92,7 @@ async function chargeOne(
     await written(settlement, services)
     // the ledger has it from here on: what comes between is to be shorter than the reconciler's `settles_ms`
     if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, actual)
-  } else if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_USED)
+  } else if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_SPENT)
 }
 
 function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms: number, services: ProxyServices): Settlement {

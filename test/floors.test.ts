@@ -7,7 +7,18 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/base'],
   ['src/schema', 'src/settings'],
   ['src/store', 'src/ports'],
-  ['src/identity', 'src/limits', 'src/pricing', 'src/providers', 'src/guardrails', 'src/cache', 'src/routing', 'src/prompts', 'src/mcp'],
+  [
+    'src/identity',
+    'src/charge',
+    'src/limits',
+    'src/pricing',
+    'src/providers',
+    'src/guardrails',
+    'src/cache',
+    'src/routing',
+    'src/prompts',
+    'src/mcp',
+  ],
   ['src/proxy', 'src/admin', 'src/scim', 'src/workers'],
   ['src/app'],
   ['cli'],
@@ -19,6 +30,7 @@ const ONLY: Record<string, readonly string[]> = {
   'src/guardrails': ['src/base', 'src/schema'],
   'src/routing': ['src/base', 'src/schema'],
   'src/prompts': ['src/base', 'src/schema'],
+  'src/charge': ['src/base', 'src/schema'],
   migrations: [],
 }
 /** The data plane, from the bottom: a file imports its own folder and those before it. */

@@ -1,6 +1,9 @@
 import {z} from 'zod'
-import {newSpanId, newTimeId} from '../base/ids.ts'
-import {maskedUrl} from '../base/masked-url.ts'
+import {newTimeId} from '../base/ids.ts'
+import {NOTHING_OWED} from '../charge/charged.ts'
+import {intent} from '../charge/intent.ts'
+import {logRow} from '../charge/log-row.ts'
+import {settlement, type WorkEnd} from '../charge/settlement.ts'
 import {cost} from '../pricing/cost.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {readReply} from '../providers/openai/reply.ts'
@@ -58,73 +61,54 @@ function settlementOf(
   const model = requested_model ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
   const price = model === null ? undefined : pricing.lookup(provider, model)
-  const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : null
-  const trace_id = metadata.trace_id ?? id
-  return {
+  const charge = intent({
+    kind: 'call',
     call_id: id,
-    // no attempt of ours: the ledger has no entry of it
-    attempt: 0,
-    trace_id,
+    trace_id: metadata.trace_id ?? id,
     organisation_id: actor.organisation_id,
     workspace_id,
-    kind: 'call',
     principal: {kind: 'api_key', id: actor.id ?? 'operator'},
     user_id: actor.user_id,
-    provider_id: null,
-    provider_slug: null,
-    integration_id: null,
+    managed: null,
     config_id: null,
     provider,
     model,
     endpoint: 'proxy',
     admitted_at: now,
-    counter_keys: [],
-    hold_nanousd: 0,
-    settled_at: now,
+  })
+  const end: WorkEnd = {
     outcome: 'ok',
     status: response.status,
+    model,
     usage: read.usage ?? {},
     usage_source: read.usage ? 'provider' : 'none',
-    cost_nanousd: charged?.cost_nanousd ?? 0,
-    unpriced: charged?.unpriced ?? false,
-    ...(charged && charged.unpriced_units.length > 0 && {unpriced_units: charged.unpriced_units}),
-    ...(charged?.mode_unpriced && {mode_unpriced: charged.mode_unpriced}),
+    charged: read.usage ? cost(read.usage, price, {at: at_ms}) : NOTHING_OWED,
     delivered: true,
-    log: recordOf(id, now, insert),
+    // no attempt of ours: the ledger has no entry of it
+    has_entry: false,
   }
+  return settlement(charge, end, rowOf(id, now, insert), now)
 }
 
-function recordOf(id: string, created_at: string, {request, response, metadata}: LogInsert): LogRecord {
-  const url = maskedUrl(request.url)
-  return {
+function rowOf(id: string, created_at: string, {request, response, metadata}: LogInsert): LogRecord {
+  return logRow({
     id,
     created_at,
-    span_id: metadata.span_id ?? newSpanId(),
-    parent_span_id: metadata.parent_span_id ?? null,
-    span_name: metadata.span_name ?? null,
+    span_id: metadata.span_id,
+    parent_span_id: metadata.parent_span_id,
+    span_name: metadata.span_name,
     method: request.method,
-    url,
-    upstream_url: url,
+    url: request.url,
+    upstream_url: request.url,
     response_status: response.status,
     is_stream: response.streamingMode !== undefined && response.streamingMode !== false,
     is_passthrough: true,
-    cache_status: 'DISABLED',
-    retry_count: 0,
-    mode: 'single',
-    option_path: 'config',
     request_bytes: JSON.stringify(request.body).length,
     response_bytes: JSON.stringify(response.body).length,
     metadata: textsOf(metadata),
-    error: null,
-    warning: null,
-    auth_ms: 0,
-    plan_ms: 0,
-    connect_ms: null,
-    first_byte_ms: null,
     last_byte_ms: response.response_time,
-    overhead_ms: 0,
     keeps_bodies: true,
-  }
+  })
 }
 
 /** The members beside the place in a trace, as texts. */

@@ -10,6 +10,7 @@ import {collectProcessMetrics} from '../base/process-metrics.ts'
 import {version} from '../base/runtime.ts'
 import type {Seal} from '../base/seal.ts'
 import {createFlights} from '../cache/coalesce.ts'
+import {spentIn} from '../charge/settlement.ts'
 import {checkMemory} from '../guardrails/check-environment.ts'
 import {createLimits, type Limits} from '../limits/index.ts'
 import {openCache} from '../ports/cache/open.ts'
@@ -32,7 +33,6 @@ import type {ProxyServices} from '../proxy/services.ts'
 import {createCircuits} from '../routing/breaker.ts'
 import {createStickyMemory} from '../routing/choose.ts'
 import type {AskAgain} from '../schema/deferred.ts'
-import {totals} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import {cacheTable, openCacheFile} from '../store/cache.ts'
 import {counterTable} from '../store/counters.ts'
@@ -158,8 +158,7 @@ export async function openDataPlane({
     onFault: fault => log.error({fault}, 'a limit could not be kept up'),
   })
   driftMetric(registry, limits)
-  for (const settlement of records.recovered)
-    await limits.recover(settlement, {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd})
+  for (const settlement of records.recovered) await limits.recover(settlement, spentIn(settlement))
   const services = ports({
     settings,
     version,

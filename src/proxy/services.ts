@@ -3,6 +3,8 @@ import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
 import type {CacheParts} from '../cache/lookup.ts'
+import type {EndedCall} from '../charge/ended-call.ts'
+import type {Recorder} from '../charge/ports.ts'
 import type {ModelList} from '../identity/model-lists.ts'
 import type {CounterReservation, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
@@ -19,9 +21,9 @@ import type {GatewayConfig} from '../schema/configs.ts'
 import type {DeferredCharges} from '../schema/deferred.ts'
 import type {FileStore} from '../schema/file-store.ts'
 import type {Principal} from '../schema/principal.ts'
-import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
+import type {Intent} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
-import type {ServiceMode, Usage} from '../schema/usage.ts'
+import type {Usage} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardrailServices} from './guardrail-services.ts'
@@ -191,34 +193,9 @@ export interface Prices {
   cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): Omit<Cost, 'parts'>
 }
 
-/** The journal as the data plane sees it. `done` runs once the record outlives the process, or with the fault that kept it from it. */
-export interface Recorder {
-  begin(intent: Intent, done: (fault?: Error) => void): void
-  /** `intent` is what it ends, where that is not what it says itself. */
-  settle(settlement: Settlement, bodies: LogBodies | null, done: (fault?: Error) => void, intent?: Intent): void
-  /** A call that never left: a row of the log, no entry of the ledger. */
-  note(settlement: Settlement, bodies: LogBodies | null): void
-}
-
 /** What the data plane counts for /metrics. */
 export interface CallMetrics {
-  ended(facts: {
-    readonly method: string
-    readonly endpoint: string
-    readonly provider: string
-    readonly model: string | null
-    readonly status: number
-    readonly is_stream: boolean
-    readonly total_ms: number
-    readonly upstream_ms: number | null
-    readonly overhead_ms: number
-    readonly tokens: number
-    readonly cost_nanousd: number
-    readonly unpriced: boolean
-    readonly unpriced_units?: readonly string[] | undefined
-    readonly mode_unpriced?: ServiceMode | undefined
-    readonly cache_status: string
-  }): void
+  ended(facts: EndedCall): void
   live(count: number): void
 }
 

@@ -1,9 +1,13 @@
 import {mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs'
 import {dirname, join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {newSpanId, newTimeId} from '../base/ids.ts'
+import {isoTime} from '../base/clock.ts'
+import {newTimeId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import {storeRefusal} from '../base/store-fault.ts'
+import {chargedSum} from '../charge/charged.ts'
+import {logRow} from '../charge/log-row.ts'
+import {settlement, type WorkEnd} from '../charge/settlement.ts'
 import type {Intent, Settlement} from '../schema/records.ts'
 import {encodeSettlement, openTarget, type TargetOptions} from '../store/flush/index.ts'
 import {type Journal, type JournalOwner, type Mark, type RecoveredIntent, recover} from '../store/journal/index.ts'
@@ -85,11 +89,11 @@ export async function settleOpen(
   for (const {id, payload} of open) {
     const intent = decodeIntent(payload)
     if (!intent) log.error({record: id}, 'an attempt that was cut off cannot be read and is not charged')
-    const settlement = intent && recoveredSettlement(intent, now_ms)
-    const text = settlement ? encodeSettlement(settlement) : ''
+    const ended = intent && recoveredSettlement(intent, now_ms)
+    const text = ended ? encodeSettlement(ended) : ''
     const fault = await new Promise<Error | undefined>(resolve => journal.appendSettlement(id, text, resolve))
     if (fault) log.error({fault, record: id}, 'an attempt that was cut off could not be settled; the next start tries again')
-    else if (settlement) recovered.push(settlement)
+    else if (ended) recovered.push(ended)
   }
   return recovered
 }
@@ -113,44 +117,16 @@ export function writerId(data_folder: string, new_id: () => string): string {
 const WHY = 'The gateway ended before this call did. It is charged the estimate of its prompt; whether more was used is not known.'
 
 function recoveredSettlement(intent: Intent, now_ms: number): Settlement {
-  return {
-    ...intent,
-    settled_at: new Date(now_ms).toISOString(),
+  const {admitted_at, hold_nanousd, model} = intent
+  const end: WorkEnd = {
     outcome: 'recovered',
     status: null,
+    model,
     usage: {},
     usage_source: 'recovered',
-    cost_nanousd: intent.hold_nanousd,
-    unpriced: false,
+    charged: chargedSum(hold_nanousd),
     delivered: false,
-    log: {
-      id: newTimeId(Date.parse(intent.admitted_at)),
-      created_at: intent.admitted_at,
-      span_id: newSpanId(),
-      parent_span_id: null,
-      span_name: null,
-      method: '',
-      url: '',
-      upstream_url: null,
-      response_status: 0,
-      is_stream: false,
-      is_passthrough: false,
-      cache_status: 'DISABLED',
-      retry_count: 0,
-      mode: 'single',
-      option_path: '',
-      request_bytes: 0,
-      response_bytes: 0,
-      metadata: {},
-      error: WHY,
-      warning: null,
-      auth_ms: 0,
-      plan_ms: 0,
-      connect_ms: null,
-      first_byte_ms: null,
-      last_byte_ms: 0,
-      overhead_ms: 0,
-      keeps_bodies: false,
-    },
   }
+  const log = logRow({id: newTimeId(Date.parse(admitted_at)), created_at: admitted_at, error: WHY})
+  return settlement(intent, end, log, isoTime(now_ms))
 }

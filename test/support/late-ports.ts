@@ -1,5 +1,6 @@
 import {setImmediate as turn} from 'node:timers/promises'
-import type {ProxyServices, Recorder} from '../../src/proxy/services.ts'
+import type {Recorder} from '../../src/charge/ports.ts'
+import type {ProxyServices} from '../../src/proxy/services.ts'
 
 /** True where the data plane is tested over ports that answer as those of another machine would: `TEST_PORTS=late`. */
 export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'

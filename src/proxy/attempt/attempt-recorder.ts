@@ -1,4 +1,4 @@
-import type {Intent} from '../../schema/records.ts'
+import {Work} from '../../charge/work.ts'
 import type {AttemptOutcome, AttemptResult, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
 import {intentOf, settle} from '../records/settle.ts'
 import {Copy} from '../upstream/body-copy.ts'
@@ -22,7 +22,7 @@ export class AttemptRecorder {
   readonly #parts: AttemptParts
   readonly #times: Times
   readonly #mask: ResponseMask | null
-  #intent!: Intent
+  #work!: Work
   #response: OpenResponse = NO_RESPONSE
 
   constructor(parts: AttemptParts, times: Times, mask: ResponseMask | null) {
@@ -36,8 +36,8 @@ export class AttemptRecorder {
   begin(done: (fault?: Error) => void): void {
     const {call, target, request, services} = this.#parts
     call.attempts++
-    this.#intent = intentOf(call, target, request.model, services)
-    services.recorder.begin(this.#intent, done)
+    this.#work = new Work(intentOf(call, target, request.model, services), services)
+    this.#work.begin(done)
   }
 
   open(response: OpenResponse): void {
@@ -95,7 +95,8 @@ export class AttemptRecorder {
       const plain = whole && mask ? mask.kept(whole) : whole
       if (is_last && outcome.outcome === 'ok' && !fault)
         cache?.storeResponse(result, this.copy.isCut ? null : plain, mask ? bytes => mask.kept(bytes) : undefined)
-      settle({call, target, request, intent: this.#intent, result, plain, route, is_last, has_row: !is_retried, spend}, services, done)
+      const work = this.#work
+      settle({call, target, request, work, intent: work.intent, result, plain, route, is_last, has_row: !is_retried, spend}, services, done)
     }
     if (!stream && outcome.outcome === 'ok') return this.copy.plain(encoding, write)
     if (!mask) return write(null)

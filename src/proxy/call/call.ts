@@ -4,11 +4,13 @@ import {parsedObject} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
 import type {CacheStatus} from '../../cache/rules.ts'
+import {intent} from '../../charge/intent.ts'
+import {DIRECT, logRow} from '../../charge/log-row.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
-import type {CalledPrompt, Charge, LogBodies, LogRecord} from '../../schema/records.ts'
+import type {CalledPrompt, Intent, LogBodies, LogRecord} from '../../schema/records.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
 import type {Body} from '../inbound/body.ts'
 import type {Link} from '../inbound/links.ts'
@@ -82,7 +84,7 @@ export interface RouteInfo {
   readonly warning: string | null
 }
 
-export const DIRECT_ROUTE: RouteInfo = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null}
+export const DIRECT_ROUTE: RouteInfo = DIRECT
 
 /** What a target adds to what is told of the config. */
 export function withWarning(route: RouteInfo, warning: string): RouteInfo {
@@ -130,9 +132,9 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
 }
 
 /** What the ledger must know of one attempt before it leaves. */
-export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Charge {
-  const {caller, reservation: holding} = call
-  const charge: Charge = {
+export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Intent {
+  const {caller, reservation} = call
+  return intent({
     kind: call.kind,
     call_id: call.id,
     attempt: call.attempts,
@@ -141,18 +143,16 @@ export function chargeOf(call: Call, target: Target | null, model: string | null
     workspace_id: caller.workspace_id,
     principal: {kind: caller.kind, id: caller.id},
     user_id: caller.user_id,
-    provider_id: target?.managed?.id ?? null,
-    provider_slug: target?.managed?.slug ?? null,
-    integration_id: target?.managed?.integration_id ?? null,
+    managed: target?.managed ?? null,
     config_id: target?.config_id ?? null,
     provider: target?.provider.slug ?? '',
     model,
     endpoint: call.called_endpoint,
     admitted_at: isoTime(call.incoming.at_ms),
     counter_keys: counterKeys(call),
+    held_keys: reservation?.keys,
     hold_nanousd,
-  }
-  return holding ? {...charge, held_keys: holding.keys} : charge
+  })
 }
 
 /** Most calls have one admission or none. */
@@ -173,19 +173,20 @@ export type Ending = Pick<
   | 'first_byte_ms'
   | 'last_byte_ms'
   | 'overhead_ms'
->
+> &
+  Partial<Pick<LogRecord, 'request_bytes' | 'hook_results'>>
 
 /** The row of the log for a call that came to `ending`. */
 export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
   const {incoming, body} = call
-  return {
+  return logRow({
     id: call.log_id,
     created_at: isoTime(incoming.at_ms),
     span_id: incoming.trace.span_id,
     parent_span_id: incoming.trace.parent_span_id,
     span_name: incoming.trace.span_name,
     method: incoming.method,
-    url: maskedUrl(incoming.request.url ?? ''),
+    url: incoming.request.url,
     upstream_url: ending.upstream_url,
     response_status: ending.response_status,
     is_stream: ending.is_stream,
@@ -194,27 +195,22 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     retry_count: route.retry_count,
     mode: route.mode,
     option_path: route.option_path,
-    request_bytes: 'bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0),
+    request_bytes: ending.request_bytes ?? ('bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)),
     response_bytes: ending.response_bytes,
     metadata: keptMetadata(call),
-    error: ending.error === null ? null : maskedUrl(ending.error),
+    error: ending.error,
     warning: call.changes.length === 0 ? route.warning : [route.warning ?? [], call.changes].flat().join('; '),
-    auth_ms: toMicroseconds(call.auth_ms),
-    plan_ms: toMicroseconds(call.plan_ms),
-    connect_ms: ending.connect_ms === null ? null : toMicroseconds(ending.connect_ms),
-    first_byte_ms: ending.first_byte_ms === null ? null : toMicroseconds(ending.first_byte_ms),
-    last_byte_ms: toMicroseconds(ending.last_byte_ms),
-    overhead_ms: toMicroseconds(ending.overhead_ms),
+    auth_ms: call.auth_ms,
+    plan_ms: call.plan_ms,
+    connect_ms: ending.connect_ms,
+    first_byte_ms: ending.first_byte_ms,
+    last_byte_ms: ending.last_byte_ms,
+    overhead_ms: ending.overhead_ms,
     keeps_bodies: call.keeps_bodies,
-    ...(call.request_encoding === null ? {} : {request_encoding: call.request_encoding}),
-    ...(call.prompt ? {prompt: call.prompt} : {}),
-    ...(call.guardrails ? {hook_results: call.guardrails.logged} : {}),
-  }
-}
-
-/** The clock's further digits mean nothing, and would be written out and kept for every call. */
-function toMicroseconds(ms: number): number {
-  return Math.round(ms * 1000) / 1000
+    request_encoding: call.request_encoding ?? undefined,
+    prompt: call.prompt ?? undefined,
+    hook_results: ending.hook_results ?? call.guardrails?.logged,
+  })
 }
 
 const MAY_HOLD_QUERY = /[?#]|%(?:25)*(?:3f|23)/i

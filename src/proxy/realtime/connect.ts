@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
+import type {Work} from '../../charge/work.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
-import type {Intent} from '../../schema/records.ts'
 import {NOTHING_SPENT} from '../../schema/spent.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {authenticate} from '../call/authenticate.ts'
@@ -15,7 +15,7 @@ import {reserveTurn} from '../reservations/reserve.ts'
 import {limitsAt} from '../reservations/target-limits.ts'
 import type {Admission, Caller, ProxyServices} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {intentOf, type SessionInfo, settle, type TurnEnd} from './records.ts'
+import {openWork, type SessionInfo, settle, type TurnEnd} from './records.ts'
 import {RealtimeSession} from './session.ts'
 import {switching, type UpgradeHandshake} from './upgrade.ts'
 import type {UpgradeRequest} from './upgrade-request.ts'
@@ -54,13 +54,13 @@ export function connect(
     said_model: null,
     upstream_url: target.destination!.origin + opening.path.split('?', 1)[0],
   }
-  const intent = intentOf(call, facts, null, services)
+  const work = openWork(call, facts, null, services)
   const limit_ms = target.request_timeout_ms ?? services.settings.upstream_first_byte_timeout_ms
   const dialling = new UpstreamConnection(target, opening, offer.protocols, limit_ms, dialled => {
     door.relay.setListener(null)
     try {
-      if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, intent, dialling, dialled, parts)
-      else welcome(door, offer, facts, intent, dialling, dialled, parts)
+      if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, work, dialling, dialled, parts)
+      else welcome(door, offer, facts, work, dialling, dialled, parts)
     } catch (fault) {
       services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a session failed inside the gateway')
       live.delete(dialling)
@@ -70,7 +70,7 @@ export function connect(
   })
   live.add(dialling)
   door.relay.setListener({clientGone: () => dialling.giveUp(new Refusal('client.gone')), clientReady: () => undefined})
-  services.recorder.begin(intent, fault => {
+  work.begin(fault => {
     if (fault) {
       live.delete(dialling)
       door.relay.setListener(null)
@@ -89,7 +89,7 @@ function welcome(
   door: UpgradeHandshake,
   offer: UpgradeRequest,
   facts: SessionInfo,
-  intent: Intent,
+  work: Work,
   dialling: UpstreamConnection,
   opened: Opened,
   {services, targets, live}: RealtimeParts,
@@ -102,7 +102,7 @@ function welcome(
     client: socket,
     provider: opened.socket,
     facts,
-    intent,
+    work,
     handshake: opened.headers,
     times: dialling.times,
     admit: (turn, least) => admitTurn(turn, least, facts, offer, targets, services),
@@ -166,7 +166,7 @@ async function holdingOf(
 function answer(
   door: UpgradeHandshake,
   facts: SessionInfo,
-  intent: Intent,
+  work: Work,
   dialling: UpstreamConnection,
   result: Refusal | Answered,
   {services, live}: RealtimeParts,
@@ -188,7 +188,7 @@ function answer(
     times: {...times, first_byte_at: times.answered_at},
     bodies: is_refusal ? {headers: {}, body: null, cut: false} : {headers: result.headers, body: result.body, cut: false},
   }
-  settle(call, facts, intent, end, services, () => {
+  settle(call, facts, work, end, services, () => {
     live.delete(dialling)
     if (is_refusal) return door.relay.refuse(errorResponse(result, PATH), ownHeaders(call, target, {}, services), true)
     const {'content-length': _, ...headers} = result.headers

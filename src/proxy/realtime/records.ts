@@ -1,12 +1,14 @@
-import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
+import {NOTHING_OWED} from '../../charge/charged.ts'
+import type {WorkEnd} from '../../charge/settlement.ts'
+import {Work, type WorkRow} from '../../charge/work.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
-import type {Intent, LogBodies, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
-import {NOTHING_SPENT, type Spent, spent} from '../../schema/spent.ts'
-import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
+import type {LogBodies, LogRecord, Outcome} from '../../schema/records.ts'
+import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
+import type {Usage, UsageSource} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf} from '../call/call.ts'
 import {loggedResults} from '../guardrails/hook-results.ts'
-import {chargedIn, costOf, NOTHING_OWED, priceOf} from '../records/price.ts'
+import {costOf, priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
@@ -68,95 +70,95 @@ export function innerCall({call}: SessionInfo, services: ProxyServices): Call {
   }
 }
 
-/** The intent of a session or a turn. `least` is what has gone to the provider for it so far. */
-export function intentOf(call: Call, facts: SessionInfo, least: Usage | null, services: ProxyServices): Intent {
+/** The work of a session or a turn. `least` is what has gone to the provider for it so far; `counter_keys` are its own call's, unless given. */
+export function openWork(
+  call: Call,
+  facts: SessionInfo,
+  least: Usage | null,
+  services: ProxyServices,
+  counter_keys?: readonly string[],
+): Work {
   const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, services)
   const hold = least && price ? services.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
-  return chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
+  const charge = chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
+  return new Work(counter_keys ? {...charge, counter_keys} : charge, services)
 }
 
-/** Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what it came to. */
-export function settle(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, services: ProxyServices, done: () => void): Spent {
-  const {settlement, tokens} = settlementOf(call, facts, intent, end, services)
-  const actual = spent(tokens, settlement.cost_nanousd)
-  call.reservation?.settle(actual)
-  for (const admission of [...call.admissions, ...call.target_admissions]) {
-    if (end.shown_status === null) admission.release()
-    else admission.settle(actual)
+/**
+ * Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what counts
+ * against limits.
+ */
+export function settle(call: Call, facts: SessionInfo, work: Work, end: TurnEnd, services: ProxyServices, done: () => void): Spent {
+  const spend = (actual: Spent) => {
+    call.reservation?.settle(actual)
+    for (const admission of [...call.admissions, ...call.target_admissions]) {
+      if (end.shown_status === null) admission.release()
+      else admission.settle(actual)
+    }
   }
-  services.recorder.settle(settlement, end.shown_status === null ? null : bodies(call, end, services), fault => {
-    if (fault) services.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
-    done()
-  })
-  if (settlement.log) {
-    count(call, facts, settlement, settlement.log, tokens, services)
-    amend(settlement, settlement.log, end, services)
-  }
-  return actual
-}
-
-/** Writes a row again when guardrails that nobody waited for have spoken. */
-function amend(settlement: Settlement, log: LogRecord, {hooks}: TurnEnd, services: ProxyServices) {
-  if (!hooks?.late) return
-  const again = () =>
-    services.recorder.note(
-      {...settlement, attempt: 0, counter_keys: [], log: {...log, hook_results: loggedResults(hooks.results(), [])}},
-      null,
-    )
-  hooks.late.then(again, again)
+  return (
+    work.settle(endOf(call, facts, end, services), {...rowOf(call, facts, end, services), spend, is_counted: true}, done) ?? NOTHING_SPENT
+  )
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error in a session. */
 export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): void {
-  const charge = {...chargeOf(call, facts.target, facts.model ?? facts.said_model, 0), attempt: 0, counter_keys: []}
-  const {settlement} = settlementOf(call, facts, charge, end, services)
-  services.recorder.note(settlement, bodies(call, end, services))
+  openWork(call, facts, null, services).note(endOf(call, facts, end, services), {...rowOf(call, facts, end, services), is_counted: false})
 }
 
-function settlementOf(call: Call, facts: SessionInfo, intent: Intent, end: TurnEnd, services: ProxyServices) {
-  const {usage, source} = end
+function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): WorkEnd {
+  const {usage, source, outcome, status, delivered} = end
+  const {target, model, said_model} = facts
   const {at_ms} = call.incoming
-  const charged = usage
-    ? costOf(facts.target, usage, priceOf(facts.target, facts.model, facts.said_model, at_ms, services), at_ms, services)
-    : NOTHING_OWED
-  const counted = usage ? totals(usage) : null
-  const settlement: Settlement = {
-    ...intent,
-    model: facts.model ?? facts.said_model,
-    hold_nanousd: 0,
-    settled_at: isoTime(services.now()),
-    outcome: end.outcome,
-    status: end.status,
-    usage: usage ? used(usage) : {},
+  return {
+    outcome,
+    status,
+    model: model ?? said_model,
+    usage: usage ?? {},
     usage_source: source,
-    ...chargedIn(charged),
-    delivered: end.delivered,
-    log: end.shown_status === null ? null : rowOf(call, facts, end, end.shown_status),
+    charged: usage ? costOf(target, usage, priceOf(target, model, said_model, at_ms, services), at_ms, services) : NOTHING_OWED,
+    delivered,
   }
-  return {settlement, tokens: counted ? counted.total_tokens : 0}
 }
 
-function rowOf(call: Call, {target, upstream_url}: SessionInfo, end: TurnEnd, response_status: number): LogRecord {
+function rowOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): Pick<WorkRow, 'log' | 'bodies' | 'hooks'> {
+  if (end.shown_status === null) return {log: null, bodies: null}
+  const {hooks} = end
+  const results = () => hooks && loggedResults(hooks.results(), [])
+  return {
+    log: logRowOf(call, facts, end, end.shown_status, results()),
+    bodies: bodies(call, end, services),
+    hooks: hooks?.late ? {late: hooks.late, results: () => results() ?? undefined} : null,
+  }
+}
+
+function logRowOf(
+  call: Call,
+  {target, upstream_url}: SessionInfo,
+  end: TurnEnd,
+  response_status: number,
+  hook_results: HookResults | null | undefined,
+): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at} = end.times
   const now = performance.now()
-  const row = logOf(
+  return logOf(
     call,
     {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning},
     {
       response_status,
       is_stream: true,
       upstream_url,
+      request_bytes: end.request_bytes,
       response_bytes: end.response_bytes,
       error: end.error,
       connect_ms: sent_at && queued_at ? sent_at - queued_at : null,
       first_byte_ms: first_byte_at ? first_byte_at - started : null,
       last_byte_ms: now - started,
       overhead_ms: queued_at ? queued_at - started : 0,
+      hook_results: hook_results ?? undefined,
     },
   )
-  const judged = end.hooks ? {hook_results: loggedResults(end.hooks.results(), [])} : {}
-  return {...row, request_bytes: end.request_bytes, ...judged}
 }
 
 function bodies(call: Call, {bodies}: TurnEnd, services: ProxyServices): LogBodies | null {
@@ -164,32 +166,4 @@ function bodies(call: Call, {bodies}: TurnEnd, services: ProxyServices): LogBodi
   const {headers, body, cut} = bodies
   const kept = body && body.length > most ? body.subarray(0, most) : body
   return bodiesOf(call, {headers, body: kept, encoding: null, cut: cut || kept !== body}, services)
-}
-
-function count(call: Call, {target}: SessionInfo, settlement: Settlement, log: LogRecord, tokens: number, services: ProxyServices) {
-  services.metrics.ended({
-    method: call.incoming.method,
-    endpoint: call.endpoint,
-    provider: target.provider.slug,
-    model: settlement.model,
-    status: log.response_status,
-    is_stream: true,
-    total_ms: log.last_byte_ms,
-    upstream_ms: log.last_byte_ms - log.overhead_ms,
-    overhead_ms: log.overhead_ms,
-    tokens,
-    cost_nanousd: settlement.cost_nanousd,
-    unpriced: settlement.unpriced,
-    unpriced_units: settlement.unpriced_units,
-    mode_unpriced: settlement.mode_unpriced,
-    cache_status: 'DISABLED',
-  })
-}
-
-/** Usage without the classes that were not used. */
-function used(usage: Usage): Partial<Usage> {
-  const nonzero: Partial<Usage> = {}
-  for (const name of TOKEN_CLASSES) if (usage[name] > 0) nonzero[name] = usage[name]
-  if (Object.keys(usage.units).length > 0) nonzero.units = usage.units
-  return nonzero
 }

@@ -1,8 +1,9 @@
 import type {Duplex} from 'node:stream'
 import type {Refusal} from '../../base/errors.ts'
 import {CLOSE, type Closing, closeFrame, readClose, type SocketFault, textFrame, type WirePiece} from '../../base/websocket/index.ts'
+import type {Work} from '../../charge/work.ts'
 import type {HookResult} from '../../schema/guardrails.ts'
-import type {Intent, Outcome} from '../../schema/records.ts'
+import type {Outcome} from '../../schema/records.ts'
 import type {Call} from '../call/call.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import {asRefusal} from '../inbound/error-response.ts'
@@ -22,19 +23,18 @@ import {type Admit, Turns} from './turns.ts'
 /** `closing`: the client's close frame went on, the provider's is awaited. `ending`: all is written, sockets are being closed. */
 type Phase = 'open' | 'closing' | 'settling' | 'ending' | 'over'
 
-/** How long the other side has to answer a close frame, and how long sockets have to end. */
+/** How long the other side has to answer a close frame; how long sockets have to end, and how long when the gateway stops. */
 const CLOSE_MS = 5000
 const LINGER_MS = 5000
+const STOP_MS = 150
 /** How long guardrails may take for one event, or one look at an answer. */
 const JUDGE_MS = 60_000
-/** How long sockets have when the gateway stops. */
-const STOP_MS = 150
 
 export interface SessionParts {
   readonly client: Duplex
   readonly provider: Duplex
   readonly facts: SessionInfo
-  readonly intent: Intent
+  readonly work: Work
   readonly handshake: Record<string, string>
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
   readonly admit: Admit
@@ -71,7 +71,7 @@ export class RealtimeSession implements LiveCall {
     const {client, provider, facts, admit, services} = parts
     this.#conversation = facts.call.keeps_bodies ? new Conversation(services.settings.log_body_max_bytes) : null
     this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, services})
-    const {counter_keys} = parts.intent
+    const {counter_keys} = parts.work.intent
     this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), services)
     const most_bytes = services.settings.guardrail_max_body_mb * 2 ** 20
     const {guards} = facts.target
@@ -336,13 +336,13 @@ export class RealtimeSession implements LiveCall {
     this.#phase = 'settling'
     this.#fromClient.stop()
     this.#fromProvider.stop()
-    const {facts, intent, handshake, times, services} = this.#parts
+    const {facts, work, handshake, times, services} = this.#parts
     const delivered = !this.#client_gone
     const settled = () =>
       settle(
         facts.call,
         facts,
-        intent,
+        work,
         {
           outcome,
           status: 101,

@@ -3,7 +3,7 @@ import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {ProxyServices} from '../services.ts'
 import {text} from './events.ts'
-import {innerCall, intentOf, type SessionInfo, settle} from './records.ts'
+import {innerCall, openWork, type SessionInfo, settle} from './records.ts'
 
 const MAX_REMEMBERED = 64
 
@@ -44,13 +44,14 @@ export class Transcripts {
     if (this.#settled.length > MAX_REMEMBERED) this.#settled.shift()
     const facts: SessionInfo = {...this.#facts, model: this.#model, said_model: null}
     const call = innerCall(facts, this.#services)
-    const intent = {...intentOf(call, facts, null, this.#services), counter_keys: this.#counterKeys()}
+    const counter_keys = this.#counterKeys()
+    const work = openWork(call, facts, null, this.#services, counter_keys)
     this.#open++
     const over = () => {
       done()
       if (--this.#open === 0) this.#after?.()
     }
-    this.#services.recorder.begin(intent, fault => {
+    work.begin(fault => {
       if (fault) {
         this.#services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         return over()
@@ -68,8 +69,8 @@ export class Transcripts {
         times: {queued_at: call.incoming.started, sent_at: 0, first_byte_at: 0},
         bodies: {headers: {}, body: raw, cut: false},
       } as const
-      const actual = settle(call, facts, intent, end, this.#services, over)
-      void this.#services.limits.add(intent.counter_keys, actual)
+      const actual = settle(call, facts, work, end, this.#services, over)
+      void this.#services.limits.add(counter_keys, actual)
     })
   }
 

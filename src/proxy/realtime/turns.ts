@@ -1,9 +1,10 @@
 import {Refusal} from '../../base/errors.ts'
 import {object} from '../../base/json-object.ts'
+import type {Work} from '../../charge/work.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {HookResult, HookResults} from '../../schema/guardrails.ts'
-import type {Intent, Outcome} from '../../schema/records.ts'
+import type {Outcome} from '../../schema/records.ts'
 import {NOTHING_SPENT} from '../../schema/spent.ts'
 import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
@@ -13,12 +14,12 @@ import type {TurnUsage} from '../reservations/turn-usage.ts'
 import type {Admission, ProxyServices} from '../services.ts'
 import type {Conversation} from './conversation.ts'
 import {statusOf, text} from './events.ts'
-import {innerCall, intentOf, note, type SessionInfo, settle, type TurnEnd} from './records.ts'
+import {innerCall, note, openWork, type SessionInfo, settle, type TurnEnd} from './records.ts'
 
 /** One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its settlement. */
 interface Turn {
   readonly call: Call
-  readonly intent: Intent
+  readonly work: Work
   /** The client requested a response; else there is only sound that may lead to one. */
   is_asked: boolean
   /** The `event_id` of the request, so that an error can be assigned to it. */
@@ -144,8 +145,8 @@ export class Turns {
       return done()
     }
     const [turn] = this.#waiting.splice(at, 1)
-    const {call, intent} = turn!
-    settle(call, facts, intent, this.#end({...failure, shown_status: statusOf(error), call, turn: turn!}), services, done)
+    const {call, work} = turn!
+    settle(call, facts, work, this.#end({...failure, shown_status: statusOf(error), call, turn: turn!}), services, done)
   }
 
   /** An event of the client's that was refused before it left: a row of the log, with what guardrails found in it. */
@@ -175,7 +176,7 @@ export class Turns {
     const usage = estimate.usage
     estimate.reset()
     open.forEach((turn, at) => {
-      const {call, intent} = turn
+      const {call, work} = turn
       const cut = at === 0 ? usage : null
       const end =
         at < running
@@ -189,13 +190,13 @@ export class Turns {
               source: cut ? 'partial' : 'none',
             })
           : this.#end({outcome: 'ok', error: null, shown_status: null, call, turn})
-      settle(call, facts, intent, {...end, delivered}, services, one)
+      settle(call, facts, work, {...end, delivered}, services, one)
     })
   }
 
   #settle(turn: Turn, response: Json, raw: Buffer, verdict: TurnVerdict | null, done: () => void) {
     const {facts, estimate, conversation, services} = this.#parts
-    const {call, intent} = turn
+    const {call, work} = turn
     const failure = text(response.status) === 'failed' ? object(object(response.status_details).error) : null
     const reported = readUsage(object(response.usage), 'realtime')
     const guess = estimate.usage
@@ -217,7 +218,7 @@ export class Turns {
       body: raw,
       cut: conversation?.is_cut ?? false,
     })
-    settle(call, facts, intent, {...end, request_bytes: input?.length ?? 0, hooks: verdict}, services, done)
+    settle(call, facts, work, {...end, request_bytes: input?.length ?? 0, hooks: verdict}, services, done)
   }
 
   /** Admits and records a turn; without `refuses` it is recorded though limits refuse it. */
@@ -234,10 +235,10 @@ export class Turns {
     }
     const call = innerCall(facts, services)
     const record = (refused: Refusal | null) => {
-      const intent = intentOf(call, facts, estimate.usage, services)
-      if (refused === null) this.counter_keys = intent.counter_keys
-      services.recorder.begin(intent, fault => {
-        if (!fault) return done({call, intent, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
+      const work = openWork(call, facts, estimate.usage, services)
+      if (refused === null) this.counter_keys = work.intent.counter_keys
+      work.begin(fault => {
+        if (!fault) return done({call, work, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
         call.reservation?.settle(NOTHING_SPENT)
         services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')

@@ -1,7 +1,6 @@
-import type {Cost} from '../../pricing/cost.ts'
+import {type Charged, NOTHING_OWED} from '../../charge/charged.ts'
 import {DEFAULT} from '../../pricing/file.ts'
 import type {Price} from '../../pricing/price.ts'
-import type {Settlement} from '../../schema/records.ts'
 import {UNIT, type Usage} from '../../schema/usage.ts'
 import type {ManagedProvider, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -40,12 +39,6 @@ function named(
   return managed?.prices.get(base) ?? services.prices.find(provider, base, at_ms) ?? found
 }
 
-/** What an attempt is charged, and what of it has no price. */
-export type AttemptCharge = Omit<Cost, 'parts'>
-
-/** Where nothing was used, or all of it was paid for before. */
-export const NOTHING_OWED: AttemptCharge = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
-
 /** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
 export function costOf(
   {options}: Priced,
@@ -53,17 +46,7 @@ export function costOf(
   price: Price | undefined,
   at_ms: number,
   services: ProxyServices,
-): AttemptCharge {
+): Charged {
   if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return NOTHING_OWED
   return services.prices.cost(usage, price, at_ms)
-}
-
-/** The same in the words of a settlement, which says only what there is. */
-export function chargedIn({cost_nanousd, unpriced, unpriced_units, mode_unpriced}: AttemptCharge) {
-  return {
-    cost_nanousd,
-    unpriced,
-    ...(unpriced_units.length > 0 && {unpriced_units}),
-    ...(mode_unpriced !== null && {mode_unpriced}),
-  } satisfies Partial<Settlement>
 }

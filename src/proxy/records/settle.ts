@@ -1,12 +1,13 @@
-import {isoTime} from '../../base/clock.ts'
 import type {Refusal} from '../../base/errors.ts'
+import {NOTHING_OWED} from '../../charge/charged.ts'
+import type {WorkEnd} from '../../charge/settlement.ts'
+import {type LateHooks, Work, type WorkRow} from '../../charge/work.ts'
 import {mayAskMode} from '../../providers/openai/mode.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {hasParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Intent, LogRecord, Outcome, Settlement} from '../../schema/records.ts'
+import type {Intent, LogRecord, Outcome} from '../../schema/records.ts'
 import type {Spent} from '../../schema/spent.ts'
-import {TOKEN_CLASSES, totals, type Usage} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
 import {makes, modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
 import type {ProxyServices} from '../services.ts'
@@ -15,7 +16,7 @@ import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
 import {leftInBackground} from './deferred/background-responses.ts'
 import {chargeDeferred} from './deferred/charge.ts'
-import {chargedIn, costOf, NOTHING_OWED, priceOf} from './price.ts'
+import {costOf, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
@@ -32,6 +33,7 @@ export interface Settling {
   readonly call: Call
   readonly target: Target
   readonly request: UpstreamRequest
+  readonly work: Work
   readonly intent: Intent
   readonly result: AttemptResult
   /** The answer's body, decoded; null where it is not there whole. */
@@ -53,64 +55,34 @@ export function settle(settling: Settling, services: ProxyServices, done: () => 
 }
 
 function write(settling: Settling, services: ProxyServices, done: () => void): void {
-  const {call, target, request, intent, result, plain, route, has_row, is_last, spend} = settling
+  const {call, target, request, work, result, plain, has_row, is_last, spend} = settling
   const is_unanswered = isUnanswered(settling, services)
   if (is_unanswered) call.unanswered_at = target
   const {usage, source, said_model} = usageOf(settling, is_unanswered)
   const {at_ms} = call.incoming
   const price = isCounted(source) ? priceOf(target, request.model, said_model, at_ms, services) : undefined
-  const charged = isCounted(source) ? costOf(target, usage, price, at_ms, services) : NOTHING_OWED
-  const {cost_nanousd, unpriced, mode_unpriced} = charged
-  const {prompt_tokens, completion_tokens} = totals(usage)
-  const now = performance.now()
-  const model = request.model ?? said_model
-  const log = logRow(settling, now)
-  const settlement: Settlement = {
-    ...intent,
-    model,
-    hold_nanousd: 0,
-    settled_at: isoTime(services.now()),
+  const has_left = hasLeft(result)
+  const end: WorkEnd = {
     outcome: result.outcome,
     status: result.statuses.provider,
-    usage: used(usage),
+    model: request.model ?? said_model,
+    usage,
     usage_source: source,
-    cost_nanousd,
-    unpriced,
+    charged: isCounted(source) ? costOf(target, usage, price, at_ms, services) : NOTHING_OWED,
     delivered: is_last && !call.relay.gone,
-    log: has_row ? log : null,
+    is_unanswered,
+    has_entry: has_left,
+    covers: has_left ? undefined : earlierTries(settling),
   }
-  if (is_unanswered) Object.assign(settlement, {unanswered: true})
-  if (unpriced || mode_unpriced) Object.assign(settlement, chargedIn(charged))
-  if (!hasLeft(result)) Object.assign(settlement, neverMade(intent, route))
-  spend({tokens: prompt_tokens + completion_tokens, cost_nanousd})
-  const bodies = !has_row
-    ? null
-    : bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services)
-  const written = (fault?: Error) => {
-    if (fault) services.log.error({fault, call_id: call.id, trace_id: settlement.trace_id}, 'a settlement could not be written')
-    done()
+  const row: WorkRow = {
+    log: has_row ? rowOf(settling, performance.now()) : null,
+    bodies: has_row ? bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services) : null,
+    spend,
+    is_counted: is_last,
+    hooks: lateHooks(call),
   }
-  services.recorder.settle(settlement, bodies, written, intent)
+  work.settle(end, row, done)
   if (plain && is_last && result.outcome === 'ok') noteObject(settling, plain, services)
-  amend(call, settlement, services)
-  if (!is_last) return
-  services.metrics.ended({
-    method: call.incoming.method,
-    endpoint: call.called_endpoint,
-    provider: target.provider.slug,
-    model,
-    status: log.response_status,
-    is_stream: log.is_stream,
-    total_ms: log.last_byte_ms,
-    upstream_ms: result.times.sent_at && result.times.last_byte_at ? result.times.last_byte_at - result.times.sent_at : null,
-    overhead_ms: log.overhead_ms,
-    tokens: prompt_tokens + completion_tokens,
-    cost_nanousd,
-    unpriced,
-    unpriced_units: settlement.unpriced_units,
-    mode_unpriced: settlement.mode_unpriced,
-    cache_status: route.cache_status,
-  })
 }
 
 /** False where there is nothing to be priced. */
@@ -148,10 +120,9 @@ function hasLeft({times, fault}: AttemptResult): boolean {
   return times.sent_at > 0 || (fault?.code !== 'client.gone' && fault?.code !== 'draining')
 }
 
-/** The intent ends as that of no attempt: its row covers the ones before it. */
-function neverMade({attempt}: Intent, {retry_count}: RouteInfo): Pick<Settlement, 'attempt' | 'counter_keys' | 'covers'> {
-  const covers = retry_count > 0 ? {covers: [attempt - retry_count, attempt - 1] as const} : {}
-  return {attempt: 0, counter_keys: [], ...covers}
+/** Of an attempt that never left: those before it that its row covers. */
+function earlierTries({intent: {attempt}, route: {retry_count}}: Settling): readonly [number, number] | undefined {
+  return retry_count > 0 ? [attempt - retry_count, attempt - 1] : undefined
 }
 
 /** Writes the row of a call that was refused before it could leave. */
@@ -165,7 +136,13 @@ export function note(
 ): void {
   const reply = {headers: {}, body: null, encoding: null, cut: false}
   const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
-  noteRow(call, target, route, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries}, services)
+  noteRow(
+    call,
+    target,
+    route,
+    {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries, is_counted: false},
+    services,
+  )
 }
 
 /** Writes the row of a call that was answered here, with what was kept or counted: it costs nothing (decisions: configs). */
@@ -179,22 +156,7 @@ export function noteServed(
   const {status, bytes, headers, is_stream} = answer
   const most = services.settings.log_body_max_bytes
   const reply = {headers, body: bytes.length > most ? bytes.subarray(0, most) : bytes, encoding: null, cut: bytes.length > most}
-  noteRow(call, target, route, {status, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply}, services)
-  services.metrics.ended({
-    method: call.incoming.method,
-    endpoint: call.called_endpoint,
-    provider: target.provider.slug,
-    model: 'model' in call.body ? call.body.model : null,
-    status,
-    is_stream,
-    total_ms: performance.now() - call.incoming.started,
-    upstream_ms: null,
-    overhead_ms: performance.now() - call.incoming.started,
-    tokens: 0,
-    cost_nanousd: 0,
-    unpriced: false,
-    cache_status: route.cache_status,
-  })
+  noteRow(call, target, route, {status, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply, is_counted: true}, services)
 }
 
 interface Noted {
@@ -204,6 +166,7 @@ interface Noted {
   readonly is_stream: boolean
   readonly bytes: number
   readonly reply: Parameters<typeof bodiesOf>[1]
+  readonly is_counted: boolean
   /** The last attempts of the call that had no row of their own. */
   readonly tries?: number
 }
@@ -222,21 +185,23 @@ function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: No
     last_byte_ms,
     overhead_ms: last_byte_ms,
   })
-  const charge = {...chargeOf(call, target, model, 0), attempt: 0, counter_keys: []}
-  const settled_at = isoTime(services.now())
-  const covers = fields.tries ? {covers: [call.attempts - fields.tries + 1, call.attempts] as const} : {}
-  const nothing = {usage: {}, usage_source: 'none', cost_nanousd: 0, unpriced: false} as const
-  const row = {...charge, ...nothing, settled_at, outcome: fields.outcome, status: null, delivered: !call.relay.gone, log, ...covers}
-  services.recorder.note(row, bodiesOf(call, fields.reply, services))
-  amend(call, row, services)
+  const end: WorkEnd = {
+    outcome: fields.outcome,
+    status: null,
+    model,
+    usage: {},
+    usage_source: 'none',
+    charged: NOTHING_OWED,
+    delivered: !call.relay.gone,
+    covers: fields.tries ? [call.attempts - fields.tries + 1, call.attempts] : undefined,
+  }
+  const row = {log, bodies: bodiesOf(call, fields.reply, services), is_counted: fields.is_counted, hooks: lateHooks(call)}
+  new Work(chargeOf(call, target, model, 0), services).note(end, row)
 }
 
-/** Writes a row again when guardrails that nobody waited for have spoken: the log takes what it says of the way in place of what it had. */
-function amend({guardrails: guarded}: Call, row: Settlement, services: ProxyServices): void {
-  const late = row.log && guarded?.late
-  if (!late) return
-  const again = () => services.recorder.note({...row, attempt: 0, counter_keys: [], log: {...row.log!, hook_results: guarded.logged}}, null)
-  late.then(again, again)
+/** The log takes what they say of the way in place of what it had. */
+function lateHooks({guardrails}: Call): LateHooks | null {
+  return guardrails?.late ? {late: guardrails.late, results: () => guardrails.logged} : null
 }
 
 /** The usage that the provider reported, or an estimate where it reported none. */
@@ -266,15 +231,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
   })
 }
 
-/** Usage without the classes that were not used. */
-function used(usage: Usage): Partial<Usage> {
-  const counts: Partial<Usage> = {}
-  for (const name of TOKEN_CLASSES) if (usage[name] > 0) counts[name] = usage[name]
-  if (Object.keys(usage.units).length > 0) counts.units = usage.units
-  return counts
-}
-
-function logRow({call, request, result, route, is_last}: Settling, now: number): LogRecord {
+function rowOf({call, request, result, route, is_last}: Settling, now: number): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at, last_byte_at} = result.times
   const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0

@@ -2,7 +2,6 @@ import type {Dispatcher} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
-import {maskedUrl} from '../../base/masked-url.ts'
 import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
@@ -74,7 +73,7 @@ export function upstreamUrl({
   destination,
   path,
 }: Pick<UpstreamRequest, 'operation' | 'destination' | 'path'>): string | null {
-  return errand?.url ?? (destination ? maskedUrl(destination.origin + path.split('?', 1)[0]) : null)
+  return errand?.url ?? (destination ? destination.origin + path.split('?', 1)[0] : null)
 }
 
 /** Endpoints of other dialects: a provider that has neither them nor chat cannot serve them. */

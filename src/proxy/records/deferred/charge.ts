@@ -1,12 +1,14 @@
-import {newSpanId, newTimeId} from '../../../base/ids.ts'
+import {isoTime} from '../../../base/clock.ts'
+import {newTimeId} from '../../../base/ids.ts'
 import {storedMetadata} from '../../../base/stored-text.ts'
+import {deferredIntent} from '../../../charge/intent.ts'
+import {logRow} from '../../../charge/log-row.ts'
+import type {WorkEnd} from '../../../charge/settlement.ts'
+import {Work} from '../../../charge/work.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
-import type {LogRecord, Settlement} from '../../../schema/records.ts'
-import {NOTHING_SPENT} from '../../../schema/spent.ts'
-import {totals} from '../../../schema/usage.ts'
+import {NOTHING_SPENT, type Spent} from '../../../schema/spent.ts'
 import {keptMetadata} from '../../call/call.ts'
 import type {ProxyServices} from '../../services.ts'
-import {chargedIn} from '../price.ts'
 import {leftInBackground, toldOfResponses} from './background-responses.ts'
 import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
@@ -52,7 +54,7 @@ async function remember(
     metadata: storedMetadata(keptMetadata(call)),
   }
   const call_id = newTimeId(services.now())
-  await services.deferred.open({call_id, id, charge, has_entry: false}, new Date(services.now()).toISOString())
+  await services.deferred.open({call_id, id, charge, has_entry: false}, isoTime(services.now()))
   // one that was late has given it back
   call.reservation?.keep()
 }
@@ -78,7 +80,7 @@ async function chargeOne(
   services: ProxyServices,
 ): Promise<void> {
   const {call_id, charge, has_entry} = work
-  const now = () => new Date(services.now()).toISOString()
+  const now = () => isoTime(services.now())
   if (has_entry) {
     // its entry is what it used
     if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_SPENT)
@@ -87,73 +89,49 @@ async function chargeOne(
   const started = performance.now()
   const came = await cameTo(work)
   if (came) {
-    const settlement = settlementOf(work, came, performance.now() - started, services)
-    const actual = {tokens: totals(settlement.usage).total_tokens, cost_nanousd: settlement.cost_nanousd}
-    await written(settlement, services)
+    const actual = await settled(work, came, performance.now() - started, services)
     // the ledger has it from here on: what comes between is to be shorter than the reconciler's `settles_ms`
     if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, actual)
   } else if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_SPENT)
 }
 
-function settlementOf({call_id, charge}: Deferred, came: DeferredUsage, took_ms: number, services: ProxyServices): Settlement {
-  const settled_at = new Date(services.now()).toISOString()
-  const {held_keys: _, ...intent} = charge.intent
-  const {units, ...classes} = came.usage
-  const used = Object.fromEntries(Object.entries(classes).filter(([, count]) => count > 0))
-  const log: LogRecord = {
+/**
+ * Intent and settlement leave in one write: were it cut in two, the intent says what it cost. Rejects when either cannot be written; limits
+ * are put right by the caller, once the ledger has it.
+ */
+function settled({call_id, charge}: Deferred, came: DeferredUsage, took_ms: number, services: ProxyServices): Promise<Spent> {
+  const {charged, usage} = came
+  // what the request calls its model need not be what ran
+  const model = came.model ?? charge.intent.model
+  const job = new Work(deferredIntent(charge.intent, {call_id, model, hold_nanousd: charged.cost_nanousd}), services)
+  const end: WorkEnd = {
+    outcome: 'ok',
+    status: 200,
+    model,
+    usage,
+    usage_source: came.source ?? 'provider',
+    charged,
+    delivered: true,
+  }
+  const log = logRow({
     id: call_id,
-    created_at: settled_at,
-    span_id: newSpanId(),
+    created_at: isoTime(services.now()),
     parent_span_id: charge.span_id,
-    span_name: null,
     method: 'GET',
     url: came.url,
     upstream_url: came.upstream_url,
     response_status: 200,
-    is_stream: false,
-    is_passthrough: false,
-    cache_status: 'DISABLED',
-    retry_count: 0,
-    mode: 'single',
-    option_path: '',
-    request_bytes: 0,
     response_bytes: came.bytes,
     metadata: charge.metadata,
-    error: null,
     warning: came.warning ?? null,
-    auth_ms: 0,
-    plan_ms: 0,
-    connect_ms: null,
-    first_byte_ms: null,
-    last_byte_ms: Math.round(took_ms),
-    overhead_ms: 0,
-    keeps_bodies: false,
-  }
-  return {
-    ...intent,
-    call_id,
-    attempt: 1,
-    // what the request calls its model need not be what ran
-    model: came.model ?? intent.model,
-    settled_at,
-    outcome: 'ok',
-    status: 200,
-    usage: {...used, ...(Object.keys(units).length > 0 && {units})},
-    usage_source: came.source ?? 'provider',
-    hold_nanousd: came.charged.cost_nanousd,
-    ...chargedIn(came.charged),
-    delivered: true,
-    log,
-  }
-}
-
-/** Intent and settlement leave in one write: were it cut in two, the intent says what it cost. */
-function written(settlement: Settlement, services: ProxyServices): Promise<void> {
-  const {log: _, usage: _usage, settled_at: _at, outcome: _outcome, ...intent} = settlement
+    last_byte_ms: took_ms,
+  })
   return new Promise((resolve, reject) => {
-    services.recorder.begin(intent, fault => {
+    job.begin(fault => {
       if (fault) reject(fault)
     })
-    services.recorder.settle({...settlement, hold_nanousd: 0}, null, fault => (fault ? reject(fault) : resolve()))
+    const actual = job.settle(end, {log, bodies: null, is_counted: false}, fault =>
+      fault ? reject(fault) : resolve(actual ?? NOTHING_SPENT),
+    )
   })
 }

@@ -1,3 +1,4 @@
+import type {Charged} from '../../../charge/charged.ts'
 import type {BatchWords} from '../../../providers/vendor-operations/operation.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
@@ -7,7 +8,6 @@ import type {Call} from '../../call/call.ts'
 import type {Target} from '../../targets/target.ts'
 import type {UpstreamRequest} from '../../upstream/build-request.ts'
 import type {AttemptResult, Statuses} from '../attempt-result.ts'
-import type {AttemptCharge} from '../price.ts'
 
 /** An attempt that was answered, before that is written down. */
 export interface CompletedAttempt {
@@ -31,7 +31,7 @@ export interface DeferredWork {
 /** What work came to. */
 export interface DeferredUsage {
   readonly usage: Usage
-  readonly charged: AttemptCharge
+  readonly charged: Charged
   readonly model: string | null
   /** Where that was read. */
   readonly url: string

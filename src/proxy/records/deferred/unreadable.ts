@@ -1,10 +1,10 @@
 import {LineTooLong} from '../../../base/lines.ts'
+import {NOTHING_OWED} from '../../../charge/charged.ts'
 import {UpstreamFault} from '../../../providers/operation.ts'
 import {MissingOption} from '../../../providers/options.ts'
 import {InvalidResponse, UnsupportedInput} from '../../../providers/translation.ts'
 import {UnreadableResults} from '../../../providers/vendor-batches/dialect.ts'
 import {emptyUsage} from '../../../schema/usage.ts'
-import {NOTHING_OWED} from '../price.ts'
 import type {DeferredUsage} from './types.ts'
 
 const MAX_WHY_LENGTH = 300

@@ -85,10 +85,10 @@ export async function cameToOf(
   if (succeeded !== null && tally.requests + unread.count < succeeded)
     unread.add(`${succeeded} requests were answered, and ${tally.requests} are in the results`, succeeded - tally.requests - unread.count)
   if (tally.requests === 0) return unread.why === null ? null : {...unmetered(urlOf(id, dialect), unread.why), model, bytes: seen.bytes}
-  const {usage, cost_nanousd, unpriced, unpriced_units, mode_unpriced} = tally
+  const {usage} = tally
   return {
     usage: {...usage, units: {...usage.units, [UNIT.batch_requests]: tally.requests}},
-    charged: {cost_nanousd, unpriced, unpriced_units, mode_unpriced},
+    charged: tally,
     model,
     url: urlOf(id, dialect),
     upstream_url: upstream.url,

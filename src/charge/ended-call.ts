@@ -1,0 +1,44 @@
+import type {LogRecord, Settlement} from '../schema/records.ts'
+import type {Spent} from '../schema/spent.ts'
+import type {ServiceMode} from '../schema/usage.ts'
+
+/** What /metrics count of a call that ended. Times in milliseconds. */
+export interface EndedCall {
+  readonly method: string
+  readonly endpoint: string
+  readonly provider: string
+  readonly model: string | null
+  readonly status: number
+  readonly is_stream: boolean
+  readonly total_ms: number
+  readonly upstream_ms: number | null
+  readonly overhead_ms: number
+  readonly tokens: number
+  readonly cost_nanousd: number
+  readonly unpriced: boolean
+  readonly unpriced_units?: readonly string[] | undefined
+  readonly mode_unpriced?: ServiceMode | undefined
+  readonly cache_status: string
+}
+
+/** The same as ledger and log have it. A provider that was not waited for took no time. */
+export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nanousd}: Spent): EndedCall {
+  const {last_byte_ms: total_ms, overhead_ms} = log
+  return {
+    method: log.method,
+    endpoint: settled.endpoint,
+    provider: settled.provider,
+    model: settled.model,
+    status: log.response_status,
+    is_stream: log.is_stream,
+    total_ms,
+    upstream_ms: overhead_ms < total_ms ? total_ms - overhead_ms : null,
+    overhead_ms,
+    tokens,
+    cost_nanousd,
+    unpriced: settled.unpriced,
+    unpriced_units: settled.unpriced_units,
+    mode_unpriced: settled.mode_unpriced,
+    cache_status: log.cache_status,
+  }
+}

@@ -1,0 +1,54 @@
+import type {Intent} from '../schema/records.ts'
+
+/** The managed provider that is called. */
+export interface ChargedProvider {
+  readonly id: string
+  readonly slug: string
+  readonly integration_id: string
+}
+
+/** What is known of work before it leaves. `managed` null: the client brought its own credentials. */
+export interface OpenedWork
+  extends Omit<Intent, 'provider_id' | 'provider_slug' | 'integration_id' | 'attempt' | 'counter_keys' | 'held_keys' | 'hold_nanousd'> {
+  readonly managed: ChargedProvider | null
+  readonly attempt?: number
+  readonly counter_keys?: readonly string[]
+  readonly held_keys?: readonly string[] | undefined
+  readonly hold_nanousd?: number
+}
+
+const NO_KEYS: readonly string[] = []
+
+/** The intent of work: whom it is charged to, and what it costs at least. Nothing is claimed, and nothing known of its cost, unless `given` says so. */
+export function intent(given: OpenedWork): Intent {
+  const {managed} = given
+  return {
+    kind: given.kind,
+    call_id: given.call_id,
+    attempt: given.attempt ?? 1,
+    trace_id: given.trace_id,
+    organisation_id: given.organisation_id,
+    workspace_id: given.workspace_id,
+    principal: given.principal,
+    user_id: given.user_id,
+    provider_id: managed ? managed.id : null,
+    provider_slug: managed ? managed.slug : null,
+    integration_id: managed ? managed.integration_id : null,
+    config_id: given.config_id,
+    provider: given.provider,
+    model: given.model,
+    endpoint: given.endpoint,
+    admitted_at: given.admitted_at,
+    counter_keys: given.counter_keys ?? NO_KEYS,
+    held_keys: given.held_keys,
+    hold_nanousd: given.hold_nanousd ?? 0,
+  }
+}
+
+/**
+ * The intent of work that goes on behind the call of `begun`, and is charged when it has ended: a call id of its own, the first attempt of it.
+ * What the call itself held is given back by whoever charges the work.
+ */
+export function deferredIntent(begun: Intent, {call_id, model, hold_nanousd}: Pick<Intent, 'call_id' | 'model' | 'hold_nanousd'>): Intent {
+  return {...begun, call_id, attempt: 1, model, held_keys: undefined, hold_nanousd}
+}

@@ -1,0 +1,89 @@
+import {isoTime} from '../base/clock.ts'
+import type {HookResults} from '../schema/guardrails.ts'
+import type {Intent, LogBodies, LogRecord, Settlement} from '../schema/records.ts'
+import type {Spent} from '../schema/spent.ts'
+import {endedCall} from './ended-call.ts'
+import type {ChargeServices} from './ports.ts'
+import {amended, settlement, spentIn, type WorkEnd} from './settlement.ts'
+
+/** Guardrails that nobody waits for: they speak when `late` is over. */
+export interface LateHooks {
+  readonly late: Promise<unknown>
+  results(): HookResults | undefined
+}
+
+/** What is written at the end of work beside its settlement. */
+export interface WorkRow {
+  /** Null: this end has no row of its own. */
+  readonly log: LogRecord | null
+  readonly bodies: LogBodies | null
+  /** Takes what counts against limits, before it is written. */
+  readonly spend?: ((actual: Spent) => void) | undefined
+  /** False where /metrics do not count it: another attempt follows, or it is no call. */
+  readonly is_counted: boolean
+  readonly hooks?: LateHooks | null | undefined
+}
+
+/**
+ * One life of what is charged: an attempt, a session, a turn, a job. It is opened with its intent, begun when that is to be written, and ends
+ * once: settled, or noted where nothing of it left. An end that follows another is not written (core rule 2).
+ */
+export class Work {
+  readonly intent: Intent
+  readonly #services: ChargeServices
+  #has_ended = false
+
+  constructor(intent: Intent, services: ChargeServices) {
+    this.intent = intent
+    this.#services = services
+  }
+
+  /** Writes the intent; `done` with a fault when the journal takes none. */
+  begin(done: (fault?: Error) => void): void {
+    this.#services.recorder.begin(this.intent, done)
+  }
+
+  /** Writes what it used and cost; `done` runs once that is safe, or cannot be had, then with the fault. Gives what counts against limits. */
+  settle(end: WorkEnd, row: WorkRow, done: (fault?: Error) => void): Spent | null {
+    if (!this.#ends()) {
+      done()
+      return null
+    }
+    const {recorder, log} = this.#services
+    const settled = settlement(this.intent, end, row.log, isoTime(this.#services.now()))
+    const actual = spentIn(settled)
+    row.spend?.(actual)
+    const {call_id, trace_id} = settled
+    const written = (fault?: Error) => {
+      if (fault) log.error({fault, call_id, trace_id}, 'a settlement could not be written')
+      done(fault)
+    }
+    recorder.settle(settled, row.bodies, written, this.intent)
+    this.#tell(settled, row, actual)
+    return actual
+  }
+
+  /** Writes the row of what cost nothing: nothing of it left. */
+  note(end: Omit<WorkEnd, 'has_entry'>, row: WorkRow): void {
+    if (!this.#ends()) return
+    const settled = settlement(this.intent, {...end, has_entry: false}, row.log, isoTime(this.#services.now()))
+    this.#services.recorder.note(settled, row.bodies)
+    this.#tell(settled, row, spentIn(settled))
+  }
+
+  #ends(): boolean {
+    const is_first = !this.#has_ended
+    this.#has_ended = true
+    const {call_id, attempt, trace_id} = this.intent
+    if (!is_first) this.#services.log.error({call_id, attempt, trace_id}, 'an attempt ended twice; it is charged once')
+    return is_first
+  }
+
+  #tell(settled: Settlement, {log, hooks, is_counted}: WorkRow, actual: Spent) {
+    if (!log) return
+    if (is_counted) this.#services.metrics.ended(endedCall(settled, log, actual))
+    if (!hooks) return
+    const again = () => this.#services.recorder.note(amended(settled, log, hooks.results()), null)
+    hooks.late.then(again, again)
+  }
+}

@@ -105,6 +105,19 @@ export function emptyUsage(): Usage {
   }
 }
 
+/**
+ * The later of two reports of one stream over the earlier. Counts are cumulative: a smaller sum of the input, or of the output, replaces nothing.
+ */
+export function laterReport(earlier: Usage | null, later: Usage | null): Usage | null {
+  if (!earlier || !later) return later ?? earlier
+  const usage: Usage = {...later, units: {...earlier.units, ...later.units}}
+  for (const classes of [INPUT_CLASSES, OUTPUT_CLASSES]) {
+    const sum = (of: Usage) => classes.reduce((total, name) => total + of[name], 0)
+    if (sum(earlier) > sum(later)) for (const name of classes) usage[name] = earlier[name]
+  }
+  return usage
+}
+
 /** `reports` read in order into one record: by field, the last one that is not null wins. For streams that tell their usage in parts. */
 export function mergeUsage(...reports: readonly (UsageReport | null | undefined)[]): Usage {
   const usage = emptyUsage()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {addUsage, emptyUsage, imageUnit, isEmptyUsage, mergeUsage, TOKEN_CLASSES, totals} from '../../src/schema/usage.ts'
+import {addUsage, emptyUsage, imageUnit, isEmptyUsage, laterReport, mergeUsage, TOKEN_CLASSES, totals} from '../../src/schema/usage.ts'
 
 describe('merging reports', () => {
   test('joins what a stream tells in parts: input at its start, output at its end', () => {
@@ -17,6 +17,37 @@ describe('merging reports', () => {
   test('leaves aside what is no count, and counts a started second', () => {
     const hostile = {input_uncached_tokens: -1, cache_read_tokens: Number.NaN, output_text_tokens: 1e300, units: {audio_seconds: 3.2}}
     expect(mergeUsage(hostile)).toEqual({...emptyUsage(), units: {audio_seconds: 4}})
+  })
+})
+
+describe('a later report of a stream', () => {
+  const usage = (input: number, output: number, more: object = {}) => ({
+    ...emptyUsage(),
+    input_uncached_tokens: input,
+    output_text_tokens: output,
+    ...more,
+  })
+  test.each([
+    ['grows', usage(10, 4), usage(10, 9), usage(10, 9)],
+    ['falls', usage(10, 9), usage(7, 4), usage(10, 9)],
+    ['falls by half', usage(10, 9), usage(12, 4), usage(12, 9)],
+    ['tells the parts of the same', usage(10, 9), usage(6, 5, {cache_read_tokens: 4, output_reasoning_tokens: 4}), null],
+    [
+      'adds units',
+      usage(1, 1, {units: {web_search: 1}}),
+      usage(1, 1, {units: {pages: 2}}),
+      usage(1, 1, {units: {web_search: 1, pages: 2}}),
+    ],
+  ])('%s: a smaller sum replaces nothing', (_, earlier, later, want) => {
+    expect(laterReport(earlier, later)).toEqual(want ?? later)
+  })
+
+  test('is the first where there was none, and none takes nothing away', () => {
+    expect([laterReport(null, usage(1, 2)), laterReport(usage(1, 2), null), laterReport(null, null)]).toEqual([
+      usage(1, 2),
+      usage(1, 2),
+      null,
+    ])
   })
 })
 

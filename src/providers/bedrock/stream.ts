@@ -1,6 +1,6 @@
 import {Buffer} from 'node:buffer'
 import {isObject} from '../../base/json-object.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
 import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
 import {brokenStream, isException, streamFault} from './errors.ts'
@@ -147,7 +147,7 @@ export class ConverseStream implements StreamTranslator {
 
   #metadata(data: unknown): readonly Json[] | null {
     if (!isObject(data)) return null
-    this.usage = readUsage(data.usage, data.serviceTier) ?? this.usage
+    this.usage = laterReport(this.usage, readUsage(data.usage, data.serviceTier))
     return this.#asks_usage && this.usage ? [usageChunk(this.#context, {}, this.usage)] : NONE
   }
 

@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
-import {count} from '../openai/usage.ts'
+import {count, isImpossible} from '../openai/usage.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
@@ -11,6 +11,7 @@ export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
   const input = count(raw_usage.inputTokens)
   const output = count(raw_usage.outputTokens)
   if (input === null && output === null) return null
+  if (isImpossible(raw_usage.inputTokens) || isImpossible(raw_usage.outputTokens)) return null
   const usage = emptyUsage()
   usage.input_uncached_tokens = input ?? 0
   usage.output_text_tokens = output ?? 0

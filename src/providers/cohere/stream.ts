@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
 import {InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
@@ -17,7 +17,7 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
 
     function ended(data: Json) {
       const {finish_reason, usage: used, error} = object(data.delta)
-      usage = readTokens(used) ?? usage
+      usage = laterReport(usage, readTokens(used))
       if (typeof error === 'string' && error !== '') return fail({message: error, type: finish_reason})
       write.finish(finishReason(finish_reason, FINISH, context.strict))
       finished = true

@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
@@ -97,7 +97,7 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
         if (!Array.isArray(data.choices)) return fail(anyError(data), statusIn(data.code))
         write.named(word(data.id), word(data.model))
         write.begin()
-        usage = (isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null) ?? usage
+        usage = laterReport(usage, isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null)
         const {delta, finish_reason} = object(data.choices[0])
         reason = word(finish_reason) ?? word(data.finish_reason) ?? reason
         heard(object(delta))

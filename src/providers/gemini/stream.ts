@@ -1,6 +1,7 @@
-import {list, object} from '../../base/json-object.ts'
+import {list} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
+import {mergeRawUsage} from '../openai/usage.ts'
 import {
   InvalidResponse,
   type Json,
@@ -102,7 +103,7 @@ export class GeminiStream implements StreamTranslator {
   #read(reply: Json): readonly Json[] {
     this.#id ??= word(reply.responseId)
     this.#model = word(reply.modelVersion) ?? this.#model
-    this.#metadata = {...this.#metadata, ...object(reply.usageMetadata)}
+    this.#metadata = mergeRawUsage(this.#metadata, reply.usageMetadata) ?? this.#metadata
     const candidates = list(reply.candidates).map(candidateOf)
     const chunks = candidates.flatMap((candidate, at) => this.#candidate(candidate, at))
     const reason = blockReason(reply)

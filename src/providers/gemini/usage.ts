@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
-import {count} from '../openai/usage.ts'
+import {count, isImpossible} from '../openai/usage.ts'
 import type {Json} from '../translation.ts'
 import {generationOf} from './place.ts'
 
@@ -13,6 +13,7 @@ export function readUsage(metadata: unknown, searches = 0): Usage | null {
   if (!isObject(metadata)) return null
   const {promptTokenCount, candidatesTokenCount, totalTokenCount} = metadata
   if ([promptTokenCount, candidatesTokenCount, totalTokenCount].every(each => count(each) === null)) return null
+  if ([promptTokenCount, candidatesTokenCount, metadata.thoughtsTokenCount].some(isImpossible)) return null
   const usage = emptyUsage()
   readInput(metadata, usage)
   readOutput(metadata, usage)

@@ -18,6 +18,7 @@ const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit',
 export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null {
   const usage = emptyUsage()
   const billed = object(raw.billed_units)
+  if (TOLD.some(key => isImpossible(raw[key]) || isImpossible(billed[key]))) return null
   const counted = isAnthropic(raw, endpoint)
     ? readAnthropic(raw, usage)
     : readOpenAi(raw.prompt_tokens === undefined && raw.input_tokens === undefined ? {...raw, ...billed} : raw, endpoint, usage)
@@ -27,6 +28,7 @@ export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null 
   return usage
 }
 
+const TOLD = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
 /** Service tiers that cost what a batch does (OpenAI: flex processing; Anthropic: usage of message batches). */
 const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
@@ -39,14 +41,15 @@ function readMode({service_tier, speed}: RawObject, usage: Usage) {
 }
 
 /**
- * `later` over `earlier`, by field: what is null or absent stays what it was. One level of objects is merged as well. However many events of
+ * `later` over `earlier`, by field: what is null or absent stays what it was, and so does a count that is greater, since counts of a stream are
+ * cumulative. One level of objects is merged as well. However many events of
  * a stream tell other fields, so many are kept, for each event copies them.
  */
 export function mergeRawUsage(earlier: RawObject | null, later: unknown): RawObject | null {
   if (!isObject(later)) return earlier
   if (earlier === null && isWhole(later)) return later
   return merged(earlier ?? NOTHING, later, (before, value) =>
-    isObject(value) && isObject(before) ? merged(before, value, (_, one) => one) : value,
+    isObject(value) && isObject(before) ? merged(before, value, greater) : greater(before, value),
   )
 }
 
@@ -67,6 +70,11 @@ function merged(earlier: RawObject, later: RawObject, put: (before: unknown, val
   return all
 }
 
+function greater(before: unknown, value: unknown): unknown {
+  if (typeof before !== 'number' || typeof value !== 'number' || isImpossible(value)) return value
+  return isImpossible(before) ? before : Math.max(before, value)
+}
+
 const NOTHING: RawObject = Object.freeze({})
 
 /** Whether merging would leave it as it is: most answers tell their usage at once. */
@@ -79,6 +87,11 @@ function isWhole(raw: RawObject): boolean {
 /** A number as a count; null for what cannot be one: negative, not finite, absurdly large, no number. A started unit is a whole one. */
 export function count(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= MOST ? Math.ceil(value) : null
+}
+
+/** True for what is there and is no count: below zero, absurdly large, no number. A report whose whole input or output is such is not believed. */
+export function isImpossible(value: unknown): boolean {
+  return value !== undefined && value !== null && count(value) === null
 }
 
 /** Anthropic counts its input without what was read from and written to the cache; OpenAI, in the same words, with it. */

@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {type Dialect, InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {indexIn} from '../unified/near-openai.ts'
@@ -39,7 +39,7 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
       event({data}) {
         if (data === '[DONE]') return
         if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
-        usage = readTokens(data.usage) ?? usage
+        usage = laterReport(usage, readTokens(data.usage))
         const choice = indexIn(data.index) ?? 0
         if (data.code !== undefined || data.error !== undefined) return fail(anyError(data), statusIn(data.status))
         if (isObject(data.message)) {

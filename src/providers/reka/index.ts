@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {
   type Dialect,
@@ -113,7 +113,7 @@ function open(context: TranslationContext, input: Json): StreamTranslator {
         if (!isObject(first)) return fail(anyError(data))
         write.named(word(data.id), word(data.model))
         write.begin()
-        usage = readTokens(data.usage) ?? usage
+        usage = laterReport(usage, readTokens(data.usage))
         const text = textOf(object(first.chunk).content ?? '')
         if (text !== '') {
           if (heard !== '') is_whole ??= text.startsWith(heard)

@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {cameAs, changed, changedEach, changeOf} from '../as-came.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
@@ -79,7 +79,7 @@ class NearStream implements StreamTranslator {
 
   #chunk(data: Json, given: readonly unknown[], text: string | undefined): readonly Json[] {
     if (text !== undefined) cameAs(data, text)
-    this.usage = (isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null) ?? this.usage
+    this.usage = laterReport(this.usage, isObject(data.usage) ? readUsage(data.usage, 'chatComplete') : null)
     this.model ??= word(data.model)
     this.#id ??= word(data.id)
     // Only clients that want usage look for a chunk without choices.

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
-import {count} from '../openai/usage.ts'
+import {count, isImpossible} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 
 /** Readers for the client's request in OpenAI's dialect: nothing in a body is trusted before it is checked. */
@@ -169,7 +169,7 @@ export function usageOf(counts: {
 }): Usage | null {
   const input = count(counts.input)
   const output = count(counts.output)
-  if (input === null && output === null) return null
+  if ((input === null && output === null) || isImpossible(counts.input) || isImpossible(counts.output)) return null
   const usage = emptyUsage()
   usage.cache_read_tokens = Math.min(count(counts.cached) ?? 0, input ?? 0)
   usage.input_uncached_tokens = (input ?? 0) - usage.cache_read_tokens

@@ -1,4 +1,4 @@
-import type {Usage} from '../../schema/usage.ts'
+import {laterReport, type Usage} from '../../schema/usage.ts'
 import {asksUsage} from '../chat.ts'
 import {
   InvalidResponse,
@@ -45,7 +45,7 @@ export function textStream(context: TranslationContext, request: Json, read: (ev
       id ??= event.id ?? null
       model ??= event.model ?? null
     }
-    usage = event.usage ?? usage
+    usage = laterReport(usage, event.usage ?? null)
     text_bytes += Buffer.byteLength(event.text ?? '')
     has_reason ||= Boolean(event.finish)
     finished ||= has_reason || event.is_end === true

@@ -1,4 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
+import {laterReport} from '../../schema/usage.ts'
 import {cameWithin} from '../as-came.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
@@ -152,7 +153,7 @@ function ownStream(context: TranslationContext, request: Json): StreamTranslator
         return fail(first === undefined ? anyError(data) : object(first), statusIn(data.status))
       }
       write.begin()
-      if (isObject(data.usage)) usage = readUsage(data.usage, 'chatComplete') ?? usage
+      if (isObject(data.usage)) usage = laterReport(usage, readUsage(data.usage, 'chatComplete'))
       if (data.response !== undefined && data.response !== null) write.text(spokenIn(data.response))
       for (const call of has_calls ? (data.tool_calls as readonly unknown[]) : []) {
         write.call(saidCall(call, `call_${context.call_id}_${calls}`))

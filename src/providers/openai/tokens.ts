@@ -53,6 +53,29 @@ const SPOKEN = [
   'choices',
   'content',
   'output',
+  // Requests and answers in vendors' own words.
+  'contents',
+  'systemInstruction',
+  'system_instruction',
+  'inputText',
+  'inputs',
+  'texts',
+  'text_input',
+  'message',
+  'chat_history',
+  'candidates',
+  'response',
+  'responses',
+  'generations',
+  'generation',
+  'completion',
+  'chatResponse',
+  'result',
+  'results',
+  'text',
+  'text_output',
+  'generated_text',
+  'suffix',
 ]
 /** Members that are for programs. */
 const UNSPOKEN: ReadonlySet<string> = new Set([
@@ -61,6 +84,11 @@ const UNSPOKEN: ReadonlySet<string> = new Set([
   'id',
   'object',
   'finish_reason',
+  'finishReason',
+  'stop_reason',
+  'done_reason',
+  'media_type',
+  'mimeType',
   'status',
   'model',
   'index',
@@ -78,16 +106,17 @@ const FRAME_TOKENS = 4
 const MAX_DEPTH = 64
 
 /**
- * About how many tokens the text in a JSON body comes to, pictures and sound left out; null for bytes that are no JSON object. `framed`
- * adds what a request's messages are framed with.
+ * About how many tokens the text in a JSON body comes to, pictures and sound left out; null for bytes that are no JSON object, and for one that
+ * has none of the members in which text is known to stand. `framed` adds what a request's messages are framed with.
  */
 export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolean}): number | null {
   if (body.length > MAX_PARSED_BYTES) return null
   const json = parsed(body.toString('utf8'))
   if (!isObject(json)) return null
   const heard = {tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0}
-  for (const name of SPOKEN) if (Object.hasOwn(json, name)) hear(json[name], heard, 0)
-  return heard.tokens
+  const spoken = SPOKEN.filter(name => Object.hasOwn(json, name))
+  for (const name of spoken) hear(json[name], heard, 0)
+  return spoken.length > 0 ? heard.tokens : null
 }
 
 /** To parse a longer body would keep everybody waiting: its length says about as much. */

@@ -3,7 +3,7 @@ import {executes, flagged, free, generates, type VendorOperation} from './operat
 /** Cohere's own API, both versions (docs.cohere.com/reference). */
 export const cohere: readonly VendorOperation[] = [
   generates('cohere.chat', '/chat'),
-  generates('cohere.generate', '/generate'),
+  generates('cohere.generate', '/generate', {framing: 'lines'}),
   executes('cohere.embed', '/embed'),
   executes('cohere.rerank', '/rerank'),
   flagged('cohere.classify', '/classify', {models: ['model']}),

@@ -32,7 +32,7 @@ const OPERATIONS: readonly VendorOperation[] = [
   ...each(path => flagged('google.generateAnswer', `${path}:generateAnswer`, {models: ['path', 'model'], generates: true})),
   // Claude on Vertex AI speaks Messages, others there OpenAI's words or their own.
   ...each(path => generates('google.rawPredict', `${path}:rawPredict`)),
-  ...each(path => generates('google.streamRawPredict', `${path}:streamRawPredict`)),
+  ...each(path => generates('google.streamRawPredict', `${path}:streamRawPredict`, {framing: 'sse'})),
   generates('google.interactions.create', '/interactions'),
   ...free('google.interactions', 'GET DELETE', '/interactions/{id}'),
   ...free('google.interactions.cancel', 'POST', '/interactions/{id}/cancel'),

@@ -30,6 +30,8 @@ const TEXT: ReadonlySet<string> = new Set([
 ])
 /** Members of which every string is the model's: arguments of tools. */
 const WHOLE: ReadonlySet<string> = new Set(['args', 'arguments', 'input', 'toolUse', 'functionCall'])
+/** ConverseStream's event with the reason to end; the one behind it tells the usage (Bedrock API reference, ConverseStreamOutput). */
+const BEFORE_USAGE = 'messageStop'
 const DEEPEST = 12
 const MOST_NODES = 5000
 const LONGEST_MESSAGE = 2000
@@ -44,11 +46,17 @@ export class VendorObserver {
   #most_tokens: number | null = null
   #pieces = 0
   #events = 0
+  #has_reason = false
+  /** A Messages stream within another framing: it reports its prompt first, and its output with its end. */
+  #is_open_message = false
 
   event({name, data}: StreamEvent): void {
     this.#events++
+    this.#has_reason ||= name === BEFORE_USAGE
     if (!isObject(data)) return
     const json = insideChunk(data)
+    if (json.type === 'message_start') this.#is_open_message = true
+    else if (json.type === 'message_delta' || json.type === 'message_stop') this.#is_open_message = false
     this.#report = laterUsage(this.#report, rawUsageOf(json))
     this.#model ??= vendorModel(json)
     this.#failed ??= failureIn(name, json)
@@ -85,6 +93,16 @@ export class VendorObserver {
 
   get pieces(): number {
     return this.#pieces
+  }
+
+  /** True when the answer is known not to be whole where it ends now: what it has reported is not all. */
+  get is_unfinished(): boolean {
+    return this.#is_open_message
+  }
+
+  /** True when all of the answer has come but its usage, which comes behind it. */
+  get awaits_usage(): boolean {
+    return this.#has_reason && this.#report === null && this.#failed === null
   }
 
   get events(): number {

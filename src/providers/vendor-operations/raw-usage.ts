@@ -3,7 +3,7 @@ import {emptyUsage, imageUnit, type Usage} from '../../schema/usage.ts'
 import {readUsage as readBedrock} from '../bedrock/usage.ts'
 import {readUsage as readGemini, searchesIn} from '../gemini/usage.ts'
 import {rawUsageIn} from '../openai/reply.ts'
-import {count, mergeRawUsage, type RawObject, readUsage as readOpenAi} from '../openai/usage.ts'
+import {count, isImpossible, mergeRawUsage, type RawObject, readUsage as readOpenAi} from '../openai/usage.ts'
 import {readInteraction} from './interactions.ts'
 
 /** A report of usage in the words of one vendor, as a reply or an event holds it. */
@@ -23,6 +23,8 @@ const MAX_PICTURES = 1000
  */
 export function rawUsageOf(json: RawObject): RawUsage | null {
   const response = object(json.response)
+  // Cloudflare puts what a model answers into an envelope.
+  if (json.usage === undefined && isObject(object(json.result).usage)) return rawUsageOf(object(json.result))
   const metadata = json.usageMetadata ?? response.usageMetadata
   if (isObject(metadata)) return {words: 'gemini', raw: {metadata, searches: searchesOf(json.usageMetadata ? json : response)}}
   const usage = json.usage ?? object(json.interaction).usage
@@ -72,7 +74,7 @@ const READERS = {
 
 function readCounts({input, output, cache_read, cache_written}: RawObject): Usage | null {
   const [read, wrote] = [count(input), count(output)]
-  if (read === null && wrote === null) return null
+  if ((read === null && wrote === null) || isImpossible(input) || isImpossible(output)) return null
   const usage = emptyUsage()
   usage.input_uncached_tokens = read ?? 0
   usage.output_text_tokens = wrote ?? 0

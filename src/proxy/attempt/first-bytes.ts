@@ -1,5 +1,5 @@
 import {encodingOf} from '../../base/content-encoding.ts'
-import {isEventStream} from '../upstream/vendor-stream.ts'
+import {isEventStream, saysFraming} from '../upstream/vendor-stream.ts'
 import type {AttemptParts} from './host.ts'
 
 /** The field of an event stream's first line (WHATWG HTML, 9.2.5), or a comment. */
@@ -14,10 +14,16 @@ export interface UnlabelledResponse {
   readonly parts: Buffer[]
 }
 
-/** Whether the head of a response has to wait for the first bytes of its body. */
+/** Whether the head of a response has to wait for the first bytes of its body: a stream was requested, by a member of the body or by the path. */
 export function waitsForStart({call, request}: AttemptParts, status: number, headers: Record<string, string | string[]>): boolean {
-  if (status >= 300 || request.translating || !('stream' in call.body && call.body.stream)) return false
-  return !isEventStream(String(headers['content-type'] ?? '')) && encodingOf(String(headers['content-encoding'] ?? '')) === null
+  if (status >= 300 || request.translating) return false
+  const type = String(headers['content-type'] ?? '')
+  const is_requested = 'stream' in call.body && call.body.stream
+  const is_by_path = !is_requested && call.is_passthrough && (call.operation?.operation.framing ?? null) !== null
+  return (
+    (is_requested ? !isEventStream(type) : is_by_path && !saysFraming(type)) &&
+    encodingOf(String(headers['content-encoding'] ?? '')) === null
+  )
 }
 
 /** Whether a body begins as an event stream does; null: too little of it has come to tell. */

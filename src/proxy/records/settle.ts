@@ -227,7 +227,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     is_skimmed: copy.isCut,
     is_unanswered,
     is_background: leftInBackground(source) !== null,
-    is_cut_stream: stream !== null && outcome !== 'ok',
+    is_cut_stream: stream !== null && (outcome !== 'ok' || (source?.is_unfinished ?? false)),
   })
 }
 

@@ -114,7 +114,7 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
   if (ended.operation?.operation.money === 'deferred') return beginsBatch(ended) ? nothing : {...nothing, source: 'unmetered'}
   if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
-  const source = outcome === 'ok' ? 'provider' : 'partial'
+  const source = outcome === 'ok' && !ended.is_cut_stream ? 'provider' : 'partial'
   if (facts.usage) {
     const usage = ended.is_cut_stream ? withText(facts.usage, ended.text_bytes) : facts.usage
     return {usage: inMode(usage, ended.mode_in), source, said_model: facts.model}
@@ -124,7 +124,7 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   const units = request_body && requestUnits(endpoint, request_body)
   if (units) return {usage: units, source, said_model: facts.model}
   if (!speaks(ended) || asked_bytes === null) return unmetered
-  const answered = ended.reply_facts === null && plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
+  const answered = plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
   const output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
   const usage = {...promptOf(ended, asked_bytes), output_text_tokens}
   return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}

@@ -57,6 +57,8 @@ export interface ProviderStream extends Stream {
   readonly events: number
   /** All of the answer has come, and its usage is still to come. */
   readonly awaits_usage: boolean
+  /** What it reported is not all, although its end is no fault that a client is told of. */
+  readonly is_unfinished?: boolean
   /** The id of the response that goes on being made when the stream is left; null where none does. */
   readonly background_id?: string | null
 }

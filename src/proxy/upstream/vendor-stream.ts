@@ -96,7 +96,11 @@ export class VendorStream implements ProviderStream {
   }
 
   get awaits_usage(): boolean {
-    return this.usage === null && (this.#inner?.awaits_usage ?? false)
+    return this.usage === null && (this.#inner ?? this.#observer).awaits_usage
+  }
+
+  get is_unfinished(): boolean {
+    return this.#observer.is_unfinished
   }
 
   get is_answering(): boolean {
@@ -135,10 +139,18 @@ export function isEventStream(content_type: string): boolean {
   return EVENT_STREAM.test(content_type)
 }
 
+/** True for a type that says whether a reply is a stream, and which. Others say nothing of it. */
+export function saysFraming(content_type: string): boolean {
+  return IS_JSON.test(content_type) || BY_TYPE.some(([pattern]) => pattern.test(content_type))
+}
+
+const IS_JSON = /^application\/json\b/i
+
 /** How a reply to a vendor's own path streams; null where it is no stream. `declared` is what the operation says of its own streams. */
 export function vendorFraming(declared: VendorFraming | null, headers: Readonly<Record<string, string>>): VendorFraming | null {
   const type = headers['content-type'] ?? ''
   for (const [pattern, framing] of BY_TYPE) if (pattern.test(type)) return framing
-  const is_open = headers['content-length'] === undefined
-  return declared === 'json_array' && is_open && /^application\/json\b/i.test(type) ? declared : null
+  // A whole answer has a length, or says that it is JSON; that of an array is JSON as well.
+  if (headers['content-length'] !== undefined) return null
+  return declared === 'json_array' || !IS_JSON.test(type) ? declared : null
 }

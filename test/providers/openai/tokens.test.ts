@@ -74,6 +74,27 @@ describe('a body', () => {
     expect(body({id: 'chatcmpl-1', model: 'gpt-4o', choices}, false)).toBe(2 + 1 + 1)
   })
 
+  test.each([
+    ["Gemini's", {contents: [{role: 'user', parts: [{text: 'hi there'}]}], systemInstruction: {parts: [{text: 'hi there'}]}}, 4],
+    ["Titan's", {inputText: 'hi there'}, 2],
+    ["Ollama's answer", {model: 'm', response: 'hi there', done: true, done_reason: 'stop'}, 2],
+    ["Ollama's chat", {model: 'm', message: {role: 'assistant', content: 'hi there'}, done: true}, 2],
+    [
+      "Gemini's answer",
+      {candidates: [{content: {parts: [{text: 'hi there'}], role: 'model'}, finishReason: 'STOP'}], modelVersion: 'm'},
+      2,
+    ],
+    ["Cloudflare's answer", {result: {response: 'hi there'}, success: true}, 2],
+    ["Cohere's answer", {id: 'g', generations: [{id: 'x', text: 'hi there', finish_reason: 'COMPLETE'}]}, 2],
+  ])('in the words of a vendor is counted: %s', (_, said, tokens) => {
+    expect(body(said, false)).toBe(tokens)
+  })
+
+  test('in words that nobody knows cannot be counted', () => {
+    expect(body({poem: 'hi there'})).toBeNull()
+    expect(body({prompt: ''})).toBe(0)
+  })
+
   test('that is no JSON object cannot be counted', () => {
     for (const text of ['', '[', '[]', '7', 'null', '<html>']) expect(countBodyTokens(Buffer.from(text), {framed: true})).toBeNull()
   })

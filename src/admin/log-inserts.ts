@@ -6,6 +6,7 @@ import {logRow} from '../charge/log-row.ts'
 import {settlement, type WorkEnd} from '../charge/settlement.ts'
 import {cost} from '../pricing/cost.ts'
 import type {Pricing} from '../pricing/open.ts'
+import {membersThatMayCost} from '../providers/informative-members.ts'
 import {readReply} from '../providers/openai/reply.ts'
 import {type LogInsert, LogInserts} from '../schema/log-inserts.ts'
 import type {LogBodies, LogRecord, Settlement} from '../schema/records.ts'
@@ -61,6 +62,8 @@ function settlementOf(
   const model = requested_model ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
   const price = model === null ? undefined : pricing.lookup(provider, model)
+  const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : NOTHING_OWED
+  const usage_unknown = membersThatMayCost(provider, read.usage?.unknown ?? [])
   const charge = intent({
     kind: 'call',
     call_id: id,
@@ -82,7 +85,7 @@ function settlementOf(
     model,
     usage: read.usage ?? {},
     usage_source: read.usage ? 'provider' : 'none',
-    charged: read.usage ? cost(read.usage, price, {at: at_ms}) : NOTHING_OWED,
+    charged: {...charged, unpriced: charged.unpriced || (usage_unknown.length > 0 && charged.cost_nanousd > 0), usage_unknown},
     delivered: true,
     // no attempt of ours: the ledger has no entry of it
     has_entry: false,

@@ -153,6 +153,7 @@ export function metricsOf(
   const {
     unpriced_units = [],
     mode_unpriced = null,
+    usage_unknown = [],
     unanswered = false,
     ...usage
   } = JSON.parse(row.usage) as Unpriced & Record<string, unknown>
@@ -186,6 +187,7 @@ export function metricsOf(
     unpriced: row.unpriced === 1,
     unpriced_units,
     mode_unpriced,
+    usage_unknown,
     unanswered,
     request_url: row.upstream_url ?? row.url,
     request_method: row.method,

@@ -167,6 +167,7 @@ export async function openDataPlane({
     prices: {
       find: (provider, model, at_ms) => memory.find(provider, model, at_ms),
       cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
+      charges: provider => memory.charges(provider),
     },
     limits,
     metrics,

@@ -65,6 +65,7 @@ function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Need
     prices: {
       find: (provider, model, at_ms) => prices.lookup(provider, model, at_ms),
       cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
+      charges: () => false, // nothing is used up here
     },
     findProvider: known.findProvider,
     findConfig: known.findConfig,

@@ -1,17 +1,17 @@
-import type {ServiceMode} from '../schema/usage.ts'
-
-/** What charged work costs, and what of it has no price. */
+/** What charged work costs, and what of it has no price, or is nothing that anybody here knows. */
 export interface Charged {
   readonly cost_nanousd: number
   readonly unpriced: boolean
   readonly unpriced_units: readonly string[]
-  readonly mode_unpriced: ServiceMode | null
+  readonly mode_unpriced: string | null
+  /** Paths of numbers in the report of usage that no reader knows. */
+  readonly usage_unknown: readonly string[]
 }
 
 /** Where nothing was used, or all of it was paid for before. */
-export const NOTHING_OWED: Charged = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
+export const NOTHING_OWED: Charged = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null, usage_unknown: []}
 
 /** Where only the sum is known: `cost_nanousd`, of usage that nobody can name. */
 export function chargedSum(cost_nanousd: number): Charged {
-  return {cost_nanousd, unpriced: false, unpriced_units: [], mode_unpriced: null}
+  return {cost_nanousd, unpriced: false, unpriced_units: [], mode_unpriced: null, usage_unknown: []}
 }

@@ -1,6 +1,5 @@
 import type {LogRecord, Settlement} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
-import type {ServiceMode} from '../schema/usage.ts'
 
 /** What /metrics count of a call that ended. Times in milliseconds. */
 export interface EndedCall {
@@ -17,7 +16,8 @@ export interface EndedCall {
   readonly cost_nanousd: number
   readonly unpriced: boolean
   readonly unpriced_units?: readonly string[] | undefined
-  readonly mode_unpriced?: ServiceMode | undefined
+  readonly mode_unpriced?: string | undefined
+  readonly usage_unknown?: readonly string[] | undefined
   readonly cache_status: string
 }
 
@@ -39,6 +39,7 @@ export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nan
     unpriced: settled.unpriced,
     unpriced_units: settled.unpriced_units,
     mode_unpriced: settled.mode_unpriced,
+    usage_unknown: settled.usage_unknown,
     cache_status: log.cache_status,
   }
 }

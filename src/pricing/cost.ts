@@ -1,4 +1,4 @@
-import {INPUT_CLASSES, isCharged, isEmptyUsage, modeOf, type ServiceMode, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
+import {INPUT_CLASSES, isCharged, isEmptyUsage, modeOf, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
 import {roundHalfEven} from './decimal.ts'
 import {
   CLASS_OF_RATE,
@@ -21,7 +21,7 @@ export interface Cost {
   /** The names of those classes and units; of a model without any price its units alone, as all of its tokens are. */
   readonly unpriced_units: readonly string[]
   /** How it was served, where that is charged at the standard price because its own is not known. */
-  readonly mode_unpriced: ServiceMode | null
+  readonly mode_unpriced: string | null
   /** Shares by token class or unit, for showing; each is rounded by itself, so that they may differ from the whole by some nano-dollars. */
   readonly parts: Readonly<Record<string, number>>
 }

@@ -1,4 +1,5 @@
-import type {Price} from './price.ts'
+import {pricedAs} from './names.ts'
+import {isAboveZero, type Price} from './price.ts'
 import type {Prices} from './prices.ts'
 
 const MAX_KEPT = 10_000
@@ -23,6 +24,7 @@ export class PriceMemory {
   #since_ms = -Infinity
   #from_ms = 0
   #until_ms = 0
+  #charging: {readonly kinds: ReadonlySet<string>; readonly since_ms: number} | undefined
 
   constructor(prices: ChangingPrices, now: () => number) {
     this.#prices = prices
@@ -43,8 +45,26 @@ export class PriceMemory {
     return price
   }
 
+  /** True for a kind of provider of which any model, or any of a kind that it shares prices with, has a price above 0. */
+  charges(provider: string): boolean {
+    const now_ms = this.#now()
+    if (!this.#charging || now_ms - this.#charging.since_ms > KEPT_MS)
+      this.#charging = {
+        kinds: new Set(
+          this.#prices
+            .list()
+            .filter(isAboveZero)
+            .map(price => price.provider),
+        ),
+        since_ms: now_ms,
+      }
+    const {kinds} = this.#charging
+    return pricedAs(provider).some(kind => kinds.has(kind))
+  }
+
   forget() {
     this.#since_ms = -Infinity
+    this.#charging = undefined
   }
 
   #begin(now_ms: number, at_ms: number) {

@@ -118,6 +118,16 @@ export function effectiveRates(rates: Rates): Rates {
   }
 }
 
+/** Whether anything that a price names costs more than nothing, at any time. */
+export function isAboveZero({periods}: Price): boolean {
+  return periods.some(({rates, tiers = [], units = {}}) =>
+    [
+      ...[rates, ...tiers.map(tier => tier.rates)].flatMap(each => Object.values(each)),
+      ...Object.values(units).map(unit => (typeof unit === 'number' ? unit : unit[0])),
+    ].some(rate => rate > 0),
+  )
+}
+
 function holds(period: PricePeriod, at_ms: number): boolean {
   if (period.from !== undefined && at_ms < Date.parse(`${period.from}T00:00:00Z`)) return false
   if (!period.hours) return true

@@ -1,6 +1,9 @@
-import {addUsage, emptyUsage, modeOf, type ServiceMode, type Usage} from '../schema/usage.ts'
+import {addUsage, emptyUsage, modeOf, type Usage} from '../schema/usage.ts'
 import {type CostOptions, nanoOf, type Share, sharesOf, termsOf, unpricedUnits} from './cost.ts'
 import {type Price, periodAt} from './price.ts'
+
+/** Of so many paths some are named. */
+const MAX_UNKNOWN = 64
 
 /**
  * What several requests cost that are charged as one: each is priced by itself, as its tier depends on its own length, all are added
@@ -11,10 +14,12 @@ export class Tally {
   #usage: Usage = emptyUsage()
   #unpriced = false
   readonly #unpriced_units = new Set<string>()
+  readonly #unknown = new Set<string>()
   #requests = 0
 
   add(usage: Usage, price: Price | undefined, {at, batch = false}: CostOptions): void {
     this.#usage = addUsage(this.#usage, usage)
+    for (const path of usage.unknown ?? []) if (this.#unknown.size < MAX_UNKNOWN) this.#unknown.add(path)
     this.#requests++
     const terms = price && termsOf(periodAt(price, at), batch)
     const {shares, unpriced_units} = terms
@@ -29,8 +34,9 @@ export class Tally {
     return this.#requests
   }
 
+  /** The sum, with the numbers of any report that its reader does not know. */
   get usage(): Usage {
-    return this.#usage
+    return this.#unknown.size > 0 ? {...this.#usage, unknown: [...this.#unknown]} : this.#usage
   }
 
   get unpriced(): boolean {
@@ -41,7 +47,7 @@ export class Tally {
     return [...this.#unpriced_units]
   }
 
-  get mode_unpriced(): ServiceMode | null {
+  get mode_unpriced(): string | null {
     return modeOf(this.#usage)
   }
 

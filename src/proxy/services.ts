@@ -191,6 +191,8 @@ export interface Prices {
   /** The price of a model for calls admitted at `at_ms`; undefined when nobody knows it. */
   find(provider: string, model: string, at_ms: number): Price | undefined
   cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): Omit<Cost, 'parts'>
+  /** True for a kind of provider of which any model has a price above 0. */
+  charges(provider: string): boolean
 }
 
 /** What the data plane counts for /metrics. */

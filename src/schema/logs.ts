@@ -121,7 +121,9 @@ export const LogMetrics = z.strictObject({
   /** The classes of tokens and the units of it; empty where the model has no price at all. */
   unpriced_units: z.array(z.string()).readonly(),
   /** Served in a mode whose own price is not known, and charged at the standard one. */
-  mode_unpriced: z.enum(['priority', 'fast']).nullable(),
+  mode_unpriced: z.string().nullable(),
+  /** Numbers in the provider's report of usage that nobody here knows, by their paths: at kinds that charge they may cost. */
+  usage_unknown: z.array(z.string()).readonly(),
   /** True where a request was sent whole and no answer began: the estimate of its prompt is charged. */
   unanswered: z.boolean(),
   /** Where the call went; the requested path where it went nowhere. */

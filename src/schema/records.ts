@@ -1,7 +1,7 @@
 import type {EndpointName} from './endpoints.ts'
 import type {HookResults} from './guardrails.ts'
 import type {CallKind, Principal} from './principal.ts'
-import type {ServiceMode, Usage, UsageSource} from './usage.ts'
+import type {Usage, UsageSource} from './usage.ts'
 
 /** Who a call is charged to, and what it requests: known before it leaves, written into the intent and repeated in the settlement. */
 export interface Charge {
@@ -51,8 +51,10 @@ export interface Settlement extends Charge {
   readonly unpriced: boolean
   /** The classes of tokens and units in it that have no price; absent where all have, or the model has none. */
   readonly unpriced_units?: readonly string[]
-  /** Served in a mode whose price is not known, and charged as any other. */
-  readonly mode_unpriced?: ServiceMode
+  /** Served in a mode whose price is not known, and charged as any other: its word, at most 64 bytes. */
+  readonly mode_unpriced?: string
+  /** Paths of numbers in the provider's report that no reader knows; absent where there are none. They flag the entry at kinds that charge. */
+  readonly usage_unknown?: readonly string[]
   /** The request was written whole and no answer began: it is charged the estimate of its prompt. */
   readonly unanswered?: true
   /** False when the client had left before the end. */

@@ -5,6 +5,8 @@
 export interface Usage extends Record<TokenClass, number> {
   /** Whatever is not a token, by unit name (see `UNIT` and `imageUnit`): searches, pages, seconds, characters, images ... */
   units: Record<string, number>
+  /** Paths of numbers in the report that its reader does not know. The kind of provider decides which of them may cost. */
+  unknown?: readonly string[]
 }
 
 /** Every class of token. `input_uncached_tokens` and `output_text_tokens` are what the classes after them have not taken. */
@@ -77,8 +79,8 @@ export function isCharged(unit: string): boolean {
 /** How a request was served, where that has a price of its own. */
 export type ServiceMode = 'priority' | 'fast'
 
-/** The mode that `usage` tells of; null for what was served as any other, or as a batch. */
-export function modeOf({units}: Partial<Usage>): ServiceMode | null {
+/** The mode without a price of its own that `usage` tells of; null for what was served as any other, or as a batch. */
+export function modeOf({units}: Partial<Usage>): string | null {
   if (!units) return null
   return units[UNIT.priority_requests] ? 'priority' : units[UNIT.fast_requests] ? 'fast' : null
 }

@@ -152,6 +152,7 @@ describe.each(KINDS)('the log on %s', kind => {
       unpriced: false,
       unpriced_units: [],
       mode_unpriced: null,
+      usage_unknown: [],
       unanswered: false,
       request_url: 'https://api.openai.com/v1/chat/completions',
       request_method: 'POST',

@@ -48,9 +48,18 @@ for (const [name, cases] of Object.entries(TABLES)) {
       expect({usage: counted(used.usage), source: used.source}).toEqual({usage: said.usage, source: said.source ?? 'provider'})
       const options: Record<string, string> = said.skips_ptu ? {vertex_skip_ptu_cost_attribution: 'true'} : {}
       const on = {
-        prices: {cost: (usage: Partial<Usage>, priced: Price | undefined) => cost(usage, priced, {at, ...(said.batch && {batch: true})})},
+        prices: {
+          cost: (usage: Partial<Usage>, priced: Price | undefined) => cost(usage, priced, {at, ...(said.batch && {batch: true})}),
+          charges: () => true,
+        },
       }
-      const charged = costOf({options} as never, used.usage, used.source === 'none' ? FREE : price, at, on as unknown as ProxyServices)
+      const charged = costOf(
+        {provider: {slug: said.provider}, options} as never,
+        used.usage,
+        used.source === 'none' ? FREE : price,
+        at,
+        on as unknown as ProxyServices,
+      )
       expect({
         cost: charged.cost_nanousd,
         unpriced: charged.unpriced,

@@ -65,7 +65,11 @@ async function plane(
       },
       note: settlement => void settlements.push(settlement),
     },
-    prices: {find: () => undefined, cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null})},
+    prices: {
+      find: () => undefined,
+      cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null}),
+      charges: () => true,
+    },
     findPolicies: () => null,
     limits: {
       admit: () => null,

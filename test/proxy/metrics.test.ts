@@ -40,6 +40,7 @@ function filled(with_model: boolean) {
         metrics.ended({
           ...{...FACTS, provider, endpoint, status, method: `M${calls % 97}`, is_stream: calls % 2 === 0, cache_status: 'DISABLED'},
           ...{model: `model-${calls % 1000}`, unpriced_units: [`image:${calls}:x`, 'pages', `u${calls % 1000}`], mode_unpriced: 'fast'},
+          usage_unknown: [`member_${calls}`],
         })
       }
     }
@@ -68,6 +69,8 @@ test.each([false, true])(
     expect(counts('http_request_duration_seconds_count')).toBe(calls)
     expect(counts('mode_unpriced_count')).toBe(calls)
     expect(counts('unpriced_unit_count')).toBe(3 * calls)
+    expect(counts('usage_unknown_count')).toBe(calls)
+    expect(text).not.toContain('member_')
     expect(new Set(text.match(/method="[^"]*"/g))).toEqual(new Set(['method="other"']))
     const lines = text.split('\n').filter(line => line && !line.startsWith('#'))
     expect(new Set(lines.map(line => line.replace(/ [^ ]*$/, ''))).size).toBe(lines.length)

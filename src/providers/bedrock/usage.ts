@@ -1,6 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
@@ -29,5 +30,9 @@ export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
   usage.cache_write_5m_tokens = Math.max(written - hour, minutes)
   if (isObject(tier) && tier.type === 'flex') usage.units[UNIT.batch_requests] = 1
   else if (isObject(tier)) usage.units[UNIT.priority_requests] = tier.type === 'priority' ? 1 : 0
-  return usage
+  return withUnknown(usage, raw_usage, KNOWN)
 }
+
+const KNOWN = knownMembers(`
+  inputTokens outputTokens totalTokens cacheReadInputTokens cacheReadInputTokenCount cacheWriteInputTokens cacheWriteInputTokenCount
+  cacheDetails.inputTokens`)

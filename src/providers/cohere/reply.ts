@@ -7,6 +7,7 @@ import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {arrayIn, objectIn, stringIn, usageOf, word} from '../unified/read.ts'
 import {saidCall} from '../unified/tools.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 /** Cohere's finish reasons (reference: finish reasons; the last two are older models'). */
 export const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -48,8 +49,13 @@ export function readTokens(raw_usage: unknown): Usage | null {
   const {tokens, billed_units, cached_tokens} = object(raw_usage)
   const billed = object(billed_units)
   const from = count(billed.input_tokens) !== null || count(billed.output_tokens) !== null ? billed : object(tokens)
-  return usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
+  const usage = usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
+  return usage && withUnknown(usage, object(raw_usage), KNOWN)
 }
+
+const KNOWN = knownMembers(
+  'tokens.input_tokens tokens.output_tokens billed_units.input_tokens billed_units.output_tokens billed_units.search_units cached_tokens',
+)
 
 /** Cohere tells each piece of text with its tokens' likelihoods; OpenAI each token: a piece's likelihoods are added. */
 export function logprobsOut(entries: unknown): Json | null {

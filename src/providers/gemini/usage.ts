@@ -2,6 +2,7 @@ import {isObject, list, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
 import type {Json} from '../translation.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 import {generationOf} from './place.ts'
 
 /**
@@ -23,8 +24,13 @@ export function readUsage(metadata: unknown, searches = 0): Usage | null {
   if (trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
   if (trafficType === 'ON_DEMAND_FLEX') usage.units[UNIT.batch_requests] = 1
   if (trafficType === 'ON_DEMAND_PRIORITY') usage.units[UNIT.priority_requests] = 1
-  return usage
+  return withUnknown(usage, metadata, KNOWN)
 }
+
+/** All that is read below. */
+const KNOWN = knownMembers(`
+  promptTokenCount candidatesTokenCount totalTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount
+  promptTokensDetails.tokenCount candidatesTokensDetails.tokenCount cacheTokensDetails.tokenCount toolUsePromptTokensDetails.tokenCount`)
 
 function readInput(metadata: Json, usage: Usage) {
   const parts = modalities(metadata.promptTokensDetails)

@@ -1,4 +1,4 @@
-import {INPUT_CLASSES, totals, type Usage} from '../../schema/usage.ts'
+import {INPUT_CLASSES, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Json} from '../translation.ts'
 
 const READ = ['cache_read_tokens', 'audio_cache_read_tokens', 'image_cache_read_tokens'] as const
@@ -8,7 +8,7 @@ const FRESH = INPUT_CLASSES.filter(name => !CACHED.has(name))
 
 /** Usage in Anthropic's shape: `input_tokens` is without what was read from and written to the cache. None reported: zeros. */
 export function messageUsage(usage: Usage | null): Json {
-  const sum = (names: readonly (keyof Omit<Usage, 'units'>)[]) => names.reduce((total, name) => total + (usage?.[name] ?? 0), 0)
+  const sum = (names: readonly TokenClass[]) => names.reduce((total, name) => total + (usage?.[name] ?? 0), 0)
   const thinking_tokens = usage?.output_reasoning_tokens ?? 0
   return {
     input_tokens: sum(FRESH),

@@ -1,6 +1,8 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {INFORM_EVERYWHERE} from '../informative-members.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 /** A usage object as a provider wrote it, or several merged (`mergeSaid`). Nothing in it is trusted. */
 export type RawObject = Readonly<Record<string, unknown>>
@@ -25,7 +27,29 @@ export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null 
   const has_units = readUnits(raw, billed, usage)
   if (!counted && !has_units) return null
   readMode(raw, usage)
-  return usage
+  return withUnknown(usage, raw, KNOWN)
+}
+
+/** All that is read below, and what informs everywhere. */
+const KNOWN = knownMembers(`${INFORM_EVERYWHERE}
+  prompt_tokens completion_tokens input_tokens output_tokens total_tokens
+  cached_tokens prompt_cache_hit_tokens cache_read_input_tokens cache_creation_input_tokens reasoning_tokens
+  cache_creation.ephemeral_1h_input_tokens cache_creation.ephemeral_5m_input_tokens output_tokens_details.thinking_tokens
+  ${['prompt_tokens_details', 'input_tokens_details', 'input_token_details'].map(inputParts).join(' ')}
+  ${['completion_tokens_details', 'output_tokens_details', 'output_token_details'].map(outputParts).join(' ')}
+  billed_units.input_tokens billed_units.output_tokens billed_units.search_units tokens.input_tokens tokens.output_tokens search_units rerank_units
+  server_tool_use.web_search_requests num_search_queries citation_tokens seconds prompt_audio_seconds pages_processed
+  server_side_tool_usage_details.web_search_calls server_side_tool_usage_details.file_search_calls
+  server_side_tool_usage_details.x_search_calls server_side_tool_usage_details.code_interpreter_calls`)
+
+function inputParts(parts: string): string {
+  const names = ['cached_tokens', 'cache_write_tokens', 'cache_creation_tokens', 'cache_creation_input_tokens', 'audio_tokens']
+  const cached = ['audio_tokens', 'image_tokens'].map(name => `cached_tokens_details.${name}`)
+  return [...names, 'image_tokens', ...cached].map(name => `${parts}.${name}`).join(' ')
+}
+
+function outputParts(parts: string): string {
+  return ['reasoning_tokens', 'audio_tokens', 'image_tokens'].map(name => `${parts}.${name}`).join(' ')
 }
 
 const TOLD = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const

@@ -7,6 +7,7 @@ import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {indexIn} from '../unified/near-openai.ts'
 import {usageOf, word} from '../unified/read.ts'
 import {saidCall} from '../unified/tools.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 const FINISH: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -53,10 +54,15 @@ export function piecesIn({content, reasoningContent}: Json): readonly MessagePie
 
 export function readTokens(usage: unknown): Usage | null {
   const {promptTokens, completionTokens, promptTokensDetails, completionTokensDetails} = object(usage)
-  return usageOf({
+  const read = usageOf({
     input: promptTokens,
     output: completionTokens,
     cached: object(promptTokensDetails).cachedTokens,
     reasoning: object(completionTokensDetails).reasoningTokens,
   })
+  return read && withUnknown(read, object(usage), KNOWN)
 }
+
+const KNOWN = knownMembers(
+  'promptTokens completionTokens totalTokens promptTokensDetails.cachedTokens completionTokensDetails.reasoningTokens',
+)

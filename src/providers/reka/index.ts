@@ -29,6 +29,7 @@ import {
   word,
 } from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 const FINISH: Readonly<Record<string, FinishReason>> = {stop: 'stop', length: 'length', context: 'length'}
 
@@ -139,9 +140,12 @@ function ended(reason: unknown, {strict}: TranslationContext): string {
   return finishReason(reason, FINISH, strict)
 }
 
+const KNOWN = knownMembers('input_tokens output_tokens')
+
 function readTokens(usage: unknown): Usage | null {
   const {input_tokens: input, output_tokens: output} = object(usage)
-  return usageOf({input, output})
+  const read = usageOf({input, output})
+  return read && withUnknown(read, object(usage), KNOWN)
 }
 
 function textOf(content: unknown): string {

@@ -1,13 +1,14 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, type RawObject} from '../openai/usage.ts'
+import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 /**
  * Usage of Gemini's Interactions in disjoint classes; null when it counts nothing. Source: @google/genai, Usage: the input includes its
  * cached part, tool use and thoughts stand beside; Vertex AI writes the same in camel case.
  */
 export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
-  const member = (name: string) => raw[name] ?? raw[name.replace(/_[a-z]/g, pair => pair[1]!.toUpperCase())]
+  const member = (name: string) => raw[name] ?? raw[inCamelCase(name)]
   const number = (name: string) => count(member(name)) ?? 0
   if (count(member('total_input_tokens')) === null && count(member('total_output_tokens')) === null) return null
   const usage = emptyUsage()
@@ -28,7 +29,16 @@ export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   if (searches > 0) usage.units[UNIT.web_search] = searches
   if (tier === 'flex' || tier === 'batch') usage.units[UNIT.batch_requests] = 1
   else if (tier === 'priority') usage.units[UNIT.priority_requests] = 1
-  return usage
+  return withUnknown(usage, raw, KNOWN)
+}
+
+const MEMBERS = `
+  total_input_tokens total_output_tokens total_tokens total_cached_tokens total_thought_tokens total_tool_use_tokens
+  input_tokens_by_modality.tokens output_tokens_by_modality.tokens grounding_tool_count.count`
+const KNOWN = knownMembers(`${MEMBERS} ${inCamelCase(MEMBERS)}`)
+
+function inCamelCase(text: string): string {
+  return text.replace(/_[a-z]/g, pair => pair[1]!.toUpperCase())
 }
 
 function modalities(value: unknown): {audio: number; image: number} {

@@ -32,6 +32,7 @@ export interface CountedCalls {
   readonly times: readonly CallTimes[]
   readonly units: readonly UnpricedCalls[]
   readonly modes: readonly UnpricedCalls[]
+  readonly unknown: readonly UnpricedCalls[]
 }
 
 const MS_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000]
@@ -56,6 +57,11 @@ const UNITS: PageCounter<UnpricedCalls> = {
 const MODES: PageCounter<UnpricedCalls> = {
   name: 'mode_unpriced_count',
   help: 'Calls by modes charged at the standard price.',
+  value: each => each.calls,
+}
+const UNKNOWN: PageCounter<UnpricedCalls> = {
+  name: 'usage_unknown_count',
+  help: 'Calls whose reports of usage have numbers that nobody here knows.',
   value: each => each.calls,
 }
 
@@ -125,10 +131,11 @@ export function labelsIn(labels: Readonly<Record<string, string>>): string {
 }
 
 /** The Prometheus text format (0.0.4), piece by piece: whoever puts them together may pause between any two. */
-export function* piecesOf({series, times, units, modes}: CountedCalls): Generator<string> {
+export function* piecesOf({series, times, units, modes, unknown}: CountedCalls): Generator<string> {
   for (const counter of COUNTERS) yield* counted(counter, series)
   yield* counted(UNITS, units)
   yield* counted(MODES, modes)
+  yield* counted(UNKNOWN, unknown)
   for (const {name, help, per, of} of HISTOGRAMS) {
     yield headOf(name, help, 'histogram')
     for (const one of times) yield stepsOf(name, one.labels, of(one), per)

@@ -84,6 +84,7 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
   const statuses = new Map<string, Set<number>>()
   const room = {counters: {left: COUNTERS_CHARS}, times: {left: TIMES_CHARS}}
   const unpriced = {unit: new Map<string, UnpricedCalls>(), mode: new Map<string, UnpricedCalls>()}
+  const unknown = new Map<string, UnpricedCalls>()
 
   const without = (provider: string, model: string, what: 'unit' | 'mode', name: string) => {
     const known = unpriced[what]
@@ -93,6 +94,13 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
     else if (known.size < MAX_WITHOUT || provider === OTHER)
       known.set(key, {labels: labelsIn({provider, [what]: name, ...(with_model && {model})}), calls: 1})
     else without(OTHER, OTHER, what, OTHER)
+  }
+
+  /** By kind alone: the words are the provider's. */
+  const withUnknown = (provider: string) => {
+    const one = unknown.get(provider)
+    if (one) one.calls++
+    else unknown.set(provider, {labels: labelsIn({provider}), calls: 1})
   }
 
   const timesOf = (labels: string): CallTimes => {
@@ -142,6 +150,7 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
       if (facts.unpriced) one.unpriced++
       for (const unit of facts.unpriced_units ?? []) without(facts.provider, model, 'unit', kindOf(unit))
       if (facts.mode_unpriced) without(facts.provider, model, 'mode', facts.mode_unpriced)
+      if (facts.usage_unknown && facts.usage_unknown.length > 0) withUnknown(facts.provider)
       observe(one.times.total, facts.total_ms)
       if (facts.upstream_ms !== null) observe(one.times.upstream, facts.upstream_ms)
       observe(one.times.overhead, facts.overhead_ms)
@@ -156,6 +165,7 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
           times: [...times.values()],
           units: [...unpriced.unit.values()],
           modes: [...unpriced.mode.values()],
+          unknown: [...unknown.values()],
         }),
       ),
   }

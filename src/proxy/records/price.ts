@@ -1,6 +1,8 @@
 import {type Charged, NOTHING_OWED} from '../../charge/charged.ts'
 import {DEFAULT} from '../../pricing/file.ts'
 import type {Price} from '../../pricing/price.ts'
+import type {Cost} from '../../pricing/cost.ts'
+import {membersThatMayCost} from '../../providers/informative-members.ts'
 import {UNIT, type Usage} from '../../schema/usage.ts'
 import type {ManagedProvider, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -41,12 +43,27 @@ function named(
 
 /** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
 export function costOf(
-  {options}: Priced,
+  {provider, options}: Priced,
   usage: Partial<Usage>,
   price: Price | undefined,
   at_ms: number,
   services: ProxyServices,
 ): Charged {
   if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return NOTHING_OWED
-  return services.prices.cost(usage, price, at_ms)
+  return withUnknown(provider, usage, services.prices.cost(usage, price, at_ms), services)
+}
+
+/**
+ * What was charged, with the numbers of its report that no reader knows. They flag it, but at kinds of providers that charge for nothing: there
+ * they are noted.
+ */
+export function withUnknown(
+  {slug}: Priced['provider'],
+  {unknown}: Partial<Usage>,
+  {cost_nanousd, unpriced, unpriced_units, mode_unpriced}: Omit<Cost, 'parts'>,
+  {prices}: Pick<ProxyServices, 'prices'>,
+): Charged {
+  const usage_unknown = unknown ? membersThatMayCost(slug, unknown) : NOTHING_OWED.usage_unknown
+  const flags = usage_unknown.length > 0 && (cost_nanousd > 0 || prices.charges(slug))
+  return {cost_nanousd, unpriced: unpriced || flags, unpriced_units, mode_unpriced, usage_unknown}
 }

@@ -1,7 +1,7 @@
 import {cleaned, cutTo, MAX_ID_BYTES, MAX_MODEL_BYTES, MAX_PATH_BYTES, storedMetadata} from '../../base/stored-text.ts'
 import {apiKeyIdOf} from '../../schema/principal.ts'
 import type {LogRecord, Settlement} from '../../schema/records.ts'
-import {INPUT_CLASSES, OUTPUT_CLASSES, type ServiceMode, type Usage} from '../../schema/usage.ts'
+import {INPUT_CLASSES, OUTPUT_CLASSES, type Usage} from '../../schema/usage.ts'
 import {durationOf, isRescued} from './duration.ts'
 import type {Detail, EntryValues, LedgerLine, RowValues} from './lines.ts'
 
@@ -115,14 +115,15 @@ function detailOf(log: LogRecord): Detail {
 /** What of the usage could not be priced or is not known, as the column of usage tells it beside the counts. */
 export interface Unpriced {
   readonly unpriced_units?: readonly string[] | undefined
-  readonly mode_unpriced?: ServiceMode | undefined
+  readonly mode_unpriced?: string | undefined
+  readonly usage_unknown?: readonly string[] | undefined
   readonly unanswered?: true | undefined
 }
 
 /** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of what has no price. */
 export function counted(
   usage: Partial<Usage>,
-  {unpriced_units, mode_unpriced, unanswered}: Unpriced = {},
+  {unpriced_units, mode_unpriced, usage_unknown, unanswered}: Unpriced = {},
 ): Pick<LedgerLine, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
   let prompt_tokens = 0
   let completion_tokens = 0
@@ -142,7 +143,8 @@ export function counted(
   const units = usage.units && Object.entries(usage.units).filter(([, count]) => count)
   if (units && units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
   if (unpriced_units && unpriced_units.length > 0) text += `${text && ','}"unpriced_units":${JSON.stringify(unpriced_units)}`
-  if (mode_unpriced) text += `${text && ','}"mode_unpriced":"${mode_unpriced}"`
+  if (mode_unpriced) text += `${text && ','}"mode_unpriced":${JSON.stringify(mode_unpriced)}`
+  if (usage_unknown && usage_unknown.length > 0) text += `${text && ','}"usage_unknown":${JSON.stringify(usage_unknown)}`
   if (unanswered) text += `${text && ','}"unanswered":true`
   return {prompt_tokens, completion_tokens, usage: `{${text}}`}
 }

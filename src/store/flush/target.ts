@@ -97,6 +97,9 @@ export function earlierAttempts({attempt}: Pick<LedgerLine, 'attempt'>, {values}
   return {first: Math.max(1, attempt - Math.trunc(retry_count)), last: attempt - 1}
 }
 
+/** Paths that an entry or a row names. */
+const MAX_UNKNOWN = 8
+
 /** What the row of `entry` says of money, the earlier attempts at its target with it. */
 export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): RowCost {
   if (earlier.length === 0) return entry
@@ -104,6 +107,7 @@ export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): 
   const sum = counted(each.reduce(addUsage, {}), {
     unpriced_units: [...new Set(each.flatMap(({unpriced_units}) => unpriced_units ?? []))],
     mode_unpriced: each.find(({mode_unpriced}) => mode_unpriced)?.mode_unpriced,
+    usage_unknown: [...new Set(each.flatMap(({usage_unknown}) => usage_unknown ?? []))].slice(0, MAX_UNKNOWN),
     unanswered: each.find(({unanswered}) => unanswered)?.unanswered,
   })
   if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')

@@ -21,9 +21,23 @@ function isRead(place: string, members: readonly UsageMember[], member: UsageMem
   })
 }
 
+/** What is charged by; what no reader knows is noted beside it. */
 function read(place: string, usage: Tree): string {
   const raw = rawUsageOf({[place]: usage})
-  return JSON.stringify(raw && usageOf(raw))
+  return JSON.stringify(raw && {...usageOf(raw), unknown: undefined})
+}
+
+/** Whether anything of a usage there is read. */
+export function isPlaceRead(place: string, members: readonly UsageMember[]): boolean {
+  return rawUsageOf({[place]: filled(members)}) !== null
+}
+
+/** Paths that are noted as unknown where the member alone is told beside what every report has. */
+export function notedMembers(place: string, members: readonly UsageMember[], path: string): readonly string[] {
+  const member = members.find(each => each.path.join('.') === path)!
+  if (member.texts) return []
+  const raw = rawUsageOf({[place]: withValue(filled(members), member, 7)})
+  return (raw && usageOf(raw)?.unknown) ?? []
 }
 
 /** Every number, parts being small beside their wholes; texts as nothing that a reader knows. */

@@ -6,7 +6,7 @@ import {ENDPOINTS} from '../../../schema/endpoints.ts'
 import {UNIT} from '../../../schema/usage.ts'
 import type {ProxyServices} from '../../services.ts'
 import {idIn, plainId} from '../../upstream/multi-request.ts'
-import {priceOf} from '../price.ts'
+import {priceOf, withUnknown} from '../price.ts'
 import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {unmetered, whyUnreadable} from './unreadable.ts'
@@ -57,7 +57,7 @@ async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, 
   if (tally.requests === 0) return unread.why === null ? null : unmetered(url, unread.why)
   return {
     usage: {...tally.usage, units: {...tally.usage.units, [UNIT.batch_requests]: requests}},
-    charged: tally,
+    charged: withUnknown(target.provider, tally.usage, tally, services),
     model: job_model ?? model,
     url,
     upstream_url: request.output!.url,

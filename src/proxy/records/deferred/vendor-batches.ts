@@ -6,7 +6,7 @@ import {usageOfRow} from '../../../providers/vendor-batches/row-usage.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {UNIT} from '../../../schema/usage.ts'
 import type {ProxyServices} from '../../services.ts'
-import {priceOf} from '../price.ts'
+import {priceOf, withUnknown} from '../price.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {UnreadRows, unmetered, whyUnreadable} from './unreadable.ts'
 
@@ -88,7 +88,7 @@ export async function cameToOf(
   const {usage} = tally
   return {
     usage: {...usage, units: {...usage.units, [UNIT.batch_requests]: tally.requests}},
-    charged: tally,
+    charged: withUnknown(target.provider, usage, tally, services),
     model,
     url: urlOf(id, dialect),
     upstream_url: upstream.url,

@@ -8,6 +8,7 @@ import {cost} from '../pricing/cost.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {membersThatMayCost} from '../providers/informative-members.ts'
 import {readReply} from '../providers/openai/reply.ts'
+import {withRemainder} from '../providers/remainders.ts'
 import {type LogInsert, LogInserts} from '../schema/log-inserts.ts'
 import type {LogBodies, LogRecord, Settlement} from '../schema/records.ts'
 import {maskedHeaders} from './audit.ts'
@@ -57,13 +58,14 @@ function settlementOf(
   const {request, response, metadata} = insert
   const at_ms = Date.parse(now)
   const id = newTimeId(at_ms)
-  const read = readReply('chatComplete', Buffer.from(JSON.stringify(response.body)))
+  const {usage, ...read} = readReply('chatComplete', Buffer.from(JSON.stringify(response.body)))
   const requested_model = typeof request.body.model === 'string' ? request.body.model.slice(0, 255) : null
   const model = requested_model ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
+  const used = usage && withRemainder(provider, usage)
   const price = model === null ? undefined : pricing.lookup(provider, model)
-  const charged = read.usage ? cost(read.usage, price, {at: at_ms}) : NOTHING_OWED
-  const usage_unknown = membersThatMayCost(provider, read.usage?.unknown ?? [])
+  const charged = used ? cost(used, price, {at: at_ms}) : NOTHING_OWED
+  const usage_unknown = membersThatMayCost(provider, used?.unknown ?? [])
   const charge = intent({
     kind: 'call',
     call_id: id,
@@ -83,8 +85,8 @@ function settlementOf(
     outcome: 'ok',
     status: response.status,
     model,
-    usage: read.usage ?? {},
-    usage_source: read.usage ? 'provider' : 'none',
+    usage: used ?? {},
+    usage_source: used ? 'provider' : 'none',
     charged: {...charged, unpriced: charged.unpriced || (usage_unknown.length > 0 && charged.cost_nanousd > 0), usage_unknown},
     delivered: true,
     // no attempt of ours: the ledger has no entry of it

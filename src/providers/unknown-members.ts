@@ -44,6 +44,12 @@ export function withUnknown(usage: Usage, report: object, known: KnownMembers): 
   return usage
 }
 
+/** `usage` with a total that is more than all of its parts: what it has beyond them is nothing that its reader knows. */
+export function withTotal(usage: Usage, path: string, total: number | null, parts: number): Usage {
+  if (total !== null && total > parts) usage.unknown = [...(usage.unknown ?? []), path]
+  return usage
+}
+
 interface Walk {
   left: number
   found: string[] | undefined

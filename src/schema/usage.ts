@@ -7,6 +7,8 @@ export interface Usage extends Record<TokenClass, number> {
   units: Record<string, number>
   /** Paths of numbers in the report that its reader does not know. The kind of provider decides which of them may cost. */
   unknown?: readonly string[]
+  /** Tokens that the report's total has beyond its input and output, and that it does not name. The kind of provider decides what they are. */
+  remainder?: number
 }
 
 /** Every class of token. `input_uncached_tokens` and `output_text_tokens` are what the classes after them have not taken. */

@@ -171,6 +171,7 @@ describe('a call is charged as it was served, and a mode without a price of its 
       const body = Buffer.from(JSON.stringify({model, ...asked}))
       const read = readBy({provider, model, endpoint, asked, ...(reply && {reply}), ...(stream !== undefined && {stream})})
       const used = usedBy({
+        kind: provider,
         operation: null,
         reply_headers: {},
         endpoint,

@@ -30,6 +30,7 @@ for (const [name, cases] of Object.entries(TABLES)) {
       const asked = said.asked ? Buffer.from(JSON.stringify(said.asked)) : null
       const plain = said.reply ? Buffer.from(JSON.stringify(said.reply)) : null
       const used = usedBy({
+        kind: said.provider,
         operation: null,
         reply_headers: {},
         endpoint: said.endpoint,

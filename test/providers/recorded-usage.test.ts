@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {isObject, object, parsed} from '../../src/base/json-object.ts'
 import {membersThatMayCost} from '../../src/providers/informative-members.ts'
+import {withRemainder} from '../../src/providers/remainders.ts'
 import {rawUsageOf, usageOf} from '../../src/providers/vendor-operations/raw-usage.ts'
 import {generated} from '../support/ring.ts'
 
@@ -43,7 +44,7 @@ function recordings(): readonly Recorded[] {
     return jsonIn(text).flatMap(json => {
       const raw = rawUsageOf(json)
       const usage = raw && usageOf(raw)
-      return usage ? [{name: file, kind, unknown: membersThatMayCost(kind, usage.unknown ?? [])}] : []
+      return usage ? [{name: file, kind, unknown: membersThatMayCost(kind, withRemainder(kind, usage).unknown ?? [])}] : []
     })
   })
 }
@@ -81,7 +82,7 @@ describe('doors 11: what providers were recorded to say of usage', () => {
     const flagged = cases.flatMap(({id, provider, reply_usage}) => {
       const raw = rawUsageOf(object(reply_usage))
       const usage = raw && usageOf(raw)
-      const unknown = membersThatMayCost(String(provider), usage?.unknown ?? [])
+      const unknown = usage ? membersThatMayCost(String(provider), withRemainder(String(provider), usage).unknown ?? []) : []
       return unknown.length > 0 ? [[String(id), unknown]] : []
     })
     expect(Object.fromEntries(flagged)).toEqual(FLAGGED)

@@ -14,6 +14,8 @@ beforeAll(async () => {
   await gateway.provider('openai', 'openai', provider.url)
   await gateway.provider('groq', 'groq', provider.url)
   await gateway.provider('claude', 'anthropic', provider.url)
+  await gateway.provider('mistral', 'mistral-ai', provider.url)
+  await gateway.provider('x-ai', 'x-ai', provider.url)
   await gateway.provider('gemini', 'google', provider.url)
   await gateway.provider('bedrock', 'bedrock', provider.url, {
     key: 'k',
@@ -197,4 +199,56 @@ test('doors 11: a row covers what the retries before it did not know', async () 
   const headers = {...at('openai'), 'x-gateway-config': JSON.stringify({retry: {attempts: 1, on_status_codes: [500]}})}
   await gateway.chat({model: 'gpt-4o-mini', messages}, headers)
   expect((await gateway.logs())[0]).toMatchObject({retry_success_count: 1, usage_unknown: ['quantum_tokens'], unpriced: true})
+})
+
+describe('what a total has beyond the sum of its parts', () => {
+  const total = {prompt_tokens: 4, completion_tokens: 8, total_tokens: 387}
+  const told = (slug: string, model: string, usage: object) =>
+    called({...DOORS['OpenAI chat']!, slug, body: {model, messages}, reply: () => ({...chat({}), model, usage})}, {})
+
+  test.each([
+    ['x-ai', 'grok-4'],
+    ['gemini', 'gemini-2.5-flash'],
+  ])('is reasoning at %s, which documents it', async (slug, model) => {
+    const path = slug === 'gemini' ? '/v1/proxy/openai/chat/completions' : '/v1/chat/completions'
+    const door = {...DOORS['OpenAI chat']!, slug, path, body: {model, messages}, reply: () => ({...chat({}), model, usage: total})}
+    expect(await called(door, {})).toMatchObject({
+      usage: {input_uncached_tokens: 4, output_text_tokens: 8, output_reasoning_tokens: 375},
+      usage_unknown: [],
+      unpriced: false,
+    })
+  })
+
+  test('is flagged at all others, and charged as nothing: it may be sound that was heard', async () => {
+    const row = await told('openai', 'gpt-4o-mini', total)
+    expect(row).toMatchObject({usage_unknown: ['total_tokens'], unpriced: true})
+    expect(row.usage).toEqual({input_uncached_tokens: 4, output_text_tokens: 8})
+  })
+
+  test('is sound that is sold by the second at Mistral, where the seconds are told', async () => {
+    const row = await told('mistral', 'voxtral-mini-latest', {...total, prompt_audio_seconds: 30})
+    expect(row.usage).toEqual({input_uncached_tokens: 4, output_text_tokens: 8, units: {audio_seconds: 30}})
+    expect(row.usage_unknown).toEqual([])
+    expect(await told('mistral', 'mistral-small-latest', total)).toMatchObject({usage_unknown: ['total_tokens'], unpriced: true})
+  })
+
+  test('is the reasoning that a report names, whoever writes it', async () => {
+    const named = {...total, completion_tokens_details: {reasoning_tokens: 375}}
+    expect(await told('openai', 'gpt-4o-mini', named)).toMatchObject({
+      usage: {output_reasoning_tokens: 375},
+      usage_unknown: [],
+      unpriced: false,
+    })
+    const less = {...total, completion_tokens_details: {reasoning_tokens: 5}}
+    expect((await told('openai', 'gpt-4o-mini', less)).usage_unknown).toEqual(['total_tokens'])
+  })
+
+  test.each([
+    ['Gemini by its own path', {totalTokenCount: 1500}, 'totalTokenCount'],
+    ['Bedrock by its own path', {totalTokens: 1500}, 'totalTokens'],
+    ['Responses', {total_tokens: 1500}, 'total_tokens'],
+  ])('is flagged in %s', async (name, more, path) => {
+    const plain = await called(DOORS[name]!, {})
+    expect(await called(DOORS[name]!, more)).toMatchObject({usage_unknown: [path], unpriced: true, cost: plain.cost})
+  })
 })

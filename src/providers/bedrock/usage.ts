@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
-import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
-import {knownMembers, withUnknown} from '../unknown-members.ts'
+import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
@@ -30,7 +30,8 @@ export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
   usage.cache_write_5m_tokens = Math.max(written - hour, minutes)
   if (isObject(tier) && tier.type === 'flex') usage.units[UNIT.batch_requests] = 1
   else if (isObject(tier)) usage.units[UNIT.priority_requests] = tier.type === 'priority' ? 1 : 0
-  return withUnknown(usage, raw_usage, KNOWN)
+  const total = input === null || output === null ? null : count(raw_usage.totalTokens)
+  return withTotal(withUnknown(usage, raw_usage, KNOWN), 'totalTokens', total, totals(usage).total_tokens)
 }
 
 const KNOWN = knownMembers(`

@@ -1,8 +1,8 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
 import type {Json} from '../translation.ts'
-import {knownMembers, withUnknown} from '../unknown-members.ts'
+import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 import {generationOf} from './place.ts'
 
 /**
@@ -24,7 +24,8 @@ export function readUsage(metadata: unknown, searches = 0): Usage | null {
   if (trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
   if (trafficType === 'ON_DEMAND_FLEX') usage.units[UNIT.batch_requests] = 1
   if (trafficType === 'ON_DEMAND_PRIORITY') usage.units[UNIT.priority_requests] = 1
-  return withUnknown(usage, metadata, KNOWN)
+  const total = count(promptTokenCount) === null ? null : count(totalTokenCount)
+  return withTotal(withUnknown(usage, metadata, KNOWN), 'totalTokenCount', total, totals(usage).total_tokens)
 }
 
 /** All that is read below. */

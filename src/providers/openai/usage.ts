@@ -150,9 +150,9 @@ function readOpenAi(raw: RawObject, endpoint: EndpointName, usage: Usage): boole
   // Embedders and rerankers (Voyage, Jina) tell the total alone: there is nothing but input.
   if (input === null && output === null && total === null) return false
   readInput(raw, input ?? (output === null ? total! : 0), usage)
-  // xAI's completion leaves its reasoning out; Gemini's OpenAI surface does too, and does not name it. The total has it.
-  const untold = raw.prompt_tokens === undefined || input === null || output === null || total === null ? 0 : total - input - output
-  readOutput(raw, output ?? 0, Math.max(0, untold), endpoint, usage)
+  const untold = input === null || output === null || total === null ? 0 : Math.max(0, total - input - output)
+  const is_told = readOutput(raw, output ?? 0, untold, endpoint, usage)
+  if (untold > 0 && !is_told) usage.remainder = untold
   return true
 }
 
@@ -179,18 +179,22 @@ function readInput(raw: RawObject, whole: number, usage: Usage) {
   usage.input_uncached_tokens = take(Infinity)
 }
 
-/** `whole` includes the reasoning, audio and image parts; `untold` is what the total has beyond input and output. */
-function readOutput(raw: RawObject, whole: number, untold: number, endpoint: EndpointName, usage: Usage) {
+/**
+ * `whole` includes the reasoning, audio and image parts; `untold` is what the total has beyond input and output. True where that is the
+ * reasoning which the report names: xAI's completion leaves it out, and its total has it.
+ */
+function readOutput(raw: RawObject, whole: number, untold: number, endpoint: EndpointName, usage: Usage): boolean {
   const parts = object(raw.completion_tokens_details ?? raw.output_tokens_details ?? raw.output_token_details)
   const reasoning = count(parts.reasoning_tokens)
   // Perplexity's deep research reports reasoning beside the completion and outside the total, and charges it apart.
   const beside = reasoning === null ? (count(raw.reasoning_tokens) ?? 0) : 0
-  const is_apart = untold > 0 && beside === 0 && (!reasoning || reasoning === untold)
+  const is_apart = untold > 0 && reasoning === untold
   const take = taker(is_apart ? whole + untold : whole)
   usage.output_reasoning_tokens = take(is_apart ? untold : (reasoning ?? 0)) + beside
   usage.audio_out_tokens = take(count(parts.audio_tokens) ?? (endpoint === 'createSpeech' ? Infinity : 0))
   usage.image_out_tokens = take(count(parts.image_tokens) ?? (IMAGES.has(endpoint) ? Infinity : 0))
   usage.output_text_tokens = take(Infinity)
+  return is_apart
 }
 
 /** What is counted otherwise than in tokens. */

@@ -1,7 +1,7 @@
 import {list, object} from '../../base/json-object.ts'
-import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, type RawObject} from '../openai/usage.ts'
-import {knownMembers, withUnknown} from '../unknown-members.ts'
+import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
  * Usage of Gemini's Interactions in disjoint classes; null when it counts nothing. Source: @google/genai, Usage: the input includes its
@@ -29,7 +29,7 @@ export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   if (searches > 0) usage.units[UNIT.web_search] = searches
   if (tier === 'flex' || tier === 'batch') usage.units[UNIT.batch_requests] = 1
   else if (tier === 'priority') usage.units[UNIT.priority_requests] = 1
-  return withUnknown(usage, raw, KNOWN)
+  return withTotal(withUnknown(usage, raw, KNOWN), 'total_tokens', count(member('total_tokens')), totals(usage).total_tokens)
 }
 
 const MEMBERS = `

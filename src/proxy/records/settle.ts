@@ -211,6 +211,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
   const {stream, source, statuses, headers, outcome, rewritten, received_bytes, copy} = result
   const may_ask = body.kind === 'json' && (mayAskMode(body.members) || hasParams(target.params))
   return usedBy({
+    kind: target.provider.slug,
     endpoint,
     method: incoming.method,
     path: incoming.route.path,

@@ -2,6 +2,7 @@ import {underWay} from '../../providers/openai/background.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
 import {countBodyTokens} from '../../providers/openai/tokens.ts'
+import {withRemainder} from '../../providers/remainders.ts'
 import {batchesInReply} from '../../providers/vendor-batches/index.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
@@ -68,6 +69,8 @@ export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'opera
 
 /** What is known of an attempt once it ended. */
 export interface EndedAttempt extends AskedFor {
+  /** Of the provider that was called. */
+  readonly kind: string
   /** The body that was sent, where it is JSON; null for all others. */
   readonly request_body: Buffer | null
   /** The body that left, where it may ask for a mode of service; null where nothing in it does. */
@@ -116,7 +119,8 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const source = outcome === 'ok' && !ended.is_cut_stream ? 'provider' : 'partial'
   if (facts.usage) {
-    const usage = ended.is_cut_stream ? withText(facts.usage, ended.text_bytes) : facts.usage
+    const told = withRemainder(ended.kind, facts.usage)
+    const usage = ended.is_cut_stream ? withText(told, ended.text_bytes) : told
     return {usage: inMode(usage, ended.mode_in), source, said_model: facts.model}
   }
   const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing

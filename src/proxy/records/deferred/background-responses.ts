@@ -1,4 +1,5 @@
 import {type EndedResponse, endedResponse, underWay} from '../../../providers/openai/background.ts'
+import {withRemainder} from '../../../providers/remainders.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {ProxyServices} from '../../services.ts'
 import {upstreamUrl} from '../../upstream/build-request.ts'
@@ -37,10 +38,11 @@ function endedIn({usage, model}: NonNullable<CompletedAttempt['result']['stream'
 function cameTo(
   {target, request, result}: CompletedAttempt,
   {charge: {intent}}: Deferred,
-  {id, usage, model}: EndedResponse,
+  {id, usage: told, model}: EndedResponse,
   services: ProxyServices,
 ): DeferredUsage {
   const at_ms = Date.parse(intent.admitted_at)
+  const usage = withRemainder(target.provider.slug, told)
   const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, services), at_ms, services)
   const url = `/v1/responses/${encodeURIComponent(id)}`
   return {usage, charged, model: intent.model ?? model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}

@@ -5,6 +5,7 @@ import {Tally} from '../../../pricing/tally.ts'
 import {MAX_ROW_BYTES} from '../../../providers/jobs/rows.ts'
 import {factsOf} from '../../../providers/openai/reply.ts'
 import {count, readUsage} from '../../../providers/openai/usage.ts'
+import {withRemainder} from '../../../providers/remainders.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
 import {UnreadRows} from './unreadable.ts'
 
@@ -21,6 +22,8 @@ export interface BatchUsage {
 
 export interface BatchTerms {
   readonly endpoint: EndpointName
+  /** Of the provider that made it. */
+  readonly kind: string
   /** When the call that made it was admitted: its price is of then. */
   readonly at_ms: number
   /** The price of the model that a row names. */
@@ -28,7 +31,7 @@ export interface BatchTerms {
 }
 
 /** The usage of a batch's output: each row's, at the rate of batches. Rows that failed used nothing; what cannot be read is counted. */
-export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, at_ms, priceOf}: BatchTerms): Promise<BatchUsage> {
+export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, kind, at_ms, priceOf}: BatchTerms): Promise<BatchUsage> {
   const tally = new Tally()
   const unread = new UnreadRows()
   let model: string | null = null
@@ -44,18 +47,18 @@ export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, at
       continue
     }
     model ??= facts.model
-    tally.add(facts.usage, priceOf(facts.model), {at: at_ms, batch: true})
+    tally.add(withRemainder(kind, facts.usage), priceOf(facts.model), {at: at_ms, batch: true})
   }
   return {tally, requests: tally.requests, model, bytes, unread}
 }
 
 /** The usage that a batch tells of itself, as OpenAI's do; null when it tells none. */
-export function usageOfBatch(batch: Readonly<Record<string, unknown>>, {at_ms, priceOf}: BatchTerms): BatchUsage | null {
+export function usageOfBatch(batch: Readonly<Record<string, unknown>>, {kind, at_ms, priceOf}: BatchTerms): BatchUsage | null {
   const usage = isObject(batch.usage) ? readUsage(batch.usage, 'createModelResponse') : null
   if (!usage) return null
   const model = typeof batch.model === 'string' && batch.model !== '' ? batch.model : null
   const {completed} = object(batch.request_counts)
   const tally = new Tally()
-  tally.add(usage, priceOf(model), {at: at_ms, batch: true})
+  tally.add(withRemainder(kind, usage), priceOf(model), {at: at_ms, batch: true})
   return {tally, requests: count(completed) ?? 1, model, bytes: 0, unread: new UnreadRows()}
 }

@@ -42,6 +42,7 @@ async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, 
   const job_model = target.provider.operations?.endpoints.createBatch && !charge.words ? charge.intent.model : null
   const terms: BatchTerms = {
     endpoint: charge.endpoint,
+    kind: target.provider.slug,
     at_ms,
     priceOf: model => priceOf(target, job_model, model, at_ms, services),
   }

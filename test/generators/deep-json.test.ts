@@ -1,3 +1,4 @@
+import {setTimeout as sleep} from 'node:timers/promises'
 import {expect, test} from 'vitest'
 import {Refusal} from '../../src/base/errors.ts'
 import {parsed} from '../../src/base/json-object.ts'
@@ -27,15 +28,14 @@ const PACE = pace()
 let cases = 0
 let longest = {ms: 0, what: ''}
 
-function tried(reader: Reader, shape: Shape, place: string): string | null {
+function tried(reader: Reader, shape: Shape, place: string, nth: number): string | Hold | null {
   const {json, is_long} = shape
   const places = place.split('@').length - 1
   // a long one stands at one place, null at the others
-  const chosen = cases % places
+  const chosen = nth % places
   let at = 0
   const text = place.replaceAll('@', () => (!is_long || at++ === chosen ? json : 'null'))
   const times = is_long ? 1 : places
-  cases++
   let fault: unknown
   const work = () => {
     try {
@@ -58,23 +58,54 @@ function tried(reader: Reader, shape: Shape, place: string): string | null {
   const what = `${reader.name}, ${shape.name} in ${place}`
   if (fault !== undefined && !FAULTS.some(kind => fault instanceof kind)) return `${what}: ${String(fault)}`
   const own_ms = ms - (allowed_ms - most_ms)
-  if (own_ms > longest.ms && reader.most_ms <= 20) longest = {ms: own_ms, what}
-  return ms > allowed_ms ? `${what}: ${ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed` : null
+  const is_over = ms > allowed_ms
+  if (!is_over && own_ms > longest.ms && reader.most_ms <= 20) longest = {ms: own_ms, what}
+  return is_over ? new Hold(`${what}: ${ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`) : null
 }
 
-test('no reader is held up or broken', {timeout: forRing({own: 60_000, ci: 120_000, full: 900_000})}, () => {
+/** It took too long. Other work may have taken the caches: it is tried again when the rest is done. */
+class Hold {
+  readonly what: string
+  constructor(what: string) {
+    this.what = what
+  }
+}
+
+const TURNS = 5
+/** More of them are no accident. */
+const MAX_AGAIN = 20
+const PAUSE_MS = 1000
+
+/** What a case comes to when it is tried again, at other times: what always takes too long does so in each of them. */
+async function again(one: () => string | Hold | null): Promise<string | null> {
+  let last: string | Hold | null = null
+  for (let turn = 0; turn < TURNS; turn++) {
+    await sleep(PAUSE_MS)
+    last = one()
+    if (!(last instanceof Hold)) return last
+  }
+  return last instanceof Hold ? last.what : last
+}
+
+test('no reader is held up or broken', {timeout: forRing({own: 60_000, ci: 120_000, full: 900_000})}, async () => {
   const failed: string[] = []
+  const held: (() => string | Hold | null)[] = []
   READERS.forEach((reader, at) => {
     SHAPES.forEach((shape, which) => {
       if ((at * 3 + which) % (shape.is_long ? EVERY_LONG : EVERY) !== 0) return
       const {places} = reader
       for (let turn = 0; turn < Math.min(PLACES, places.length); turn++) {
-        const fault = tried(reader, shape, places[(at + which + turn * 3) % places.length]!)
-        if (fault) failed.push(fault)
+        const nth = cases++
+        const one = () => tried(reader, shape, places[(at + which + turn * 3) % places.length]!, nth)
+        const fault = one()
+        if (fault instanceof Hold) held.push(one)
+        else if (fault) failed.push(fault)
       }
     })
   })
   generated('deep JSON', cases)
+  for (const one of held.slice(0, MAX_AGAIN)) failed.push(...[await again(one)].filter(fault => fault !== null))
+  expect(held.length).toBeLessThan(MAX_AGAIN)
   console.log(`the longest hold: ${longest.ms.toFixed(1)} ms beyond parsing and writing (${longest.what})`)
   expect(failed).toEqual([])
   expect(cases).toBeGreaterThan(600)

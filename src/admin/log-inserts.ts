@@ -59,7 +59,7 @@ function settlementOf(
   const at_ms = Date.parse(now)
   const id = newTimeId(at_ms)
   const {usage, ...read} = readReply('chatComplete', Buffer.from(JSON.stringify(response.body)))
-  const requested_model = typeof request.body.model === 'string' ? request.body.model.slice(0, 255) : null
+  const requested_model = typeof request.body.model === 'string' ? request.body.model : null
   const model = requested_model ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
   const used = usage && withRemainder(provider, usage)
@@ -108,8 +108,8 @@ function rowOf(id: string, created_at: string, {request, response, metadata}: Lo
     response_status: response.status,
     is_stream: response.streamingMode !== undefined && response.streamingMode !== false,
     is_passthrough: true,
-    request_bytes: JSON.stringify(request.body).length,
-    response_bytes: JSON.stringify(response.body).length,
+    request_bytes: Buffer.byteLength(JSON.stringify(request.body)),
+    response_bytes: Buffer.byteLength(JSON.stringify(response.body)),
     metadata: textsOf(metadata),
     last_byte_ms: response.response_time,
     keeps_bodies: true,

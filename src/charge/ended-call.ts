@@ -1,5 +1,6 @@
 import type {LogRecord, Settlement} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
+import {DIRECT} from './log-row.ts'
 
 /** What /metrics count of a call that ended. Times in milliseconds. */
 export interface EndedCall {
@@ -19,10 +20,12 @@ export interface EndedCall {
   readonly mode_unpriced?: string | undefined
   readonly usage_unknown?: readonly string[] | undefined
   readonly cache_status: string
+  /** True of an attempt that another one follows: what it used counts, and the call at its end. */
+  readonly is_part: boolean
 }
 
 /** The same as ledger and log have it. A provider that was not waited for took no time. */
-export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nanousd}: Spent): EndedCall {
+export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nanousd}: Spent, is_part: boolean): EndedCall {
   const {last_byte_ms: total_ms, overhead_ms} = log
   return {
     method: log.method,
@@ -41,5 +44,29 @@ export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nan
     mode_unpriced: settled.mode_unpriced,
     usage_unknown: settled.usage_unknown,
     cache_status: log.cache_status,
+    is_part,
+  }
+}
+
+/** A request that was refused before it was a call: nobody is known to have sent it, and it has no row. */
+export function refusedUnknown({method, endpoint, status}: Pick<EndedCall, 'method' | 'endpoint' | 'status'>, total_ms: number): EndedCall {
+  return {
+    method,
+    endpoint,
+    provider: '',
+    model: null,
+    status,
+    is_stream: false,
+    total_ms,
+    upstream_ms: null,
+    overhead_ms: total_ms,
+    tokens: 0,
+    cost_nanousd: 0,
+    unpriced: false,
+    unpriced_units: undefined,
+    mode_unpriced: undefined,
+    usage_unknown: undefined,
+    cache_status: DIRECT.cache_status,
+    is_part: false,
   }
 }

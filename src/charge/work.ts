@@ -12,15 +12,19 @@ export interface LateHooks {
   results(): HookResults | undefined
 }
 
+/** How /metrics count an end. `part`: another attempt follows, so that what it used counts and the call does not. */
+export type CountedAs = 'call' | 'part' | 'nothing'
+
 /** What is written at the end of work beside its settlement. */
 export interface WorkRow {
-  /** Null: this end has no row of its own. */
+  /** Null: there is none to write or to count by. */
   readonly log: LogRecord | null
+  /** False where the row is written by an attempt that follows: it covers this one. */
+  readonly has_row?: boolean
   readonly bodies: LogBodies | null
   /** Takes what counts against limits, before it is written. */
   readonly spend?: ((actual: Spent) => void) | undefined
-  /** False where /metrics do not count it: another attempt follows, or it is no call. */
-  readonly is_counted: boolean
+  readonly counted_as: CountedAs
   readonly hooks?: LateHooks | null | undefined
 }
 
@@ -50,7 +54,7 @@ export class Work {
       return null
     }
     const {recorder, log} = this.#services
-    const settled = settlement(this.intent, end, row.log, isoTime(this.#services.now()))
+    const settled = settlement(this.intent, end, row.has_row === false ? null : row.log, isoTime(this.#services.now()))
     const actual = spentIn(settled)
     row.spend?.(actual)
     const {call_id, trace_id} = settled
@@ -79,10 +83,12 @@ export class Work {
     return is_first
   }
 
-  #tell(settled: Settlement, {log, hooks, is_counted}: WorkRow, actual: Spent) {
+  #tell(settled: Settlement, {log, hooks, counted_as}: WorkRow, actual: Spent) {
     if (!log) return
-    if (is_counted) this.#services.metrics.ended(endedCall(settled, log, actual))
-    if (!hooks) return
+    const is_part = counted_as === 'part'
+    const has_figures = !is_part || actual.tokens > 0 || actual.cost_nanousd > 0 || settled.unpriced
+    if (counted_as !== 'nothing' && has_figures) this.#services.metrics.ended(endedCall(settled, log, actual, is_part))
+    if (!hooks || !settled.log) return
     const again = () => this.#services.recorder.note(amended(settled, log, hooks.results()), null)
     hooks.late.then(again, again)
   }

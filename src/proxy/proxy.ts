@@ -6,6 +6,7 @@ import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
 import type {ClientResponse} from '../base/ingress/response.ts'
 import {maskedUrl} from '../base/masked-url.ts'
+import {refusedUnknown} from '../charge/ended-call.ts'
 import {isStrict} from '../limits/index.ts'
 import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
@@ -257,22 +258,9 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
       : [`${prefix}-trace-id`, trace_id, ...services.cors(request.headers.origin)]
     headers.push(...refusalHeaders(fault, {prefix, path, headers: request.headers, trace_id}))
     relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
-    if (call) noteRefusal(call, fault, {target, route, tries}, services)
-    services.metrics.ended({
-      method: request.method ?? '',
-      endpoint: call?.called_endpoint ?? 'proxy',
-      provider: target?.provider.slug ?? '',
-      model: null,
-      status: fault.status,
-      is_stream: false,
-      total_ms: incoming ? performance.now() - incoming.started : 0,
-      upstream_ms: null,
-      overhead_ms: 0,
-      tokens: 0,
-      cost_nanousd: 0,
-      unpriced: false,
-      cache_status: 'DISABLED',
-    })
+    if (call) return noteRefusal(call, fault, {target, route, tries}, services)
+    const total_ms = incoming ? performance.now() - incoming.started : 0
+    services.metrics.ended(refusedUnknown({method: request.method ?? '', endpoint: 'proxy', status: fault.status}, total_ms))
   } catch (second) {
     services.log.error({fault: second}, 'a refusal could not be recorded')
     relay.cut()

@@ -7,6 +7,7 @@ import {verifyLedger} from '../../src/store/ledger/index.ts'
 import {asLines} from '../support/files.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
+import {scraped} from '../support/scrape.ts'
 import {KINDS, testStore} from '../support/stores.ts'
 
 const BATCH = 'batch_abc'
@@ -139,6 +140,9 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     expect([await charged(), downloads()]).toEqual([[ONCE], 2])
     const [row] = (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
     expect(row).toMatchObject({cost: 1.5035, total_units: 1504, ai_model: 'tested', response_status_code: 200})
+    const figures = ['llm_cost_sum', 'llm_token_sum', 'request_count'].map(name => scraped(gateway, name, 'endpoint="createBatch"'))
+    // one call began it, and its end is one more
+    expect(await Promise.all(figures)).toEqual([0.015035, 1504, 2])
   })
 
   test('is charged by whatever shows that it ended: its output, a list, its cancelling', async () => {

@@ -10,7 +10,7 @@ import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts
 /** The page of metrics, whatever callers and providers say. */
 const MAX_PAGE_BYTES = 4 << 20
 const MOST_MS = 20 * pace()
-const FACTS = {total_ms: 12, upstream_ms: 10, overhead_ms: 2, tokens: 3, cost_nanousd: 5, unpriced: false}
+const FACTS = {total_ms: 12, upstream_ms: 10, overhead_ms: 2, tokens: 3, cost_nanousd: 5, unpriced: false, is_part: false}
 
 /** The longest that work held the event loop, by this thread's processor. */
 async function longestHold(work: () => Promise<unknown>): Promise<number> {

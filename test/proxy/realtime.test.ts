@@ -8,9 +8,11 @@ import {OpenAIRealtimeWS} from 'openai/realtime/ws'
 import {afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi} from 'vitest'
 import {closeFrame, frame, OPCODE, pingFrame, textFrame} from '../../src/base/websocket/index.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
+import {openStore} from '../../src/store/dialect/index.ts'
 import {type LogRow, startGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {MODEL, OWN_KEY, pem, type RealtimeGateway, startRealtime} from '../support/realtime.ts'
 import {ACCEPT, type Peer, rawClient} from '../support/realtime-provider.ts'
+import {scraped} from '../support/scrape.ts'
 
 // Until the server takes upgrades itself, sessions stand on what the gateway's data plane was made of.
 const known = vi.hoisted(() => ({services: null as unknown}))
@@ -236,9 +238,40 @@ describe('opening a session', () => {
     ],
   ])('refuses %s', async (_, query, headers, status, sentence) => {
     const before = here.provider.peers.length
+    const counted = () => scraped(here.gateway, 'request_count', 'endpoint="realtime"', `code="${status}"`)
+    const calls = await counted()
     const said = await rawClient(here.http + query, headers)
+    expect(await counted()).toBe(calls + 1)
     expect([said.status, JSON.parse(said.body).error.message]).toEqual([status, expect.stringMatching(sentence)])
     expect(here.provider.peers.length).toBe(before)
+  })
+
+  test('that was never sent has a row, and no entry of the ledger', async () => {
+    const held: (() => void)[] = []
+    const on = await startRealtime(services, {
+      change: given => ({
+        ...given,
+        recorder: {...given.recorder, begin: (intent, done) => void held.push(() => given.recorder.begin(intent, done))},
+      }),
+    })
+    onTestFinished(() => on.close())
+    const refused = rawClient(path(on), OWN_KEY)
+    await vi.waitFor(() => expect(held.length).toBe(1))
+    const drained = on.live.drain(0)
+    held[0]!()
+    expect((await refused).status).toBe(503)
+    await drained
+    const rows = await on.gateway.logs()
+    expect(rows.map(row => [row.response_status_code, row.outcome, row.cost])).toEqual([[503, 'aborted', 0]])
+    const store = await openStore({kind: 'sqlite', folder: on.gateway.folder, role: 'operator'})
+    try {
+      expect(await store.db.selectFrom('traffic.ledger_entries').select('call_id').execute()).toEqual([])
+      const {detail} = await store.db.selectFrom('traffic.logs').select('detail').executeTakeFirstOrThrow()
+      const {last_byte_ms, overhead_ms} = JSON.parse(detail)
+      expect(overhead_ms).toBe(last_byte_ms)
+    } finally {
+      await store.close()
+    }
   })
 
   test.each([

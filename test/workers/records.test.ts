@@ -50,6 +50,8 @@ suite.each(KINDS)('records on %s', kind => {
     expect(row).toMatchObject({cost_nanousd: 1_500, usage_source: 'recovered', delivered: 0, status: 0})
     expect(JSON.parse(row.detail)).toMatchObject({
       keeps_bodies: false,
+      mode: 'single',
+      option_path: 'config',
       error: expect.stringContaining('The gateway ended before this call did.'),
     })
     await second.close()

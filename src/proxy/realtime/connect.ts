@@ -183,6 +183,7 @@ function answer(
     usage: null,
     source: 'none',
     delivered: !door.relay.gone,
+    never_left: left && times.sent_at === 0,
     request_bytes: 0,
     response_bytes: is_refusal ? 0 : result.body.length,
     times: {...times, first_byte_at: times.answered_at},

@@ -2,6 +2,7 @@ import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
 import {upgradeFault} from '../../base/websocket/index.ts'
+import {refusedUnknown} from '../../charge/ended-call.ts'
 import {authenticate} from '../call/authenticate.ts'
 import {type Call, openCall} from '../call/call.ts'
 import {checkNamed} from '../call/model-access.ts'
@@ -72,5 +73,7 @@ function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, c
   if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
   if (fault.code === 'header.invalid') headers.push('sec-websocket-version', '13')
   relay.refuse(errorResponse(fault, PATH), headers, true)
-  if (call) note(call, target, fault, services)
+  if (call) return note(call, target, fault, services)
+  const total_ms = incoming ? performance.now() - incoming.started : 0
+  services.metrics.ended(refusedUnknown({method: 'GET', endpoint: 'realtime', status: fault.status}, total_ms))
 }

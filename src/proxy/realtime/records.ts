@@ -35,6 +35,8 @@ export interface TurnEnd {
   readonly usage: Usage | null
   readonly source: UsageSource
   readonly delivered: boolean
+  /** True where it was called off before anything was sent: it has no place in the ledger. */
+  readonly never_left?: boolean
   readonly request_bytes: number
   readonly response_bytes: number
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number}
@@ -98,13 +100,16 @@ export function settle(call: Call, facts: SessionInfo, work: Work, end: TurnEnd,
     }
   }
   return (
-    work.settle(endOf(call, facts, end, services), {...rowOf(call, facts, end, services), spend, is_counted: true}, done) ?? NOTHING_SPENT
+    work.settle(endOf(call, facts, end, services), {...rowOf(call, facts, end, services), spend, counted_as: 'call'}, done) ?? NOTHING_SPENT
   )
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error in a session. */
 export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): void {
-  openWork(call, facts, null, services).note(endOf(call, facts, end, services), {...rowOf(call, facts, end, services), is_counted: false})
+  openWork(call, facts, null, services).note(endOf(call, facts, end, services), {
+    ...rowOf(call, facts, end, services),
+    counted_as: 'nothing',
+  })
 }
 
 function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): WorkEnd {
@@ -120,6 +125,7 @@ function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServ
     usage_source: source,
     charged: usage ? costOf(target, usage, priceOf(target, model, said_model, at_ms, services), at_ms, services) : NOTHING_OWED,
     delivered,
+    has_entry: !end.never_left,
   }
 }
 
@@ -157,7 +163,8 @@ function logRowOf(
       connect_ms: sent_at && queued_at ? sent_at - queued_at : null,
       first_byte_ms: first_byte_at ? first_byte_at - started : null,
       last_byte_ms: now - started,
-      overhead_ms: queued_at ? queued_at - started : 0,
+      // what did not get so far took none of a provider's time
+      overhead_ms: (queued_at || now) - started,
       hook_results: hook_results ?? undefined,
     },
   )

@@ -144,13 +144,14 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
     ended(facts) {
       const model = !with_model ? '' : facts.model !== null && isKnownModel(facts.provider, facts.model) ? facts.model : OTHER
       const one = seriesOf(facts, STATUSES.has(facts.status) ? facts.status : OTHER, model)
-      one.requests++
       one.cost_nanousd += facts.cost_nanousd
       one.tokens += facts.tokens
       if (facts.unpriced) one.unpriced++
       for (const unit of facts.unpriced_units ?? []) without(facts.provider, model, 'unit', kindOf(unit))
       if (facts.mode_unpriced) without(facts.provider, model, 'mode', facts.mode_unpriced)
       if (facts.usage_unknown && facts.usage_unknown.length > 0) withUnknown(facts.provider)
+      if (facts.is_part) return
+      one.requests++
       observe(one.times.total, facts.total_ms)
       if (facts.upstream_ms !== null) observe(one.times.upstream, facts.upstream_ms)
       observe(one.times.overhead, facts.overhead_ms)

@@ -75,10 +75,11 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
     covers: has_left ? undefined : earlierTries(settling),
   }
   const row: WorkRow = {
-    log: has_row ? rowOf(settling, performance.now()) : null,
+    log: rowOf(settling, performance.now()),
+    has_row,
     bodies: has_row ? bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services) : null,
     spend,
-    is_counted: is_last,
+    counted_as: is_last ? 'call' : 'part',
     hooks: lateHooks(call),
   }
   work.settle(end, row, done)
@@ -136,13 +137,7 @@ export function note(
 ): void {
   const reply = {headers: {}, body: null, encoding: null, cut: false}
   const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
-  noteRow(
-    call,
-    target,
-    route,
-    {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries, is_counted: false},
-    services,
-  )
+  noteRow(call, target, route, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries}, services)
 }
 
 /** Writes the row of a call that was answered here, with what was kept or counted: it costs nothing (decisions: configs). */
@@ -156,7 +151,7 @@ export function noteServed(
   const {status, bytes, headers, is_stream} = answer
   const most = services.settings.log_body_max_bytes
   const reply = {headers, body: bytes.length > most ? bytes.subarray(0, most) : bytes, encoding: null, cut: bytes.length > most}
-  noteRow(call, target, route, {status, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply, is_counted: true}, services)
+  noteRow(call, target, route, {status, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply}, services)
 }
 
 interface Noted {
@@ -166,7 +161,6 @@ interface Noted {
   readonly is_stream: boolean
   readonly bytes: number
   readonly reply: Parameters<typeof bodiesOf>[1]
-  readonly is_counted: boolean
   /** The last attempts of the call that had no row of their own. */
   readonly tries?: number
 }
@@ -195,7 +189,7 @@ function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: No
     delivered: !call.relay.gone,
     covers: fields.tries ? [call.attempts - fields.tries + 1, call.attempts] : undefined,
   }
-  const row = {log, bodies: bodiesOf(call, fields.reply, services), is_counted: fields.is_counted, hooks: lateHooks(call)}
+  const row = {log, bodies: bodiesOf(call, fields.reply, services), counted_as: 'call' as const, hooks: lateHooks(call)}
   new Work(chargeOf(call, target, model, 0), services).note(end, row)
 }
 

@@ -130,7 +130,7 @@ function settled({call_id, charge}: Deferred, came: DeferredUsage, took_ms: numb
     job.begin(fault => {
       if (fault) reject(fault)
     })
-    const actual = job.settle(end, {log, bodies: null, is_counted: false}, fault =>
+    const actual = job.settle(end, {log, bodies: null, counted_as: 'call'}, fault =>
       fault ? reject(fault) : resolve(actual ?? NOTHING_SPENT),
     )
   })

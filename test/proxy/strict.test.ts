@@ -174,6 +174,27 @@ describe('what a request can cost is held, and what has no bound is refused', ()
     expect((await send('/v1/responses', body, loose, native)).status).toBe(200)
   })
 
+  test.each([
+    ['web_search_options', {model: 'gpt-4o-search-preview', web_search_options: {}}, 'the model gpt-4o-search-preview'],
+    ['web_search_options of another model', {model: 'sonar', web_search_options: {search_context_size: 'low'}}, '"web_search_options"'],
+    ['a model of search', {model: 'gpt-5-search-api'}, 'the model gpt-5-search-api'],
+    ['a compound system', {model: 'groq/compound'}, 'the model groq/compound'],
+    ['a small compound system', {model: 'compound-beta-mini'}, 'the model compound-beta-mini'],
+    ['a model that is online', {model: 'openai/gpt-4o:online'}, 'the model openai/gpt-4o:online'],
+    ['such a model among others', {models: ['openai/gpt-4o', 'openai/gpt-oss-20b:free:online']}, 'gpt-oss-20b:free:online'],
+  ])('chat that searches by itself is refused: %s', async (_, more, words) => {
+    answer({prompt_tokens: 100_000, completion_tokens: 5})
+    const {status, text} = await send('/v1/chat/completions', ask({max_tokens: 10, ...more}), tokens(1_000_000))
+    expect([status, JSON.parse(text).error.type]).toEqual([412, 'usage_unbounded_error'])
+    expect(JSON.parse(text).error.message).toContain(words)
+    expect(provider.heard).toHaveLength(0)
+  })
+
+  test.each(['my-compound', 'compounds', 'gpt-4o:onlineish', 'research-1'])('the model %s does not', async model => {
+    answer({prompt_tokens: 10, completion_tokens: 5})
+    expect((await send('/v1/chat/completions', ask({max_tokens: 10, model}), tokens(1_000_000))).status).toBe(200)
+  })
+
   test('what a bounded search brings in is held for in each round', async () => {
     answer({input_tokens: 100, output_tokens: 5})
     const body = search({max_tool_calls: 2})

@@ -19,8 +19,18 @@ export interface Unbounded {
 const NOTHING: ToolReading = {rounds: 0, tokens: 0, unbounded: null}
 const NO_KEYS: ReadonlySet<string> = new Set()
 const TOOLS = Buffer.from('"tools"')
-const MEMBERS = ['mcp_servers', 'plugins', 'connectors', 'data_sources', 'search_parameters'] as const
-const HINTS = [TOOLS, ...MEMBERS.map(name => Buffer.from(name)), Buffer.from('\\u')]
+/**
+ * `web_search_options` has a model of chat search: it reads what it found, as often as it likes (OpenAI, web search, Chat Completions;
+ * Perplexity, search context size).
+ */
+const MEMBERS = ['mcp_servers', 'plugins', 'connectors', 'data_sources', 'search_parameters', 'web_search_options'] as const
+/**
+ * Models that search or run code by themselves, whatever the request holds: Groq's compound systems, up to 10 tools a request
+ * (console.groq.com/docs/compound/systems); `:online` of OpenRouter, which is its plug-in for the web (openrouter.ai/docs/web-search); search
+ * of OpenAI, deep research of Perplexity (OpenAI, web search, Chat Completions; docs.perplexity.ai/guides/pricing).
+ */
+const SEARCHING = /(?:^|\/)compound(?:-|$)|:online\b|-search-(?:preview|api)\b|sonar-deep-research/i
+const HINTS = [TOOLS, Buffer.from('"models"'), ...MEMBERS.map(name => Buffer.from(name)), Buffer.from('\\u')]
 
 /** What web search puts before a model: no more than this (OpenAI, web search, limitations). */
 const SEARCHED_TOKENS = 128_000
@@ -40,8 +50,9 @@ const FETCHES = /^web_fetch/
 const GEMINI_UNBOUNDED = ['urlContext', 'url_context', 'fileSearch', 'file_search', 'mcpServers', 'mcp_servers']
 const GEMINI_CODE = ['codeExecution', 'code_execution']
 
-/** What tools of a request bring into its prompt that is not in the request. */
-export function toolReading(body: Buffer): ToolReading {
+/** What tools of a request bring into its prompt that is not in the request, and what its `model` does by itself. */
+export function toolReading(body: Buffer, model: string): ToolReading {
+  if (SEARCHING.test(model)) return searches(model)
   if (!HINTS.some(hint => body.includes(hint))) return NOTHING
   let members: ReturnType<typeof topLevel>
   let tools: unknown
@@ -53,6 +64,8 @@ export function toolReading(body: Buffer): ToolReading {
       return span && parseJson(body.toString('utf8', span.start, span.end))
     }
     for (const name of MEMBERS) if (isGiven(read(name))) return {...NOTHING, unbounded: {what: `"${name}"`, remedy: 'leave it out'}}
+    const models = read('models')
+    for (const name of Array.isArray(models) ? models : []) if (typeof name === 'string' && SEARCHING.test(name)) return searches(name)
     tools = read('tools')
     most = countIn(read('max_tool_calls'))
   } catch {
@@ -67,6 +80,11 @@ export function toolReading(body: Buffer): ToolReading {
     tokens = Math.max(tokens, one.tokens)
   }
   return {rounds: Math.min(rounds, most ?? MAX_ROUNDS, MAX_ROUNDS), tokens, unbounded: null}
+}
+
+function searches(model: string): ToolReading {
+  const unbounded = {what: `the model ${model.slice(0, 64)}, which searches by itself`, remedy: 'name another model'}
+  return {...NOTHING, unbounded}
 }
 
 function readingOf(tool: Record<string, unknown>, most: number | null): ToolReading {

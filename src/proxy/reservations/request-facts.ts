@@ -69,7 +69,7 @@ export class RequestFacts {
     this.bytes = body.kind === 'json' ? bytes : null
     this.model = (out.model ?? '').toLowerCase()
     this.#stored = this.bytes && this.#read(this.bytes)
-    this.tools = toolReading(this.bytes ?? Buffer.alloc(0))
+    this.tools = toolReading(this.bytes ?? Buffer.alloc(0), this.model)
   }
 
   /** What it may use without a bound; null: there is nothing. */

@@ -61,6 +61,11 @@ export class AwsEventStream {
     return this.#carry.length > 0
   }
 
+  /** How many of the bytes so far are of a message that has begun and not ended. */
+  get open_bytes(): number {
+    return this.#carry.length
+  }
+
   push(chunk: Buffer): void {
     if (this.#broken) throw this.#broken
     try {

@@ -55,6 +55,11 @@ export class JsonValueFramer {
     return this.#fault === null && this.#open === 'none' && (this.#place === 'over' || this.#place === 'line')
   }
 
+  /** How many of the bytes so far are of a value that has begun and not ended; Infinity where it is longer than the bound. */
+  get open_bytes(): number {
+    return this.#carry.bytes?.length ?? Number.POSITIVE_INFINITY
+  }
+
   push(chunk: Buffer): void {
     let at = this.#place !== 'start' || this.#bom.is_past ? 0 : this.#bom.skip(chunk)
     let from = at

@@ -50,6 +50,12 @@ export class SseFramer {
     return this.#start
   }
 
+  /** How many of the bytes so far are of the event that has begun and not ended; Infinity where it is longer than the bound. */
+  get open_bytes(): number {
+    if (this.#carry.is_opaque) return Number.POSITIVE_INFINITY
+    return this.#start < 0 ? 0 : this.#offset - this.#start
+  }
+
   /** True when the open event is longer than the bound, so that nothing of it is kept. */
   get is_opaque(): boolean {
     return this.#carry.is_opaque

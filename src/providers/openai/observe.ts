@@ -186,6 +186,11 @@ export class StreamObserver {
     return this.#framer.open_start >= 0
   }
 
+  /** How many of the bytes so far are of an event that is not whole yet: nothing of it was counted. */
+  get open_bytes(): number {
+    return this.#framer.open_bytes
+  }
+
   #examine(raw: Buffer | null, start: number) {
     if (this.#finished) return
     if (raw === null) {

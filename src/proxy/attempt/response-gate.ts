@@ -97,13 +97,13 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   /** The body has ended. */
   end(): void {
     const {stream, is_rewritten} = this.response
-    if (this.#reserved?.is_waiting) return this.#reserved.end(() => this.end())
+    if (this.#reserved?.is_waiting) return this.#reserved.wait(() => this.end())
     if (!stream) {
       if (is_rewritten) return this.#rewrite()
       if (this.#transport.phase === 'answering' && !this.decision) this.#decideWhole(null)
       return this.#complete()
     }
-    stream.end(rest => (this.#reserved ? this.#reserved.end(() => this.#endStream(rest)) : this.#endStream(rest)))
+    stream.end(rest => (this.#reserved ? this.#reserved.end(rest, last => this.#endStream(last)) : this.#endStream(rest)))
   }
 
   /** The connection broke: what guardrails still hold of the response may end it well. */

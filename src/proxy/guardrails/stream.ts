@@ -185,6 +185,10 @@ export class GuardedStream implements Stream {
     return this.#inner.pieces
   }
 
+  get open_bytes(): number {
+    return this.#holds === 'nothing' ? this.#inner.open_bytes : 0
+  }
+
   get most_tokens(): number {
     return this.#inner.most_tokens
   }

@@ -10,6 +10,8 @@ const MAX_EVENT_BYTES = 16 << 20
 
 /** Cuts the bytes of a stream into events, however they come. */
 export interface Framer {
+  /** How many of the bytes so far are of an event that has begun and not ended. */
+  readonly open_bytes: number
   push(chunk: Buffer): void
   end(): void
 }
@@ -30,6 +32,9 @@ export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent |
     const values = new JsonValueFramer(raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MAX_EVENT_BYTES)
     const check = () => values.fault === null || emit(NOT_JSON)
     return {
+      get open_bytes() {
+        return values.open_bytes
+      },
       push(chunk) {
         values.push(chunk)
         check()
@@ -41,7 +46,13 @@ export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent |
     }
   }
   const messages = new AwsEventStream(message => emit(readEvent(message)))
-  return {push: chunk => messages.push(chunk), end: () => undefined}
+  return {
+    get open_bytes() {
+      return messages.open_bytes
+    },
+    push: chunk => messages.push(chunk),
+    end: () => undefined,
+  }
 }
 
 const TOO_LONG = 'an event of its stream is too long'

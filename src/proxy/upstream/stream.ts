@@ -22,6 +22,8 @@ export interface Stream {
   readonly most_tokens: number
   /** Pieces of the answer that came: of most providers, a token each. */
   readonly pieces: number
+  /** How many of the last bytes that left are of an event that is not whole yet, so that nothing of it is counted; Infinity: nobody knows. */
+  readonly open_bytes: number
   /** An error that the provider sent inside the stream. */
   readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
@@ -142,6 +144,11 @@ class ObservedStream implements ProviderStream {
 
   get pieces(): number {
     return this.#observer.pieces
+  }
+
+  get open_bytes(): number {
+    if (this.#filter || this.#is_unread) return 0
+    return this.#decoder && this.#observer.is_mid_event ? Number.POSITIVE_INFINITY : this.#observer.open_bytes
   }
 
   get background_id(): string | null {

@@ -22,6 +22,7 @@ const DONE = 'data: [DONE]\n\n'
 export class TranslatedStream implements ProviderStream {
   readonly ends_on_fault = true
   readonly is_held = false
+  readonly open_bytes = 0
   readonly #endpoint: EndpointName
   readonly #provider: string
   readonly #translator: StreamTranslator

@@ -83,6 +83,12 @@ export class VendorStream implements ProviderStream {
     return Math.max(this.#observer.pieces, this.#inner?.pieces ?? 0)
   }
 
+  get open_bytes(): number {
+    if (this.#is_unread) return 0
+    if (this.#inner) return this.#inner.open_bytes
+    return this.#decoder && this.#framer.open_bytes > 0 ? Number.POSITIVE_INFINITY : this.#framer.open_bytes
+  }
+
   get background_id(): string | null {
     return this.#inner?.background_id ?? null
   }

@@ -45,7 +45,7 @@ import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
 import {cloudIdentity, credentialOrigins, placeDefaults} from './cloud-identity.ts'
-import {deferredBook} from './deferred-charges.ts'
+import {deferredBook, heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import type {Revocations} from './revocations.ts'
@@ -159,6 +159,8 @@ export async function openDataPlane({
   })
   driftMetric(registry, limits)
   for (const settlement of records.recovered) await limits.recover(settlement, spentIn(settlement))
+  // shared counters keep what is held for background work; those of this process ended with the last one
+  if (store.kind === 'sqlite' && !settings.redis_url) await limits.holdAgain(await heldWork(store))
   const services = ports({
     settings,
     version,

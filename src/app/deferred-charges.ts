@@ -1,7 +1,19 @@
+import type {HeldWork} from '../limits/index.ts'
 import {type DeferredCharges, readDeferredCharge} from '../schema/deferred.ts'
-import {insertBatch, settleBatch, unsettledBatches} from '../store/batches.ts'
+import {heldCharges, insertBatch, settleBatch, unsettledBatches} from '../store/batches.ts'
 import type {Store} from '../store/database.ts'
 import {FIRST_ASK_MS} from '../workers/deferred.ts'
+
+/** More work is not held again. */
+const MAX_HELD = 10_000
+
+/** What attempts of former processes hold for work that is not charged yet. */
+export async function heldWork(store: Store): Promise<readonly HeldWork[]> {
+  const charges = (await heldCharges(store.db, MAX_HELD)).map(readDeferredCharge)
+  return charges.flatMap(({intent: {call_id, attempt, held_keys}, held}) =>
+    held_keys && held ? [{call_id, attempt, held_keys, held}] : [],
+  )
+}
 
 /** Work that calls began and that is charged later, in the database. */
 export function deferredBook(store: Store): DeferredCharges {

@@ -48,6 +48,11 @@ export class CounterReservation {
     return this.#request.claims.map(({key}) => key)
   }
 
+  /** How much is held now. */
+  get held(): Spent {
+    return this.#held
+  }
+
   /** True when so much is held already. */
   covers({tokens, cost_nanousd}: Spent): boolean {
     return tokens <= this.#held.tokens && cost_nanousd <= this.#held.cost_nanousd

@@ -2,7 +2,7 @@ import type {MaybePromise} from '../base/maybe-promise.ts'
 import type {Counters} from '../ports/counters/index.ts'
 import type {Spent} from '../schema/spent.ts'
 import {Admission} from './admission.ts'
-import {countedBy, type EntityLimit, type LimitClaim, readBudgetKey} from './claims.ts'
+import {countedBy, type EntityLimit, groupOf, type LimitClaim, readBudgetKey} from './claims.ts'
 import {type CounterReservation, reserveCounters} from './counter-reservation.ts'
 import {createClaims} from './parsed.ts'
 import {createRebuild, type ReadUsage} from './rebuild.ts'
@@ -62,6 +62,14 @@ export interface RateReading extends Omit<Reading, 'type' | 'used'> {
   readonly used: bigint | null
 }
 
+/** What an attempt of a former process held, of budgets. */
+export interface HeldWork {
+  readonly call_id: string
+  readonly attempt: number
+  readonly held_keys: readonly string[]
+  readonly held: Spent
+}
+
 export interface Limits {
   /**
    * Claims one request of every rate limit, and the right to go on of every budget: all, or none and a refusal (429, 412, 503). Null
@@ -73,6 +81,8 @@ export interface Limits {
    * hold grows with the answer, and ends with what it used.
    */
   hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): MaybePromise<CounterReservation>
+  /** Holds again what attempts of a former process held for work that goes on behind them, where counters ended with it. Refuses nothing, and never rejects. */
+  holdAgain(works: readonly HeldWork[]): Promise<void>
   /** How the budgets of an entity stand now, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
   readRates(limit: EntityLimit): Promise<readonly RateReading[]>
@@ -94,6 +104,11 @@ export interface RecoveredCharge {
   /** Those of them that a hold of the attempt took from. */
   readonly held_keys?: readonly string[]
 }
+
+/** No counter comes so far: what was held before is held again whatever the limit is by now. */
+const UNREACHED = 2n ** 62n
+/** Work in the background is given up after so long; the counter is summed from the ledger again then. */
+const HELD_AGAIN_MS = 35 * 86_400_000
 
 /** How long a lost reservation is remembered, so that a late settlement still counts. */
 const REMEMBERED_MS = 60 * 60 * 1000
@@ -127,6 +142,17 @@ export function createLimits(options: LimitsOptions): Limits {
     return {key, counts: budget.counts, since_ms: budget.since_ms, of: {entity: budget.entity, id: budget.id, workspace_id}}
   }
 
+  /** Of a budget; what a rate held is over. */
+  async function claimAgain(key: string): Promise<LimitClaim | null> {
+    const budget = reconcile && readBudgetKey(key)
+    const workspace_id = budget && (await reconcile.workspaceOf(budget))
+    if (!budget || !workspace_id || budget.counts === 'requests') return null
+    const {counts, since_ms, entity, id} = budget
+    const of = {entity, id, name: id, workspace_id, usage: null, rates: null, last_reset_at: null}
+    const of_claim = {key, label: key, type: counts, counts, of, kind: 'budget', since_ms, group: groupOf(of)} as const
+    return {...of_claim, mode: 'shadow', amount: 0, limit: UNREACHED, ends_at_ms: now() + HELD_AGAIN_MS, rebuilds: true}
+  }
+
   /** Never rejects. */
   async function addTo(counter_keys: readonly string[], {tokens, cost_nanousd}: Spent): Promise<void> {
     const amounts = {requests: 0, tokens, cost: cost_nanousd}
@@ -156,6 +182,16 @@ export function createLimits(options: LimitsOptions): Limits {
     },
     hold(claims, call_id, attempt, first) {
       return reserveCounters(holds, {id: holdId(call_id, attempt), call_id, claims}, first)
+    },
+    async holdAgain(works) {
+      for (const {call_id, attempt, held_keys, held} of works) {
+        try {
+          const claims = (await Promise.all(held_keys.map(claimAgain))).flatMap(claim => claim ?? [])
+          if (claims.length > 0) await reserveCounters(holds, {id: holdId(call_id, attempt), call_id, claims}, held)
+        } catch (fault) {
+          onFault(fault)
+        }
+      }
     },
     async read(limit) {
       if (!enabled && limit.entity !== 'policy') return []

@@ -22,6 +22,8 @@ export interface DeferredCharge {
   readonly words?: string
   readonly span_id: string
   readonly metadata: Readonly<Record<string, string>>
+  /** What strict limits hold of the intent's `held_keys` until it is charged; absent where none does. */
+  readonly held?: {readonly tokens: number; readonly cost_nanousd: number}
 }
 
 /**

@@ -45,6 +45,21 @@ export async function dueBatches(db: Db, now_ms: number, most: number) {
   return rows.map(({entry, asks, ...row}) => ({...row, asks: Number(asks), has_entry: entry !== null}))
 }
 
+/** Charges of work that goes on and is not in the ledger yet, as far as strict limits hold something for it. */
+export async function heldCharges(db: Db, most: number): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('batches as b')
+    .leftJoin('traffic.ledger_entries as e', join => join.onRef('e.call_id', '=', 'b.call_id').on('e.attempt', '=', 1))
+    .select('b.charge')
+    .where('b.settled_at', 'is', null)
+    .where('b.charge', 'like', '%"held":{%')
+    .where('e.call_id', 'is', null)
+    .orderBy('b.next_ask_ms')
+    .limit(most)
+    .execute()
+  return rows.map(({charge}) => charge)
+}
+
 /** Notes that it was polled, and when it is to be next. */
 export async function noteAsked(db: Db, call_id: string, asks: number, next_ask_ms: number): Promise<void> {
   await db.updateTable('batches').set({asks, next_ask_ms}).where('call_id', '=', call_id).where('settled_at', 'is', null).execute()

@@ -17,6 +17,8 @@ export interface StreamProgress {
 export interface Reservation {
   /** The counters that hold it. */
   readonly keys: readonly string[]
+  /** How much is held now. */
+  readonly held: {readonly tokens: number; readonly cost_nanousd: number}
   /** Grows with a stream. Null when it may go on; a refusal ends it. */
   reach(stream: StreamProgress): MaybePromise<Refusal | null>
   /** The work goes on behind the call: it stays held until that is charged, and `settle` does nothing any more. */

@@ -372,7 +372,7 @@ export class GuardedStream implements Stream {
   }
 
   /** Lets events go; `told` holds their bytes as the client gets them. */
-  #send(leaving: readonly QueuedEvent[], shown: readonly Buffer[] = this.#tell(leaving)) {
+  #send(leaving: readonly QueuedEvent[], shown = leaving.map(held => this.#restoring?.restoreEvent(held) ?? held.bytes)) {
     this.#queue.counted()
     const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
     this.#onSent(Buffer.concat([...leaving.map(({bytes}) => bytes), ...rest]))
@@ -388,10 +388,6 @@ export class GuardedStream implements Stream {
     const ended = this.#ended
     this.#ended = undefined
     ended?.(rest.length ? Buffer.concat([this.#prefix(), rest]) : rest)
-  }
-
-  #tell(leaving: readonly QueuedEvent[]): readonly Buffer[] {
-    return leaving.map(held => this.#restoring?.restoreEvent(held) ?? held.bytes)
   }
 
   /** Tells the attempt how it stands, without bytes. */

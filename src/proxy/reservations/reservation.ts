@@ -81,6 +81,10 @@ export class GrowingReservation implements Reservation {
     return this.#hold.keys
   }
 
+  get held(): {readonly tokens: number; readonly cost_nanousd: number} {
+    return this.#hold.held
+  }
+
   keep(): void {
     this.#hold.keep()
   }

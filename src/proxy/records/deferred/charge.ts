@@ -52,6 +52,7 @@ async function remember(
     ...(words && {words}),
     span_id: call.incoming.trace.span_id,
     metadata: storedMetadata(keptMetadata(call)),
+    ...(call.reservation && {held: call.reservation.held}),
   }
   const call_id = newTimeId(services.now())
   await services.deferred.open({call_id, id, charge, has_entry: false}, isoTime(services.now()))

@@ -101,8 +101,18 @@ test.each([
   ['InvokeModel', 'bedrock', '/model/m/invoke-with-response-stream', 'application/vnd.amazon.eventstream', framed],
   ['Claude on Vertex AI', 'vertex-ai', `/v1${VERTEX}:streamRawPredict`, 'text/event-stream', sse],
 ])('%s ends early, with its connection in order: its text is charged', async (_, kind, path, label, frame) => {
-  answers(label, [START, TEXT].map(frame))
+  answers(label, [frame(START), frame(TEXT)])
   await (await ask(kind, path)).arrayBuffer().catch(() => undefined)
+  expect(await charged()).toEqual([900, 100, 'partial'])
+})
+
+test.each(['', '?alt=sse'])('Gemini ends early, with its connection in order: its text is charged %s', async query => {
+  const begun = {
+    candidates: [{index: 0, content: {parts: [{text: 'word '.repeat(80)}], role: 'model'}}],
+    usageMetadata: {promptTokenCount: 900, candidatesTokenCount: 9},
+  }
+  answers(query ? 'text/event-stream' : 'application/json', [query ? sse(begun) : `[${JSON.stringify(begun)}`])
+  await (await ask('google', `/v1beta/models/m:streamGenerateContent${query}`)).arrayBuffer().catch(() => undefined)
   expect(await charged()).toEqual([900, 100, 'partial'])
 })
 

@@ -1,4 +1,4 @@
-import {isObject, parsed} from '../../base/json-object.ts'
+import {isObject, list, object, parsed} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {RawObject} from '../openai/usage.ts'
 import {mostTokensOf} from '../tokens/bound.ts'
@@ -47,16 +47,15 @@ export class VendorObserver {
   #pieces = 0
   #events = 0
   #has_reason = false
-  /** A Messages stream within another framing: it reports its prompt first, and its output with its end. */
-  #is_open_message = false
+  /** An answer has begun and not ended, in a dialect that reports before its end. */
+  #is_open_answer = false
 
   event({name, data}: StreamEvent): void {
     this.#events++
     this.#has_reason ||= name === BEFORE_USAGE
     if (!isObject(data)) return
     const json = insideChunk(data)
-    if (json.type === 'message_start') this.#is_open_message = true
-    else if (json.type === 'message_delta' || json.type === 'message_stop') this.#is_open_message = false
+    this.#is_open_answer = leavesOpen(json) ?? this.#is_open_answer
     this.#report = laterUsage(this.#report, rawUsageOf(json))
     this.#model ??= vendorModel(json)
     this.#failed ??= failureIn(name, json)
@@ -97,7 +96,7 @@ export class VendorObserver {
 
   /** True when the answer is known not to be whole where it ends now: what it has reported is not all. */
   get is_unfinished(): boolean {
-    return this.#is_open_message
+    return this.#is_open_answer
   }
 
   /** True when all of the answer has come but its usage, which comes behind it. */
@@ -116,6 +115,17 @@ function insideChunk(json: RawObject): RawObject {
   if (typeof bytes !== 'string') return json
   const inner = parsed(Buffer.from(bytes, 'base64').toString('utf8'))
   return isObject(inner) ? inner : json
+}
+
+/**
+ * Whether an answer goes on behind an event; null for one that does not tell. Of the dialects that report before their end: Messages, and Gemini, of which
+ * each event has candidates, and those of an answer that has ended have a `finishReason` (ai.google.dev/api/generate-content#Candidate).
+ */
+function leavesOpen(json: RawObject): boolean | null {
+  if (json.type === 'message_start') return true
+  if (json.type === 'message_delta' || json.type === 'message_stop') return false
+  const [candidate] = list(json.candidates ?? object(json.response).candidates)
+  return isObject(candidate) ? typeof candidate.finishReason !== 'string' : null
 }
 
 /** Google's and Ollama's `error`, an exception of AWS. */

@@ -13,7 +13,7 @@ import {WAYS} from './metered-streams/ways.ts'
 // Every dialect, whole and streamed, cut and left wherever it may be, labelled and reporting its usage in every way: the ledger holds what the
 // provider bills, or says that it does not and charges the text that was seen. No client can tell by its bytes that a limit counts its stream.
 
-const CASES = forRing({own: 100, ci: 3_200, full: 40_000})
+const CASES = forRing({own: 80, ci: 3_200, full: 40_000})
 const AT_A_TIME = 8
 const MAX_FAULTS = 25
 

@@ -251,19 +251,6 @@ export const workersAi: Words = {
   whole: (response, told) => ({result: {response, ...(told && openaiUsage(told))}, success: true, errors: [], messages: []}),
 }
 
-/** Anthropic's text completions (docs.anthropic.com, Complete): they tell no usage. */
-export const anthropicComplete: Words = {
-  type: 'text/event-stream',
-  steps: pieces => {
-    const say = (completion: string, stop_reason: string | null) =>
-      sse({type: 'completion', id: 'compl_1', model: 'm', completion, stop_reason}, 'completion')
-    return [...pieces.map(text => plain('text', text, say(text, null))), plain('end', '', say('', 'stop_sequence'))]
-  },
-  usual: () => new Map(),
-  late: () => null,
-  whole: completion => ({type: 'completion', id: 'compl_1', model: 'm', completion, stop_reason: 'stop_sequence'}),
-}
-
 /** Vectors come whole, and have no output. */
 const vectors = (whole: (told?: Counts) => object): Words => ({
   type: 'application/json',

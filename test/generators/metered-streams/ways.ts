@@ -153,7 +153,7 @@ export const WAYS: readonly Way[] = [
   unified('complete', 'bedrock', vendor.converse, 'amazon.nova-lite-v1:0', {tells_after: true}),
   unified('complete', 'workers-ai', vendor.workersAi, '@cf/meta/llama-3.1-8b-instruct'),
   unified('complete', 'triton', vendor.triton, 'm'),
-  unified('complete', 'anthropic', vendor.anthropicComplete, 'claude-2.1'),
+  unified('complete', 'anthropic', messages, CLAUDE),
 
   embed('openai', vendor.embeddings, 'text-embedding-3-small', {is_as_came: true}),
   embed('mistral-ai', vendor.embeddings, 'mistral-embed'),

@@ -20,7 +20,7 @@ const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit',
 export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null {
   const usage = emptyUsage()
   const billed = object(raw.billed_units)
-  if (TOLD.some(key => isImpossible(raw[key]) || isImpossible(billed[key]))) return null
+  if (WHOLES.some(key => isImpossible(raw[key]) || isImpossible(billed[key]))) return null
   const counted = isAnthropic(raw, endpoint)
     ? readAnthropic(raw, usage)
     : readOpenAi(raw.prompt_tokens === undefined && raw.input_tokens === undefined ? {...raw, ...billed} : raw, endpoint, usage)
@@ -52,7 +52,7 @@ function outputParts(parts: string): string {
   return ['reasoning_tokens', 'audio_tokens', 'image_tokens'].map(name => `${parts}.${name}`).join(' ')
 }
 
-const TOLD = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const
+const WHOLES = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
 /** Service tiers that cost what a batch does (OpenAI: flex processing; Anthropic: usage of message batches). */
 const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])

@@ -21,10 +21,11 @@ const MAX_PICTURES = 1000
  * The report in a reply or an event, by the member that only its vendor has; null where there is none. Sources: the vendors' API
  * references; Ollama docs/api.md; llama.cpp tools/server/README.md.
  */
-export function rawUsageOf(json: RawObject): RawUsage | null {
-  const response = object(json.response)
+export function rawUsageOf(reply: RawObject): RawUsage | null {
   // Cloudflare puts what a model answers into an envelope.
-  if (json.usage === undefined && isObject(object(json.result).usage)) return rawUsageOf(object(json.result))
+  const {result} = reply
+  const json = reply.usage === undefined && isObject(result) && isObject(result.usage) ? result : reply
+  const response = object(json.response)
   const metadata = json.usageMetadata ?? response.usageMetadata
   if (isObject(metadata)) return {words: 'gemini', raw: {metadata, searches: searchesOf(json.usageMetadata ? json : response)}}
   const usage = json.usage ?? object(json.interaction).usage
